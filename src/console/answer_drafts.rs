@@ -60,11 +60,6 @@ impl AnswerDraftList {
         self.all.iter().filter(move |draft| !draft.case && draft.alerts == [alert])
     }
 
-    /// A draft that is for this alert too.
-    pub fn with(&self, alert: AlertId) -> Option<&AnswerDraft> {
-        self.all.iter().rfind(|draft| draft.alerts.contains(&alert))
-    }
-
     /// Keeps a draft, card numbers masked as they would be sent.
     pub fn keep(&mut self, mut draft: AnswerDraft) -> Effect {
         draft.answer.comments = mask_card_numbers(&draft.answer.comments).into_owned();

@@ -25,7 +25,7 @@ use super::unsaved_drafts::UnsavedDrafts;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Order, Theme, Tone};
-use crate::desk::{Draft, JournalAlert, JournalStep};
+use crate::desk::{JournalAlert, JournalStep};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp};
 
@@ -292,10 +292,7 @@ impl AppContext {
     pub fn keep_again(&mut self) -> Vec<Effect> {
         let again = |text| match text {
             BegunText::Answer(id) => self.answer_drafts.get(id).map(|draft| Keep::AnswerDraft(draft.clone())),
-            BegunText::Note(alert) => self
-                .notes
-                .draft(alert)
-                .map(|typed| Keep::NoteDraft(alert, Draft { comments: typed.to_owned(), ..Draft::default() })),
+            BegunText::Note(alert) => self.notes.draft(alert).map(|typed| Keep::NoteDraft(alert, typed.to_owned())),
         };
         self.unkept.take_again().into_iter().filter_map(again).map(Effect::Keep).collect()
     }

@@ -26,7 +26,6 @@ impl App {
         self.kept = Layout::default();
         self.cx.notify(Tone::Good, "This computer's files can be written again. Everything is saved.");
         let cx = &mut self.cx;
-        left.texts.retain(|alert| cx.answer_drafts.with(alert.id).is_some());
         // What was decided here on an alert is the newer one.
         left.unanswered.retain(|left| cx.decisions.of(left.said.alert.id).is_none());
         let mut orders: Orders = effects.into_iter().map(Order::from).collect();

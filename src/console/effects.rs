@@ -13,9 +13,7 @@ use super::setting::SettingValue;
 use super::user_settings::UserSetting;
 use crate::desk::collect::Stretch;
 use crate::desk::ledger::preflight::Preflight;
-use crate::desk::{
-    AnswerDraft, Draft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert,
-};
+use crate::desk::{AnswerDraft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
     EndpointId, FindQuery, Secret, Timestamp,
@@ -185,7 +183,7 @@ pub enum Keep {
     /// A note on an alert.
     Note(Note),
     /// A note that is being written.
-    NoteDraft(AlertId, Draft),
+    NoteDraft(AlertId, String),
     /// That it is no longer.
     NoNoteDraft(AlertId),
     /// Alerts that are put aside, as of this moment.

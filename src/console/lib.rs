@@ -35,7 +35,6 @@ pub mod effects;
 pub mod event_loop;
 pub mod exports;
 mod failures;
-pub mod guards;
 pub mod header;
 pub mod idle;
 mod input;
@@ -79,7 +78,7 @@ pub mod write_check;
 
 use std::collections::HashMap;
 
-use crate::desk::{AnswerDraft, Desk, DeskAddress, DeskError, Draft, Drafts, Journal};
+use crate::desk::{AnswerDraft, Desk, DeskAddress, DeskError, Journal};
 use crate::domain::AlertId;
 
 use app::DeskState;
@@ -153,32 +152,25 @@ fn open_desk(address: Option<&DeskAddress>, log_trouble: Option<String>) -> (Opt
     };
     kept.session = desk.journal().map(Journal::session);
     let writes = !desk.is_only_read();
-    let drafts = |drafts: &Drafts| -> Result<HashMap<AlertId, Draft>, DeskError> {
-        if writes {
-            drafts.sweep(std::time::SystemTime::now())?;
-        }
-        drafts
-            .alerts()?
-            .into_iter()
-            .filter_map(|id| drafts.get(id).map(|draft| draft.map(|draft| (id, draft))).transpose())
-            .collect()
-    };
     let troubles = &mut kept.troubles;
     kept.layout = or_trouble(desk.layout(), troubles);
     kept.views = or_trouble(desk.views().list(), troubles);
-    kept.note_drafts = or_trouble(drafts(&desk.note_drafts()), troubles);
+    kept.note_drafts = or_trouble(note_drafts(&desk), troubles);
     kept.answer_drafts = or_trouble(answer_drafts(&desk), troubles);
     kept.notes = or_trouble(if writes { desk.notes().open(now) } else { desk.notes().read(now) }, troubles);
     kept.snoozed = or_trouble(desk.snoozes().list(now), troubles);
-    let DeskState { answer_drafts, left, .. } = &mut kept;
-    let is_begun = |id: &AlertId| answer_drafts.iter().any(|draft| draft.alerts.contains(id));
-    left.texts.retain(|alert| is_begun(&alert.id));
     (Some(desk), kept)
+}
+
+fn note_drafts(desk: &Desk) -> Result<HashMap<AlertId, String>, DeskError> {
+    if !desk.is_only_read() {
+        desk.note_drafts().sweep(std::time::SystemTime::now())?;
+    }
+    desk.note_drafts().all()
 }
 
 fn answer_drafts(desk: &Desk) -> Result<Vec<AnswerDraft>, DeskError> {
     if !desk.is_only_read() {
-        desk.take_over_drafts()?;
         desk.answer_drafts().sweep(std::time::SystemTime::now())?;
     }
     desk.answer_drafts().list()

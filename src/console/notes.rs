@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Keep;
-use crate::desk::{Draft, Note};
+use crate::desk::Note;
 use crate::domain::AlertId;
 use crate::domain::card::mask_card_numbers;
 
@@ -17,11 +17,8 @@ pub struct NoteList {
 
 impl NoteList {
     /// These are kept on the desk, the oldest first; and these were being written.
-    pub fn of(notes: Vec<Note>, drafts: HashMap<AlertId, Draft>) -> Self {
-        let mut list = Self {
-            kept: HashMap::new(),
-            drafts: drafts.into_iter().map(|(alert, draft)| (alert, draft.comments)).collect(),
-        };
+    pub fn of(notes: Vec<Note>, drafts: HashMap<AlertId, String>) -> Self {
+        let mut list = Self { kept: HashMap::new(), drafts };
         for note in notes {
             list.kept.entry(note.alert).or_default().push(note);
         }
@@ -68,8 +65,8 @@ impl NoteList {
             self.drafts.remove(&alert);
             return Keep::NoNoteDraft(alert);
         }
-        let comments = mask_card_numbers(typed).into_owned();
-        self.drafts.insert(alert, comments.clone());
-        Keep::NoteDraft(alert, Draft { comments, ..Draft::default() })
+        let text = mask_card_numbers(typed).into_owned();
+        self.drafts.insert(alert, text.clone());
+        Keep::NoteDraft(alert, text)
     }
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Theme;
 use super::session::{AlertJson, Preferences, SessionInfo};
-use crate::desk::{AnswerDraft, Draft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
+use crate::desk::{AnswerDraft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
 use crate::domain::AlertId;
 use crate::domain::query::Vocabulary;
 use crate::domain::time::SharedClock;
@@ -20,7 +20,7 @@ pub struct DeskState {
     pub answer_drafts: Vec<AnswerDraft>,
     pub notes: Vec<Note>,
     /// Notes that were being written.
-    pub note_drafts: HashMap<AlertId, Draft>,
+    pub note_drafts: HashMap<AlertId, String>,
     pub snoozed: Vec<SnoozedAlert>,
     /// Answers and texts that earlier consoles did not finish.
     pub left: Leftovers,

@@ -1,8 +1,6 @@
 //! Decisions that the engine has not finished: on which alerts they are, what is known of each, and which wait for a
 //! person's word.
 
-use std::collections::HashMap;
-
 use chrono::Duration;
 
 use crate::desk::JournalDecision;
@@ -44,7 +42,6 @@ const WHILE_UNKNOWN: Duration = Duration::seconds(5);
 pub struct Unfinished {
     /// The oldest first.
     all: Vec<ResolutionAttempt>,
-    by_alert: HashMap<AlertId, usize>,
     due: Option<Timestamp>,
 }
 
@@ -80,7 +77,6 @@ impl Unfinished {
         if let Some(next) = goes_on.map(|unfinished| unfinished.next_check.unwrap_or(now)).min() {
             self.due.get_or_insert((next + REST).max(now + WHILE_UNKNOWN));
         }
-        self.index();
         newly_parked
     }
 
@@ -88,11 +84,6 @@ impl Unfinished {
     /// otherwise.
     pub fn said(&mut self, alert: AlertId) {
         self.all.retain(|unfinished| unfinished.alert != alert);
-        self.index();
-    }
-
-    fn index(&mut self) {
-        self.by_alert = self.all.iter().enumerate().map(|(index, unfinished)| (unfinished.alert, index)).collect();
     }
 
     /// All of them, the oldest first.
@@ -102,7 +93,7 @@ impl Unfinished {
 
     /// The one on an alert.
     pub fn of(&self, alert: AlertId) -> Option<&ResolutionAttempt> {
-        self.by_alert.get(&alert).and_then(|index| self.all.get(*index))
+        self.all.iter().rfind(|unfinished| unfinished.alert == alert)
     }
 
     /// The one on an alert that waits for a person.

@@ -108,9 +108,9 @@ impl UnsavedDrafts {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use uuid::Uuid;
 
+    use super::*;
     use crate::desk::{AnswerDraft, Draft};
     use crate::domain::AlertId;
 

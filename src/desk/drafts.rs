@@ -1,5 +1,6 @@
-//! Drafts of texts that were not sent, a file per alert.
+//! Drafts of notes that were not kept, a file per alert; and the files of drafts of any kind.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,41 +10,24 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::file::{DeskError, DeskFile};
-use crate::domain::{AlertId, ResolutionParts};
+use crate::domain::AlertId;
 
 /// Retention of drafts: well beyond the longest window any network gives.
 pub(super) const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The parts of a decision that was begun and not sent: as they were typed, and perhaps still wrong. Confirmations are
-/// not among them, they are given anew each time.
-pub type Draft = ResolutionParts;
-
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Draft")]
-struct DraftFile {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    refunded: Option<String>,
-    /// The reason stood under a name of its own in earlier versions.
-    #[serde(default, alias = "reason", skip_serializing_if = "Option::is_none")]
-    resolution: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    amount_stopped: Option<String>,
+struct NoteDraftFile {
     #[serde(default)]
     comments: String,
 }
 
-/// A draft in its file.
-#[derive(Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct KeptDraft(#[serde(with = "DraftFile")] pub(super) Draft);
-
-/// The drafts of a desk.
+/// The drafts of notes of a desk.
 #[derive(Debug, Clone)]
-pub struct Drafts {
+pub struct NoteDrafts {
     directory: PathBuf,
 }
 
-impl Drafts {
+impl NoteDrafts {
     pub(super) fn new(directory: PathBuf) -> Self {
         Self { directory }
     }
@@ -52,29 +36,25 @@ impl Drafts {
         DeskFile::new(self.directory.join(format!("{alert}.toml")))
     }
 
-    /// The draft of an alert, if there is one.
-    pub fn get(&self, alert: AlertId) -> Result<Option<Draft>, DeskError> {
-        Ok(self.file(alert).read::<KeptDraft>()?.map(|kept| kept.0))
-    }
-
-    /// Keeps a draft; an empty one is dropped. Refused while the draft that is there cannot be read.
-    pub fn put(&self, alert: AlertId, draft: &Draft) -> Result<(), DeskError> {
-        let file = self.file(alert);
-        file.read::<KeptDraft>()?;
-        if draft.is_bare() {
-            return file.remove();
+    /// The drafts by their alerts.
+    pub fn all(&self) -> Result<HashMap<AlertId, String>, DeskError> {
+        let mut all = HashMap::new();
+        for (alert, _) in entries(&self.directory)? {
+            all.extend(self.file(alert).read::<NoteDraftFile>()?.map(|draft| (alert, draft.comments)));
         }
-        file.write("A text that was begun and not sent.", &KeptDraft(draft.clone()))
+        Ok(all)
     }
 
-    /// Drops all drafts of an alert: it has been resolved, here or elsewhere.
+    /// Keeps a draft. Refused while the draft that is there cannot be read.
+    pub fn put(&self, alert: AlertId, text: &str) -> Result<(), DeskError> {
+        let file = self.file(alert);
+        file.read::<NoteDraftFile>()?;
+        file.write("A note that was begun and not kept.", &NoteDraftFile { comments: text.to_owned() })
+    }
+
+    /// Drops the draft of an alert.
     pub fn remove(&self, alert: AlertId) -> Result<(), DeskError> {
         self.file(alert).remove()
-    }
-
-    /// Returns the alerts that have a draft.
-    pub fn alerts(&self) -> Result<Vec<AlertId>, DeskError> {
-        Ok(entries(&self.directory)?.into_iter().map(|(alert, _)| alert).collect())
     }
 
     /// Drops the drafts beyond the retention, whose alerts must have expired long ago; for the start of a session.
@@ -122,87 +102,49 @@ pub(super) fn entries<K: FromStr + Ord>(directory: &Path) -> Result<Vec<(K, Opti
 mod tests {
     use super::*;
 
-    fn drafts() -> (tempfile::TempDir, Drafts) {
+    fn drafts() -> (tempfile::TempDir, NoteDrafts) {
         let directory = tempfile::tempdir().unwrap();
-        let drafts = Drafts::new(directory.path().join("drafts"));
+        let drafts = NoteDrafts::new(directory.path().join("drafts"));
         (directory, drafts)
     }
 
-    fn draft(comments: &str) -> Draft {
-        Draft {
-            refunded: Some("NOT SETTLED".to_owned()),
-            resolution: Some("PARTIALLY_STOPPED".to_owned()),
-            amount_stopped: Some("7.50".to_owned()),
-            comments: comments.to_owned(),
-        }
-    }
-
     #[test]
-    fn a_draft_survives_a_restart_as_it_was_typed() {
+    fn a_draft_survives_a_restart_as_it_was_typed_until_it_is_removed() {
         let (directory, drafts) = drafts();
-        let alert = AlertId::generate();
-        let typed = draft("two\nlines, \"quotes\", ''' and an é 🦀");
+        let (alert, typed) = (AlertId::generate(), "two\nlines, \"quotes\", ''' and an é 🦀");
 
-        drafts.put(alert, &typed).unwrap();
+        drafts.put(alert, typed).unwrap();
+        let again = NoteDrafts::new(directory.path().join("drafts")).all();
+        drafts.remove(alert).unwrap();
 
-        let again = Drafts::new(directory.path().join("drafts"));
-        assert_eq!(again.get(alert), Ok(Some(typed)));
-        assert_eq!(again.alerts(), Ok(vec![alert]));
-    }
-
-    #[test]
-    fn a_draft_of_an_earlier_version_keeps_its_reason() {
-        let (_directory, drafts) = drafts();
-        let alert = AlertId::generate();
-        drafts.put(alert, &draft("x")).unwrap();
-        let text = "refunded = \"INVALID\"\nreason = \"NOT_REFUNDED_DUPLICATE\"\ncomments = \"seen\"\n";
-        fs::write(drafts.directory.join(format!("{alert}.toml")), text).unwrap();
-
-        let kept = drafts.get(alert).unwrap().unwrap();
-
-        assert_eq!((kept.resolution.as_deref(), kept.comments.as_str()), (Some("NOT_REFUNDED_DUPLICATE"), "seen"));
-    }
-
-    #[test]
-    fn a_draft_is_gone_once_it_is_removed_or_emptied() {
-        let (_directory, drafts) = drafts();
-        let [sent, emptied] = [AlertId::generate(), AlertId::generate()];
-        drafts.put(sent, &draft("x")).unwrap();
-        drafts.put(emptied, &draft("x")).unwrap();
-
-        drafts.remove(sent).unwrap();
-        drafts.put(emptied, &Draft { refunded: Some("REFUNDED".to_owned()), ..Draft::default() }).unwrap();
-
-        assert_eq!(drafts.alerts(), Ok(Vec::new()));
-        assert_eq!(drafts.remove(sent), Ok(()), "removing what is not there is nothing");
+        assert_eq!((again, drafts.all()), (Ok([(alert, typed.to_owned())].into()), Ok(HashMap::new())));
+        assert_eq!(drafts.remove(alert), Ok(()), "removing what is not there is nothing");
     }
 
     #[test]
     fn a_broken_draft_is_reported_and_kept() {
         let (_directory, drafts) = drafts();
         let alert = AlertId::generate();
-        drafts.put(alert, &draft("x")).unwrap();
+        drafts.put(alert, "x").unwrap();
         let path = drafts.directory.join(format!("{alert}.toml"));
         fs::write(&path, "comments = \"half").unwrap();
 
-        let error = drafts.get(alert).unwrap_err();
+        let error = drafts.all().unwrap_err();
 
         assert_eq!(error.line, Some(1));
-        assert!(drafts.put(alert, &draft("y")).is_err());
+        assert!(drafts.put(alert, "y").is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "comments = \"half");
     }
 
     #[test]
     fn drafts_of_long_lapsed_alerts_are_swept_and_others_stay() {
         let (_directory, drafts) = drafts();
-        let alert = AlertId::generate();
-        drafts.put(alert, &draft("x")).unwrap();
+        drafts.put(AlertId::generate(), "x").unwrap();
 
         drafts.sweep(SystemTime::now() + KEPT / 2).unwrap();
-        let in_between = drafts.alerts().unwrap();
+        let in_between = drafts.all().unwrap().len();
         drafts.sweep(SystemTime::now() + KEPT * 2).unwrap();
 
-        assert_eq!(in_between, [alert]);
-        assert_eq!(drafts.get(alert), Ok(None));
+        assert_eq!((in_between, drafts.all()), (1, Ok(HashMap::new())));
     }
 }

@@ -41,9 +41,9 @@ pub mod whole_list;
 use std::path::{Path, PathBuf};
 
 pub use address::DeskAddress;
-pub use answer_drafts::{AnswerDraft, AnswerDrafts};
+pub use answer_drafts::{AnswerDraft, AnswerDrafts, Draft};
 pub use closing::ClosingAlerts;
-pub use drafts::{Draft, Drafts};
+pub use drafts::NoteDrafts;
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, begins_with, directory_of, open_own, write_new};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
@@ -142,26 +142,14 @@ impl Desk {
         Views::new(DeskFile::new(self.directory.join("views.toml")))
     }
 
-    /// Takes over the drafts of earlier versions, which had a file for each alert.
-    pub fn take_over_drafts(&self) -> Result<(), DeskError> {
-        let earlier = Drafts::new(self.directory.join("drafts"));
-        for alert in earlier.alerts()? {
-            if let Some(answer) = earlier.get(alert)? {
-                self.answer_drafts().put(&AnswerDraft::of_one(alert, answer))?;
-            }
-            earlier.remove(alert)?;
-        }
-        Ok(())
-    }
-
     /// The drafts of answers that were not sent.
     pub fn answer_drafts(&self) -> AnswerDrafts {
         AnswerDrafts::new(self.directory.join("group-drafts"))
     }
 
     /// The drafts of notes not kept yet.
-    pub fn note_drafts(&self) -> Drafts {
-        Drafts::new(self.directory.join("note-drafts"))
+    pub fn note_drafts(&self) -> NoteDrafts {
+        NoteDrafts::new(self.directory.join("note-drafts"))
     }
 
     /// The notes on alerts.

@@ -13,7 +13,7 @@ use super::alert::{Alert, Provider};
 use super::filter::{AlertFilter, AlertQuery, MAX_PAGE_SIZE, PageRequest, Sort, SortField, SortOrder};
 use super::identity::{CardComparison, contradiction};
 use super::ids::AlertId;
-use super::resolution::{InvalidReason, Resolution};
+use super::resolution::Resolution;
 use super::time::Timestamp;
 
 /// Longest interval between the dates that two networks give the same transaction (field notes, Matching).
@@ -86,21 +86,13 @@ impl DuplicateEvidence {
 /// Describes the facts that stay uncompared with a provider that can only be queried through the interface. `None`
 /// where nothing more can be compared.
 pub fn not_compared(alert: &Alert) -> Option<String> {
-    let has = (alert.known_arn().is_some(), alert.known_auth_code().is_some());
-    let references = match has {
-        (true, true) => Some("ARN and auth code not checked"),
-        (true, false) => Some("ARN not checked"),
-        (false, true) => Some("auth code not checked"),
-        (false, false) => None,
-    };
-    match (query(alert).is_none(), references) {
-        (true, Some(words)) => Some(format!("doubles not looked for: no card digits or no amount; {words}")),
-        (true, None) => Some("doubles not looked for: no card digits or no amount".to_owned()),
-        (false, words) => {
-            let it = if has == (true, true) { "them" } else { "it" };
-            words.map(|words| format!("{words}: this deployment cannot be searched by {it}"))
-        }
-    }
+    let unchecked = [
+        (query(alert).is_none(), "card and amount"),
+        (alert.known_arn().is_some(), "ARN"),
+        (alert.known_auth_code().is_some(), "auth code"),
+    ];
+    let unchecked: Vec<&str> = unchecked.into_iter().filter(|(is, _)| *is).map(|(_, fact)| fact).collect();
+    (!unchecked.is_empty()).then(|| format!("{} not checked: not searchable here", unchecked.join(", ")))
 }
 
 /// Returns the evidence that two alerts are duplicates; `None` where there is none, and for an alert and itself. Times
@@ -165,6 +157,11 @@ pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
     let mut found: Vec<_> = candidates.iter().filter_map(|other| Some((rank(alert, other)?, other))).collect();
     found.sort_by_key(|(rank, _)| *rank);
     found.into_iter().map(|(_, other)| other).collect()
+}
+
+/// Returns those of the alerts that a search found that are on an alert's payment.
+pub fn on_payment(alert: &Alert, found: &[Alert]) -> Vec<Alert> {
+    found.iter().filter(|other| evidence(alert, other).is_some()).cloned().collect()
 }
 
 /// Returns the rank of a duplicate of an alert in that order, the first one the least; `None` for an alert that is
@@ -264,16 +261,6 @@ impl RefundTime {
             Some((refunded, raised)) if refunded >= raised => Self::Since,
             Some(_) => Self::Before,
             None => Self::Unknown,
-        }
-    }
-
-    /// Returns the reason of an INVALID answer to an alert whose payment was refunded by the answer to another one. A
-    /// refund before the alert was raised had gone back already; one after it makes the alert a duplicate (decisions,
-    /// Outcome). Otherwise only the refund is certain.
-    const fn reason(self) -> InvalidReason {
-        match self {
-            Self::Since => InvalidReason::Duplicate,
-            Self::Before | Self::Unknown => InvalidReason::PreviouslyRefunded,
         }
     }
 }
@@ -383,17 +370,6 @@ impl Duplicate {
             }
             DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
         }
-    }
-
-    /// Returns the reason of an INVALID answer to `alert` that it supports by itself. One that was not refunded makes
-    /// it a duplicate alert where it is of the same network. Of two networks' alerts on one payment, one is answered
-    /// first and then the other is known (field notes). One that only needs review supports none.
-    pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
-        if !self.evidence.is_sure() {
-            return None;
-        }
-        let of_network = || (self.provider == alert.provider).then_some(InvalidReason::Duplicate);
-        self.refund_time(alert).map(RefundTime::reason).or_else(of_network)
     }
 }
 

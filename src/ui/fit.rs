@@ -156,8 +156,6 @@ pub fn draw<T: Copy>(segments: &[Segment<T>], buffer: &mut Buffer, line: Rect, m
 pub struct KeyHint<T> {
     pub key: String,
     pub words: String,
-    /// Fewer words, where all of them have no room.
-    pub brief: Option<String>,
     pub target: T,
     /// True where it stays, however narrow the line gets.
     pub stays: bool,
@@ -166,26 +164,24 @@ pub struct KeyHint<T> {
 impl<T: Copy> KeyHint<T> {
     /// A key that gives way.
     pub fn new(key: impl Into<String>, words: impl Into<String>, target: T) -> Self {
-        Self { key: key.into(), words: words.into(), brief: None, target, stays: false }
+        Self { key: key.into(), words: words.into(), target, stays: false }
     }
 
     /// The key and its words after so many blank columns, which are one target.
     pub fn segments(self, gap: u16, theme: &Theme) -> [Segment<T>; 2] {
         // The blank between key and words is clicked as well.
         let words = Segment::new(0, format!(" {}", self.words), theme.quiet);
-        let words = self.brief.into_iter().fold(words, |words, brief| words.or(BRIEF, format!(" {brief}")));
         [Segment::new(gap, self.key, theme.key), words].map(|part| part.target(self.target))
     }
 }
 
-/// Blank columns between two keys, the ranks of the first ones, and that of fewer words: before a seventh key.
+/// Blank columns between two keys, and the rank of the first one.
 const BETWEEN_KEYS: u16 = 3;
 const FIRST_KEY: u8 = 10;
-const BRIEF: u8 = FIRST_KEY + 11;
 
 /// Keys beside each other, the last of which gives way first.
 pub fn keys<T: Copy>(keys: impl IntoIterator<Item = KeyHint<T>>, theme: &Theme) -> Vec<Segment<T>> {
-    let ranked = (FIRST_KEY..).step_by(2).zip(keys).flat_map(|(rank, key)| {
+    let ranked = (FIRST_KEY..).zip(keys).flat_map(|(rank, key)| {
         let stays = key.stays;
         let gap = if rank == FIRST_KEY { 0 } else { BETWEEN_KEYS };
         key.segments(gap, theme).map(|part| if stays { part } else { part.or_none(rank) })

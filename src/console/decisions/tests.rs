@@ -4,6 +4,7 @@ use super::*;
 use crate::console::known_decisions::KnownDecisions;
 use crate::console::unfinished::Unfinished;
 use crate::desk::History;
+use crate::domain::advice::advice;
 use crate::domain::duplicate::DuplicateState;
 use crate::domain::resolution::{Decision as Answer, InvalidReason};
 use crate::domain::time::from_iso;
@@ -141,7 +142,10 @@ fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate
     let [taken_back] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
 
     assert_eq!(found.state, DuplicateState::OnItsWay(refunded()));
-    assert_eq!((found.reason(&other), found.is_refunded()), (Some(InvalidReason::Duplicate), true));
+    assert_eq!(
+        (advice(&other, [&found].into_iter(), None).and_then(|advice| advice.decision.reason()), found.is_refunded()),
+        (Some(InvalidReason::Duplicate), true)
+    );
     assert_eq!(taken_back.state, DuplicateState::Waiting);
 }
 

@@ -1,11 +1,10 @@
 //! The dialog at the start that says what an earlier console left: decisions that did not leave, those whose answer
-//! never came, text in an open form, and what was lost with it. It sends nothing.
+//! never came, and what was lost with it. It sends nothing.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{KeyedAnswer, Question, answered_of};
-use crate::console::answer_drafts::AnswerDraftList;
 use crate::console::decisions::alert_of;
 use crate::console::resolving::subject;
 use crate::console::text::sanitize;
@@ -52,28 +51,14 @@ fn named(alert: &JournalAlert) -> String {
     sanitize(&subject(&alert_of(alert))).into_owned()
 }
 
-/// For what a text was typed: the alert, its case, or what was marked with it.
-fn text_for(alert: &JournalAlert, cx: &AppContext) -> String {
-    match cx.answer_drafts.with(alert.id).filter(|draft| draft.case || draft.alerts.len() > 1) {
-        None => named(alert),
-        Some(draft) if draft.case => format!("the case of {}", named(alert)),
-        Some(draft) => {
-            format!("{}: Activity ({})", AnswerDraftList::for_whom(draft), cx.key(Action::ShowActivity))
-        }
-    }
-}
-
 impl Dialog for EarlierSession {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         if answered_of(message, &self.targets, &ANSWERS, cx).is_none() {
             return Vec::new();
         }
-        let Leftovers { unsent, texts, .. } = &self.left;
-        let unsent_read = unsent.iter().map(|left| JournalStep::Read { decision: left.key.clone() });
-        let texts_read = texts.iter().map(|alert| JournalStep::Closed { alert: alert.id });
-        let first = unsent.iter().map(|left| left.said.alert.id).chain(texts.iter().map(|alert| alert.id)).next();
-        let go = first.map(|id| Message::GoToAlert(id).into());
-        let read = unsent_read.chain(texts_read).map(|step| cx.record(step));
+        let unsent = &self.left.unsent;
+        let go = unsent.first().map(|left| Message::GoToAlert(left.said.alert.id).into());
+        let read = unsent.iter().map(|left| cx.record(JournalStep::Read { decision: left.key.clone() }));
         [Order::Close].into_iter().chain(read).chain(go).collect()
     }
 
@@ -81,10 +66,10 @@ impl Dialog for EarlierSession {
         self.targets.clear();
         let theme = &cx.theme;
         let mut question = Question::new(area).about(&cx.place);
-        let Leftovers { unsent, unanswered, texts, lost } = &self.left;
+        let Leftovers { unsent, unanswered, lost } = &self.left;
         // Who leaves in order is asked about what has not left; an answer may stay away from them as well.
         question.line(
-            match (unsent.is_empty() && texts.is_empty() && lost.is_empty(), unanswered.len()) {
+            match (unsent.is_empty() && lost.is_empty(), unanswered.len()) {
                 (false, _) => "The last session ended early",
                 (true, 1) => "One answer is unconfirmed",
                 (true, _) => "Some answers are unconfirmed",
@@ -104,14 +89,6 @@ impl Dialog for EarlierSession {
         self.decisions(&mut question, "Unconfirmed", &parked, &word, cx);
         let looks = "Checking. It is not sent twice.";
         self.decisions(&mut question, "Sent, no reply", &looked_up, looks, cx);
-        if !texts.is_empty() {
-            question.gap();
-            question.line("Drafts saved", theme.warning);
-            for alert in texts.iter().take(NAMED) {
-                question.line(text_for(alert, cx), theme.plain);
-            }
-            question.and_more(texts.len(), NAMED, theme);
-        }
         if !lost.is_empty() {
             question.gap();
             lost.iter().take(NAMED).for_each(|words| question.say(&sanitize(words), theme.warning));

@@ -16,7 +16,6 @@ pub mod filter_form;
 pub mod find;
 pub mod form_dialog;
 pub mod found_rows;
-mod known_audit;
 pub mod leave;
 pub mod links_menu;
 pub mod menu;

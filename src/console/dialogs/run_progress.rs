@@ -15,7 +15,6 @@ use super::{answer_form, export_form};
 use crate::console::answer_words::BY_WHOM;
 use crate::console::decisions::{PendingDecision, SendTiming, fate_of_run};
 use crate::console::dialog::DataAge;
-use crate::console::guards::left_out_words;
 use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::keymap::Chord;
 use crate::console::resolving::{briefly, undo};
@@ -278,7 +277,7 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
         // Nothing was done with it, and its time goes on.
         RunRow::LeftOut(LeftOut { alert, why, care }) => {
             let (sign, style) = if *care { ("⚠", cx.theme.warning) } else { ("–", cx.theme.quiet) };
-            ((sign, style), left_out_words(why), style, alert.outcome.is_some())
+            ((sign, style), why.clone(), style, alert.outcome.is_some())
         }
     };
     AlertRow { sign, alert: row.alert(), what, style, quiet, beside: Vec::new() }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::fold::{History, LeftDecision};
-use super::steps::{JournalAlert, JournalEntry, JournalStep};
+use super::steps::{JournalEntry, JournalStep};
 use crate::desk::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
 use crate::domain::Timestamp;
 use crate::domain::time::{SharedClock, from_iso, to_iso};
@@ -34,8 +34,6 @@ pub struct Leftovers {
     pub unsent: Vec<LeftDecision>,
     /// Decisions that left and whose answer never came.
     pub unanswered: Vec<LeftDecision>,
-    /// Alerts with text in a form that was open.
-    pub texts: Vec<JournalAlert>,
     /// Texts and choices that were lost with the last of them, in words.
     pub lost: Vec<String>,
 }
@@ -43,7 +41,7 @@ pub struct Leftovers {
 impl Leftovers {
     /// Returns whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
-        self.unsent.is_empty() && self.unanswered.is_empty() && self.texts.is_empty() && self.lost.is_empty()
+        self.unsent.is_empty() && self.unanswered.is_empty() && self.lost.is_empty()
     }
 }
 
@@ -171,7 +169,6 @@ impl Journal {
         let live = running(&self.directory);
         let lives = |session| live.contains(&session);
         let mut history = History::default();
-        let mut texts: Vec<JournalAlert> = Vec::new();
         // Once another console has written, what was lost was read.
         let (mut lost, mut last) = (Vec::new(), None);
         for entry in entries.into_iter().filter(|entry| entry.place == self.place) {
@@ -180,20 +177,10 @@ impl Journal {
                 lost.clear();
             }
             lost.extend(entry.step.lost_words().filter(|_| !lives).map(str::to_owned));
-            match &entry.step {
-                JournalStep::Typing { alert } => {
-                    texts.retain(|other| other.id != alert.id);
-                    if !lives {
-                        texts.push(alert.clone());
-                    }
-                }
-                JournalStep::Closed { alert } => texts.retain(|other| other.id != *alert),
-                _ => {}
-            }
             history.take(entry);
         }
         let (unanswered, unsent) = history.left(Some(&self.place), lives);
-        Leftovers { unsent, unanswered, texts, lost }
+        Leftovers { unsent, unanswered, lost }
     }
 }
 

@@ -164,7 +164,7 @@ impl History {
             JournalStep::Notified { tone, words, alert, decision } => {
                 return self.told(NotificationRecord { at, place, session, user, tone, words, alert, decision });
             }
-            JournalStep::Typing { .. } | JournalStep::Closed { .. } | JournalStep::RunDismissed { .. } => return,
+            JournalStep::Typing | JournalStep::RunDismissed { .. } => return,
             JournalStep::Dismissed { decision, taken_back } => {
                 if let Some(record) = self.record_mut(&decision) {
                     record.dismissed = !taken_back;

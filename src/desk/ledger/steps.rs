@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::fate::Fate;
-use crate::desk::drafts::Draft;
+use crate::desk::answer_drafts::Draft;
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
 
 /// An alert as the journal names it: enough to find it and to speak of it.
@@ -253,13 +253,9 @@ pub enum JournalStep {
     Answered { decision: String, status: String },
     /// Unconfirmed: it is not known whether it arrived.
     Unknown { decision: String, why: String },
-    /// Text stands in an open form.
-    Typing { alert: JournalAlert },
-    /// The form was closed by its user.
-    Closed {
-        #[serde(with = "id")]
-        alert: AlertId,
-    },
+    /// Text in an open form, which earlier versions wrote down.
+    #[serde(alias = "closed")]
+    Typing,
     /// Read at a later start that this decision was not sent.
     Read { decision: String },
     /// Dismissed by a person after it failed: it calls for nobody any more.
@@ -330,7 +326,7 @@ impl JournalStep {
             | Self::Unknown { decision, .. }
             | Self::Read { decision }
             | Self::Dismissed { decision, .. } => Some(decision),
-            Self::Typing { .. } | Self::Closed { .. } | Self::RunDismissed { .. } | Self::Notified { .. } => None,
+            Self::Typing | Self::RunDismissed { .. } | Self::Notified { .. } => None,
         }
     }
 }

@@ -37,6 +37,14 @@ impl OrderAdvice {
     }
 }
 
+/// Dispute reasons of a payment that was taken twice, or by other means as well.
+const PAID_TWICE: [&str; 8] = ["12.6", "12.6.1", "12.6.2", "4834", "C14", "P08", "DP", "PM"];
+
+fn is_paid_twice(alert: &Alert) -> bool {
+    let code = alert.reason_code.as_deref().unwrap_or_default().trim();
+    PAID_TWICE.iter().any(|twice| twice.eq_ignore_ascii_case(code))
+}
+
 impl OrderMatch {
     /// Returns the decision that the order suggests; `None` for an answered alert, or where the match is not likely.
     /// A match that a fact contradicts still warns of a refund of the order.
@@ -73,6 +81,8 @@ impl OrderMatch {
             (OrderState::Cancelled, Some(false)) => {
                 (Decision::Refunded, "cancelled, and not refunded yet: refund it first")
             }
+            // That it arrived says nothing of a payment that was taken twice.
+            (OrderState::Shipped | OrderState::Delivered, _) if is_paid_twice(alert) => return None,
             (OrderState::Shipped, _) => (Decision::NotRefunded, "shipped: it cannot be stopped any more"),
             (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more"),
             (OrderState::Paid, _) => return None,
@@ -159,6 +169,16 @@ mod tests {
         let advice = found(state, state_at, refunded).advice(&alert());
 
         assert_eq!(advice.map(|advice| advice.decision), decision);
+    }
+
+    #[test]
+    fn a_delivery_suggests_nothing_where_the_payment_was_taken_twice() {
+        let with = |code: &str| Alert { reason_code: Some(code.to_owned()), ..alert() };
+        let delivered = found(OrderState::Delivered, None, None);
+
+        let advice = ["12.6.1", "p08", "13.1"].map(|code| delivered.advice(&with(code)).map(|advice| advice.decision));
+
+        assert_eq!(advice, [None, None, Some(Decision::NotRefunded)]);
     }
 
     #[rstest]

@@ -439,7 +439,7 @@ async fn what_a_refund_could_not_be_compared_by_is_said_in_its_row() {
 
     let (rehearsed, sent) = (place.resolve(&file, &["--dry-run"]), place.resolve(&file, &["--yes"]));
 
-    let words = "ARN not checked: this deployment cannot be searched by it";
+    let words = "ARN not checked: not searchable here";
     assert_eq!(told(&rehearsed)[0].2, format!("dry run: would be sent; {words}"), "{}", said(&rehearsed));
     assert_eq!(told(&sent)[0], (2, "recorded".to_owned(), words.to_owned()), "{}", said(&sent));
     assert_eq!(

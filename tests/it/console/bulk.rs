@@ -252,10 +252,7 @@ fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() 
 
     assert!(form.contains("2 will be sent") && form.contains("1 skipped") && form.contains("2 need review"), "{form}");
     assert!(form.contains("already answered: RESOLVED, Refunded"), "{form}");
-    assert!(
-        form.contains("2 will be sent · 2.00 EUR") && form.contains("1 skipped: already answered"),
-        "the sum, and why: {form}"
-    );
+    assert!(form.contains("2 will be sent · 2.00 EUR") && form.contains("1 skipped"), "the sum, and why: {form}");
     assert!(form.contains("possible double refund") && form.contains("expired"), "{form}");
     let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
     assert_eq!(sent, [alerts[0].id, alerts[3].id]);
@@ -459,7 +456,7 @@ fn at_120_columns_a_long_reason_loses_no_word_but_the_end_of_an_id() {
     rig.press("* b alt-n");
 
     let form = rig.screen();
-    assert!(form.contains("refunded 3h ago; Invalid fits: ETHOCA YYRIR37MKDDB3EXGN2"), "{form}");
+    assert!(form.contains("already refunded: refunded 3h ago: ETHOCA YYRIR37MKDDB3EXGN2"), "{form}");
 }
 
 #[test]
@@ -703,9 +700,9 @@ fn a_payment_that_was_refunded_is_not_told_as_not_refunded_with_the_others_until
     let anew = rig.screen();
 
     assert!(form.contains("3 will be sent") && form.contains("1 needs review"), "{form}");
-    assert!(form.contains("refunded 3h ago; Invalid fits: ETHOCA 5F2RE396"), "{form}");
+    assert!(form.contains("already refunded: refunded 3h ago: ETHOCA 5F2RE396"), "{form}");
     assert!(confirmed.contains("4 will be sent"), "{confirmed}");
-    assert!(anew.contains("refunded before the alert fits") || anew.contains("4 will be sent"), "{anew}");
+    assert!(anew.contains("already refunded") || anew.contains("4 will be sent"), "{anew}");
 }
 
 #[test]

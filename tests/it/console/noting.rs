@@ -6,7 +6,7 @@ use avert::console::begun_text::BegunText;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::console::runner::Runner;
-use avert::desk::{Desk, Draft, Note};
+use avert::desk::{Desk, Note};
 use avert::domain::note::MAX_NOTE_CHARS;
 use avert::domain::time::Clock;
 use avert::domain::{AlertId, Dialect, Environment};
@@ -124,7 +124,7 @@ fn what_is_typed_is_kept_within_300_ms_and_stands_there_again() {
 
     let drafted = rig.done.iter().any(|effect| {
         matches!(effect, Effect::Keep(Keep::NoteDraft(id,
-            draft)) if *id == first() && draft.comments == "half a no")
+            draft)) if *id == first() && draft == "half a no")
     });
     rig.press("esc");
     let begun = rig.screen();
@@ -150,14 +150,13 @@ async fn what_was_being_written_goes_only_when_its_note_is_on_the_disk() {
         let mut runner = Runner::new(service.deployment(), Some(desk), records(), messages);
         runner.run(Effect::Keep(what));
         runner.finish().await;
-        Desk::open(directory.path()).unwrap().note_drafts().alerts().unwrap()
+        Desk::open(directory.path()).unwrap().note_drafts().all().unwrap().into_keys().collect::<Vec<_>>()
     };
-    let draft = Draft { comments: "seen".to_owned(), ..Draft::default() };
     let note =
         || Keep::Note(Note { at: clock().now(), alert: first(), user: None, text: "seen".to_owned(), about: None });
     let in_the_way = directory.path().join("notes.ndjson");
 
-    let written = keep(Keep::NoteDraft(first(), draft)).await;
+    let written = keep(Keep::NoteDraft(first(), "seen".to_owned())).await;
     std::fs::create_dir(&in_the_way).unwrap();
     let failed = keep(note()).await;
     std::fs::remove_dir(&in_the_way).unwrap();
@@ -175,7 +174,7 @@ fn notes_and_what_was_being_written_are_there_after_a_restart() {
         text: "seen on Monday".to_owned(),
         about: None,
     };
-    let draft = Draft { comments: "and today".to_owned(), ..Draft::default() };
+    let draft = "and today".to_owned();
     let state = DeskState { notes: vec![note], note_drafts: [(first(), draft)].into(), ..DeskState::default() };
     let mut rig = Made { kept: state, ..Made::default() }.start();
 
@@ -349,7 +348,7 @@ fn texts_that_could_not_be_kept_are_tried_once_more_as_one_leaves() {
     let again: Vec<&str> = rig.done[before..]
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Keep(Keep::NoteDraft(_, draft)) => Some(draft.comments.as_str()),
+            Effect::Keep(Keep::NoteDraft(_, draft)) => Some(draft.as_str()),
             Effect::Keep(Keep::AnswerDraft(draft)) => Some(draft.answer.comments.as_str()),
             _ => None,
         })

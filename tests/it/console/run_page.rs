@@ -140,7 +140,7 @@ fn enter_goes_to_the_alert_under_the_cursor() {
 
     rig.press("enter");
 
-    assert!(page.contains("⚠") && page.contains("skipped: "), "{page}");
+    assert!(page.contains("⚠"), "{page}");
     assert!(!rig.screen().contains("RESULT"), "{}", rig.screen());
     assert_eq!(rig.current(), alerts[1].id, "what needs review stood first");
 }

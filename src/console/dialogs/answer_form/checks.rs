@@ -4,20 +4,18 @@
 use chrono::Duration;
 
 use super::fields::FieldFacts;
-use super::gets::{AnswerScope, FormItem};
-use super::{AnswerForm, Caution, Choice, GO_TO_WARNED, SaysOfMoney, TAKE_SUGGESTION};
-use crate::console::answer_words::stored_words;
-use crate::console::answer_words::{answer_told, list_behind};
+use super::item::{AnswerScope, Caution, FormItem};
+use super::validation::{RowPlan, duplicate_words};
+use super::{AnswerForm, Choice, GO_TO_WARNED, TAKE_SUGGESTION};
+use crate::console::answer_words::{answered_as, list_behind};
 use crate::console::decisions::{PendingDecision, leaves_at_once};
-use crate::console::guards::Gets;
 use crate::console::suggestion::Suggestion;
 use crate::console::text::{count, sanitize};
-use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, times};
 use crate::domain::duplicate::{Duplicate, DuplicateState, not_compared};
 use crate::domain::money::sums_by_currency;
 use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Dialect, Money, OrderAdvice, Resolution, Timestamp};
+use crate::domain::{Alert, AlertStatus, Deadline, Dialect, Money, OrderAdvice};
 use crate::ui::form::FactLine;
 
 /// A deadline that is so near is worth a warning.
@@ -43,11 +41,11 @@ impl AnswerForm {
 
     pub(super) fn counts(&self) -> FormCounts {
         let mut counts = FormCounts::default();
-        for gets in self.gets.iter().flatten() {
-            match gets {
-                Gets::Sent(_) => counts.sent += 1,
-                Gets::Out { care: false, .. } => counts.left_out += 1,
-                Gets::Out { care: true, .. } => counts.care += 1,
+        for plan in self.plans.iter().flatten() {
+            match plan {
+                RowPlan::Sent(_) => counts.sent += 1,
+                RowPlan::Out { care: false, .. } => counts.left_out += 1,
+                RowPlan::Out { care: true, .. } => counts.care += 1,
             }
         }
         counts
@@ -57,19 +55,16 @@ impl AnswerForm {
     pub(super) fn refund_left_out(&self) -> Option<usize> {
         let AnswerScope::Case(first) = self.scope else { return None };
         let row = self.rows.iter().position(|row| row.alert.id == first).filter(|_| self.fields.refunds())?;
-        matches!(self.gets_of(row), Some(Gets::Out { .. })).then_some(row)
+        self.plan_of(row).is_some_and(|plan| !plan.is_sent()).then_some(row)
     }
 
     /// Cautions of the one alert's answer, the confirmed ones too.
     pub(super) fn cautions(&self, cx: &AppContext) -> Vec<Caution> {
         let Some(row) = self.rows.first().filter(|row| row.alert.outcome.is_none()) else { return Vec::new() };
-        let found = match self.gets_of(0) {
-            Some(Gets::Out { cautions, .. }) => cautions.clone(),
-            Some(Gets::Sent(_)) => Vec::new(),
-            None => {
-                let says = SaysOfMoney { refunds: self.fields.refunds(), refunded_before: true };
-                Caution::against(&row.alert, says, false, cx.now)
-            }
+        let found = match self.plan_of(0) {
+            Some(RowPlan::Out { cautions, .. }) => cautions.clone(),
+            Some(RowPlan::Sent(_)) => Vec::new(),
+            None => Caution::of_alert(&row.alert, cx.now),
         };
         let mut cautions = row.confirmed.clone();
         cautions.extend(found.into_iter().filter(|caution| !row.confirmed.contains(caution)));
@@ -97,15 +92,14 @@ impl AnswerForm {
     fn of_one(&self, cx: &AppContext) -> FieldFacts {
         let (theme, row) = (&cx.theme, &self.rows[0]);
         let cautions = self.cautions(cx);
-        let confirmed = cautions.iter().all(|caution| row.confirmed.contains(caution));
+        let confirmed = row.confirms(&cautions);
         let mut checks: Vec<FactLine> = Vec::new();
         let warn = |text: String| FactLine::of(text, theme.strong).lead("⚠", theme.danger);
         let care = |text: String| FactLine::of(text, theme.plain).lead("⚠", theme.warning);
         let note = |text: String| FactLine::of(text, theme.quiet).lead("·", theme.quiet);
         if row.alert.outcome.is_some() {
-            let told = answer_told(&row.alert, row.answered_by.as_deref());
             return FieldFacts {
-                checks: vec![warn(format!("already answered: {told}"))],
+                checks: vec![warn(format!("already answered: {}", answered_as(&row.alert)))],
                 then: vec![FactLine::of("Nothing is sent.", theme.strong)],
                 ..FieldFacts::default()
             };
@@ -118,7 +112,7 @@ impl AnswerForm {
         let mut doubles = cx.known_decisions().duplicates(&row.alert, row.others());
         doubles.sort_by_key(|double| !double.is_refunded());
         for (at, double) in doubles.iter().enumerate() {
-            let mut words = double_words(double, cx.now);
+            let mut words = duplicate_words(double, cx.now);
             if at == 0 {
                 words += " (alt-w)";
             }
@@ -138,9 +132,6 @@ impl AnswerForm {
             checks.push(note("checking duplicates…".to_owned()));
         } else if let Some(error) = row.not_searched() {
             checks.push(care(format!("duplicates not checked: {error}")));
-        }
-        if row.not_again {
-            checks.push(care("duplicates not checked again".to_owned()));
         }
         checks.extend(not_compared(&row.alert).filter(|_| !cx.compares_all).map(note));
         if checks.is_empty() {
@@ -183,7 +174,7 @@ impl AnswerForm {
                 format!("{}{name}", caution.words())
             }
             Caution::Changed => {
-                format!("changed since the form opened: {}", sanitize(row.changed.as_deref().unwrap_or_default()))
+                format!("{}: {}", caution.words(), sanitize(row.changed.as_deref().unwrap_or_default()))
             }
             Caution::Closed => closing(&row.alert, cx).unwrap_or_else(|| caution.words().to_owned()),
             Caution::OrderFound => format!("{}{}", caution.words(), of_order()),
@@ -195,33 +186,31 @@ impl AnswerForm {
     fn of_several(&self, cx: &AppContext) -> FieldFacts {
         let theme = &cx.theme;
         let mut checks = Vec::new();
-        if self.gets.is_ok() {
+        if self.plans.is_ok() {
             let FormCounts { sent, left_out, care } = self.counts();
-            let without = self.refund_left_out().is_some();
-            let why = if without { " without the refund" } else { "" };
             let sums = if self.scope == AnswerScope::Bulk && sent > 0 { self.sums_of_sent() } else { String::new() };
-            let told = format!("{} will be sent{why}{sums}", count(sent as u64));
-            checks.push(FactLine::of(told, if without { theme.warning } else { theme.strong }));
-            if left_out > 0 {
-                let told = format!("{} skipped{}", count(left_out as u64), self.reasons(false));
-                checks.push(FactLine::of(told, theme.plain));
-            }
+            let not_searched = self.rows.iter().filter(|row| row.not_searched().is_some()).count();
             let look = if care == 1 { "needs review" } else { "need review" };
-            let not_looked = self.rows.iter().filter(|row| row.not_searched().is_some()).count();
-            let not_again = self.rows.iter().filter(|row| row.not_again).count();
-            let counts = [
-                (care, format!("{look}{}", self.reasons(true))),
-                (not_looked, "duplicates not checked".to_owned()),
-                (not_again, "duplicates not checked again".to_owned()),
+            let lines = [
+                (sent, format!("will be sent{sums}"), theme.strong),
+                (left_out, "skipped".to_owned(), theme.plain),
+                (care, look.to_owned(), theme.warning),
+                (not_searched, "duplicates not checked".to_owned(), theme.warning),
             ];
-            let counts = counts.into_iter().filter(|(many, _)| *many > 0);
+            let lines = lines.into_iter().enumerate().filter(|(at, (many, ..))| *at == 0 || *many > 0);
             checks.extend(
-                counts.map(|(many, words)| FactLine::of(format!("{} {words}", count(many as u64)), theme.warning)),
+                lines.map(|(_, (many, words, style))| FactLine::of(format!("{} {words}", count(many as u64)), style)),
             );
         }
         if self.is_searching() {
             checks.push(FactLine::of("checking duplicates…", theme.quiet));
         }
+        let declined = self.declined_in_case(cx);
+        checks.extend(
+            declined
+                .iter()
+                .map(|other| FactLine::of(duplicate_words(other, cx.now), theme.plain).lead("⚠", theme.warning)),
+        );
         let suggested = self.refund_left_out().filter(|_| cx.place.dialect == Dialect::Current);
         let suggested = suggested.map(|_| FactLine::of("all invalid", theme.plain).lead("alt-i", theme.key));
         FieldFacts {
@@ -233,20 +222,33 @@ impl AnswerForm {
         }
     }
 
+    /// The alerts on a case's payment that were answered, and not as refunded.
+    fn declined_in_case(&self, cx: &AppContext) -> Vec<Duplicate> {
+        let AnswerScope::Case(first) = self.scope else { return Vec::new() };
+        let Some(row) = self.rows.iter().find(|row| row.alert.id == first) else { return Vec::new() };
+        let is_listed = |other: &&Alert| self.rows.iter().any(|row| row.alert.id == other.id);
+        let elsewhere = row.others().iter().filter(|other| !is_listed(other));
+        let others = self.rows.iter().map(|row| &row.alert).chain(elsewhere);
+        let mut found = cx.known_decisions().duplicates(&row.alert, others);
+        found.retain(|other| matches!(other.state, DuplicateState::Answered { .. }));
+        found
+    }
+
     /// The outcome of sending: what is recorded, what avert does not do, and until when it can be undone.
     fn then(&self, cx: &AppContext) -> Vec<FactLine> {
         let theme = &cx.theme;
         let mut then = Vec::new();
-        if self.gets.is_ok() && self.scope != AnswerScope::One && self.counts().sent == 0 {
+        if self.plans.is_ok() && self.scope != AnswerScope::One && self.counts().sent == 0 {
             return then;
         }
         let status = self.fields.next_status().filter(|_| self.scope == AnswerScope::One);
-        if let Some(words) = self.fields.answer_words().filter(|_| self.scope != AnswerScope::Bulk || self.gets.is_ok())
+        if let Some(words) =
+            self.fields.answer_words().filter(|_| self.scope != AnswerScope::Bulk || self.plans.is_ok())
         {
             let status = status.map_or_else(String::new, |status| format!(" (API status {status})"));
             let follow = match self.follows_refund() {
                 true => " The refund is sent first, the others follow.",
-                false if self.fields.is_without_reason() && self.gets.is_ok() => " Each with its own reason.",
+                false if self.fields.is_without_reason() && self.plans.is_ok() => " Each with its own reason.",
                 false => "",
             };
             then.push(FactLine::of(format!("Recorded as {words}{status}.{follow}"), theme.strong));
@@ -272,28 +274,10 @@ impl AnswerForm {
         matches!(self.scope, AnswerScope::Case(_)) && self.fields.refunds() && self.counts().sent > 1
     }
 
-    /// Reasons for which some are left out, each once and in its first words.
-    fn reasons(&self, careful: bool) -> String {
-        let mut reasons: Vec<&str> = Vec::new();
-        for gets in self.gets.iter().flatten() {
-            if let Gets::Out { why, care, .. } = gets
-                && *care == careful
-            {
-                let first = why.split([';', ':']).next().unwrap_or(why);
-                let first = first.strip_prefix("skipped ").unwrap_or(first);
-                if !reasons.contains(&first) {
-                    reasons.push(first);
-                }
-            }
-        }
-        format!(": {}", reasons.join(", "))
-    }
-
     /// Sums of what will be sent, by currency.
     fn sums_of_sent(&self) -> String {
-        let is_sent = |(row, gets): (_, &Gets)| matches!(gets, Gets::Sent(_)).then_some(row);
-        let rows = self.rows.iter().map(|row| &row.alert);
-        sums_words(rows.zip(self.gets.iter().flatten()).filter_map(is_sent))
+        let plans = self.rows.iter().zip(self.plans.iter().flatten());
+        sums_words(plans.filter(|(_, plan)| plan.is_sent()).map(|(row, _)| &row.alert))
     }
 }
 
@@ -301,25 +285,6 @@ impl AnswerForm {
 fn older_words(word: &OlderWord) -> String {
     let number = OlderWord::KNOWN.iter().position(|known| known == word).map_or(0, |at| at + 1);
     format!("{number}  {word}")
-}
-
-/// A duplicate: how far it is, the alert, and what both have in common.
-fn double_words(double: &Duplicate, now: Timestamp) -> String {
-    let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
-    let said = |resolution: &Resolution| match resolution.gives_money_back() {
-        true => "a refund".to_owned(),
-        false => in_words(resolution),
-    };
-    let state = match &double.state {
-        DuplicateState::Refunded { at } => format!("refunded {}", when(at)),
-        DuplicateState::RefundedByRule => Caution::NetworkRule.words().to_owned(),
-        DuplicateState::OnItsWay(resolution) => format!("{} is under way", said(resolution)),
-        DuplicateState::MayHaveArrived(resolution) => format!("{} is unconfirmed", said(resolution)),
-        DuplicateState::Waiting => "open".to_owned(),
-        DuplicateState::Answered { outcome, at } => format!("answered {} {}", stored_words(outcome), when(at)),
-    };
-    let who = format!("{} {}", sanitize(double.provider.as_str()), sanitize(&double.provider_id));
-    format!("{state}: {who}, {}", double.evidence.words())
 }
 
 /// A deadline that is near or over, in words.

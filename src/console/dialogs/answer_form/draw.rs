@@ -6,7 +6,7 @@ use ratatui::layout::{Margin, Rect};
 use ratatui::style::Style;
 
 use super::checks::sums;
-use super::gets::AnswerScope;
+use super::item::AnswerScope;
 use super::{AnswerForm, Part, Target};
 use crate::console::dialogs::alert_rows;
 use crate::console::text::{counted, sanitize};

@@ -67,7 +67,7 @@ impl AnswerFields {
     /// The fields with an answer chosen, or none yet, and with what was said before. `alert` stands for all that are
     /// answered: the older dialect's usual words depend on its type.
     pub fn new(alert: &Alert, choice: Option<Choice>, dialect: Dialect, said: &Draft) -> Self {
-        let older = (dialect == Dialect::Older).then(|| Older::new(alert, choice.unwrap_or(Choice::Invalid), said));
+        let older = (dialect == Dialect::Older).then(|| Older::new(alert, choice.unwrap_or(Choice::Invalid)));
         let answer = choice.and_then(|choice| place(&Choice::ALL, &choice));
         let answers = Choice::ALL.map(|choice| option(format!("alt-{}", choice.key()), choice.label(), ""));
         let reasons = InvalidReason::ALL.iter().enumerate();
@@ -75,16 +75,13 @@ impl AnswerFields {
         let words = OlderWord::KNOWN.iter().enumerate();
         let words = words.map(|(at, word)| option(format!("{:>2}", at + 1), word.as_str(), word.words()));
         let refunds = REFUNDS.map(|(_, key, words)| option(format!("alt-{key}"), words, ""));
-        let reason = said.resolution.as_deref().and_then(InvalidReason::parse);
-        let reason = reason.and_then(|reason| place(&InvalidReason::ALL, &reason));
-        let stopped = said.amount_stopped.as_deref().unwrap_or_default();
         let fields = vec![
             FormField::keyed("Answer", answers.into(), answer),
-            FormField::list("Reason", reasons.collect(), reason, false),
+            FormField::list("Reason", reasons.collect(), None, false),
             FormField::list("Resolution", words.collect(), None, true),
             FormField::keyed("Refund", refunds.into(), None),
-            FormField::text("Stopped", stopped).width(AMOUNT_COLUMNS),
-            FormField::lines("Comments", &said.comments, COMMENT_ROWS, MAX_COMMENT_CHARS).hint("optional").apart(),
+            FormField::text("Stopped", "").width(AMOUNT_COLUMNS),
+            FormField::lines("Comments", "", COMMENT_ROWS, MAX_COMMENT_CHARS).hint("optional").apart(),
             FormField::facts("Checks").apart(),
             FormField::facts("Suggested"),
             FormField::checks("", [("Send anyway".to_owned(), false)]),
@@ -99,8 +96,8 @@ impl AnswerFields {
         };
         let form = Form::new("", "", fields, focus);
         let mut fields = Self { form, older, most: None, number: None, astray: false };
-        fields.follow();
         fields.show(FieldFacts::default());
+        fields.fill_in(said);
         fields
     }
 
@@ -179,13 +176,17 @@ impl AnswerFields {
         Some(format!("{word} contradicts {refunded}"))
     }
 
-    /// Chooses word and refund of the older dialect as they were said before, whatever the key would make of them.
+    /// Fills in what was said before, whatever the key would make of it.
     pub fn fill_in(&mut self, said: &ResolutionParts) {
+        let reason = said.resolution.as_deref().and_then(InvalidReason::parse);
+        self.form.set_choice(REASON, reason.and_then(|reason| place(&InvalidReason::ALL, &reason)));
+        self.form.set_text(AMOUNT, said.amount_stopped.as_deref().unwrap_or_default());
+        self.form.set_text(COMMENTS, &said.comments);
         if let Some(older) = &mut self.older {
             older.fill_in(said);
         }
-        self.follow();
         self.show_older();
+        self.follow();
     }
 
     /// Chooses an answer with its comment, as it is suggested.

@@ -2,14 +2,18 @@
 
 use crossterm::event::Event;
 
-use super::gets::{AnswerScope, FormItem, duplicate_indices};
+use super::item::{AnswerScope, FormItem};
+use super::validation::duplicate_indices;
 use super::{AnswerForm, Part};
-use crate::console::answer_words::who_answered;
-use crate::console::guards::{is_searched, looked_up_at_once, on_its_payment};
-use crate::console::message::AdvisedAlert;
 use crate::console::text::sanitize;
-use crate::console::{AppContext, Effect, Loadable, Message, Order, Orders, Reply};
-use crate::domain::{Alert, AlertId, Timestamp, duplicate};
+use crate::console::{AppContext, Effect, Message, Orders, Reply};
+use crate::domain::{Alert, AlertId, duplicate};
+
+/// How many alerts' payments are looked up at a time: many where the service does it by one search, few where it is
+/// asked for each card.
+const fn looked_up_at_once(by_one_search: bool) -> usize {
+    if by_one_search { 100 } else { 8 }
+}
 
 impl AnswerForm {
     pub(super) fn take(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
@@ -35,42 +39,35 @@ impl AnswerForm {
                 self.take_alert(alert);
             }),
             Message::SameCards(found) => outcome = self.take_others(found),
-            Message::AuditOf(asked, answer) => self.audit.take(asked, answer),
+            Message::AdvisedByOrders(advised) => {
+                for advised in advised {
+                    let row = self.rows.iter_mut().find(|row| row.alert.id == advised.alert);
+                    row.into_iter().for_each(|row| row.take_order(advised));
+                }
+            }
             Message::JournalRead(_) => {}
-            Message::AdvisedByOrders(advised) => self.take_orders(advised),
             // The list stands still under the form; its alerts must not. Another one on a payment may have been
             // refunded meanwhile.
             Message::Changed(Ok(_)) => {
-                self.reading.changed();
                 if self.by_one_search {
                     self.asked = 0;
                 }
+                outcome = self.read_again();
             }
             Message::SameCard(id, found) => outcome = self.take_others(&[(*id, found.clone())]),
             Message::Tick => {}
             _ => return Vec::new(),
         }
-        outcome.extend(self.read_again(cx.now));
-        if !matches!(message, Message::Tick) {
-            // What the log did not tell is asked for again when something else comes: its own answer asks for nothing.
-            if !matches!(message, Message::AuditOf(..)) {
-                outcome.extend(self.ask_audit(cx));
-            }
-            self.learn_who_answered(cx);
-        }
         self.work_out(cx);
         outcome.extend(self.look_up());
         outcome.extend(self.show_beside());
-        match self.kept_send {
-            Some(before) if !self.is_searching() && self.counts().care > before => {
+        if let Some(before) = self.kept_send.filter(|_| !self.is_searching()) {
+            if self.scope != AnswerScope::One && self.counts().care > before {
                 self.kept_send = None;
-                if self.scope == AnswerScope::One {
-                    return outcome.into_iter().chain(self.nothing_to_send(cx)).collect();
-                }
                 self.word = Some("Not sent: see the checks. ctrl-s sends the rest.".to_owned());
+            } else {
+                outcome.extend(self.send(cx));
             }
-            Some(_) if !self.is_searching() => outcome.extend(self.send(cx)),
-            _ => {}
         }
         outcome
     }
@@ -84,17 +81,10 @@ impl AnswerForm {
                 is_news = true;
                 changed = row.take_alert(alert);
             }
-            let looked_up =
-                if let Loadable::Loaded(others) = &mut row.others { others.iter_mut() } else { [].iter_mut() };
-            let others = looked_up.chain(&mut row.known_others);
-            for other in others.filter(|other| other.id == alert.id && **other != *alert) {
-                other.clone_from(alert);
-                is_news = true;
-            }
+            is_news |= row.take_other(alert);
         }
         if let Some(words) = changed {
-            let alerts: Vec<Alert> = self.rows.iter().map(|row| row.alert.clone()).collect();
-            (self.duplicate_indices, self.asked) = (duplicate_indices(&alerts), 0);
+            (self.duplicate_indices, self.asked) = (duplicate_indices(&self.rows), 0);
             self.fields.clear_number();
             let unsent = if self.kept_send.take().is_some() { "Not sent. " } else { "" };
             self.word = Some(format!(
@@ -111,37 +101,28 @@ impl AnswerForm {
         let mut matched = Vec::new();
         for (id, answer) in found {
             let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
-            let others = answer.as_ref().map(|found| on_its_payment(&row.alert, found)).map_err(Clone::clone);
+            let others = answer.as_ref().map(|found| duplicate::on_payment(&row.alert, found)).map_err(Clone::clone);
             matched.extend(row.take_others(others));
         }
         if matched.is_empty() { Vec::new() } else { vec![Effect::AdviseByOrders(matched).into()] }
     }
 
-    fn take_orders(&mut self, advised: &[AdvisedAlert]) {
-        for advised in advised {
-            let row = self.rows.iter_mut().find(|row| row.alert.id == advised.alert);
-            row.into_iter().for_each(|row| row.take_order(advised));
-        }
-    }
-
-    /// Reads the next of its alerts again, where something changed.
-    fn read_again(&mut self, now: Timestamp) -> Orders {
-        let open = self.rows.iter().filter(|row| row.alert.outcome.is_none()).map(|row| row.alert.id);
-        let next = self.reading.take(open, looked_up_at_once(self.by_one_search), now);
-        next.into_iter().map(|id| Effect::Get(id).into()).collect()
+    /// Reads its alerts again, where something changed: of very many the first ones, as each is read before it is sent.
+    fn read_again(&self) -> Orders {
+        let open = self.rows.iter().filter(|row| row.alert.outcome.is_none());
+        open.take(looked_up_at_once(self.by_one_search)).map(|row| Effect::Get(row.alert.id).into()).collect()
     }
 
     /// Asks for the payments that come next, some at a time.
     pub(super) fn look_up(&mut self) -> Orders {
-        let waits = self.rows[..self.asked].iter().any(|row| row.others == Loadable::Loading);
-        if waits || !self.needs_search() || self.asked == self.rows.len() {
+        let waits = self.rows[..self.asked].iter().any(FormItem::waits_for_others);
+        if waits || self.asked == self.rows.len() {
             return Vec::new();
         }
         let size = looked_up_at_once(self.by_one_search);
         let end = (self.asked + size).min(self.rows.len());
         let (mut asked, mut matched) = (Vec::with_capacity(size), Vec::with_capacity(size));
         for row in self.rows[self.asked..end].iter_mut().filter(|row| row.alert.outcome.is_none()) {
-            row.others.ask();
             asked.push((row.alert.id, duplicate::query(&row.alert)));
             matched.push(row.ask_orders());
         }
@@ -153,29 +134,6 @@ impl AnswerForm {
     }
 
     pub(super) fn is_searching(&self) -> bool {
-        let is_known = |row: &FormItem| is_searched(&row.alert, &row.others) && is_searched(&row.alert, &row.order);
-        self.needs_search() && !self.rows.iter().all(is_known)
-    }
-
-    /// Returns true where it matters which other alerts are on the payments: always where it costs one search, else
-    /// once it is known what is answered.
-    fn needs_search(&self) -> bool {
-        self.by_one_search || self.gets.is_ok()
-    }
-
-    /// Takes in who gave those that are answered their answer, as far as that is known by now.
-    pub(super) fn learn_who_answered(&mut self, cx: &AppContext) {
-        let (history, place) = (cx.journal.history(), cx.journal.place());
-        for row in self.rows.iter_mut().filter(|row| row.alert.outcome.is_some() && row.answered_by.is_none()) {
-            row.answered_by = who_answered(row.alert.id, self.audit.entries(), history, place);
-        }
-    }
-
-    /// Asks the audit log of those that are answered.
-    pub(super) fn ask_audit(&mut self, cx: &AppContext) -> Orders {
-        let answered = self.rows.iter().map(|row| &row.alert).filter(|alert| alert.outcome.is_some());
-        let is_any = cx.operator && answered.clone().next().is_some();
-        let asked = if is_any { self.audit.ask(answered) } else { None };
-        asked.into_iter().map(Order::from).collect()
+        !self.rows.iter().all(FormItem::is_settled)
     }
 }

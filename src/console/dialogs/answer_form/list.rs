@@ -8,13 +8,12 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::checks::sums_words;
-use super::gets::AnswerScope;
-use super::{AnswerForm, Part, Target};
-use crate::console::AppContext;
+use super::item::AnswerScope;
+use super::{AnswerForm, Part, RowPlan, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow, OF_QUEUE, of_one_payment};
-use crate::console::guards::{Gets, left_out_words};
 use crate::console::text::{count, sanitize};
 use crate::console::unfinished::in_words_with;
+use crate::console::{AppContext, Theme};
 use crate::domain::AlertId;
 use crate::ui::table;
 
@@ -34,15 +33,15 @@ impl AnswerForm {
     /// The rows of the list, as they stand now. Alerts of a case keep their order.
     pub(super) fn list_rows(&self) -> Vec<AnswerRow> {
         let all = 0..self.rows.len();
-        let (AnswerScope::Bulk, Ok(gets)) = (self.scope, &self.gets) else {
+        let (AnswerScope::Bulk, Ok(plans)) = (self.scope, &self.plans) else {
             return all.map(AnswerRow::Alert).collect();
         };
-        let needs_review = |at: &usize| matches!(gets.get(*at), Some(Gets::Out { care: true, .. }));
+        let needs_review = |at: &usize| matches!(plans.get(*at), Some(RowPlan::Out { care: true, .. }));
         let mut same: BTreeMap<(bool, String), Vec<usize>> = BTreeMap::new();
         for at in all.clone().filter(|at| !needs_review(at)) {
-            let key = match &gets[at] {
-                Gets::Sent(resolution) => (false, in_words_with(resolution, &self.rows[at].alert.currency)),
-                Gets::Out { why, .. } => (true, left_out_words(why)),
+            let key = match &plans[at] {
+                RowPlan::Sent(resolution) => (false, in_words_with(resolution, &self.rows[at].alert.currency)),
+                RowPlan::Out { why, .. } => (true, why.clone()),
             };
             same.entry(key).or_default().push(at);
         }
@@ -69,25 +68,25 @@ impl AnswerForm {
         self.list.at = self.list_rows().iter().position(|row| *row == AnswerRow::Alert(alert)).unwrap_or(0);
     }
 
+    /// An alert with what it gets.
+    fn alert_row(&self, position: usize, theme: &Theme) -> AlertRow<'_> {
+        let alert = &self.rows[position].alert;
+        let (sign, style, what, quiet) = match self.plan_of(position) {
+            Some(RowPlan::Sent(resolution)) => {
+                let words = in_words_with(resolution, &alert.currency);
+                (("·", theme.accent), theme.plain, sanitize(&words).into_owned(), false)
+            }
+            Some(RowPlan::Out { why, care: true, .. }) => (("⚠", theme.warning), theme.warning, why.clone(), false),
+            Some(RowPlan::Out { why, care: false, .. }) => (("–", theme.quiet), theme.quiet, why.clone(), true),
+            None => ((" ", theme.quiet), theme.quiet, String::new(), false),
+        };
+        AlertRow { sign, alert, what, style, quiet, beside: Vec::new() }
+    }
+
     pub(super) fn draw_list(&self, frame: &mut Frame<'_>, [list, word]: [Rect; 2], cx: &AppContext) {
         let (theme, draw) = (&cx.theme, cx.draw_context());
         let is_bulk = self.scope == AnswerScope::Bulk;
-        let shown = |position: usize| match self.gets_of(position) {
-            Some(Gets::Sent(resolution)) => (
-                ("·", theme.accent),
-                sanitize(&in_words_with(resolution, &self.rows[position].alert.currency)).into_owned(),
-                theme.plain,
-                false,
-            ),
-            Some(Gets::Out { why, care: true, .. }) => (("⚠", theme.warning), why.clone(), theme.warning, false),
-            Some(Gets::Out { why, care: false, .. }) => (("–", theme.quiet), left_out_words(why), theme.quiet, true),
-            None => ((" ", theme.quiet), String::new(), theme.quiet, false),
-        };
-        let mut rows: Vec<AlertRow<'_>> = Vec::with_capacity(self.rows.len());
-        for (position, row) in self.rows.iter().enumerate() {
-            let (sign, what, style, quiet) = shown(position);
-            rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet, beside: Vec::new() });
-        }
+        let rows: Vec<AlertRow<'_>> = (0..self.rows.len()).map(|at| self.alert_row(at, theme)).collect();
         let columns = if is_bulk { OF_QUEUE } else { of_one_payment(self.rows.iter().map(|row| &row.alert)) };
         let title = if is_bulk { "" } else { "ANSWER" };
         let table = alert_rows::table(&rows, columns, (title, &[]), table::room(list), &draw);

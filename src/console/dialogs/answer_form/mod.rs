@@ -3,20 +3,19 @@
 //!
 //! It holds its alerts and never a row number. Enter moves on and never sends; `ctrl-s` does, or a click on it.
 
-mod caution;
 mod checks;
 mod choice;
 mod draw;
 mod fields;
-mod gets;
 mod hearing;
+mod item;
 mod list;
 mod older;
 mod opening;
 mod pressing;
-mod reading;
 mod sending;
 mod typed;
+mod validation;
 
 use std::collections::BTreeSet;
 
@@ -25,28 +24,23 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use uuid::Uuid;
 
-use super::known_audit::KnownAudit;
 use super::page_keys::{is_everywhere, leads_elsewhere};
-use crate::console::guards::Gets;
 use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
 use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders};
 use crate::desk::{AnswerDraft, Draft};
 use crate::domain::advice::advice;
 use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp};
 use crate::ui::table::Cursor;
 
-pub use caution::{Caution, SaysOfMoney};
 pub use choice::Choice;
 pub use fields::AnswerFields;
-pub use gets::AnswerScope;
-use gets::{FormItem, Said, duplicate_indices, gets};
-pub use opening::{
-    KnownCase, again, answer_case, begun, chosen, foresee, marked, nothing_to_repeat, one, open_again, repeat,
-    take_suggested,
-};
-use reading::ReadingAgain;
+pub use item::AnswerScope;
+use item::FormItem;
+pub use opening::{KnownCase, again, begun, chosen, marked, nothing_to_repeat, open_again, repeat, take_suggested};
 use typed::TypedAnswer;
+use validation::{FormAnswer, duplicate_indices, orders};
+pub use validation::{RowPlan, cannot_be_answered};
 
 /// Above so many alerts their number is typed before they are sent.
 const TYPED_ABOVE: usize = 10;
@@ -89,8 +83,8 @@ pub struct AnswerForm {
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
     duplicate_indices: Vec<BTreeSet<usize>>,
-    /// What each alert gets by what is said now; or what is wrong with that.
-    gets: Result<Vec<Gets>, Vec<FieldError>>,
+    /// The plan for each alert by what is said now; or what is wrong with that.
+    plans: Result<Vec<RowPlan>, Vec<FieldError>>,
     part: Part,
     list: Cursor,
     /// Words of the folded lines that are unfolded.
@@ -103,10 +97,6 @@ pub struct AnswerForm {
     by_one_search: bool,
     /// How many alerts' payments were asked for.
     asked: usize,
-    /// Which of its alerts are read again.
-    reading: ReadingAgain,
-    /// What the service's audit log says of those that are answered.
-    audit: KnownAudit,
     /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
     /// How many needed a look then.
     kept_send: Option<usize>,
@@ -122,47 +112,41 @@ impl AnswerForm {
         choice: Option<Choice>,
         said: &Draft,
         scope: AnswerScope,
-        from: String,
+        from: &str,
         cx: &AppContext,
-    ) -> Option<Self> {
-        let first = scope.first(rows.iter().map(|row| &row.alert))?;
+    ) -> Self {
+        let first = first_of(scope, &rows);
         let most = first.money().filter(|_| scope == AnswerScope::One);
         let fields = AnswerFields::new(first, choice, cx.place.dialect, said).of(most);
-        let alerts: Vec<Alert> = rows.iter().map(|row| row.alert.clone()).collect();
-        let (case, ids) = (matches!(scope, AnswerScope::Case(_)), alerts.iter().map(|alert| alert.id).collect());
         let typed = TypedAnswer::begun(AnswerDraft {
             id: Uuid::now_v7(),
-            case,
-            alerts: ids,
+            case: matches!(scope, AnswerScope::Case(_)),
+            alerts: rows.iter().map(|row| row.alert.id).collect(),
             left_out: Vec::new(),
             answer: fields.answer(),
         });
-        let asked = if rows.iter().all(FormItem::is_looked_up) { rows.len() } else { 0 };
         let mut form = Self {
             fields,
             scope,
-            from,
+            from: from.to_owned(),
             chosen: None,
-            rows,
-            duplicate_indices: duplicate_indices(&alerts),
-            gets: Ok(Vec::new()),
+            duplicate_indices: duplicate_indices(&rows),
+            plans: Ok(Vec::new()),
             part: Part::Answer,
             list: Cursor::default(),
             unfolded: BTreeSet::new(),
             came_from: None,
             beside: None,
             by_one_search: cx.compares_all,
-            asked,
-            reading: ReadingAgain::default(),
-            audit: KnownAudit::default(),
+            asked: if rows.iter().all(FormItem::is_looked_up) { rows.len() } else { 0 },
+            rows,
             kept_send: None,
             typed,
             word: None,
             targets: ClickTargets::default(),
         };
-        form.learn_who_answered(cx);
         form.work_out(cx);
-        Some(form)
+        form
     }
 
     /// Fills the answer in as it was said before.
@@ -192,41 +176,34 @@ impl AnswerForm {
     }
 
     /// Keeps what stands in the form, now or once it is time. A draft is text: without any there is none.
-    fn keep_typed(&mut self, at_once: bool, cx: &mut AppContext) -> Vec<Effect> {
+    fn keep_typed(&mut self, at_once: bool, cx: &mut AppContext) -> Option<Effect> {
         let stands = self.stands();
-        if !self.typed.take_due(&stands, at_once, cx.now) {
-            return Vec::new();
-        }
-        let is_bare = self.fields.is_bare() && stands.left_out.is_empty();
-        self.typed.keep(stands, is_bare, self.first().map(Into::into), cx)
+        let is_blank = self.fields.is_bare() && stands.left_out.is_empty();
+        self.typed.keep(stands, is_blank, at_once, cx)
     }
 
-    /// The alert that stands for all of them.
-    fn first(&self) -> Option<&Alert> {
-        self.scope.first(self.rows.iter().map(|row| &row.alert))
-    }
-
-    /// Works out what each alert gets by what is said now.
+    /// Works out the plan for each alert by what is said now.
     fn work_out(&mut self, cx: &AppContext) {
-        let orders = gets::orders(&self.rows, &self.duplicate_indices);
-        for (row, order) in
-            self.rows.iter_mut().zip(orders).filter(|(row, _)| !row.confirmed.is_empty() || row.known.is_some())
-        {
-            row.drop_stale_confirmations(row.refunds_known(order, cx));
+        let orders = orders(&self.rows, &self.duplicate_indices);
+        for (row, order) in self.rows.iter_mut().zip(&orders) {
+            if !row.confirmed.is_empty() || row.known.is_some() {
+                row.drop_stale_confirmations(row.refunds_known(*order, cx));
+            }
         }
         self.offer_reason(cx);
         let parts = self.fields.answer();
         let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
-        let (choice, dialect) = (self.fields.choice(), cx.place.dialect);
-        let said = Said {
-            parts: &parts,
-            choice,
-            dialect,
-            scope: self.scope,
-            most,
+        let answer = FormAnswer {
+            said: Resolution::from_parts(parts.clone(), cx.place.dialect, most.as_ref()),
+            rows: &self.rows,
             duplicate_indices: &self.duplicate_indices,
+            orders,
+            scope: self.scope,
+            choice: self.fields.choice(),
+            parts,
+            cx,
         };
-        self.gets = gets(&self.rows, &said, cx);
+        self.plans = answer.plan();
         self.show_facts(cx);
     }
 
@@ -245,12 +222,12 @@ impl AnswerForm {
 
     /// The advice of the shop's orders on the one alert.
     fn order_of_one(&self) -> Option<OrderAdvice> {
-        gets::orders(&self.rows, &self.duplicate_indices)[0]
+        orders(&self.rows, &self.duplicate_indices)[0]
     }
 
-    /// What an alert gets; nothing where what is said is wrong for all.
-    fn gets_of(&self, position: usize) -> Option<&Gets> {
-        self.gets.as_ref().ok().and_then(|gets| gets.get(position))
+    /// The plan for an alert; nothing where what is said is wrong for all.
+    fn plan_of(&self, position: usize) -> Option<&RowPlan> {
+        self.plans.as_ref().ok().and_then(|plans| plans.get(position))
     }
 
     /// The number that has to be typed before so many are sent.
@@ -269,7 +246,7 @@ impl AnswerForm {
         let kept = self.keep_typed(true, cx);
         let mut outcome = vec![Order::Close];
         outcome.extend(kept.into_iter().map(Order::from));
-        outcome.extend(self.typed.end(cx));
+        self.typed.end();
         outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
         outcome
     }
@@ -287,7 +264,6 @@ impl Dialog for AnswerForm {
     /// What others have changed is known only after they heard of a message themselves.
     fn settle(&mut self, cx: &AppContext) {
         if self.scope == AnswerScope::One {
-            self.learn_who_answered(cx);
             self.work_out(cx);
         }
     }
@@ -297,11 +273,11 @@ impl Dialog for AnswerForm {
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        [self.typed.next_due(), self.reading.next_due()].into_iter().flatten().min()
+        self.typed.next_due()
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {
-        self.keep_typed(true, cx)
+        self.keep_typed(true, cx).into_iter().collect()
     }
 
     fn contexts(&self) -> &'static [KeyContext] {
@@ -337,4 +313,13 @@ impl Dialog for AnswerForm {
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         self.draw_offered(buffer, line, cx);
     }
+}
+
+/// The alert that stands for all of them: the refund's own, or the first that waits.
+fn first_of(scope: AnswerScope, rows: &[FormItem]) -> &Alert {
+    let stands_for_all = |row: &&FormItem| match scope {
+        AnswerScope::Case(id) => row.alert.id == id,
+        AnswerScope::One | AnswerScope::Bulk => row.alert.outcome.is_none(),
+    };
+    &rows.iter().find(stands_for_all).unwrap_or(&rows[0]).alert
 }

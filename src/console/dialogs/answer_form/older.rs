@@ -2,7 +2,6 @@
 //! the keys begin with.
 
 use super::choice::Choice;
-use crate::desk::Draft;
 use crate::domain::resolution::{OlderRefunded, OlderWord};
 use crate::domain::{Alert, AlertStatus, AlertType, Dialect, Resolution, ResolutionParts, decide};
 
@@ -28,25 +27,11 @@ pub(super) const REFUNDS: [(OlderRefunded, char, &str); 3] = [
 ];
 
 impl Older {
-    /// What a key begins with, or the draft where that says the same as the key.
-    pub(super) fn new(alert: &Alert, begun: Choice, draft: &Draft) -> Self {
+    /// The usual words of a key.
+    pub(super) fn new(alert: &Alert, begun: Choice) -> Self {
         let fraud = alert.alert_type == AlertType::EthocaConfirmedFraud;
         let (word, refunded) = (usual_word(begun, fraud), usual_refund(begun));
-        let mut older = Self { begun, fraud, word, refunded, refunded_by_hand: false, digit: 0 };
-        let kept = draft.resolution.as_deref().and_then(OlderWord::known);
-        if let Some(word) = kept.filter(|word| says(word) == begun) {
-            older.choose_word(word);
-            let refunded = draft.refunded.as_deref().and_then(OlderRefunded::known);
-            let goes_with_key = |refunded: &OlderRefunded| match begun {
-                Choice::Refunded => *refunded != OlderRefunded::NotRefunded,
-                Choice::NotRefunded => *refunded == OlderRefunded::NotRefunded,
-                Choice::Invalid => true,
-            };
-            if let Some(refunded) = refunded.filter(goes_with_key) {
-                older.choose_refunded(refunded);
-            }
-        }
-        older
+        Self { begun, fraud, word, refunded, refunded_by_hand: false, digit: 0 }
     }
 
     /// Chooses a word and a refund as they were said before, whatever the key would make of them.
@@ -239,7 +224,7 @@ mod tests {
     }
 
     fn begun(choice: Choice, kind: AlertType) -> Older {
-        Older::new(&alert(kind), choice, &Draft::default())
+        Older::new(&alert(kind), choice)
     }
 
     #[rstest]
@@ -307,26 +292,5 @@ mod tests {
         });
 
         assert_eq!(chosen, [refunded.clone(), refunded]);
-    }
-
-    #[test]
-    fn a_draft_gives_its_word_back_where_it_says_what_the_key_says() {
-        let mut first = begun(Choice::Refunded, AlertType::VerifiDispute);
-        first.choose_word(OlderWord::PartiallyStopped);
-        first.choose_refunded(OlderRefunded::NotSettled);
-        let draft = first.parts("7.50", "so far".to_owned());
-
-        let same = Older::new(&alert(AlertType::VerifiDispute), Choice::Refunded, &draft);
-        let other = Older::new(&alert(AlertType::VerifiDispute), Choice::NotRefunded, &draft);
-
-        assert_eq!(
-            (same.word(), same.refunded()),
-            (Some(&OlderWord::PartiallyStopped), Some(&OlderRefunded::NotSettled))
-        );
-        assert_eq!(draft.amount_stopped.as_deref(), Some("7.50"));
-        assert_eq!(
-            (other.word(), other.refunded()),
-            (Some(&OlderWord::UnresolvedDispute), Some(&OlderRefunded::NotRefunded))
-        );
     }
 }

@@ -2,15 +2,14 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
-use super::gets::AnswerScope;
+use super::item::AnswerScope;
 use super::list::AnswerRow;
-use super::{AnswerForm, CONTEXTS, GO_TO_WARNED, Part, TAKE_SUGGESTION, Target};
+use super::{AnswerForm, CONTEXTS, GO_TO_WARNED, Part, RowPlan, TAKE_SUGGESTION, Target};
 use crate::console::dialogs::links_menu;
 use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
-use crate::console::guards::{Gets, on_its_payment};
 use crate::console::{Action, AppContext, Message, Order, Orders};
 use crate::desk::Draft;
-use crate::domain::Alert;
+use crate::domain::{Alert, duplicate};
 use crate::ui::form::Entered;
 
 impl AnswerForm {
@@ -135,9 +134,9 @@ impl AnswerForm {
             }
             None => return,
         };
-        let (is_sent, cautions) = match self.gets_of(at) {
-            Some(Gets::Sent(_)) => (true, Vec::new()),
-            Some(Gets::Out { cautions, .. }) => (false, cautions.clone()),
+        let (is_sent, cautions) = match self.plan_of(at) {
+            Some(RowPlan::Sent(_)) => (true, Vec::new()),
+            Some(RowPlan::Out { cautions, .. }) => (false, cautions.clone()),
             None => return,
         };
         let Some(row) = self.rows.get_mut(at) else { return };
@@ -149,8 +148,6 @@ impl AnswerForm {
         } else if !cautions.is_empty() {
             // What comes up later has to be confirmed anew.
             row.confirmed.extend(cautions);
-        } else if self.refund_left_out().is_some() {
-            self.word = Some("The refund is left out: space on it adds it.".to_owned());
         } else {
             self.word = Some("Answer this alert in its own form.".to_owned());
         }
@@ -167,24 +164,10 @@ impl AnswerForm {
             Some(AnswerRow::Alert(at)) => *at,
             None => return "leave out",
         };
-        match (self.gets_of(at), self.rows.get(at)) {
-            (Some(Gets::Out { .. }), Some(row)) if row.left_out => "add",
-            (Some(Gets::Out { cautions, .. }), _) if !cautions.is_empty() => "send anyway",
+        match (self.plan_of(at), self.rows.get(at)) {
+            (Some(RowPlan::Out { .. }), Some(row)) if row.left_out => "add",
+            (Some(RowPlan::Out { cautions, .. }), _) if !cautions.is_empty() => "send anyway",
             _ => "leave out",
-        }
-    }
-
-    /// Why the refund of a case is not sent, and what sends it from here.
-    pub(super) fn why_not_refunded(&self, row: usize) -> String {
-        // A blank that is typed in a field stays there.
-        let way = if self.part == Part::List { "Space on it" } else { "In the list (tab) space" };
-        let does = if self.rows[row].left_out { "adds it" } else { "sends it" };
-        match self.gets_of(row) {
-            Some(Gets::Out { cautions, .. }) if self.rows[row].left_out || !cautions.is_empty() => {
-                format!("Not sent: the refund is left out. {way} {does}.")
-            }
-            Some(Gets::Out { why, .. }) => format!("Not sent: the refund is left out: {why}."),
-            _ => String::new(),
         }
     }
 
@@ -192,7 +175,8 @@ impl AnswerForm {
     fn go_to_warned(&mut self, cx: &mut AppContext) -> Orders {
         let row = &self.rows[0];
         let queued: Vec<Alert> = cx.decisions.not_left().map(|decision| decision.alert.clone()).collect();
-        let others: Vec<Alert> = row.others().iter().cloned().chain(on_its_payment(&row.alert, &queued)).collect();
+        let others: Vec<Alert> =
+            row.others().iter().cloned().chain(duplicate::on_payment(&row.alert, &queued)).collect();
         let Some(named) = cx.known_decisions().weightiest(&row.alert, &others).cloned() else {
             return self.say("No other alert is named here.");
         };

@@ -1,8 +1,8 @@
 //! Sends the answer form: what can be sent leaves together, or it is said why it cannot.
 
-use super::gets::{self, AnswerScope, FormItem};
-use super::{AnswerForm, Part};
-use crate::console::guards::Gets;
+use super::item::{AnswerScope, FormItem};
+use super::validation::orders;
+use super::{AnswerForm, Part, RowPlan};
 use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::LeftOut;
 use crate::console::text::counted;
@@ -15,8 +15,8 @@ impl AnswerForm {
     pub(super) fn send(&mut self, cx: &mut AppContext) -> Orders {
         let kept = self.kept_send.take();
         self.work_out(cx);
-        let gets = match &self.gets {
-            Ok(gets) => gets,
+        let plans = match &self.plans {
+            Ok(plans) => plans,
             Err(wrong) => {
                 let wrong = wrong.clone();
                 let why = self.fields.refuse(&wrong);
@@ -24,18 +24,11 @@ impl AnswerForm {
                 return self.say(&why);
             }
         };
-        let mut made: Vec<(Alert, Resolution)> = Vec::new();
-        for (row, gets) in self.rows.iter().zip(gets) {
-            if let Gets::Sent(resolution) = gets {
-                made.push((row.alert.clone(), resolution.clone()));
-            }
-        }
-        if let Some(row) = self.refund_left_out() {
-            // The list is entered on it.
-            self.go_to_row(row);
-            let why = self.why_not_refunded(row);
-            return self.say(&why);
-        }
+        let made = |(row, plan): (&FormItem, &RowPlan)| match plan {
+            RowPlan::Sent(resolution) => Some((row.alert.clone(), resolution.clone())),
+            RowPlan::Out { .. } => None,
+        };
+        let made: Vec<(Alert, Resolution)> = self.rows.iter().zip(plans).filter_map(made).collect();
         if made.is_empty() {
             return self.nothing_to_send(cx);
         }
@@ -58,7 +51,7 @@ impl AnswerForm {
 
     /// Says why the one alert's answer, or any of several, is not sent.
     pub(super) fn nothing_to_send(&mut self, cx: &AppContext) -> Orders {
-        let (AnswerScope::One, Some(Gets::Out { why, cautions, .. })) = (self.scope, self.gets_of(0)) else {
+        let (AnswerScope::One, Some(RowPlan::Out { why, cautions, .. })) = (self.scope, self.plan_of(0)) else {
             return self.say("Nothing to send: tab to the list, space sends anyway.");
         };
         let why = why.clone();
@@ -72,9 +65,9 @@ impl AnswerForm {
         self.say("Not sent: see Send anyway.")
     }
 
-    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
+    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &AppContext) -> Orders {
         let mut outcome = vec![Order::Close];
-        outcome.extend(self.typed.end(cx));
+        self.typed.end();
         let draft = Some(self.stands()).filter(|_| !self.fields.is_bare());
         let known = self.rows[0].refunds_known(self.order_of_one(), cx);
         let sent = made.into_iter().next();
@@ -85,9 +78,9 @@ impl AnswerForm {
     }
 
     fn send_several(&mut self, mut made: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
-        let left_out = self.rows.iter().zip(self.gets.iter().flatten()).filter_map(|(row, gets)| match gets {
-            Gets::Out { why, care, .. } => Some(LeftOut { alert: row.alert.clone(), why: why.clone(), care: *care }),
-            Gets::Sent(_) => None,
+        let left_out = self.rows.iter().zip(self.plans.iter().flatten()).filter_map(|(row, plan)| match plan {
+            RowPlan::Out { why, care, .. } => Some(LeftOut { alert: row.alert.clone(), why: why.clone(), care: *care }),
+            RowPlan::Sent(_) => None,
         });
         let left_out: Vec<LeftOut> = left_out.collect();
         // Who needs a look is still to be answered.
@@ -109,7 +102,7 @@ impl AnswerForm {
         };
         let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
-        outcome.extend(self.typed.end(cx));
+        self.typed.end();
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
         for (alert, known) in known {
             cx.decisions.confirm(alert, known);
@@ -138,6 +131,6 @@ impl AnswerForm {
             let rested_on = || rests(row).then(|| row.refunds_known(order, cx));
             Some((row.alert.id, row.known.clone().or_else(rested_on)?))
         };
-        self.rows.iter().zip(gets::orders(&self.rows, &self.duplicate_indices)).filter_map(of).collect()
+        self.rows.iter().zip(orders(&self.rows, &self.duplicate_indices)).filter_map(of).collect()
     }
 }

@@ -3,9 +3,9 @@
 use chrono::Duration;
 use uuid::Uuid;
 
-use crate::console::{AppContext, Effect, Order};
-use crate::desk::{AnswerDraft, JournalAlert, JournalStep};
-use crate::domain::{AlertId, Timestamp};
+use crate::console::{AppContext, Effect};
+use crate::desk::AnswerDraft;
+use crate::domain::Timestamp;
 
 /// What is typed is on the desk before so much time has passed twice.
 const KEEP_AFTER: Duration = Duration::milliseconds(150);
@@ -17,8 +17,6 @@ pub(super) struct TypedAnswer {
     known: AnswerDraft,
     /// When what was typed since is kept.
     due: Option<Timestamp>,
-    /// The alert by which the journal says that text stands in the form.
-    recorded: Option<AlertId>,
     /// True where the form was sent or closed: nothing more is kept.
     ended: bool,
 }
@@ -26,7 +24,7 @@ pub(super) struct TypedAnswer {
 impl TypedAnswer {
     /// The form opens with this in it.
     pub(super) fn begun(known: AnswerDraft) -> Self {
-        Self { known, due: None, recorded: None, ended: false }
+        Self { known, due: None, ended: false }
     }
 
     /// It goes on with the draft of this id.
@@ -42,41 +40,30 @@ impl TypedAnswer {
         self.due
     }
 
-    /// Returns true where what stands in the form is to be kept now; with `at_once` whatever was typed since is. What
-    /// was not touched leaves the draft that is there as it is.
-    pub(super) fn take_due(&mut self, stands: &AnswerDraft, at_once: bool, now: Timestamp) -> bool {
-        if self.ended || *stands == self.known {
-            self.due = None;
-            return false;
-        }
-        let due = *self.due.get_or_insert(now + KEEP_AFTER);
-        (at_once || due <= now) && self.due.take().is_some()
-    }
-
-    /// Keeps what stands in the form; nothing where that is blank. The first time the journal says so, by an alert.
+    /// Keeps what stands in the form, once it is time; with `at_once` whatever was typed since. What was not touched
+    /// leaves the draft that is there as it is, and a blank one is dropped.
     pub(super) fn keep(
         &mut self,
         stands: AnswerDraft,
         is_blank: bool,
-        first: Option<JournalAlert>,
+        at_once: bool,
         cx: &mut AppContext,
-    ) -> Vec<Effect> {
+    ) -> Option<Effect> {
+        if self.ended || stands == self.known {
+            self.due = None;
+            return None;
+        }
+        let due = *self.due.get_or_insert(cx.now + KEEP_AFTER);
+        if !at_once && due > cx.now {
+            return None;
+        }
+        self.due = None;
         self.known = stands.clone();
-        if is_blank {
-            return cx.answer_drafts.drop(stands.id).into_iter().collect();
-        }
-        let mut effects = Vec::new();
-        if let (None, Some(alert)) = (self.recorded, first) {
-            self.recorded = Some(alert.id);
-            effects.push(cx.journal.write(JournalStep::Typing { alert }, cx.now));
-        }
-        effects.push(cx.answer_drafts.keep(stands));
-        effects
+        if is_blank { cx.answer_drafts.drop(stands.id) } else { Some(cx.answer_drafts.keep(stands)) }
     }
 
     /// The form is sent or closed by its user.
-    pub(super) fn end(&mut self, cx: &mut AppContext) -> Option<Order> {
+    pub(super) fn end(&mut self) {
         (self.due, self.ended) = (None, true);
-        self.recorded.map(|alert| cx.record(JournalStep::Closed { alert }))
     }
 }

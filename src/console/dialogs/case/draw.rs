@@ -5,10 +5,11 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Margin, Rect};
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::text::{Line, Span, Text};
+use ratatui::widgets::Widget;
 
 use super::shared::{shared_words, shares};
-use super::standing::{Standing, counts, duplicate_words, key_words};
+use super::standing::{Standing, counts};
 use super::timeline::{KnownOfCase, Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::answer_words::{answer_words, is_answered_refunded, who_answered};
@@ -16,14 +17,14 @@ use crate::console::dialogs::alert_rows::{self, AlertRow, of_one_payment};
 use crate::console::screens::queue::columns::{amount, masked};
 use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
 use crate::console::screens::queue::facts::Facts;
-use crate::console::suggestion::order_advice;
-use crate::console::text::{columns, cut, hanging, indented_json, sanitize, wrap_indented, wrap_spans};
+use crate::console::text::{counted, cut, hanging, indented_json, sanitize, wrap_indented, wrap_spans};
 use crate::console::unfinished::in_words;
-use crate::console::{Action, AppContext, DrawContext, Loadable, Pen, times};
+use crate::console::{Action, AppContext, Loadable, times};
+use crate::domain::resolution::InvalidReason;
 use crate::domain::sanitize::lines;
 use crate::domain::{Alert, Dialect, Resolution, Timestamp};
 use crate::ui::areas::{FILL, stacked};
-use crate::ui::fit::{self, KeyHint};
+use crate::ui::fit::{self, KeyHint, Segment};
 use crate::ui::table;
 
 /// From so many columns on facts stand in two columns, and in three.
@@ -34,17 +35,8 @@ const THREE: u16 = 150;
 const GAP: u16 = 4;
 const MOMENT: u16 = 14;
 
-/// Blank columns between why they belong together and how long there is.
-const APART_FROM: u16 = 4;
-
-/// Columns of facts, at least and at most, where what happened stands beside two of them.
-const FACTS: (u16, u16) = (42, 58);
-
 /// So much of the comment of a refund is told in the warning.
 const COMMENT: u16 = 48;
-
-/// So many alerts of a case are measured for the room of their facts.
-const MEASURED: usize = 12;
 
 /// From so many rows on a blank line is below the alerts.
 const TALL: u16 = 24;
@@ -74,29 +66,26 @@ fn state_here(alert: &Alert, cx: &AppContext) -> String {
     format!("{}{snoozed}", state(alert, cx.now))
 }
 
-/// What is said after a warning, with a key in it.
-#[derive(Default)]
-struct Told {
-    before: String,
-    key: String,
-    after: String,
-}
-
-impl Told {
-    fn plain(text: &str) -> Self {
-        Self { before: text.to_owned(), ..Self::default() }
-    }
-
-    fn with_key(self, key: &str, after: &str) -> Self {
-        Self { key: key.to_owned(), after: after.to_owned(), ..self }
-    }
-}
-
-/// A warning in lines, and the row of the alert that its words in one style name.
-#[derive(Default)]
+/// A warning: its title, what follows, a key and what that does; and the row of the alert that the title names.
 struct CaseWarning {
-    lines: Vec<Line<'static>>,
-    named: Option<(usize, Style)>,
+    title: String,
+    text: String,
+    key: String,
+    does: String,
+    named: Option<usize>,
+}
+
+impl CaseWarning {
+    fn lines(&self, width: u16, cx: &AppContext) -> Vec<Line<'static>> {
+        let theme = &cx.theme;
+        let parts = [
+            (format!("{} ", self.title), theme.warning.add_modifier(Modifier::BOLD)),
+            (self.text.clone(), theme.plain),
+            (self.key.clone(), theme.key),
+            (self.does.clone(), theme.plain),
+        ];
+        wrap_spans(&parts.map(|(text, style)| Span::styled(sanitize(&text).into_owned(), style)), width)
+    }
 }
 
 impl CaseDialog {
@@ -113,74 +102,60 @@ impl CaseDialog {
 
     /// Draws the head of the case, its alerts and the warnings. Returns the area below them.
     fn draw_case(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> Rect {
-        let (theme, now) = (&cx.theme, cx.now);
-        let inside = area.inner(Margin::new(2, 0));
-        let closes = self.first_to_close(now).map(|(first, at)| {
-            let words = ["first due in ".to_owned(), times::short(at - now), format!("  {}", cx.times().at(at, now))];
-            (words, cx.draw_context().urgency(times::left(first, now).urgency))
-        });
-        let needed = closes.as_ref().map_or(0, |(words, _)| words.iter().map(|words| columns(words)).sum::<u16>());
-        let (doubt, style) = if self.facts.values().any(|facts| facts.duplicates == Loadable::Loading) {
-            ("looking for more…  ".to_owned(), theme.quiet)
-        } else {
-            let error = self.facts.values().find_map(|facts| failure(&facts.duplicates));
-            (error.map_or_else(String::new, |error| format!("not all checked: {error}  ")), theme.warning)
-        };
-        // Why they belong together is said on every screen, and how long there is on a line of its own where not both
-        // have room. What only some share is not worth half a word.
-        let room = inside.width.max(columns(&doubt)) - columns(&doubt);
-        let shared = shared_words(&self.alerts).unwrap_or_default();
-        let shared = if columns(&shared) > room { shared.split("; ").next().unwrap_or(&shared) } else { &shared };
-        let is_beside = columns(shared) + APART_FROM + needed <= room;
-        let open: Vec<&Alert> = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).collect();
-        let warning = self.warning(inside.width, &open, cx);
-        let [shown, warned] = [self.alerts.len().min(usize::from(area.height / 3).max(2)) + 1, warning.lines.len()]
+        let inside = Margin::new(2, 0);
+        let warning = self.warning(cx);
+        let lines = warning.as_ref().map_or_else(Vec::new, |warning| warning.lines(area.inner(inside).width, cx));
+        let [shown, warned] = [self.alerts.len().min(usize::from(area.height / 3).max(2)) + 1, lines.len()]
             .map(|lines| u16::try_from(lines).unwrap_or(u16::MAX));
-        let (own_line, blank) = (u16::from(!is_beside), u16::from(area.height >= TALL));
-        let [title, beside, below, _, list, _, warned, _, facts] =
-            stacked(area, [1, 1, own_line, 1, shown, blank, warned, 1, FILL]);
-        let [title, beside, below, warned, facts] =
-            [title, beside, below, warned, facts].map(|line| line.inner(Margin::new(2, 0)));
+        let blank = u16::from(area.height >= TALL);
+        let [title, matched, _, list, _, warned, _, facts] = stacked(area, [1, 1, 1, shown, blank, warned, 1, FILL]);
+        let [title, matched, warned, facts] = [title, matched, warned, facts].map(|part| part.inner(inside));
+        fit::draw(&self.title(cx), frame.buffer_mut(), title, |_, ()| {});
+        fit::draw(&self.matched_by(cx), frame.buffer_mut(), matched, |_, ()| {});
         self.draw_alerts(frame, list, cx);
-        for (line, row) in warning.lines.iter().zip(warned.rows()) {
-            let mut pen = Pen::new(frame.buffer_mut(), row);
-            for span in line {
-                let put = pen.put(&span.content, span.style);
-                if let Some((named, _)) = warning.named.filter(|(_, named)| span.style == *named) {
-                    self.targets.push(put, Target::Row(named));
-                }
-            }
-        }
-        let alert = self.current();
-        let mut pen = Pen::new(frame.buffer_mut(), title);
-        pen.put(&sanitize(&alert.merchant_descriptor), theme.strong);
-        pen.skip(3);
-        pen.put(&amount(alert), theme.strong);
-        pen.put(&format!(" {}", sanitize(alert.currency.as_str())), theme.quiet);
-        pen.skip(3);
-        if area.width >= TWO {
-            pen.put(&masked(alert), theme.plain);
-            pen.skip(3);
-        }
-        pen.put_whole(&format!("{} alerts on one payment", self.alerts.len()), theme.plain);
-        pen.skip(3);
-        for (words, calls) in counts(&self.alerts, cx) {
-            pen.put_whole(&words, if calls { theme.warning } else { theme.quiet });
-            pen.skip(3);
-        }
-        let mut pen = Pen::new(frame.buffer_mut(), beside);
-        pen.put(&doubt, style);
-        pen.put(shared, theme.quiet);
-        match is_beside {
-            true => pen.skip(if shared.is_empty() { 0 } else { APART_FROM }),
-            false => pen = Pen::new(frame.buffer_mut(), below),
-        }
-        if let Some(([first, left, at], urgent)) = closes {
-            pen.put_whole(&first, theme.quiet);
-            pen.put_whole(&left, urgent);
-            pen.put_whole(&at, theme.quiet);
+        Text::from(lines).render(warned, frame.buffer_mut());
+        if let Some(named) = warning.and_then(|warning| warning.named) {
+            self.targets.push(Rect { height: warned.height.min(1), ..warned }, Target::Row(named));
         }
         facts
+    }
+
+    /// The payment, and how its alerts stand.
+    fn title(&self, cx: &AppContext) -> Vec<Segment<()>> {
+        let (theme, alert) = (&cx.theme, self.current());
+        let alerts = format!("{} on one payment", counted(self.alerts.len() as u64, "alert", "alerts"));
+        let stand = counts(&self.alerts, cx).join("   ");
+        vec![
+            Segment::new(0, sanitize(&alert.merchant_descriptor), theme.strong),
+            Segment::new(3, amount(alert), theme.strong),
+            Segment::new(1, sanitize(alert.currency.as_str()), theme.quiet),
+            Segment::new(3, masked(alert), theme.plain).or_none(9),
+            Segment::new(3, alerts, theme.plain).or_none(8),
+            Segment::new(3, stand, theme.warning).or_none(7),
+        ]
+    }
+
+    /// Why its alerts belong together, and how long there is.
+    fn matched_by(&self, cx: &AppContext) -> Vec<Segment<()>> {
+        let (theme, now) = (&cx.theme, cx.now);
+        let (doubt, style) = if self.is_looking() {
+            ("looking for more…  ".to_owned(), theme.quiet)
+        } else {
+            let failed = |facts: &Facts| match &facts.duplicates {
+                Loadable::Failed(error) => Some(format!("not all checked: {error}  ")),
+                _ => None,
+            };
+            (self.facts.values().find_map(failed).unwrap_or_default(), theme.warning)
+        };
+        let mut segments =
+            vec![Segment::new(0, doubt, style), Segment::new(0, shared_words(&self.alerts), theme.quiet).cut_to(9, 0)];
+        if let Some((first, at)) = self.first_to_close(now) {
+            let urgent = cx.draw_context().urgency(times::left(first, now).urgency);
+            segments.push(Segment::new(4, "first due in", theme.quiet));
+            segments.push(Segment::new(1, times::short(at - now), urgent));
+            segments.push(Segment::new(2, cx.times().at(at, now), theme.quiet));
+        }
+        segments
     }
 
     /// The alert whose window closes first, and when.
@@ -239,134 +214,99 @@ impl CaseDialog {
     }
 
     /// Says that money has gone back already, or that one alone is to be refunded.
-    fn warning(&self, width: u16, open: &[&Alert], cx: &AppContext) -> CaseWarning {
-        let theme = &cx.theme;
+    fn warning(&self, cx: &AppContext) -> Option<CaseWarning> {
         if self.alerts.iter().all(|alert| alert.outcome.is_some()) {
-            return CaseWarning::default();
+            return None;
         }
         let known = cx.known_decisions();
         // The refund itself goes before an answer that says that there was one.
         let refunded = self.alerts.iter().map(|alert| known.answered(alert)).filter(|alert| alert.was_refunded());
         let refunded = refunded.min_by_key(|alert| alert.says_refunded_before());
         let coming = self.alerts.iter().map(|alert| known.foreseen(alert)).find(|alert| alert.was_refunded());
-        let key = |action| cx.key(action);
-        let said = match cx.place.dialect {
-            Dialect::Current => "as invalid",
-            Dialect::Older => "as it fits",
-        };
-        let sent = self.foreseen.as_ref().filter(|foreseen| !foreseen.refunds).map_or(0, |foreseen| foreseen.sent);
-        // What was refunded is told of beside those that wait, or is one of them.
-        let paid_twice = |beside: bool| {
-            let whom = match (sent, open.len()) {
-                (1, 1) => "it".to_owned(),
-                (2, 2) => "both".to_owned(),
-                (sent, waiting) if beside && sent == waiting => "the others".to_owned(),
-                (sent, waiting) if sent == waiting => format!("all {sent}"),
-                (sent, waiting) => format!("{sent} of {waiting} open"),
-            };
-            let told = Told::plain("A second refund would pay the cardholder twice. ");
-            match (open.len(), sent) {
-                (0, _) => Told::plain("A second refund would pay the cardholder twice."),
-                // No key answers where nothing is sent.
-                _ if cx.place.read_only => Told::plain("A second refund would pay the cardholder twice."),
-                (_, 0) => told.with_key(&key(Action::Invalid), " answers it so."),
-                _ => told.with_key(&key(Action::Invalid), &format!(" answers {whom} {said}.")),
-            }
-        };
         // The alert that is named here is one of the rows: a click goes to it.
-        let named = refunded.as_ref().or(coming.as_ref()).map(|other| other.id);
-        let named = named.and_then(|id| self.alerts.iter().position(|alert| alert.id == id));
-        let (title, text) = match (refunded, coming) {
-            (Some(other), _) => {
-                let what = if other.says_refunded_before() {
-                    "Refunded before, by the answer to"
-                } else {
-                    "Already refunded:"
-                };
-                let title = format!("⚠ {what} {} {}", other.provider, other.provider_id);
-                let told = paid_twice(true);
-                (title, Told { before: format!("{} {}", self.refund_told(&other, cx), told.before), ..told })
-            }
+        let other = refunded.as_ref().or(coming.as_ref());
+        let named = other.and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
+        let name = |other: &Alert| format!("{} {}", other.provider, other.provider_id);
+        let (title, told) = match (&refunded, other) {
             // Money does not go back by that answer: it went back before.
-            (None, Some(other)) if other.says_refunded_before() => {
-                let title = format!("⚠ Refunded before, by the answer to {} {}.", other.provider, other.provider_id);
-                (title, paid_twice(true))
+            (_, Some(other)) if other.says_refunded_before() => {
+                (format!("⚠ Refunded before, by the answer to {}.", name(other)), String::new())
             }
+            (Some(other), _) => (format!("⚠ Already refunded: {}", name(other)), self.refund_told(other, cx)),
             (None, Some(other)) => {
-                let (how_far, would) = match known.may_have_arrived(other.id) {
-                    true => ("is unconfirmed", "may"),
-                    false => ("is under way", "would"),
-                };
-                let title = format!("⚠ A refund {how_far}: {} {}.", other.provider, other.provider_id);
-                (title, Told::plain(&format!("A second one {would} pay the cardholder twice.")))
+                let is_checking = known.may_have_arrived(other.id);
+                let title = if is_checking { "⚠ A refund is unconfirmed" } else { "⚠ A refund is under way" };
+                let (title, text) =
+                    (format!("{title}: {}.", name(other)), "A second one would pay the cardholder twice.");
+                return Some(CaseWarning {
+                    title,
+                    text: text.to_owned(),
+                    key: String::new(),
+                    does: String::new(),
+                    named,
+                });
             }
             (None, None) => match self.refunded_elsewhere(cx) {
-                Some(who) => (format!("⚠ {who}"), paid_twice(false)),
-                None if open.len() < 2 || cx.place.read_only => return CaseWarning::default(),
-                None => {
-                    let title = "⚠ Refund one of them only.".to_owned();
-                    let follows = match cx.place.dialect {
-                        Dialect::Current => " reports this one as refunded, the others as duplicates.".to_owned(),
-                        dialect => format!(" reports this one as refunded, the others {}.", duplicate_words(dialect)),
-                    };
-                    let text = match open.iter().any(|alert| alert.id == self.cursor) {
-                        true => Told::plain("").with_key(&key(Action::Refund), &follows),
-                        false => Told::plain("").with_key("tab", " goes to the refunded one."),
-                    };
-                    (title, text)
-                }
+                Some(who) => (format!("⚠ {who}"), String::new()),
+                None => return self.warning_of_several(cx),
             },
         };
-        let strong = theme.warning.add_modifier(Modifier::BOLD);
-        let blank = if title.ends_with('.') { " " } else { "" };
-        let parts = [
-            (format!("{title}{blank}"), strong),
-            (text.before, theme.plain),
-            (text.key, theme.key),
-            (text.after, theme.plain),
-        ];
-        let parts = parts.map(|(text, style)| Span::styled(sanitize(&text).into_owned(), style));
-        let wrapped = |parts| wrap_spans(parts, width);
-        let (in_one, apart) = (wrapped(&parts), [wrapped(&parts[..2]), wrapped(&parts[2..])].concat());
-        // What a key does stands on a line of its own where that costs none.
-        let has_key = !parts[2].content.is_empty();
-        let lines = if has_key && in_one.len() > 1 && apart.len() <= in_one.len() { apart } else { in_one };
-        CaseWarning { lines, named: named.map(|row| (row, strong)) }
+        let sent = self.foreseen.as_ref().filter(|foreseen| !foreseen.refunds).map_or(0, |foreseen| foreseen.sent);
+        let (key, does) = match sent {
+            // No key answers where nothing is sent.
+            0 => (String::new(), String::new()),
+            sent => {
+                let said = if cx.place.dialect == Dialect::Current { "as invalid" } else { "as it fits" };
+                let answers = format!(" answers {} {said}.", counted(sent as u64, "open alert", "open alerts"));
+                (cx.key(Action::Invalid), answers)
+            }
+        };
+        let text = format!("{told}A second refund would pay the cardholder twice. ");
+        Some(CaseWarning { title, text, key, does, named })
     }
 
-    /// What is known of a refund behind the name of its alert: `, by maria 3 h ago, "reference 88213"; the shop's order
-    /// too.`
+    /// Says that one of several that wait is to be refunded.
+    fn warning_of_several(&self, cx: &AppContext) -> Option<CaseWarning> {
+        let waits = |alert: &&Alert| Standing::of(alert, cx) == Standing::Waits;
+        if cx.place.read_only || self.alerts.iter().filter(waits).count() < 2 {
+            return None;
+        }
+        let (key, does) = if waits(&self.current()) {
+            let others = match cx.place.dialect {
+                Dialect::Current => "duplicates".to_owned(),
+                Dialect::Older => InvalidReason::Duplicate.older_word().to_string(),
+            };
+            (cx.key(Action::Refund), format!(" reports this one as refunded, the others as {others}."))
+        } else {
+            ("tab".to_owned(), " goes to the refunded one.".to_owned())
+        };
+        Some(CaseWarning {
+            title: "⚠ Refund one of them only.".to_owned(),
+            text: String::new(),
+            key,
+            does,
+            named: None,
+        })
+    }
+
+    /// What is known of a refund behind the name of its alert: `by maria 3 h ago, "reference 88213". `
     fn refund_told(&self, refunded: &Alert, cx: &AppContext) -> String {
-        let by = who_answered(refunded.id, self.audit.entries(), cx.journal.history(), cx.journal.place());
+        let by = who_answered(refunded.id, &self.audit, cx.journal.history(), cx.journal.place());
         let outcome = refunded.outcome.as_ref();
         let when = outcome.and_then(|outcome| outcome.action_time).map(|at| times::ago(at, cx.now));
-        let who_and_when: Vec<String> = by.into_iter().chain(when).collect();
+        let who_and_when = by.into_iter().chain(when).collect::<Vec<_>>().join(" ");
         let comment = outcome.map_or("", |outcome| &outcome.comments).replace('\n', " / ");
-        let comment = cut(comment.trim_end_matches('.'), COMMENT);
-        let comment = if comment.is_empty() { String::new() } else { format!("\"{comment}\"") };
-        let told = [who_and_when.join(" "), comment]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .map(|part| format!(", {part}"));
-        let order = if self.order_says_refunded() { "; the order too" } else { "" };
-        format!("{}{order}.", told.collect::<String>())
-    }
-
-    /// Returns true where the shop's order says of an alert that waits that it was refunded before.
-    fn order_says_refunded(&self) -> bool {
-        let mut waiting = self.alerts.iter().filter(|alert| alert.outcome.is_none());
-        waiting.any(|alert| {
-            let advice = self.facts.get(&alert.id).and_then(|facts| order_advice(alert, facts));
-            advice.is_some_and(|(_, advice)| advice.was_refunded_before())
-        })
+        let comment = Some(cut(comment.trim_end_matches('.'), COMMENT)).filter(|comment| !comment.is_empty());
+        let parts =
+            [Some(who_and_when).filter(|told| !told.is_empty()), comment.map(|comment| format!("\"{comment}\""))];
+        let told = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        if told.is_empty() { told } else { format!("{told}. ") }
     }
 
     /// Facts and timeline, beside each other where there is room.
     fn draw_facts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let draw = cx.draw_context();
-        let alert = self.current();
-        let none = Facts::of(alert.id);
-        let facts = self.facts.get(&alert.id).unwrap_or(&none);
+        let (alert, facts) = (self.current(), self.facts_here());
         let note = |line: Rect, action: Action| self.targets.push(line, Target::Do(action));
         if self.raw {
             let json = (cx.alert_json)(alert, cx.now);
@@ -376,15 +316,13 @@ impl CaseDialog {
             put(&[(&parts, area)], &self.scroll, &draw, frame.buffer_mut(), area, note);
             return;
         }
-        // What happened is told in sentences: where there are three columns it is the widest.
-        let facts_beside = match area.width {
-            THREE.. => vec![(area.width / 10 * 3).min(FACTS.1); 2],
-            TWO.. => vec![self.room_of_facts((area.width - GAP) / 2, &draw)],
-            _ => Vec::new(),
+        let count = match area.width {
+            THREE.. => 3,
+            TWO.. => 2,
+            _ => 1,
         };
-        let widths = facts_beside.into_iter().map(Constraint::Length).chain([Constraint::Fill(1)]);
-        let areas = Layout::horizontal(widths).spacing(GAP).split(area);
-        let (count, fact, last) = (areas.len(), areas[0].width, areas[areas.len() - 1].width);
+        let areas = Layout::horizontal(vec![Constraint::Fill(1); count]).spacing(GAP).split(area);
+        let (fact, last) = (areas[0].width, areas[count - 1].width);
         let alone = self.alerts.len() == 1;
         let of = |facet, width| facets(facet, alert, false, facts, &draw, width);
         let order_told = !alone && self.alerts.iter().any(|alert| cx.known_decisions().answered(alert).was_refunded());
@@ -392,36 +330,17 @@ impl CaseDialog {
         let own = |width| of(Facet::Own { alone }, width);
         let payment = |width| of(Facet::Payment, width);
         let told = |width| self.timeline(width, cx);
-        let both = |first: Vec<Part>, second: Vec<Part>| first.into_iter().chain(second).collect();
-        let columns: Vec<Vec<Part>> = match (count, alone) {
-            (3, true) => vec![both(decides(fact), own(fact)), payment(fact), told(last)],
-            (3, false) => vec![payment(fact), both(decides(fact), own(fact)), told(last)],
-            (2, true) => vec![both(decides(fact), own(fact)), both(payment(last), told(last))],
-            (2, false) => vec![both(decides(fact), payment(fact)), both(told(last), own(last))],
-            // In one column what decides comes first; the other alerts stand above it.
-            (_, true) => vec![both(decides(last), both(payment(last), both(own(last), told(last))))],
-            (_, false) => vec![both(decides(last), both(told(last), both(payment(last), own(last))))],
+        let columns: Vec<Vec<Vec<Part>>> = match count {
+            3 => vec![vec![decides(fact), own(fact)], vec![payment(fact)], vec![told(last)]],
+            2 => vec![vec![decides(fact), payment(fact)], vec![told(last), own(last)]],
+            _ => vec![vec![decides(last), told(last), payment(last), own(last)]],
         };
+        let columns = columns.into_iter().map(|parts| parts.into_iter().flatten().collect());
+        let columns: Vec<Vec<Part>> = columns.collect();
         // The facts of a column begin on the line of the others' first one.
         let first = |parts: &[Part]| usize::from(parts.first().is_some_and(Part::is_blank));
         let columns: Vec<_> = columns.iter().map(|parts| &parts[first(parts)..]).zip(areas.iter().copied()).collect();
         put(&columns, &self.scroll, &draw, frame.buffer_mut(), area, note);
-    }
-
-    /// How much of so much room the facts in the first of two columns need, whichever alert they are of: sentences
-    /// beside them have the rest.
-    fn room_of_facts(&self, most: u16, draw: &DrawContext<'_>) -> u16 {
-        let alone = self.alerts.len() == 1;
-        let second = if alone { Facet::Own { alone } } else { Facet::Payment };
-        let widest = |alert: &Alert| {
-            let none = Facts::of(alert.id);
-            let facts = self.facts.get(&alert.id).unwrap_or(&none);
-            let parts = [Facet::Decides { alone, order_told: false }, second]
-                .into_iter()
-                .flat_map(|facet| facets(facet, alert, false, facts, draw, most));
-            parts.map(|part| part.width()).max().unwrap_or(0)
-        };
-        self.alerts.iter().take(MEASURED).map(widest).fold(FACTS.0, u16::max).min(most)
     }
 
     fn timeline(&self, width: u16, cx: &AppContext) -> Vec<Part> {
@@ -432,7 +351,7 @@ impl CaseDialog {
             notes: &cx.notes,
             history: cx.journal.history(),
             place: cx.journal.place(),
-            audit: self.audit.entries(),
+            audit: &self.audit,
         };
         let events = timeline(&self.alerts, &known);
         let mut parts =
@@ -451,17 +370,21 @@ impl CaseDialog {
         parts
     }
 
-    /// What comes first in the footer: the way back, the answers, and what leads to the other alerts and to the rest of
-    /// the page.
-    fn offered_first(&self, cx: &AppContext) -> Vec<KeyHint<Action>> {
+    /// What the footer offers: the way back, the answers, and what leads to the other alerts and to the rest of the
+    /// page.
+    pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
         let mut offered = vec![key(Action::Back, "back")];
-        let waits = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).count();
         if !cx.place.read_only {
+            let waits = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).count();
             let refunded = self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some();
-            let words = key_words(waits > 1, refunded, cx.place.dialect);
-            let mut answers: Vec<_> =
-                [Action::Refund, Action::NotRefunded, Action::Invalid].into_iter().zip(words).collect();
+            let invalid = if cx.place.dialect == Dialect::Current { "invalid" } else { "other word" };
+            let (one, all) = if waits > 1 { (" one", "all ") } else { ("", "") };
+            let mut answers = vec![
+                (Action::Refund, format!("refund{one}")),
+                (Action::NotRefunded, format!("{all}not refunded")),
+                (Action::Invalid, format!("{all}{invalid}")),
+            ];
             // What fits where money has gone back already comes first.
             if refunded {
                 answers.rotate_right(1);
@@ -472,9 +395,7 @@ impl CaseDialog {
             answers.retain(|(action, _)| {
                 self.takes(*action, cx) && (alone || if *action == Action::Refund { is_here } else { waits > 0 })
             });
-            let answers = answers.into_iter();
-            offered
-                .extend(answers.map(|(action, (words, brief))| KeyHint { brief: Some(brief), ..key(action, &words) }));
+            offered.extend(answers.into_iter().map(|(action, words)| key(action, &words)));
         }
         offered.extend(self.parked(cx).map(|_| key(Action::Settle, "set result")));
         if self.alerts.len() > 1 {
@@ -483,12 +404,6 @@ impl CaseDialog {
         if self.scroll.is_needed() {
             offered.push(key(Action::DetailDown, "scroll"));
         }
-        offered
-    }
-
-    pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
-        let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
-        let mut offered = self.offered_first(cx);
         offered.push(key(Action::Note, "note"));
         if self.current().outcome.is_none() {
             let is_aside = cx.snoozes.until(self.current().id).is_some();
@@ -500,12 +415,5 @@ impl CaseDialog {
         offered.push(KeyHint { stays: true, ..key(Action::Help, "help") });
         let note = |area, action| self.targets.push(area, Target::Do(action));
         fit::draw(&fit::keys(offered, &cx.theme), buffer, line, note);
-    }
-}
-
-fn failure(loadable: &Loadable<Vec<Alert>>) -> Option<String> {
-    match loadable {
-        Loadable::Failed(error) => Some(error.to_string()),
-        _ => None,
     }
 }

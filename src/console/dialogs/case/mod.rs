@@ -6,7 +6,7 @@ mod shared;
 mod standing;
 mod timeline;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use chrono::Duration;
@@ -15,10 +15,9 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use standing::{Foreseen, ForeseenFrom, Standing};
+use standing::{Foreseen, Standing};
 
-use super::answer_form::{self, Choice, KnownCase};
-use super::known_audit::KnownAudit;
+use super::answer_form::{Choice, KnownCase};
 use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
 use super::{copy_menu, links_menu};
 use super::{note_form, settle, snooze_menu};
@@ -28,12 +27,12 @@ use crate::console::screens::queue::facts::{Facts, change_match};
 use crate::console::screens::queue::state::Queue;
 use crate::console::suggestion::{Suggestion, order_advice};
 use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, dialog,
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, dialog,
 };
 use crate::domain::advice::{Advice, AdviceBasis};
 use crate::domain::duplicate;
 use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::domain::{Alert, AlertId, AuditEntry, Timestamp};
 use crate::ui::table::{Cursor, moved};
 use crate::ui::widgets::scrollbar::Scroll;
 
@@ -54,32 +53,24 @@ enum Target {
 }
 
 /// Where an alert stands among those of its case.
-type CaseRank = (bool, bool, Option<Timestamp>, Option<Timestamp>, AlertId);
-
-fn case_rank(alert: &Alert) -> CaseRank {
+fn case_rank(alert: &Alert) -> impl Ord + use<> {
     (alert.outcome.is_some(), alert.expired_at.is_some(), alert.deadline.moment(), alert.alert_time, alert.id)
 }
 
 /// The case while it is open.
 #[derive(Debug)]
 pub struct CaseDialog {
-    /// The alert under the Queue's cursor, where it was opened on that one.
-    in_queue: Option<AlertId>,
     /// The first to lapse first, answered ones last, as they were when they came: none moves while the case is open.
     alerts: Vec<Alert>,
-    ranks: HashMap<AlertId, CaseRank>,
     cursor: AlertId,
     /// What is known around each alert.
     facts: HashMap<AlertId, Facts>,
-    /// The alerts whose payment was looked up, or is.
-    asked: HashSet<AlertId>,
-    /// Those whose look-up has not come back.
-    looking: HashSet<AlertId>,
-    /// What the service's audit log says of its alerts.
-    audit: KnownAudit,
-    /// What each alert would get by the key that fits, and what that was worked out from.
+    /// What the service's audit log says of its alerts, the newest first.
+    audit: Vec<AuditEntry>,
+    /// Of which alerts it was asked last, each with whether it was answered.
+    audit_asked: Vec<(AlertId, bool)>,
+    /// What each alert would get by the key that fits.
     foreseen: Option<Foreseen>,
-    foreseen_from: Option<ForeseenFrom>,
     /// When its alerts were read.
     read_at: Timestamp,
     /// True where the alert is shown as the interface writes it.
@@ -102,16 +93,12 @@ pub fn open_on(alert: &Alert, known: Option<&Facts>, cx: &AppContext) -> Orders 
 
 fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppContext) -> Orders {
     let mut case = CaseDialog {
-        in_queue: known.filter(|known| known.alert == Some(alert.id)).map(|_| alert.id),
         alerts: vec![alert.clone()],
-        ranks: HashMap::from([(alert.id, case_rank(alert))]),
         cursor: alert.id,
         facts: HashMap::new(),
-        asked: HashSet::new(),
-        looking: HashSet::new(),
-        audit: KnownAudit::default(),
+        audit: Vec::new(),
+        audit_asked: Vec::new(),
         foreseen: None,
-        foreseen_from: None,
         read_at,
         raw: false,
         scroll: Scroll::default(),
@@ -127,33 +114,28 @@ fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppC
             }
         }
     }
-    let asked = case.ask(cx);
+    let asked = case.ask(&case.alerts.clone(), cx);
     dialog::open(case).into_iter().chain(asked).collect()
 }
 
 impl CaseDialog {
     /// Takes an alert in, or what is newly known of it; the order is that in which they have to be looked at.
     fn take_in(&mut self, alert: &Alert) {
-        let known = self.alerts.iter().position(|known| known.id == alert.id);
-        match known {
-            Some(at) => self.alerts[at].clone_from(alert),
-            None if self.alerts.len() < MOST => self.alerts.push(alert.clone()),
-            None => return,
+        if let Some(known) = self.alerts.iter_mut().find(|known| known.id == alert.id) {
+            known.clone_from(alert);
+        } else if self.alerts.len() < MOST {
+            let at = self.alerts.partition_point(|known| case_rank(known) < case_rank(alert));
+            self.alerts.insert(at, alert.clone());
         }
-        self.ranks.entry(alert.id).or_insert_with(|| case_rank(alert));
-        self.alerts.sort_by_key(|alert| self.ranks.get(&alert.id).copied());
     }
 
-    /// Asks for what is not known around each alert.
-    fn ask(&mut self, cx: &AppContext) -> Orders {
-        let new: Vec<Alert> = self.alerts.iter().filter(|alert| !self.asked.contains(&alert.id)).cloned().collect();
-        if new.is_empty() {
+    /// Asks for what is around these alerts.
+    fn ask(&mut self, alerts: &[Alert], cx: &AppContext) -> Orders {
+        if alerts.is_empty() {
             return Vec::new();
         }
         let mut effects = Vec::new();
-        for alert in &new {
-            self.asked.insert(alert.id);
-            self.looking.insert(alert.id);
+        for alert in alerts {
             let facts = self.facts.entry(alert.id).or_insert_with(|| Facts::of(alert.id));
             facts.duplicates.ask();
             effects.push(Effect::MatchOrders(Box::new(alert.clone()), facts.known_others(), None));
@@ -162,16 +144,22 @@ impl CaseDialog {
                 effects.push(Effect::Deliveries(alert.id));
             }
         }
-        effects.push(Effect::SameCards(new.iter().map(|alert| (alert.id, duplicate::query(alert))).collect()));
+        effects.push(Effect::SameCards(alerts.iter().map(|alert| (alert.id, duplicate::query(alert))).collect()));
         run(effects)
     }
 
     /// Asks the audit log of its alerts, once it is known which ones those are.
     fn ask_audit(&mut self, cx: &AppContext) -> Orders {
-        if !cx.operator || !self.looking.is_empty() {
+        if !cx.operator || self.is_looking() {
             return Vec::new();
         }
-        run(self.audit.ask(&self.alerts).into_iter().collect())
+        let asked: Vec<(AlertId, bool)> = self.alerts.iter().map(|alert| (alert.id, alert.outcome.is_some())).collect();
+        // The log says no more of them than it did where that would be the same question again.
+        if asked == self.audit_asked {
+            return Vec::new();
+        }
+        self.audit_asked.clone_from(&asked);
+        vec![Effect::AuditOf(asked).into()]
     }
 
     /// Reads every alert of the case again.
@@ -181,8 +169,12 @@ impl CaseDialog {
 
     /// Reads every alert of the case again, and looks for more.
     fn read_again(&mut self, cx: &AppContext) -> Orders {
-        self.asked.clear();
-        self.read_alerts().into_iter().chain(self.ask(cx)).collect()
+        self.read_alerts().into_iter().chain(self.ask(&self.alerts.clone(), cx)).collect()
+    }
+
+    /// Returns true where the payment of one is being looked up for the first time.
+    fn is_looking(&self) -> bool {
+        self.facts.values().any(|facts| facts.duplicates == Loadable::Loading)
     }
 
     fn position(&self) -> usize {
@@ -222,9 +214,7 @@ impl CaseDialog {
                 self.raw = !self.raw;
                 self.scroll.reset();
             }
-            Action::Refund => return self.decide(Choice::Refunded, cx),
-            Action::NotRefunded => return self.decide(Choice::NotRefunded, cx),
-            Action::Invalid => return self.decide(Choice::Invalid, cx),
+            Action::Refund | Action::NotRefunded | Action::Invalid => return self.decide(action, cx),
             Action::Settle => {
                 return settle::open(self.parked(cx), |id| self.alerts.iter().find(|alert| alert.id == id), cx);
             }
@@ -248,7 +238,7 @@ impl CaseDialog {
             Action::Refresh => {
                 // Whoever let decisions wait wants to be asked once more.
                 cx.decisions.ask_again();
-                self.audit.ask_anew();
+                self.audit_asked.clear();
                 return self.read_again(cx);
             }
             action if is_everywhere(action) => return vec![Order::Act(action)],
@@ -279,12 +269,9 @@ impl CaseDialog {
     /// Opens the form as it is suggested for the alert under the cursor; where the case has others, each gets what
     /// follows from it.
     fn take_suggestion(&self, cx: &mut AppContext) -> Orders {
-        let alert = self.current();
-        if self.alerts.len() == 1 && self.in_queue == Some(alert.id) {
-            return vec![Order::Act(Action::Suggested)];
-        }
-        match self.suggested(cx) {
-            Some(decision) => self.decide(decision.into(), cx),
+        let suggested = self.suggested(cx).map(|suggested| (suggested.decision(), suggested.comments().to_owned()));
+        match suggested {
+            Some((decision, comments)) => self.known().take_suggested(decision, &comments, cx),
             None => {
                 self.hint_idle(Action::Suggested, cx);
                 Vec::new()
@@ -294,11 +281,11 @@ impl CaseDialog {
 
     /// What is suggested for the alert under the cursor. Which of several that wait is a duplicate of another is not
     /// known before one is answered.
-    fn suggested(&self, cx: &AppContext) -> Option<Decision> {
+    fn suggested<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
         let suggestion = Suggestion::of(self.current(), self.facts_here(), &cx.draw_context())?;
         let waits = matches!(&suggestion,
             Suggestion::Advice(advice) if advice.basis == AdviceBasis::Duplicates && !advice.after_refund);
-        (!waits).then(|| suggestion.decision())
+        (!waits || self.alerts.len() == 1).then_some(suggestion)
     }
 
     /// What says of an alert that waits that money has gone back already, though no alert of the case was refunded: in
@@ -329,54 +316,23 @@ impl CaseDialog {
         if action == Action::Refund { takes(self.current()) } else { self.alerts.iter().any(takes) }
     }
 
-    /// Why it cannot be decided so.
-    fn cannot_be_decided(&self, choice: Choice, cx: &AppContext) -> Option<&'static str> {
-        if cx.place.read_only {
-            return None;
-        }
-        match (Standing::of(self.current(), cx), choice) {
-            _ if !self.takes(Action::NotRefunded, cx) => Some("Every alert of this case is answered or queued."),
-            (Standing::Answered, Choice::Refunded) => Some("Already answered: tab goes to an open one."),
-            (Standing::Decided, Choice::Refunded) => Some("Already queued: tab goes to an open one."),
-            _ => None,
-        }
-    }
-
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
-    fn decide(&self, choice: Choice, cx: &mut AppContext) -> Orders {
-        if let Some(why) = self.cannot_be_decided(choice, cx).filter(|_| self.alerts.len() > 1) {
-            // It is of the alert under the cursor: under another one it would be false.
-            cx.hint(why);
+    fn decide(&self, action: Action, cx: &mut AppContext) -> Orders {
+        if self.alerts.len() > 1 && !cx.place.read_only && !self.takes(action, cx) {
+            self.hint_idle(action, cx);
             return Vec::new();
         }
-        let alert = self.current();
-        if self.alerts.len() == 1 && self.in_queue == Some(alert.id) {
-            let action = match choice {
-                Choice::Refunded => Action::Refund,
-                Choice::NotRefunded => Action::NotRefunded,
-                Choice::Invalid => Action::Invalid,
-            };
-            return vec![Order::Act(action)];
-        }
-        answer_form::answer_case(&self.known(), choice, cx)
+        let choice = match action {
+            Action::Refund => Choice::Refunded,
+            Action::NotRefunded => Choice::NotRefunded,
+            _ => Choice::Invalid,
+        };
+        self.known().answer(choice, cx)
     }
 
-    /// The case as the form is opened on it: what is known around each alert.
-    fn known(&self) -> KnownCase {
-        let around = |alert: &Alert| self.facts.get(&alert.id).map(|facts| (alert.id, facts));
-        let orders =
-            self.alerts.iter().filter_map(|alert| Some((alert.id, order_advice(alert, self.facts.get(&alert.id)?)?.1)));
-        let others = self
-            .alerts
-            .iter()
-            .filter_map(around)
-            .filter_map(|(id, facts)| Some((id, facts.duplicates.loaded()?.clone())));
-        KnownCase {
-            alerts: self.alerts.clone(),
-            orders: orders.collect(),
-            others: others.collect(),
-            first: self.current().id,
-        }
+    /// The case as the form is opened on it.
+    fn known(&self) -> KnownCase<'_> {
+        KnownCase { alerts: &self.alerts, facts: &self.facts, first: self.current() }
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
@@ -399,11 +355,7 @@ impl CaseDialog {
     fn take_found(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], cx: &AppContext) -> Orders {
         for (id, answer) in found {
             let Some(own) = self.alerts.iter().find(|alert| alert.id == *id).cloned() else { continue };
-            self.looking.remove(id);
-            let twins = |found: &Vec<Alert>| -> Vec<Alert> {
-                found.iter().filter(|other| duplicate::evidence(&own, other).is_some()).cloned().collect()
-            };
-            let answer = answer.as_ref().map(twins).map_err(Clone::clone);
+            let answer = answer.as_ref().map(|found| duplicate::on_payment(&own, found)).map_err(Clone::clone);
             for other in answer.iter().flatten().filter(|other| duplicate::sure_evidence(&own, other).is_some()) {
                 self.take_in(other);
             }
@@ -411,7 +363,9 @@ impl CaseDialog {
                 facts.take_duplicates(answer, cx.now);
             }
         }
-        let mut asked = self.ask(cx);
+        let is_new = |alert: &&Alert| !self.facts.contains_key(&alert.id);
+        let new: Vec<Alert> = self.alerts.iter().filter(is_new).cloned().collect();
+        let mut asked = self.ask(&new, cx);
         asked.extend(self.ask_audit(cx));
         asked
     }
@@ -445,8 +399,14 @@ impl Dialog for CaseDialog {
                 return self.ask_audit(cx);
             }
             // What a person said of a parked decision stands there too.
-            Message::Settled(_, id, ..) if self.alerts.iter().any(|known| known.id == *id) => self.audit.ask_anew(),
-            Message::AuditOf(asked, answer) => self.audit.take(asked, answer),
+            Message::Settled(_, id, ..) if self.alerts.iter().any(|known| known.id == *id) => self.audit_asked.clear(),
+            Message::AuditOf(asked, answer) if *asked == self.audit_asked => match answer {
+                Ok(entries) => {
+                    self.audit.clone_from(entries);
+                    self.audit.sort_by_key(|entry| std::cmp::Reverse(entry.number));
+                }
+                Err(_) => self.audit_asked.clear(),
+            },
             Message::SameCards(found) => return self.take_found(found, cx),
             Message::OrdersMatched(id, matched) => {
                 if let Some(facts) = self.facts.get_mut(id) {
@@ -463,16 +423,10 @@ impl Dialog for CaseDialog {
         Vec::new()
     }
 
-    /// What each alert would get takes a whole form to say: it is worked out where something that it depends on has
-    /// changed.
     fn settle(&mut self, cx: &AppContext) {
         let refunded = self.alerts.iter().any(|alert| cx.known_decisions().foreseen(alert).was_refunded())
             || self.refunded_elsewhere(cx).is_some();
-        let from = ForeseenFrom::of(self.known(), refunded, cx);
-        if self.foreseen_from.as_ref() != Some(&from) {
-            self.foreseen = Foreseen::of(&from, cx);
-            self.foreseen_from = Some(from);
-        }
+        self.foreseen = Foreseen::of(&self.known(), refunded, cx);
     }
 
     fn data_age(&self) -> DataAge {

@@ -1,61 +1,9 @@
-//! Why the alerts of a case belong together, in a sentence: what all of them share, and what some do.
-
-use std::collections::HashMap;
-use std::hash::Hash;
+//! The facts that match the alerts of a case: what all of them share, and what one shares beyond that.
 
 use crate::domain::duplicate::SharedFact;
 use crate::domain::{Alert, duplicate};
 
-/// What the alerts share: `they share card, amount and day; two share the ARN`. Nothing where all have nothing in
-/// common.
-pub(super) fn shared_words(alerts: &[Alert]) -> Option<String> {
-    if alerts.len() < 2 {
-        return None;
-    }
-    let shared = shared_by_all(alerts);
-    let (last, before) = shared.split_last()?;
-    let listed = if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
-    let some =
-        [("ARN", most_alike(alerts, Alert::known_arn)), ("auth code", most_alike(alerts, Alert::known_auth_code))];
-    // Fewer than all, and more than one.
-    let some = some.into_iter().filter(|(_, count)| (2..alerts.len()).contains(count));
-    let some: String = some.map(|(words, count)| format!("; {} by {words}", in_letters(count))).collect();
-    Some(format!("matched by {listed}{some}"))
-}
-
-/// What all of them share, in words.
-fn shared_by_all(alerts: &[Alert]) -> Vec<&'static str> {
-    let card = |alert: &Alert| {
-        let (bin, last) = (alert.card_bin.trim(), alert.card_last_four.trim());
-        (!bin.is_empty() && !last.is_empty()).then(|| (bin.to_owned(), last.to_owned()))
-    };
-    let all = [
-        ("card", is_shared(alerts, card)),
-        ("amount", is_shared(alerts, |alert| Some((alert.amount?.decimal(), alert.currency.as_str().to_owned())))),
-        ("day", is_shared(alerts, |alert| alert.given_transaction_time().map(|at| at.date_naive()))),
-        ("ARN", is_shared(alerts, Alert::known_arn)),
-        ("auth code", is_shared(alerts, Alert::known_auth_code)),
-    ];
-    all.into_iter().filter(|(_, shared)| *shared).map(|(words, _)| words).collect()
-}
-
-/// What an alert shares with the other one of the case that it shares most with, in one order, beyond what the sentence
-/// says of all: `+ ARN`, or `card, amount` where not even those are shared by all.
-pub(super) fn shares(alert: &Alert, alerts: &[Alert]) -> String {
-    let others = alerts.iter().filter(|other| duplicate::evidence(alert, other).is_some());
-    let shared = others.map(|other| duplicate::shared_facts(alert, other));
-    // Stronger facts before weaker ones, and more before fewer.
-    let rank = |facts: &Vec<SharedFact>| {
-        facts.iter().map(|fact| (false, Some(*fact))).chain([(true, None)]).collect::<Vec<_>>()
-    };
-    let facts = shared.min_by_key(rank).unwrap_or_default();
-    let by_all = shared_by_all(alerts);
-    let told = IN_ORDER.into_iter().filter(|fact| facts.contains(fact) && !by_all.contains(&fact.words()));
-    let told = told.map(SharedFact::words).collect::<Vec<_>>().join(", ");
-    if told.is_empty() || by_all.is_empty() { told } else { format!("+ {told}") }
-}
-
-/// The facts in the order of the sentence.
+/// The facts in the order in which they are told.
 const IN_ORDER: [SharedFact; 6] = [
     SharedFact::Card,
     SharedFact::Amount,
@@ -65,26 +13,38 @@ const IN_ORDER: [SharedFact; 6] = [
     SharedFact::TransactionId,
 ];
 
-/// Returns true where all have a thing, and the same.
-fn is_shared<'a, T: Eq + Hash>(alerts: &'a [Alert], of: impl Fn(&'a Alert) -> Option<T>) -> bool {
-    most_alike(alerts, of) == alerts.len()
+/// Describes what all of the alerts share: `matched by card, amount, day`. Empty where they have nothing in common.
+pub(super) fn shared_words(alerts: &[Alert]) -> String {
+    let told = words(&shared_by_all(alerts));
+    if told.is_empty() { told } else { format!("matched by {told}") }
 }
 
-/// How many have the same, of what most have.
-fn most_alike<'a, T: Eq + Hash>(alerts: &'a [Alert], of: impl Fn(&'a Alert) -> Option<T>) -> usize {
-    let mut counts: HashMap<T, usize> = HashMap::new();
-    for thing in alerts.iter().filter_map(of) {
-        *counts.entry(thing).or_default() += 1;
-    }
-    counts.into_values().max().unwrap_or(0)
+/// Describes what an alert shares with the other one of the case that it shares most with, beyond what all share:
+/// `+ ARN`, or `card, amount` where all share nothing.
+pub(super) fn shares(alert: &Alert, alerts: &[Alert]) -> String {
+    let others = alerts.iter().filter(|other| duplicate::evidence(alert, other).is_some());
+    // Stronger facts before weaker ones, and more before fewer.
+    let rank = |facts: &Vec<SharedFact>| {
+        facts.iter().map(|fact| (false, Some(*fact))).chain([(true, None)]).collect::<Vec<_>>()
+    };
+    let mut facts = others.map(|other| duplicate::shared_facts(alert, other)).min_by_key(rank).unwrap_or_default();
+    let by_all = shared_by_all(alerts);
+    facts.retain(|fact| !by_all.contains(fact));
+    let told = words(&facts);
+    if told.is_empty() || by_all.is_empty() { told } else { format!("+ {told}") }
 }
 
-fn in_letters(count: usize) -> String {
-    match count {
-        2 => "two".to_owned(),
-        3 => "three".to_owned(),
-        more => more.to_string(),
-    }
+fn shared_by_all(alerts: &[Alert]) -> Vec<SharedFact> {
+    let Some((first, others)) = alerts.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return Vec::new();
+    };
+    let shared: Vec<Vec<SharedFact>> = others.iter().map(|other| duplicate::shared_facts(first, other)).collect();
+    IN_ORDER.into_iter().filter(|fact| shared.iter().all(|facts| facts.contains(fact))).collect()
+}
+
+fn words(facts: &[SharedFact]) -> String {
+    let told = IN_ORDER.into_iter().filter(|fact| facts.contains(fact)).map(SharedFact::words);
+    told.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -108,14 +68,17 @@ mod tests {
         let alerts =
             [alert("74320456118200319940007", "1234"), alert("74320456118200319940007", "1234"), alert("", "1234")];
 
-        assert_eq!(shared_words(&alerts).as_deref(), Some("matched by card and amount; two by ARN"));
+        assert_eq!(
+            (shared_words(&alerts), shares(&alerts[0], &alerts)),
+            ("matched by card, amount".to_owned(), "+ ARN".to_owned())
+        );
     }
 
     #[test]
     fn what_one_does_not_have_is_shared_by_none() {
         let alerts = [alert("74320456118200319940007", "1234"), alert("74320456118200319940007", "")];
 
-        assert_eq!(shared_words(&alerts).as_deref(), Some("matched by amount and ARN"));
+        assert_eq!(shared_words(&alerts), "matched by amount, ARN");
     }
 
     #[test]
@@ -139,6 +102,6 @@ mod tests {
 
     #[test]
     fn an_alert_that_is_alone_shares_nothing() {
-        assert_eq!(shared_words(&[alert("", "1234")]), None);
+        assert_eq!(shared_words(&[alert("", "1234")]), "");
     }
 }

@@ -9,7 +9,7 @@ use crate::console::notes::NoteList;
 use crate::console::resolving::UNLOOKED;
 use crate::console::screens::activity::proof::{RowTone, step_words};
 use crate::console::screens::queue::facts::Facts;
-use crate::console::unfinished::{Stage, Unfinished, in_words};
+use crate::console::unfinished::{Stage, Unfinished, in_words, said_in_words};
 use crate::desk::{AnswerStep, History};
 use crate::domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp};
 
@@ -18,9 +18,6 @@ const AT_ONCE: Duration = Duration::minutes(1);
 
 /// So many characters of a network's id tell an alert from the others of a case.
 const ENDING: usize = 6;
-
-/// What became of a webhook that was taken.
-const DELIVERED: &str = "delivered";
 
 /// How an event weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,37 +53,21 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
     let mut events: Vec<Happened> = Vec::new();
     // The payment is one, whatever its alerts say of its time: the earliest stands for it.
     if let Some(paid) = alerts.iter().filter_map(Alert::given_transaction_time).min() {
-        let code = alerts
-            .iter()
-            .find_map(Alert::known_auth_code)
-            .map_or_else(String::new, |code| format!(", approved {code}"));
+        let code = alerts.iter().find_map(Alert::known_auth_code);
+        let code = code.map_or_else(String::new, |code| format!(", approved {code}"));
         events.push(Happened { at: paid, what: format!("paid{code}"), weight: Weight::Quiet });
     }
     for alert in alerts {
-        let called = &called(alert, alerts);
-        of_alert(alert, called, known, &mut events);
-        of_desk(alert, called, known, &mut events);
+        let mut told = AlertEvents { alert, called: called(alert, alerts), events: &mut events };
+        told.of_alert(known);
+        told.of_desk(known);
+        told.of_engine(known);
         for note in known.notes.on(alert.id) {
             let by = note.user.as_deref().map_or_else(String::new, |user| format!(" by {user}"));
-            let what = format!("{called}: note{by}: {}", note.text.replace('\n', " / "));
-            events.push(Happened { at: note.at, what, weight: Weight::Plain });
-        }
-        if let Some(attempt) = known.unfinished.of(alert.id) {
-            let stands = match Stage::of(attempt) {
-                Stage::Sending => "sending",
-                Stage::Unknown => "unconfirmed, checking",
-                Stage::Parked => "unconfirmed: ask the network",
-            };
-            let what = format!("{called}: {} sent by {}: {stands}", in_words(&attempt.resolution), attempt.actor);
-            events.push(Happened { at: attempt.started_at, what, weight: Weight::Bad });
-        }
-        for entry in known.audit.iter().filter(|entry| entry.is_of(alert.id) && !entry.tells_of_resolution()) {
-            let said = entry.detail.rsplit(": ").next().unwrap_or_default();
-            let what = format!("{called}: result set by {}: {said}", entry.by_whom());
-            events.push(Happened { at: entry.at, what, weight: Weight::Plain });
+            told.add(note.at, Weight::Plain, &format!("note{by}: {}", note.text.replace('\n', " / ")));
         }
         let deliveries = known.facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded());
-        of_webhooks(called, deliveries.map_or(&[][..], Vec::as_slice), &mut events);
+        told.of_webhooks(deliveries.map_or(&[][..], Vec::as_slice));
     }
     events.sort_by_key(|event| event.at);
     events
@@ -105,82 +86,104 @@ fn called(alert: &Alert, alerts: &[Alert]) -> String {
     if is_told { format!("{provider} …{end}") } else { format!("{provider} {id}") }
 }
 
-/// The decisions of this desk on an alert, step by step. That one was recorded is told by the alert's outcome, and that
-/// one left by what came of it at once.
-fn of_desk(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
-    for record in known.history.on(alert.id).filter(|record| record.place == known.place) {
-        let mut steps = record.happened().peekable();
-        while let Some((at, step)) = steps.next() {
-            let next = steps.peek().map(|(at, _)| *at);
-            let at_once = next.is_some_and(|next| next - *at < AT_ONCE);
-            let (what, weight) = match step {
-                AnswerStep::Staged => {
-                    let said =
-                        record.said.resolution().map_or_else(|| record.said.refunded.clone(), |said| in_words(&said));
-                    (format!("queued {}: {said}", maker(record).unwrap_or_else(|| "here".to_owned())), Weight::Quiet)
+/// The events of one alert.
+struct AlertEvents<'e> {
+    alert: &'e Alert,
+    called: String,
+    events: &'e mut Vec<Happened>,
+}
+
+impl AlertEvents<'_> {
+    fn add(&mut self, at: Timestamp, weight: Weight, what: &str) {
+        self.events.push(Happened { at, what: format!("{}: {what}", self.called), weight });
+    }
+
+    /// What happened to the alert.
+    fn of_alert(&mut self, known: &KnownOfCase<'_>) {
+        let alert = self.alert;
+        // By whom it was taken in is not told: an import may bring the moment with it.
+        let seen = alert.alert_time.zip(alert.created_at);
+        let at_once = seen.is_some_and(|(at, seen)| seen >= at && seen - at < AT_ONCE);
+        if let Some(at) = alert.alert_time {
+            let seen = if at_once { ", seen" } else { "" };
+            let what = format!("{} alerts {}{seen}", alert.provider, alert.provider_id);
+            self.events.push(Happened { at, what, weight: Weight::Plain });
+        }
+        if let Some(at) = alert.created_at.filter(|_| !at_once) {
+            self.add(at, Weight::Quiet, "received");
+        }
+        if let Some(at) = alert.expired_at {
+            self.add(at, Weight::Bad, "expired");
+        }
+        let answered = alert.outcome.as_ref().and_then(|outcome| Some((outcome.action_time?, outcome)));
+        if let Some((at, outcome)) = answered {
+            let weight = if is_answered_refunded(alert) { Weight::Good } else { Weight::Plain };
+            let by = who_answered(alert.id, known.audit, known.history, known.place);
+            let by_with_comment = by_with_comment(alert, by.as_deref());
+            self.add(at, weight, &format!("{}{by_with_comment}", answer_words(alert, outcome)));
+        }
+    }
+
+    /// The decisions of this desk on the alert, step by step. That one was recorded is told by the alert's outcome, and
+    /// that one left by what came of it at once.
+    fn of_desk(&mut self, known: &KnownOfCase<'_>) {
+        for record in known.history.on(self.alert.id).filter(|record| record.place == known.place) {
+            let mut steps = record.happened().peekable();
+            while let Some((at, step)) = steps.next() {
+                let at_once = steps.peek().is_some_and(|(next, _)| *next - *at < AT_ONCE);
+                match step {
+                    AnswerStep::Staged => {
+                        let maker = maker(record).unwrap_or_else(|| "here".to_owned());
+                        self.add(*at, Weight::Quiet, &format!("queued {maker}: {}", said_in_words(&record.said)));
+                    }
+                    AnswerStep::Recorded(_) | AnswerStep::AsDecided(_) if self.alert.outcome.is_some() => {}
+                    AnswerStep::Sent if at_once => {}
+                    step => {
+                        let (words, tone) = step_words(step);
+                        let is_bad = matches!(tone, RowTone::Wrong | RowTone::Unsure);
+                        self.add(*at, if is_bad { Weight::Bad } else { Weight::Quiet }, &words);
+                    }
                 }
-                AnswerStep::Recorded(_) | AnswerStep::AsDecided(_) if alert.outcome.is_some() => continue,
-                AnswerStep::Sent if at_once => continue,
-                step => {
-                    let (words, tone) = step_words(step);
-                    let weight =
-                        if matches!(tone, RowTone::Wrong | RowTone::Unsure) { Weight::Bad } else { Weight::Quiet };
-                    (words, weight)
-                }
+            }
+            if let (Some(why), Some(at)) = (&record.unlooked, record.sent_at()) {
+                self.add(at, Weight::Plain, &format!("{UNLOOKED}: {why}"));
+            }
+        }
+    }
+
+    /// The attempt that the engine has not finished, and what persons said of those before.
+    fn of_engine(&mut self, known: &KnownOfCase<'_>) {
+        if let Some(attempt) = known.unfinished.of(self.alert.id) {
+            let stands = match Stage::of(attempt) {
+                Stage::Sending => "sending",
+                Stage::Unknown => "unconfirmed, checking",
+                Stage::Parked => "unconfirmed: ask the network",
             };
-            events.push(Happened { at: *at, what: format!("{called}: {what}"), weight });
+            let what = format!("{} sent by {}: {stands}", in_words(&attempt.resolution), attempt.actor);
+            self.add(attempt.started_at, Weight::Bad, &what);
         }
-        if let (Some(why), Some(at)) = (&record.unlooked, record.sent_at()) {
-            events.push(Happened { at, what: format!("{called}: {UNLOOKED}: {why}"), weight: Weight::Plain });
+        for entry in known.audit.iter().filter(|entry| entry.is_of(self.alert.id) && !entry.tells_of_resolution()) {
+            let said = entry.detail.rsplit(": ").next().unwrap_or_default();
+            self.add(entry.at, Weight::Plain, &format!("result set by {}: {said}", entry.by_whom()));
         }
     }
-}
 
-/// What became of an alert's webhooks: those that fared alike within a minute are told once.
-fn of_webhooks(called: &str, deliveries: &[Delivery], events: &mut Vec<Happened>) {
-    let mut alike: BTreeMap<(i64, String), (usize, Happened)> = BTreeMap::new();
-    for delivery in deliveries {
-        let (at, fate, weight) = match (delivery.delivered_at, delivery.state) {
-            (Some(at), _) => (at, DELIVERED, Weight::Quiet),
-            (None, DeliveryState::Exhausted) => (delivery.at, "failed", Weight::Bad),
-            (None, _) => (delivery.at, "pending", Weight::Quiet),
-        };
-        let what = format!("{called}: webhook {}: {fate}", delivery.kind.as_str().trim_start_matches("alert."));
-        let event = || (0, Happened { at, what: what.clone(), weight });
-        alike.entry((at.timestamp() / 60, what.clone())).or_insert_with(event).0 += 1;
-    }
-    events.extend(alike.into_values().map(|(count, event)| match count {
-        1 => event,
-        _ if event.what.ends_with(DELIVERED) => Happened { what: format!("{} to {count}", event.what), ..event },
-        _ => Happened { what: format!("{}, {count} receivers", event.what), ..event },
-    }));
-}
-
-/// What happened to one alert.
-fn of_alert(alert: &Alert, called: &str, known: &KnownOfCase<'_>, events: &mut Vec<Happened>) {
-    // By whom it was taken in is not told: an import may bring the moment with it.
-    let at_once = alert.alert_time.zip(alert.created_at).is_some_and(|(at, seen)| seen >= at && seen - at < AT_ONCE);
-    if let Some(at) = alert.alert_time {
-        let seen = if at_once { ", seen" } else { "" };
-        events.push(Happened {
-            at,
-            what: format!("{} alerts {}{seen}", alert.provider, alert.provider_id),
-            weight: Weight::Plain,
-        });
-    }
-    if let Some(at) = alert.created_at.filter(|_| !at_once) {
-        events.push(Happened { at, what: format!("{called}: received"), weight: Weight::Quiet });
-    }
-    if let Some(at) = alert.expired_at {
-        events.push(Happened { at, what: format!("{called}: expired"), weight: Weight::Bad });
-    }
-    if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome)))
-    {
-        let word = answer_words(alert, outcome);
-        let weight = if is_answered_refunded(alert) { Weight::Good } else { Weight::Plain };
-        let by = who_answered(alert.id, known.audit, known.history, known.place);
-        let by_with_comment = by_with_comment(alert, by.as_deref());
-        events.push(Happened { at, what: format!("{called}: {word}{by_with_comment}"), weight });
+    /// What became of the alert's webhooks: those that fared alike within a minute are told once.
+    fn of_webhooks(&mut self, deliveries: &[Delivery]) {
+        let mut alike: BTreeMap<(i64, String), (usize, Timestamp, Weight)> = BTreeMap::new();
+        for delivery in deliveries {
+            let (at, fate, weight) = match (delivery.delivered_at, delivery.state) {
+                (Some(at), _) => (at, "delivered", Weight::Quiet),
+                (None, DeliveryState::Exhausted) => (delivery.at, "failed", Weight::Bad),
+                (None, _) => (delivery.at, "pending", Weight::Quiet),
+            };
+            let what = format!("webhook {}: {fate}", delivery.kind.as_str().trim_start_matches("alert."));
+            alike.entry((at.timestamp() / 60, what)).or_insert((0, at, weight)).0 += 1;
+        }
+        for ((_, what), (count, at, weight)) in alike {
+            let many = if count > 1 { format!(" to {count}") } else { String::new() };
+            self.add(at, weight, &format!("{what}{many}"));
+        }
     }
 }
 

@@ -70,6 +70,13 @@ impl MarkedAlerts {
         self.add(std::slice::from_ref(alert)) == 0
     }
 
+    /// Takes the mark of an alert away, where it is marked.
+    pub fn remove(&mut self, id: AlertId) {
+        if self.ids.remove(&id) {
+            self.alerts.retain(|marked| marked.id != id);
+        }
+    }
+
     /// Marks alerts; returns for how many there was no room.
     pub fn add(&mut self, alerts: &[Alert]) -> usize {
         let mut over = 0;

@@ -67,6 +67,7 @@ impl Screen for Queue {
             Message::Act(action) => return act(self, action, cx),
             Message::Decided(alert, resolution, draft, known) => {
                 let id = alert.id;
+                self.marked.remove(id);
                 let effects = stage(self, *alert, resolution, draft, cx);
                 cx.decisions.confirm(id, known);
                 effects

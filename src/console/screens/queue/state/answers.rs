@@ -3,7 +3,6 @@
 use std::time::Duration as Wait;
 
 use super::Queue;
-use crate::console::guards::on_its_payment;
 use crate::console::screens::queue::link::ReadPart;
 use crate::console::screens::queue::listing::{Listing, Ticket};
 use crate::console::{Effect, Loadable, Message, Reply};
@@ -221,7 +220,7 @@ impl Queue {
         }
         let Some(alert) = self.listing.find(of).cloned() else { return };
         let duplicates = answer.map(|found| {
-            let mut all = on_its_payment(&alert, &found);
+            let mut all = duplicate::on_payment(&alert, &found);
             // A list that was read may tell more than a deployment can be asked for.
             for other in self.listing.alerts().filter(|other| duplicate::evidence(&alert, other).is_some()) {
                 if !all.iter().any(|known| known.id == other.id) {

@@ -1,0 +1,253 @@
+//! The alerts of a form, each with what is looked up around it and the cautions that were confirmed.
+
+use crate::console::message::AdvisedAlert;
+use crate::console::screens::queue::facts::Facts;
+use crate::console::suggestion::order_advice;
+use crate::console::{AppContext, Loadable, Reply};
+use crate::desk::ledger::preflight::KnownRefunds;
+use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
+use crate::service::ServiceError;
+
+/// Whom the form answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerScope {
+    /// One alert.
+    One,
+    /// What was marked: all get the same.
+    Bulk,
+    /// The alerts of one payment: this one is refunded where money goes back, the others follow from that.
+    Case(AlertId),
+}
+
+/// Why an answer has to be confirmed once more before it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caution {
+    /// This desk knows of an outcome that the list does not show.
+    ListBehind,
+    /// An earlier decision on the alert may have arrived.
+    MayHaveArrived,
+    /// The payment was refunded by another alert or by the shop, or probably by the network's own rule, and this answer
+    /// says that money goes back.
+    PaidTwice,
+    /// The network's own rule has probably refunded, and the answer says nothing of it.
+    NetworkRule,
+    /// Money has gone back already, and the answer says otherwise.
+    RefundDenied,
+    /// The shop's order was cancelled, nothing tells whether its money went back, and the answer says that it goes
+    /// back.
+    RefundOpen,
+    /// An order is matched exactly, and the answer says that the transaction was not found.
+    OrderFound,
+    /// The facts of the alert changed while its form was open.
+    Changed,
+    /// The window has closed.
+    Closed,
+    /// The network asks for no answer.
+    Notice,
+}
+
+impl Caution {
+    /// Describes it in a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::ListBehind => "already answered, the list is behind",
+            Self::MayHaveArrived => "an earlier answer is unconfirmed",
+            Self::PaidTwice => "possible double refund",
+            Self::NetworkRule => "probably refunded by the network's rule",
+            Self::RefundDenied => "already refunded",
+            Self::RefundOpen => "order cancelled, refund unknown",
+            Self::OrderFound => "an order matches exactly",
+            Self::Changed => "changed since the form opened",
+            Self::Closed => "expired",
+            Self::Notice => "no answer expected",
+        }
+    }
+
+    /// Cautions of any answer to an alert.
+    pub(super) fn of_alert(alert: &Alert, now: Timestamp) -> Vec<Self> {
+        let cautions = [(alert.is_closed(now), Self::Closed), (alert.alert_type.is_notice(), Self::Notice)];
+        cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution).collect()
+    }
+}
+
+/// An alert of the form.
+#[derive(Debug)]
+pub(super) struct FormItem {
+    pub(super) alert: Alert,
+    /// True where it is left out by hand.
+    pub(super) left_out: bool,
+    /// What speaks against it and was confirmed by hand.
+    pub(super) confirmed: Vec<Caution>,
+    /// The refunds on its payment that were known then.
+    pub(super) known: Option<KnownRefunds>,
+    /// What changed while the form was open of the facts that a decision rests on.
+    pub(super) changed: Option<String>,
+    /// Other alerts on its payment.
+    pub(super) others: Loadable<Vec<Alert>>,
+    /// What the orders of the shop say.
+    pub(super) order: Loadable<Option<OrderAdvice>>,
+    /// True where the others, and the orders, were looked up for this form: what was known before counts, and never as
+    /// if it were.
+    is_searched: bool,
+    is_matched: bool,
+    /// Why the others could not be looked up last.
+    search_error: Option<ServiceError>,
+    /// The others on its payment that the orders were asked about with it last.
+    matched_with: Vec<AlertId>,
+    /// The id of the order that matches exactly.
+    pub(super) exact: Option<String>,
+}
+
+impl FormItem {
+    /// An alert around which nothing is known.
+    pub(super) fn of(alert: Alert) -> Self {
+        Self {
+            alert,
+            left_out: false,
+            confirmed: Vec::new(),
+            known: None,
+            changed: None,
+            others: Loadable::NotAsked,
+            order: Loadable::NotAsked,
+            is_searched: false,
+            is_matched: false,
+            search_error: None,
+            matched_with: Vec::new(),
+            exact: None,
+        }
+    }
+
+    /// An alert with what is known around it: what was looked up need not be again.
+    pub(super) fn known(alert: Alert, facts: &Facts) -> Self {
+        let item = Self::of(alert);
+        if facts.alert != Some(item.alert.id) {
+            return item;
+        }
+        let order = order_advice(&item.alert, facts).map(|(_, advice)| advice);
+        let matched = facts.orders.as_ref().and_then(|orders| orders.as_ref().ok());
+        let is_searched = facts.duplicates.loaded().is_some() && facts.orders_known;
+        Self {
+            order: Loadable::Loaded(order),
+            is_searched,
+            is_matched: is_searched,
+            search_error: facts.not_again.clone(),
+            matched_with: facts.duplicates.loaded().into_iter().flatten().map(|other| other.id).collect(),
+            exact: matched.and_then(|matched| matched.exact().map(str::to_owned)),
+            others: facts.duplicates.loaded().cloned().map_or(Loadable::NotAsked, Loadable::Loaded),
+            ..item
+        }
+    }
+
+    /// The same where what is known may be old: all is looked up again.
+    pub(super) fn of_case(alert: &Alert, facts: Option<&Facts>) -> Self {
+        let item = facts.map_or_else(|| Self::of(alert.clone()), |facts| Self::known(alert.clone(), facts));
+        Self { is_searched: false, is_matched: false, search_error: None, ..item }
+    }
+
+    /// Returns true where everything around it was looked up.
+    pub(super) fn is_looked_up(&self) -> bool {
+        self.is_searched && self.is_matched
+    }
+
+    /// Why what is around it could not be looked up.
+    pub(super) fn not_searched(&self) -> Option<&ServiceError> {
+        let of_order = if let Loadable::Failed(error) = &self.order { Some(error) } else { None };
+        self.search_error.as_ref().or(of_order)
+    }
+
+    /// Returns true where the others are being looked up, or will be.
+    pub(super) fn waits_for_others(&self) -> bool {
+        self.alert.outcome.is_none() && !self.is_searched
+    }
+
+    /// Returns true where it is known, as far as it can be, what is on its payment.
+    pub(super) fn is_settled(&self) -> bool {
+        self.alert.outcome.is_some() || self.is_looked_up()
+    }
+
+    /// Takes the alert as it is now. What changed of the facts that a decision rests on, where anything did: nothing is
+    /// known around it then.
+    pub(super) fn take_alert(&mut self, alert: &Alert) -> Option<String> {
+        let changed = alert.changed_since(&self.alert).filter(|_| alert.outcome.is_none());
+        if changed.is_some() {
+            *self = Self { left_out: self.left_out, changed: changed.clone(), ..Self::of(alert.clone()) };
+        } else {
+            self.alert.clone_from(alert);
+        }
+        changed
+    }
+
+    /// Returns true where all of these were confirmed by hand.
+    pub(super) fn confirms(&self, cautions: &[Caution]) -> bool {
+        cautions.iter().all(|caution| self.confirmed.contains(caution))
+    }
+
+    /// What was confirmed by hand holds for the refunds that were known then: a further one has to be confirmed anew.
+    pub(super) fn drop_stale_confirmations(&mut self, now: KnownRefunds) {
+        match &self.known {
+            _ if self.confirmed.is_empty() => self.known = None,
+            Some(known) if known.cover(&now) => {}
+            Some(_) => (self.confirmed, self.known) = (Vec::new(), None),
+            None => self.known = Some(now),
+        }
+    }
+
+    /// What is known now of refunds on its payment, with what the shop's order says of it.
+    pub(super) fn refunds_known(&self, order: Option<OrderAdvice>, cx: &AppContext) -> KnownRefunds {
+        let alerts = cx.known_decisions().refunds_known(&self.alert, self.others());
+        KnownRefunds { alerts, by_order: order.is_some_and(|order| order.was_refunded_before()) }
+    }
+
+    /// Other alerts on its payment, as far as they are known.
+    pub(super) fn others(&self) -> &[Alert] {
+        self.others.loaded().map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes the other alert of this id as it is now; whether that is news.
+    pub(super) fn take_other(&mut self, alert: &Alert) -> bool {
+        let Loadable::Loaded(others) = &mut self.others else { return false };
+        let stale = others.iter_mut().find(|other| other.id == alert.id && **other != *alert);
+        stale.map(|other| other.clone_from(alert)).is_some()
+    }
+
+    /// What the shop's orders are asked about now: the alert, and the others on its payment as far as they are known.
+    pub(super) fn ask_orders(&mut self) -> (Alert, Vec<Alert>) {
+        self.matched_with = self.others().iter().map(|other| other.id).collect();
+        (self.alert.clone(), self.others().to_vec())
+    }
+
+    /// Takes in which others are on its payment. Where the shop's orders were asked without all of them, those are
+    /// asked again: what they said so far is not all that was looked for.
+    pub(super) fn take_others(&mut self, found: Reply<Vec<Alert>>) -> Option<(Alert, Vec<Alert>)> {
+        self.is_searched = true;
+        self.search_error = found.as_ref().err().cloned();
+        if let Ok(mut found) = found {
+            // The list may have told of others.
+            let is_new = |known: &&Alert| found.iter().all(|other| other.id != known.id);
+            let known: Vec<Alert> = self.others().iter().filter(is_new).cloned().collect();
+            found.extend(known);
+            self.others = Loadable::Loaded(found);
+        }
+        if self.others().iter().all(|other| self.matched_with.contains(&other.id)) {
+            return None;
+        }
+        self.is_matched = false;
+        Some(self.ask_orders())
+    }
+
+    /// Takes in what the shop's orders say; what was asked before all others were known is not all of it.
+    pub(super) fn take_order(&mut self, advised: &AdvisedAlert) {
+        self.exact.clone_from(&advised.exact);
+        if advised.others == self.matched_with {
+            self.is_matched = true;
+        } else if self.is_matched {
+            return;
+        }
+        self.order.answer(advised.advice.clone());
+    }
+
+    /// What the order of the shop says, as far as is known.
+    pub(super) fn order(&self) -> Option<&OrderAdvice> {
+        self.order.loaded().and_then(Option::as_ref)
+    }
+}

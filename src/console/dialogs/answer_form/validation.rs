@@ -1,0 +1,295 @@
+//! Validation of an answer: the plan for each alert of a form, what warns against its answer, and why it gets none.
+
+use std::collections::BTreeSet;
+
+use super::item::{Caution, FormItem};
+use super::{AnswerScope, Choice};
+use crate::console::answer_words::{answered_as, stored_words};
+use crate::console::known_decisions::KnownDecisions;
+use crate::console::resolving::subject;
+use crate::console::text::sanitize;
+use crate::console::unfinished::{Stage, in_words};
+use crate::console::{AppContext, times};
+use crate::domain::advice::{advice, refund_warning};
+use crate::domain::duplicate::{DecisionSays, Duplicate, DuplicateState};
+use crate::domain::resolution::{Decision, Dialect, FieldError, InvalidReason, invalid};
+use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionParts, Timestamp, duplicate};
+
+/// Plan for one alert of a form.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowPlan {
+    Sent(Resolution),
+    /// It is left out, and why; `care` where it should be looked at by itself.
+    Out {
+        why: String,
+        care: bool,
+        /// What would have to be confirmed.
+        cautions: Vec<Caution>,
+    },
+}
+
+impl RowPlan {
+    /// Left out, and why.
+    fn out(why: impl Into<String>) -> Self {
+        Self::Out { why: why.into(), care: false, cautions: Vec::new() }
+    }
+
+    /// Left out, to be looked at by itself, and why.
+    fn care(why: impl Into<String>) -> Self {
+        Self::Out { why: why.into(), care: true, cautions: Vec::new() }
+    }
+
+    /// Left out until this is confirmed.
+    fn doubt(caution: Caution) -> Self {
+        Self::Out { why: caution.words().to_owned(), care: true, cautions: vec![caution] }
+    }
+
+    /// Returns true where it is sent.
+    pub fn is_sent(&self) -> bool {
+        matches!(self, Self::Sent(_))
+    }
+}
+
+/// Why an alert cannot be answered at all now; nothing where it can be.
+pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<RowPlan> {
+    if alert.outcome.is_some() {
+        return Some(RowPlan::out(format!("already answered: {}", answered_as(alert))));
+    }
+    if let Some(waiting) = known.here.waiting().find(|decision| decision.alert.id == alert.id) {
+        let follows = "queued until the refund is recorded";
+        return Some(RowPlan::out(if waiting.follows() { follows } else { "queued, not sent" }));
+    }
+    if known.here.is_underway(alert.id) {
+        return Some(RowPlan::out("an answer is queued"));
+    }
+    if let Some(unfinished) = known.unfinished.of(alert.id) {
+        return Some(match Stage::of(unfinished) {
+            Stage::Sending => RowPlan::out("sending"),
+            Stage::Unknown | Stage::Parked => RowPlan::care("unconfirmed"),
+        });
+    }
+    if known.here.is_checking(alert.id) {
+        return Some(RowPlan::doubt(Caution::MayHaveArrived));
+    }
+    known.history.answered_on(alert.id).map(|_| RowPlan::doubt(Caution::ListBehind))
+}
+
+/// For each alert the positions of the others that are on its payment.
+pub(super) fn duplicate_indices(rows: &[FormItem]) -> Vec<BTreeSet<usize>> {
+    let before = duplicate::before(&rows.iter().map(|row| &row.alert).collect::<Vec<_>>());
+    let mut duplicate_indices = before.clone();
+    for (position, earlier) in before.into_iter().enumerate() {
+        for other in earlier {
+            duplicate_indices[other].insert(position);
+        }
+    }
+    duplicate_indices
+}
+
+/// What the shop's orders say of each alert: that the payment's money went back counts for all its alerts, whichever
+/// the order was found by.
+pub(super) fn orders(rows: &[FormItem], duplicate_indices: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
+    let of = |(row, duplicate_indices): (&FormItem, &BTreeSet<usize>)| {
+        let own = row.order().copied();
+        let told_by = |at: &usize| rows[*at].order()?.for_another(&rows[*at].alert, &row.alert);
+        own.filter(|own| own.refund.is_some()).or_else(|| duplicate_indices.iter().find_map(told_by)).or(own)
+    };
+    rows.iter().zip(duplicate_indices).map(of).collect()
+}
+
+/// The answer of a form with the alerts that it is for.
+pub(super) struct FormAnswer<'f> {
+    pub rows: &'f [FormItem],
+    /// For each alert the positions of the others that are on its payment.
+    pub duplicate_indices: &'f [BTreeSet<usize>],
+    /// What the shop's orders say of each.
+    pub orders: Vec<Option<OrderAdvice>>,
+    pub scope: AnswerScope,
+    pub choice: Option<Choice>,
+    pub parts: ResolutionParts,
+    /// The decision that is said, whatever the alert; or what is wrong with it.
+    pub said: Result<Resolution, Vec<FieldError>>,
+    pub cx: &'f AppContext,
+}
+
+impl FormAnswer<'_> {
+    /// The plan for every alert, in their order; or what is wrong with the answer.
+    pub(super) fn plan(&self) -> Result<Vec<RowPlan>, Vec<FieldError>> {
+        // Each alert's own rules come later: what is wrong for all is told once, at its field.
+        let mut all: Vec<RowPlan> = Vec::with_capacity(self.rows.len());
+        for (at, row) in self.rows.iter().enumerate() {
+            let plan = match self.takes_no_part(row) {
+                Some(out) => out,
+                None => self.check(at, self.resolution_of(at)?, &all),
+            };
+            all.push(plan);
+        }
+        let is_left_out =
+            |first| self.rows.iter().zip(&all).any(|(row, plan)| row.alert.id == first && !plan.is_sent());
+        if self.refund_of_case().is_some_and(is_left_out) {
+            // What follows from a refund does not leave without it.
+            all.iter_mut().filter(|plan| plan.is_sent()).for_each(|plan| *plan = RowPlan::out("follows the refund"));
+        }
+        Ok(all)
+    }
+
+    /// The alert of the case whose refund the others follow, where money goes back.
+    fn refund_of_case(&self) -> Option<AlertId> {
+        let AnswerScope::Case(first) = self.scope else { return None };
+        self.said.as_ref().is_ok_and(Resolution::gives_money_back).then_some(first)
+    }
+
+    /// The other alerts of the form that are on the payment of one.
+    fn beside(&self, at: usize) -> impl Iterator<Item = &Alert> {
+        self.duplicate_indices[at].iter().map(|other| &self.rows[*other].alert)
+    }
+
+    /// Why an alert cannot be answered now, or is left out.
+    fn takes_no_part(&self, row: &FormItem) -> Option<RowPlan> {
+        let stands = |plan: &RowPlan| match plan {
+            RowPlan::Out { cautions, .. } => cautions.is_empty() || !row.confirms(cautions),
+            RowPlan::Sent(_) => true,
+        };
+        let cannot = cannot_be_answered(&row.alert, self.cx.known_decisions()).filter(stands);
+        cannot.or_else(|| row.left_out.then(|| RowPlan::out("skipped by you")))
+    }
+
+    /// The decision for an alert: what is said, or what follows from it in its case.
+    fn resolution_of(&self, at: usize) -> Result<Resolution, Vec<FieldError>> {
+        let AnswerScope::Case(first) = self.scope else { return self.said.clone() };
+        let (alert, dialect) = (&self.rows[at].alert, self.cx.place.dialect);
+        let of = |reason| Resolution::from_parts(invalid(reason, dialect, self.parts.comments.clone()), dialect, None);
+        if self.refund_of_case().is_some() && alert.id != first {
+            // Money goes back by the same decision.
+            return of(InvalidReason::Duplicate);
+        }
+        // A refund of the older dialect that was chosen by hand asks for its word.
+        let is_open = self.parts.resolution.is_none() && (dialect == Dialect::Current || self.parts.refunded.is_none());
+        if self.choice == Some(Choice::Invalid) && self.said.is_err() && is_open {
+            let duplicates = self.cx.known_decisions().duplicates(alert, self.beside(at));
+            // Which of several is a duplicate is not said by those that wait.
+            let advised =
+                advice(alert, duplicates.iter(), self.orders[at].as_ref()).filter(|advice| advice.after_refund);
+            return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| self.said.clone(), of);
+        }
+        self.said.clone()
+    }
+
+    /// What speaks against a decision on an alert by itself, or beside the alerts before it.
+    fn check(&self, at: usize, resolution: Resolution, earlier: &[RowPlan]) -> RowPlan {
+        let alert = &self.rows[at].alert;
+        if let Some(out) = self.warning(at, &resolution) {
+            return out;
+        }
+        let beside = &self.duplicate_indices[at];
+        if let Some(first) = self.refund_of_case()
+            && alert.id != first
+            && !beside.iter().any(|other| self.rows[*other].alert.id == first)
+        {
+            return RowPlan::care("not proven to be the same payment");
+        }
+        if self.scope != AnswerScope::Bulk {
+            return RowPlan::Sent(resolution);
+        }
+        let first = earlier.iter().zip(self.rows).find(|(plan, _)| plan.is_sent());
+        if let (Resolution::Older { amount_stopped: Some(_), .. }, Some((_, first))) = (&resolution, first)
+            && !first.alert.currency.is_same(&alert.currency)
+        {
+            return RowPlan::care(format!("the stopped amount is in {}", sanitize(first.alert.currency.as_str())));
+        }
+        let is_refunded =
+            |at: &&usize| matches!(earlier.get(**at), Some(RowPlan::Sent(other)) if other.gives_money_back());
+        match beside.iter().find(is_refunded) {
+            Some(twin) => RowPlan::care(format!("same payment as {}, above", subject(&self.rows[*twin].alert))),
+            None => RowPlan::Sent(resolution),
+        }
+    }
+
+    /// What speaks against a decision on an alert that can be answered, as far as it was not confirmed.
+    fn warning(&self, at: usize, resolution: &Resolution) -> Option<RowPlan> {
+        let (row, order, now) = (&self.rows[at], self.orders[at].as_ref(), self.cx.now);
+        let alert = &row.alert;
+        if let Some(why) = amount_error(alert, resolution) {
+            return Some(RowPlan::care(why));
+        }
+        let others = row.others().iter().chain(self.beside(at));
+        let mut refunds = self.cx.known_decisions().duplicates(alert, others);
+        refunds.retain(Duplicate::is_refunded);
+        refunds.sort_by_key(|refund| match refund.state {
+            DuplicateState::Refunded { .. } => 0,
+            DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => 1,
+            _ => 2,
+        });
+        let (says, rule) = (DecisionSays::of(resolution), alert.network_rule_applied());
+        let refunded_order = order.filter(|order| order.was_refunded_before());
+        let is_refunded = rule || !refunds.is_empty() || refunded_order.is_some();
+        let follows = self.refund_of_case().is_some_and(|first| first != alert.id);
+        let is_against_rule = rule && says == DecisionSays::NotRefunded;
+        // Another refund would pay twice: that is a caution of its own. What follows a refund rests on that one.
+        let denies = says != DecisionSays::Refunds && !is_against_rule && !follows;
+        let advised = refund_warning(alert, refunds.iter(), order).filter(|_| denies);
+        // Money comes first.
+        let cautions = [
+            (advised.is_some_and(|advised| !fits(resolution, advised.decision)), Caution::RefundDenied),
+            (says == DecisionSays::Refunds && is_refunded, Caution::PaidTwice),
+            (is_against_rule, Caution::NetworkRule),
+            (says == DecisionSays::Refunds && order.is_some_and(|order| order.leaves_refund_open), Caution::RefundOpen),
+            (row.exact.is_some() && resolution.says_not_found(), Caution::OrderFound),
+            (row.changed.is_some(), Caution::Changed),
+        ];
+        let cautions = cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution);
+        let cautions: Vec<Caution> = cautions.chain(Caution::of_alert(alert, now)).collect();
+        let first = *cautions.first()?;
+        if row.confirms(&cautions) {
+            return None;
+        }
+        let by = match (refunds.first(), refunded_order) {
+            _ if first == Caution::Changed => format!(": {}", row.changed.as_deref().unwrap_or_default()),
+            _ if !matches!(first, Caution::PaidTwice | Caution::RefundDenied) => String::new(),
+            (Some(refund), _) => format!(": {}", duplicate_words(refund, now)),
+            (None, Some(order)) => format!(": its order was {}", order.why),
+            (None, None) => String::new(),
+        };
+        Some(RowPlan::Out { why: format!("{}{by}", first.words()), care: true, cautions })
+    }
+}
+
+/// What is wrong with the stopped amount of an answer to this alert.
+fn amount_error(alert: &Alert, resolution: &Resolution) -> Option<&'static str> {
+    let Resolution::Older { amount_stopped: Some(stopped), .. } = resolution else { return None };
+    let (stopped, disputed) = (stopped.decimal(), alert.money()?);
+    if stopped > disputed.amount.decimal() {
+        return Some("the stopped amount is more than its own");
+    }
+    (stopped.normalize().scale() > disputed.decimals()).then_some("too many decimals for its currency")
+}
+
+/// Returns true where an answer is the one that is advised.
+fn fits(resolution: &Resolution, advised: Decision) -> bool {
+    match (resolution, advised) {
+        (Resolution::Current { decision, .. }, advised) => *decision == advised,
+        (Resolution::Older { word, .. }, Decision::Invalid(reason)) => {
+            resolution.says_refunded_before() || *word == reason.older_word()
+        }
+        (Resolution::Older { .. }, _) => false,
+    }
+}
+
+/// Describes a duplicate: how far it is, the alert, and what both have in common.
+pub(super) fn duplicate_words(duplicate: &Duplicate, now: Timestamp) -> String {
+    let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
+    let said = |resolution: &Resolution| match resolution.gives_money_back() {
+        true => "a refund".to_owned(),
+        false => in_words(resolution),
+    };
+    let state = match &duplicate.state {
+        DuplicateState::Refunded { at } => format!("refunded {}", when(at)),
+        DuplicateState::RefundedByRule => Caution::NetworkRule.words().to_owned(),
+        DuplicateState::OnItsWay(resolution) => format!("{} is under way", said(resolution)),
+        DuplicateState::MayHaveArrived(resolution) => format!("{} is unconfirmed", said(resolution)),
+        DuplicateState::Waiting => "open".to_owned(),
+        DuplicateState::Answered { outcome, at } => format!("answered {} {}", stored_words(outcome), when(at)),
+    };
+    let who = format!("{} {}", sanitize(duplicate.provider.as_str()), sanitize(&duplicate.provider_id));
+    format!("{state}: {who}, {}", duplicate.evidence.words())
+}
