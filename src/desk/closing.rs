@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::same_payment::list_in_some_order;
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::insights::due_soon;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertType, Calendar, Insights, PageRequest, Sort, SortField, SortOrder,
