@@ -129,7 +129,7 @@ async fn open_once(
 async fn elsewhere(
     context: &Context,
     args: ConsoleArgs,
-    target: RemoteTarget,
+    mut target: RemoteTarget,
     settings: Preferences,
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
@@ -138,7 +138,6 @@ async fn elsewhere(
     if let (Some(name), false) = (&target.named, target.profile.auto_rules.is_empty()) {
         say!("auto_rules of profile {name} is ignored: rules only suggest");
     }
-    let mut target = target;
     if let (None, Some(name), Some(access)) = (target.profile.environment, &target.named, &context.profiles) {
         say!(
             "Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.",
