@@ -32,6 +32,10 @@ const LONGEST_WINDOW: Duration = Duration::hours(72);
 /// order state.
 const PLAIN: u32 = 3;
 
+fn waits(alert: &Alert, now: Timestamp) -> bool {
+    alert.outcome.is_none() && alert.alert_time.is_some_and(|raised| raised + default_window(&alert.provider) > now)
+}
+
 /// Returns whether two alerts are on one payment.
 fn is_one_payment(one: &Alert, other: &Alert) -> bool {
     (&one.card_bin, &one.card_last_four, one.amount, &one.currency)
@@ -120,7 +124,7 @@ impl DemoFeed {
         let last = self.recent.back().map(|alert| alert.id);
         let duplicate = match index % 8 {
             3 => self.duplicate(lately, |alert| alert.status == AlertStatus::Resolved),
-            6 => self.duplicate(lately, |alert| alert.outcome.is_none() && alert.status == AlertStatus::Open),
+            6 => self.duplicate(lately, |alert| waits(alert, now)),
             7 => self.duplicate(lately, |alert| Some(alert.id) == last),
             _ => None,
         };

@@ -19,7 +19,7 @@ fn left(alert: &Alert) -> Duration {
 }
 
 fn waits(alert: &Alert) -> bool {
-    alert.outcome.is_none() && left(alert) > Duration::zero()
+    super::waits(alert, now())
 }
 
 fn backlog() -> Vec<Alert> {
