@@ -1,5 +1,5 @@
-//! Results of the rows: in a file beside the rows, written to the disk before a decision is sent and after its reply, and
-//! on stdout, a line for each row as it comes.
+//! Results of the rows: in a file beside the rows, written to the disk before a decision is sent and after its reply,
+//! and on stdout, a line for each row as it comes.
 
 use std::collections::HashMap;
 use std::fs::File;
