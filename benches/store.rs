@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use avert::domain::PageRequest;
 use avert::domain::event::RenderEvent;
-use avert::domain::filter::PageRequest;
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Timestamp, from_iso};
 use avert::domain::{

@@ -83,7 +83,6 @@ fn open_log(path: &Path) -> io::Result<File> {
     }
     let mut options = OpenOptions::new();
     options.create(true).append(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
@@ -92,7 +91,6 @@ fn open_log(path: &Path) -> io::Result<File> {
 fn make_private(directory: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(directory)
 }
@@ -161,7 +159,6 @@ mod tests {
         assert_eq!(std::fs::metadata(path.with_extension("log.1")).unwrap().len(), LARGEST_LOG + 1);
     }
 
-    #[cfg(unix)]
     #[test]
     fn nobody_else_can_read_the_log() {
         use std::os::unix::fs::PermissionsExt;

@@ -38,13 +38,7 @@ pub(super) fn parts<'c>(credential: &'c str, place: &str, form: &str) -> Result<
 }
 
 /// Returns whether a file's mode allows other users any of these bits: 0o022 to write, 0o077 anything.
-#[cfg(unix)]
 pub(super) fn allows_others(file: &fs::Metadata, bits: u32) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     file.permissions().mode() & bits != 0
-}
-
-#[cfg(not(unix))]
-pub(super) fn allows_others(_file: &fs::Metadata, _bits: u32) -> bool {
-    false
 }

@@ -294,7 +294,6 @@ fn data_directory(directory: &Path) -> Finding {
 }
 
 /// Checks the free space of the disk.
-#[cfg(unix)]
 fn room(directory: &Path) -> Option<Finding> {
     let disk = rustix::fs::statvfs(directory).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
@@ -304,9 +303,4 @@ fn room(directory: &Path) -> Option<Finding> {
         free if free < LITTLE => Finding::notice("disk", found, "make room soon"),
         _ => Finding::fine("disk", found),
     })
-}
-
-#[cfg(not(unix))]
-fn room(_directory: &Path) -> Option<Finding> {
-    None
 }

@@ -16,7 +16,6 @@ pub(super) fn without_empty(lookup: impl Fn(&str) -> Option<String>) -> impl Fn(
 }
 
 /// Signals that ask this process to end. Once they are listened to they no longer end it by themselves.
-#[cfg(unix)]
 pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
@@ -25,7 +24,6 @@ pub(super) struct Signals {
     _too_large: tokio::signal::unix::Signal,
 }
 
-#[cfg(unix)]
 impl Signals {
     /// Starts listening.
     pub(super) fn listen() -> anyhow::Result<Self> {
@@ -46,26 +44,6 @@ impl Signals {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.hangup.recv() => "SIGHUP",
         }
-    }
-}
-
-/// On other systems: ctrl-c.
-#[cfg(not(unix))]
-pub(super) struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    /// Starts listening.
-    pub(super) fn listen() -> anyhow::Result<Self> {
-        Ok(Self)
-    }
-
-    /// Waits for the next signal and returns its name.
-    pub(super) async fn next(&mut self) -> &'static str {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        "ctrl-c"
     }
 }
 

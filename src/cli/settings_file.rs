@@ -1,7 +1,7 @@
 //! Changes settings of a console in the settings file: one value changes, and comments stay.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, Value, table, value};
@@ -10,7 +10,7 @@ use crate::config::Settings;
 use crate::console::Preferences;
 use crate::console::setting::{SettingValue, SettingsKeeper};
 use crate::console::user_settings::USER_SETTINGS;
-use crate::desk::{directory_of, in_form_of};
+use crate::desk::{directory_of, in_form_of, make_directory, replace, turn};
 
 /// Settings file of this user.
 pub(super) struct SettingsFile<R> {
@@ -57,15 +57,15 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
         Err(error) => return Err(unwritable(error)),
     };
     let directory = directory_of(&file);
-    make_private(directory).map_err(unwritable)?;
-    let _turn = turn(&file).map_err(unwritable)?;
-    let text = match fs::metadata(&file) {
-        Ok(metadata) if !metadata.is_file() => {
+    make_directory(directory).map_err(|error| error.to_string())?;
+    let _turn = turn(&file.with_extension("lock")).map_err(unwritable)?;
+    let before = fs::metadata(&file).ok();
+    let text = match &before {
+        Some(there) if !there.is_file() => {
             return Err(format!("{} is no file that could be written", path.display()));
         }
-        Ok(_) => fs::read_to_string(&file).map_err(unwritable)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(unwritable(error)),
+        Some(_) => fs::read_to_string(&file).map_err(unwritable)?,
+        None => String::new(),
     };
     // A file with a mistake is for its user to mend; it is not overwritten.
     Settings::parse(&text, path).map_err(|error| error.to_string())?;
@@ -74,7 +74,9 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
     if changed == text {
         return Ok(());
     }
-    replace(directory, &file, &changed).map_err(unwritable)
+    replace(directory, &file, &changed).map_err(unwritable)?;
+    // The file keeps its permissions.
+    before.map_or(Ok(()), |before| fs::set_permissions(&file, before.permissions())).map_err(unwritable)
 }
 
 /// Returns the text with one value changed; the rest of it stays as it is written.
@@ -98,40 +100,6 @@ fn with_value_in_lines(text: &str, name: &str, key: &str, new: Value) -> Result<
         }
     }
     Ok(document.to_string())
-}
-
-fn make_private(directory: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
-}
-
-/// Takes the lock for changing the file; it is released when it is dropped.
-fn turn(file: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let lock = options.open(file.with_extension("lock"))?;
-    lock.lock()?;
-    Ok(lock)
-}
-
-/// Replaces the file atomically: writes a private one beside it, syncs it to the disk, then renames it.
-fn replace(directory: &Path, file: &Path, text: &str) -> io::Result<()> {
-    let mut new = tempfile::NamedTempFile::new_in(directory)?;
-    // The file keeps its permissions.
-    if let Ok(before) = fs::metadata(file) {
-        new.as_file().set_permissions(before.permissions())?;
-    }
-    new.write_all(text.as_bytes())?;
-    new.as_file().sync_all()?;
-    new.persist(file)?;
-    #[cfg(unix)]
-    fs::File::open(directory)?.sync_all()?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -213,7 +181,6 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "[console]\nthem = 1\n");
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_new_file_is_its_owners_alone_and_one_that_was_there_keeps_its_mode_and_the_link_to_it() {
         use std::os::unix::fs::PermissionsExt as _;

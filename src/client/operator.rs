@@ -16,7 +16,7 @@ use super::inner::Inner;
 use super::paging::written;
 use super::reading;
 use super::refusals::{refused, unreadable};
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count,
     CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, PageRequest, RejectedRow, ResolutionAttempt,

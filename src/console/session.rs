@@ -16,7 +16,7 @@ use super::theme::ThemeName;
 use super::times::{TimeFormat, Zone};
 use crate::desk::AlertRecords;
 use crate::desk::OrderOwner;
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::rule::DecisionRule;
 use crate::domain::time::SharedClock;
 use crate::domain::{Alert, Calendar, Dialect, Environment, LinkTemplates, Timestamp};

@@ -1,7 +1,7 @@
 //! Collecting a stretch of a list, whatever of it is shown: so many rows from one on, by pages.
 
 use super::same_payment::list_in_some_order;
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, PageRequest, Sort};
 use crate::service::{Alerts, ServiceError};
 

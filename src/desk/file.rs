@@ -128,12 +128,11 @@ impl DeskFile {
 }
 
 /// Writes beside the file, to the disk, then takes its name. The temporary file is private (0600) from its first byte.
-pub(super) fn replace(directory: &Path, path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+pub fn replace(directory: &Path, path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
     file.write_all(content.as_ref())?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    #[cfg(unix)]
     fs::File::open(directory)?.sync_all()?;
     Ok(())
 }
@@ -147,7 +146,7 @@ pub(super) fn try_writing(directory: &Path) -> Result<(), DeskError> {
 }
 
 /// Takes a lock file, making it where there is none; it is free again when the file is dropped.
-pub(super) fn turn(path: &Path) -> io::Result<fs::File> {
+pub fn turn(path: &Path) -> io::Result<fs::File> {
     let lock = private(fs::OpenOptions::new().create(true).truncate(false).write(true)).open(path)?;
     lock.lock()?;
     Ok(lock)
@@ -180,7 +179,6 @@ pub(super) fn set_torn_line_aside(file: &mut fs::File, path: &Path) -> io::Resul
 
 /// A file that is made is its owner's alone.
 pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
 }
@@ -247,10 +245,9 @@ pub fn write_new(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Resu
 }
 
 /// Makes a directory that only its owner can enter, where there is none.
-pub(super) fn make_directory(directory: &Path) -> Result<(), DeskError> {
+pub fn make_directory(directory: &Path) -> Result<(), DeskError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(directory).map_err(|error| DeskError::failed(directory, "the directory cannot be made", &error))
 }
@@ -279,7 +276,6 @@ mod tests {
         assert_eq!(file.read().unwrap(), Some(content));
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_file_of_the_desk_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt as _;
@@ -346,7 +342,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_new_file_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt as _;

@@ -45,7 +45,7 @@ pub use answer_drafts::{AnswerDraft, AnswerDrafts, Draft};
 pub use closing::ClosingAlerts;
 pub use drafts::NoteDrafts;
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
-pub use file::{DeskError, begins_with, directory_of, open_own, write_new};
+pub use file::{DeskError, begins_with, directory_of, make_directory, open_own, replace, turn, write_new};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
@@ -85,7 +85,7 @@ impl Desk {
     /// Opens a desk directory, making it (for its owner only) where there is none.
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self, DeskError> {
         let directory = directory.into();
-        file::make_directory(&directory)?;
+        make_directory(&directory)?;
         Ok(Self { directory, journal: None, order_owner: None, only_read: false })
     }
 

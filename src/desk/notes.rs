@@ -175,7 +175,6 @@ mod tests {
 
         assert_eq!(before, Ok(Vec::new()));
         assert_eq!(notes.open(now()), Ok(vec![one, two]));
-        #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&notes.path).unwrap().permissions().mode() & 0o777, 0o600);

@@ -673,7 +673,6 @@ mod tests {
         );
     }
 
-    #[cfg(unix)]
     #[test]
     fn the_orders_are_their_owners_alone() {
         use std::os::unix::fs::PermissionsExt as _;

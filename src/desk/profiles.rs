@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::file::{DeskError, DeskFile};
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::{Dialect, Environment};
 
 /// The name that no profile has: it means this machine's own desk.
@@ -329,7 +329,6 @@ mod tests {
         assert_eq!(changed, format!("{text}{end}[profile.shop2]{end}url = \"https://b.example\"{end}"));
     }
 
-    #[cfg(unix)]
     #[test]
     fn the_file_is_its_owners_alone() {
         use std::os::unix::fs::PermissionsExt as _;

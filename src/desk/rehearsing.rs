@@ -6,7 +6,7 @@ use chrono::Duration;
 
 use super::export::{AlertSink, ListReadError, PageMark, read_whole_list};
 use super::whole_list::PageWalk;
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule};
 use crate::domain::{Alert, AlertFilter, AlertQuery, PageRequest, Timestamp};
 use crate::service::Alerts;

@@ -9,7 +9,7 @@ use super::{Alert, AlertId, AttemptId, OutcomeId};
 use crate::closed_enum;
 
 /// Retention of an Idempotency-Key (decisions, Repeats).
-pub const KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
+pub const IDEMPOTENCY_KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
 
 closed_enum! {
     /// State of a resolution attempt. One attempt of an alert at most is open: INFLIGHT, UNKNOWN or PARKED.
@@ -148,7 +148,7 @@ fn earlier(one: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
 
 /// An earlier use of an Idempotency-Key, within the time that it is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyUse {
+pub struct IdempotencyKeyUse {
     /// True where it was for the same alert and the same body.
     pub same: bool,
     /// True where that attempt was committed.
@@ -171,19 +171,19 @@ pub enum Claim {
     AlreadyResolved(Box<Alert>),
     /// Another attempt is open, with this holder.
     InProgress(Holder),
-    /// The same Idempotency-Key, alert and body committed within [`KEY_MEMORY`]: the alert as it is.
+    /// The same Idempotency-Key, alert and body committed within [`IDEMPOTENCY_KEY_MEMORY`]: the alert as it is.
     Replay(Box<Alert>),
-    /// The Idempotency-Key was used within [`KEY_MEMORY`] for another alert or body.
-    KeyReused,
+    /// The Idempotency-Key was used within [`IDEMPOTENCY_KEY_MEMORY`] for another alert or body.
+    IdempotencyKeyReused,
 }
 
 /// Grants a claim of an alert's one attempt, and gives the alert back.
 ///
 /// # Errors
 /// [`Claim`] when it is refused. A key's first use binds it to its alert and body; after a failure it may try anew.
-pub fn grant(alert: Box<Alert>, key_uses: &[KeyUse], holder: Option<Holder>) -> Result<Box<Alert>, Claim> {
+pub fn grant(alert: Box<Alert>, key_uses: &[IdempotencyKeyUse], holder: Option<Holder>) -> Result<Box<Alert>, Claim> {
     if key_uses.iter().any(|used| !used.same) {
-        Err(Claim::KeyReused)
+        Err(Claim::IdempotencyKeyReused)
     } else if key_uses.iter().any(|used| used.committed) {
         Err(Claim::Replay(alert))
     } else if alert.outcome.is_some() {
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_key_is_bound_to_its_first_use_before_anything_else_is_looked_at() {
-        let used = |same, committed| KeyUse { same, committed };
+        let used = |same, committed| IdempotencyKeyUse { same, committed };
         let busy = Some(Holder::Somebody);
         let open = || Box::new(Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud));
         let resolved = || {
@@ -420,7 +420,7 @@ mod tests {
             Box::new(Alert { outcome: Some(Outcome::sample(alert.id)), ..*alert })
         };
 
-        assert_eq!(grant(resolved(), &[used(true, true), used(false, false)], busy), Err(Claim::KeyReused));
+        assert_eq!(grant(resolved(), &[used(true, true), used(false, false)], busy), Err(Claim::IdempotencyKeyReused));
         assert!(matches!(grant(resolved(), &[used(true, false), used(true, true)], None), Err(Claim::Replay(_))));
         assert!(matches!(grant(resolved(), &[used(true, false)], busy), Err(Claim::AlreadyResolved(_))));
         assert_eq!(grant(open(), &[used(true, false)], busy), Err(Claim::InProgress(Holder::Somebody)));

@@ -10,9 +10,10 @@ use chrono::Duration;
 pub use facts::{SharedFact, shared_facts};
 
 use super::alert::{Alert, Provider};
-use super::filter::{AlertFilter, AlertQuery, MAX_PAGE_SIZE, PageRequest, Sort, SortField, SortOrder};
+use super::filter::{AlertFilter, AlertQuery, Sort, SortField, SortOrder};
 use super::identity::{CardComparison, contradiction};
 use super::ids::AlertId;
+use super::pagination::{MAX_PAGE_SIZE, PageRequest};
 use super::resolution::Resolution;
 use super::time::Timestamp;
 
@@ -176,14 +177,24 @@ fn keys(alert: &Alert) -> impl Iterator<Item = (usize, &str)> {
     keys.into_iter().enumerate().filter_map(|(kind, key)| Some((kind, key?)))
 }
 
-/// Returns the positions of many alerts, grouped by the keys of which two have to share one: card digits, acquirer's
-/// reference or authorization code.
-fn grouped<'a>(alerts: &[&'a Alert]) -> impl Iterator<Item = Vec<usize>> + use<'a> {
-    let mut groups: HashMap<(usize, &'a str), Vec<usize>> = HashMap::new();
+/// Returns the positions of each two of many alerts that are duplicates, the earlier one first. Only alerts that share
+/// a key are compared.
+fn pairs(alerts: &[&Alert]) -> BTreeSet<(usize, usize)> {
+    let mut groups: HashMap<(usize, &str), Vec<usize>> = HashMap::new();
     for (position, alert) in alerts.iter().enumerate() {
         keys(alert).for_each(|key| groups.entry(key).or_default().push(position));
     }
-    groups.into_values().filter(|group| group.len() > 1)
+    let mut found = BTreeSet::new();
+    for group in groups.into_values() {
+        for (index, one) in group.iter().enumerate() {
+            for other in &group[index + 1..] {
+                if !found.contains(&(*one, *other)) && evidence(alerts[*one], alerts[*other]).is_some() {
+                    found.insert((*one, *other));
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Returns those of these alerts that have a duplicate among others, of which there may be many more. Each of those is
@@ -213,19 +224,10 @@ pub fn may_be_paid_twice<'a>(mut others: impl Iterator<Item = &'a Alert>) -> boo
 pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bool> {
     let alerts: Vec<&Alert> = alerts.collect();
     let mut found: HashMap<AlertId, bool> = HashMap::new();
-    for group in grouped(&alerts) {
-        for (index, one) in group.iter().map(|position| alerts[*position]).enumerate() {
-            for other in group[index + 1..].iter().map(|position| alerts[*position]) {
-                let known = |of: &Alert, by: &Alert| {
-                    found.get(&of.id).is_some_and(|refunded| *refunded || !by.refund_is_likely())
-                };
-                if known(one, other) && known(other, one) || evidence(one, other).is_none() {
-                    continue;
-                }
-                *found.entry(one.id).or_default() |= other.refund_is_likely();
-                *found.entry(other.id).or_default() |= one.refund_is_likely();
-            }
-        }
+    for (one, other) in pairs(&alerts) {
+        let (one, other) = (alerts[one], alerts[other]);
+        *found.entry(one.id).or_default() |= other.refund_is_likely();
+        *found.entry(other.id).or_default() |= one.refund_is_likely();
     }
     found
 }
@@ -233,14 +235,8 @@ pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bo
 /// Returns for each of many alerts the positions of its duplicates before it.
 pub fn before(alerts: &[&Alert]) -> Vec<BTreeSet<usize>> {
     let mut found = vec![BTreeSet::new(); alerts.len()];
-    for group in grouped(alerts) {
-        for (index, one) in group.iter().enumerate() {
-            for other in &group[index + 1..] {
-                if !found[*other].contains(one) && evidence(alerts[*one], alerts[*other]).is_some() {
-                    found[*other].insert(*one);
-                }
-            }
-        }
+    for (one, other) in pairs(alerts) {
+        found[other].insert(one);
     }
     found
 }

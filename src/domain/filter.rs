@@ -1,4 +1,4 @@
-//! Filters, sorting and pages: the meaning of every parameter of the list operation, as plain predicates over an alert.
+//! Filters and sorting: the meaning of every parameter of the list operation, as plain predicates over an alert.
 //!
 //! Stores answer the same questions through indexes; [`AlertFilter::matches`] and [`Sort::compare`] are what they are
 //! tested against.
@@ -13,6 +13,7 @@ use super::condition::LocalConditions;
 use super::field::Kind;
 use super::fold::fold;
 use super::ids::CompanyId;
+use super::pagination::PageRequest;
 use super::time::Timestamp;
 use crate::closed_enum;
 
@@ -222,55 +223,12 @@ impl Sort {
     }
 }
 
-/// Largest page (decisions, List).
-pub const MAX_PAGE_SIZE: u32 = 100;
-
-/// A page request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PageRequest {
-    /// Zero-based index.
-    pub page: u64,
-    /// Alerts a page, 1 to [`MAX_PAGE_SIZE`].
-    pub size: u32,
-}
-
-impl Default for PageRequest {
-    fn default() -> Self {
-        Self { page: 0, size: 10 }
-    }
-}
-
 /// A list query: filter, sort and page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlertQuery {
     pub filter: AlertFilter,
     pub sort: Sort,
     pub page: PageRequest,
-}
-
-/// Page of a list (interface, Paginated list envelope).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Page<T> {
-    pub data: Vec<T>,
-    /// Number of all matching alerts.
-    pub total: u64,
-    /// True where the provider gave the total; otherwise it is the count known so far.
-    pub counted: bool,
-    pub page: u64,
-    pub size: u32,
-}
-
-impl<T> Page<T> {
-    /// Returns the number of pages: total divided by size, rounded up.
-    pub fn total_pages(&self) -> u64 {
-        self.total.div_ceil(u64::from(self.size.max(1)))
-    }
-
-    /// Returns the page with each of its rows converted.
-    pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
-        let Self { data, total, counted, page, size } = self;
-        Page { data: data.into_iter().map(make).collect(), total, counted, page, size }
-    }
 }
 
 #[cfg(test)]
@@ -409,13 +367,6 @@ mod tests {
 
         assert_eq!(up, first.id.cmp(&second.id));
         assert_eq!(down, up.reverse());
-    }
-
-    #[test]
-    fn pages_are_counted_rounded_up() {
-        let page = Page::<Alert> { data: vec![], total: 21, counted: true, page: 0, size: 10 };
-
-        assert_eq!(page.total_pages(), 3);
     }
 
     #[test]

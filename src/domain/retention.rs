@@ -2,7 +2,7 @@
 
 use chrono::{TimeDelta, TimeZone as _, Utc};
 
-use super::attempt::KEY_MEMORY;
+use super::attempt::IDEMPOTENCY_KEY_MEMORY;
 use super::time::Timestamp;
 
 /// Factor by which more audit entries are pruned at once than other records. Each pruning leaves an entry in the log,
@@ -48,7 +48,7 @@ impl RetentionPolicy {
             deliveries: before(self.deliveries),
             given_up: before(self.given_up),
             // Idempotency-Keys are remembered by them.
-            attempts: before(self.attempts.map(|kept| kept.max(KEY_MEMORY))),
+            attempts: before(self.attempts.map(|kept| kept.max(IDEMPOTENCY_KEY_MEMORY))),
             // Whole days: each pruning leaves an entry, and one a day is enough.
             audit: before(self.audit)
                 .and_then(|moment| moment.date_naive().and_hms_opt(0, 0, 0))

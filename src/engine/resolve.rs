@@ -151,7 +151,7 @@ impl Engine {
                 Claim::NotFound => return Err(ServiceError::AlertNotFound(id)),
                 Claim::AlreadyResolved(alert) => return Err(ServiceError::AlreadyResolved(alert)),
                 Claim::Replay(alert) => return Ok(Turn::Replay(alert)),
-                Claim::KeyReused => return Err(ServiceError::IdempotencyKeyReused),
+                Claim::IdempotencyKeyReused => return Err(ServiceError::IdempotencyKeyReused),
                 // Nobody but a person ends it, and that takes longer than any caller waits.
                 Claim::InProgress(Holder::Person(parked)) => return Err(ServiceError::WaitsForPerson(parked)),
                 // Whoever had it is gone: what became of it is found out now, not when the reconciler comes by.

@@ -12,11 +12,12 @@ use url::form_urlencoded::{Serializer, parse};
 use super::Dialect;
 use super::json::quoted;
 use crate::domain::calendar::parse_day;
-use crate::domain::filter::{MAX_PAGE_SIZE, SortField, SortOrder};
+use crate::domain::filter::{SortField, SortOrder};
 use crate::domain::query::{DEFAULT_SORT, ONLY_HERE, Vocabulary, render};
 use crate::domain::resolution::OlderWord;
 use crate::domain::{
-    AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, PageRequest, Provider, Sort,
+    AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, MAX_PAGE_SIZE, PageRequest, Provider,
+    Sort,
 };
 
 /// Last page that can be asked for: no offset of a page up to it leaves a signed 64-bit integer.

@@ -22,7 +22,7 @@ use crate::api::list_budget::within;
 use crate::api::options::MAX_IMPORT;
 use crate::api::problem::{self, Code, Problem};
 use crate::api::state::Api;
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::{AlertId, AttemptId, FieldError, FindQuery, IngestOptions, IngestReport, UnknownWords};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::inbound::body::{announced, discard};

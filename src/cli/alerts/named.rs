@@ -6,7 +6,7 @@ use super::super::failure::{Misused, NotFound};
 use super::super::output::printable;
 use super::super::source::AlertAccess;
 use super::answer::{card, joined};
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, PageRequest, Provider};
 use crate::service::ServiceError;
 

@@ -1,5 +1,9 @@
 //! `avert alerts resolve`: one decision from flags, confirmed, sent once.
 
+use std::collections::HashMap;
+
+use anyhow::bail;
+
 use super::super::args::AlertResolveArgs;
 use super::super::ask::confirm;
 use super::super::context::Context;
@@ -11,7 +15,7 @@ use super::answer::{answered, as_decided, card, in_words, joined};
 use super::named;
 use super::sending::{CommandDecision, CommandJournal};
 use crate::desk::AnswerStep;
-use crate::desk::ledger::preflight::KnownRefunds;
+use crate::desk::ledger::preflight::{KnownRefunds, PreflightResult, paid_twice};
 use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
 use crate::domain::time::to_iso;
@@ -32,7 +36,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
     let mut warnings: Vec<String> = unanswerable(&alert, source.now()).into_iter().collect();
-    let mut decision = CommandDecision::new(&alert, resolution);
+    let mut decision = CommandDecision::new(alert.clone(), resolution);
     if decision.resolution.gives_money_back() {
         let (lines, known) = doubles(&source, &alert).await;
         warnings.extend(lines);
@@ -48,7 +52,16 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         decision.idempotency_key = key;
     }
     // The question may have stood for long.
-    decision.preflight(&source).await?;
+    match decision.preflight(&source, &HashMap::new()).await {
+        // An alert may have its outcome by the same idempotency key, which the service knows.
+        PreflightResult::Answered(alert) if decision.key == decision.idempotency_key => {
+            return Err(ServiceError::AlreadyResolved(alert).into());
+        }
+        PreflightResult::Clear | PreflightResult::Answered(_) => {}
+        PreflightResult::InPart(why, _) => decision.unlooked = Some(why),
+        PreflightResult::Against(why) | PreflightResult::Waits(why) => bail!("not sent: {why}"),
+        PreflightResult::PaidTwice(other) => bail!("not sent: {}", paid_twice(&other)),
+    }
     let mut signals = Signals::listen()?;
     let (journal, key) = (CommandJournal::open(&source), decision.key.clone());
     let landed = tokio::select! {
@@ -145,13 +158,13 @@ async fn doubles(source: &AlertAccess, alert: &Alert) -> (Vec<String>, KnownRefu
 }
 
 /// Returns the alerts among `others` on an alert's payment, the most important first.
-pub(super) fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
+fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
     duplicate::of(alert, others).into_iter().cloned().collect()
 }
 
 /// Compares another alert as a duplicate of an alert, and describes it. It includes decisions that the engine has not
 /// finished.
-pub(super) fn double_of(alert: &Alert, other: &Alert, unfinished: &[ResolutionAttempt]) -> Option<(Duplicate, String)> {
+fn double_of(alert: &Alert, other: &Alert, unfinished: &[ResolutionAttempt]) -> Option<(Duplicate, String)> {
     // Its resolution is not told.
     let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id).map(|attempt| &attempt.resolution);
     // It is read once: a decision that is sending may have arrived since.

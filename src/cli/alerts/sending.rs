@@ -4,16 +4,17 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use crate::cli::source::AlertAccess;
-use crate::desk::ledger::preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult, paid_twice};
+use crate::desk::ledger::known_answers::KnownAnswer;
+use crate::desk::ledger::preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult};
 use crate::desk::ledger::sender::{self, Landing, step_by_error};
 use crate::desk::ledger::steps::new_command_key;
 use crate::desk::{AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep};
-use crate::domain::{Alert, Resolution};
+use crate::domain::{Alert, AlertId, Resolution};
 use crate::service::{ResolveRequest, ServiceError};
 
 /// Decision that a command sends.
-pub(super) struct CommandDecision<'a> {
-    pub(super) alert: &'a Alert,
+pub(super) struct CommandDecision {
+    pub(super) alert: Alert,
     pub(super) resolution: Resolution,
     /// Key in the journal.
     pub(super) key: String,
@@ -27,9 +28,9 @@ pub(super) struct CommandDecision<'a> {
     pub(super) unlooked: Option<String>,
 }
 
-impl<'a> CommandDecision<'a> {
+impl CommandDecision {
     /// Makes a decision under a new key.
-    pub(super) fn new(alert: &'a Alert, resolution: Resolution) -> Self {
+    pub(super) fn new(alert: Alert, resolution: Resolution) -> Self {
         let key = new_command_key();
         Self {
             alert,
@@ -42,12 +43,13 @@ impl<'a> CommandDecision<'a> {
         }
     }
 
-    /// Looks right before it is sent for what speaks against it. An alert that has its outcome may have it by the same
-    /// idempotency key, which the service knows.
-    ///
-    /// # Errors
-    /// When it is not to be sent.
-    pub(super) async fn preflight(&mut self, source: &AlertAccess) -> anyhow::Result<()> {
+    /// Looks right before it is sent for what speaks against it. `answers` are those that neither the service's lists
+    /// nor the journal may tell of yet.
+    pub(super) async fn preflight(
+        &self,
+        source: &AlertAccess,
+        answers: &HashMap<AlertId, KnownAnswer>,
+    ) -> PreflightResult {
         let look = Preflight {
             alert: self.alert.clone(),
             sort: PreflightKind::of(&self.resolution, false),
@@ -58,24 +60,14 @@ impl<'a> CommandDecision<'a> {
         let advise = |alert: &Alert, others: &[Alert]| {
             source.order_advice(alert, others).map_err(|error| ServiceError::Unavailable(error.to_string()))
         };
-        self.unlooked = match look.knowing(source.history()).look(&source.deployment, advise).await {
-            PreflightResult::Clear => None,
-            PreflightResult::Answered(alert) if self.key == self.idempotency_key => {
-                return Err(ServiceError::AlreadyResolved(alert).into());
-            }
-            PreflightResult::Answered(_) => None,
-            PreflightResult::InPart(why, _) => Some(why),
-            PreflightResult::Against(why) | PreflightResult::Waits(why) => anyhow::bail!("not sent: {why}"),
-            PreflightResult::PaidTwice(other) => {
-                anyhow::bail!("not sent: {}", paid_twice(&other))
-            }
-        };
-        Ok(())
+        let mut look = look.knowing(source.history());
+        look.answers.extend(answers.iter().map(|(id, answer)| (*id, answer.clone())));
+        look.look(&source.deployment, advise).await
     }
 
     /// Returns the journal's steps of sending it. It has no undo time.
     fn leaving(&self) -> Vec<JournalStep> {
-        let (decision, said) = (self.key.clone(), JournalDecision::of(self.alert, &self.resolution));
+        let (decision, said) = (self.key.clone(), JournalDecision::of(&self.alert, &self.resolution));
         let staged =
             JournalStep::Staged { decision: decision.clone(), said, rule: None, together: self.together.clone() };
         let unlooked = self.unlooked.clone().map(|why| JournalStep::Unlooked { decision: decision.clone(), why });
@@ -102,11 +94,7 @@ impl CommandJournal {
     }
 
     /// Sends a decision. The journal holds the sending on the disk before, and the result after.
-    pub(super) async fn send(
-        &self,
-        decision: CommandDecision<'_>,
-        source: &AlertAccess,
-    ) -> Result<Landing, ServiceError> {
+    pub(super) async fn send(&self, decision: CommandDecision, source: &AlertAccess) -> Result<Landing, ServiceError> {
         self.write(decision.leaving());
         let CommandDecision { alert, resolution, key, idempotency_key, .. } = decision;
         let request = ResolveRequest { resolution, idempotency_key: Some(idempotency_key) };

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::connection::{AccessArgs, TlsArgs};
 use super::shared::word_of;
 use crate::desk::profiles::REFRESH_SECONDS;
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::{Dialect, Environment};
 
 /// `avert profiles`.

@@ -31,7 +31,6 @@ impl Throwaway {
     pub(super) fn new_in(parent: &Path) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(NEW_PREFIX);
-        #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let made = builder.tempdir_in(parent)?;
         let alive = File::create(made.path().join(LOCK))?;
@@ -85,16 +84,9 @@ fn sweep(parent: &Path, own: &Path) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(unix)]
 fn owner(path: &Path) -> io::Result<u32> {
     use std::os::unix::fs::MetadataExt;
     fs::symlink_metadata(path).map(|metadata| metadata.uid())
-}
-
-#[cfg(not(unix))]
-fn owner(path: &Path) -> io::Result<u32> {
-    // Elsewhere the directory for temporary files is the user's own.
-    fs::symlink_metadata(path).map(|_| 0)
 }
 
 #[cfg(test)]
@@ -131,7 +123,6 @@ mod tests {
         assert!(living.path().exists() && next.path().exists());
     }
 
-    #[cfg(unix)]
     #[test]
     fn nobody_else_can_look_into_it_and_a_link_is_left_alone() {
         use std::os::unix::fs::PermissionsExt;

@@ -28,19 +28,13 @@ pub(super) fn in_words(profile: &Profile) -> String {
 }
 
 pub(super) fn list(access: &ProfileAccess) -> anyhow::Result<Report> {
-    let list = access.profiles.list().map_err(unusable)?;
-    let mut storage = Storage::of_all(access);
-    let mut rows = Vec::new();
-    for (name, profile) in &list.all {
-        let credential = word(storage.of(name, profile).map_err(unusable)?);
-        rows.push(Listed { name, profile, current: list.current.as_ref() == Some(name), credential });
-    }
-    if let Some(why) = &storage.silent {
+    let (rows, silent) = listed(access).map_err(unusable)?;
+    if let Some(why) = silent {
         say!("whether the keyring holds credentials is not known: {why}");
     }
     let shown = |listed: &Listed| match listed.credential {
-        NONE if storage.silent.is_some() => "not known".to_owned(),
-        known => known.to_owned(),
+        CredentialPlace::Unknown => "not known".to_owned(),
+        known => word(known).to_owned(),
     };
     let columns = Listed::columns()
         .shown("", |listed| if listed.profile.read_only { "read-only".to_owned() } else { String::new() })
@@ -49,15 +43,27 @@ pub(super) fn list(access: &ProfileAccess) -> anyhow::Result<Report> {
     Ok(columns.report(&rows, note))
 }
 
-/// Profile as a record.
-struct Listed<'a> {
-    name: &'a ProfileName,
-    profile: &'a Profile,
+/// Profile with the place of its credential.
+struct Listed {
+    name: ProfileName,
+    profile: Profile,
     current: bool,
-    credential: &'static str,
+    credential: CredentialPlace,
 }
 
-impl Listed<'_> {
+/// Returns all profiles, and why the keyring does not reply, where it does not.
+fn listed(access: &ProfileAccess) -> Result<(Vec<Listed>, Option<KeyringError>), DeskError> {
+    let list = access.profiles.list()?;
+    let mut storage = Storage::of_all(access);
+    let mut rows = Vec::new();
+    for (name, profile) in list.all {
+        let credential = storage.of(&name, &profile)?;
+        rows.push(Listed { current: list.current.as_ref() == Some(&name), credential, name, profile });
+    }
+    Ok((rows, storage.silent))
+}
+
+impl Listed {
     fn columns<'c>() -> ListColumns<'c, Self> {
         ListColumns::new()
             .shown("", |listed: &Self| if listed.current { "*".to_owned() } else { String::new() })
@@ -67,14 +73,14 @@ impl Listed<'_> {
             .both("dialect", "DIALECT", |listed| json!(listed.profile.spoken_dialect().as_str()))
             .member("readOnly", |listed| json!(listed.profile.read_only))
             .member("current", |listed| json!(listed.current))
-            .member("credential", |listed| json!(listed.credential))
+            .member("credential", |listed| json!(word(listed.credential)))
     }
 }
 
 pub(super) fn one(access: &ProfileAccess, NamedProfile { name, profile }: &NamedProfile) -> anyhow::Result<Report> {
     let current = access.profiles.list().map_err(unusable)?.current.as_ref() == Some(name);
     let mut storage = Storage::of_all(access);
-    let credential = word(storage.of(name, profile).map_err(unusable)?);
+    let credential = storage.of(name, profile).map_err(unusable)?;
     let by_variable = variable(OPERATOR_KEY).is_some();
     let operator_key = word(storage.of_kind(name, SecretKind::Operator, by_variable).map_err(unusable)?);
     if let Some(why) = &storage.silent {
@@ -122,11 +128,11 @@ pub(super) fn added(
         format!("`avert profiles use {name}` makes it the current one")
     };
     let said = format!("profile {name} added: {}; {kept}; {how}", in_words(profile));
-    Report::one(record(name, profile, current, storage.map_or(NONE, |storage| word(storage.into()))), said)
+    Report::one(record(name, profile, current, storage.map_or(CredentialPlace::Nowhere, Into::into)), said)
 }
 
-fn record(name: &ProfileName, profile: &Profile, current: bool, credential: &'static str) -> Value {
-    Listed::columns().record(&Listed { name, profile, current, credential })
+fn record(name: &ProfileName, profile: &Profile, current: bool, credential: CredentialPlace) -> Value {
+    Listed::columns().record(&Listed { name: name.clone(), profile: profile.clone(), current, credential })
 }
 
 fn word(place: CredentialPlace) -> &'static str {
@@ -198,25 +204,22 @@ pub(in super::super) fn for_console(context: &Context, here: Option<&str>) -> Op
 
 impl ProfileDirectory for ConsoleProfiles {
     fn list(&self) -> Result<Vec<ListedProfile>, String> {
-        let list = self.access.profiles.list().map_err(|error| error.to_string())?;
         let is_here = |name: &str| self.here.as_deref() == Some(name);
-        let mut storage = Storage::of_all(&self.access);
-        let mut rows = Vec::new();
         let barred_by = credential_variable();
-        for (name, profile) in &list.all {
-            let credential = storage.of(name, profile).map_err(|error| error.to_string())?;
-            rows.push(ListedProfile {
-                name: name.to_string(),
-                address: BaseUrl::parse(&profile.url, PlainHttp::Allowed)
-                    .map_or_else(|_| profile.url.clone(), |url| url.host()),
-                environment: profile.environment,
-                read_only: profile.read_only,
-                current: list.current.as_ref() == Some(name),
-                here: is_here(name.as_str()),
-                credential,
-                barred_by,
-            });
-        }
+        let (all, _) = listed(&self.access).map_err(|error| error.to_string())?;
+        let is_any_current = all.iter().any(|listed| listed.current);
+        let row = |Listed { name, profile, current, credential }: Listed| ListedProfile {
+            here: is_here(name.as_str()),
+            name: name.into(),
+            address: BaseUrl::parse(&profile.url, PlainHttp::Allowed)
+                .map_or_else(|_| profile.url.clone(), |url| url.host()),
+            environment: profile.environment,
+            read_only: profile.read_only,
+            current,
+            credential,
+            barred_by,
+        };
+        let mut rows: Vec<ListedProfile> = all.into_iter().map(row).collect();
         // Without another profile there is nothing to choose from.
         if let Some(environment) = self.own.filter(|_| !rows.is_empty()) {
             rows.push(ListedProfile {
@@ -224,7 +227,7 @@ impl ProfileDirectory for ConsoleProfiles {
                 address: "this machine".to_owned(),
                 environment: Some(environment),
                 read_only: false,
-                current: list.current.is_none(),
+                current: !is_any_current,
                 here: is_here(LOCAL),
                 credential: CredentialPlace::NotNeeded,
                 barred_by,

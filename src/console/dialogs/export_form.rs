@@ -9,7 +9,7 @@ use crate::console::screens::queue::state::Queue;
 use crate::console::text::counted;
 use crate::console::{AppContext, Effect, Order, Orders, dialog};
 use crate::desk::{ExportRequest, RecordFormat};
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::{AlertQuery, PageRequest, query};
 use crate::ui::form::{Form, FormField};
 

@@ -95,7 +95,7 @@ impl FindDialog {
         let (typed, sort) = parse(&text, vocabulary).ok()?;
         let mut set = chips(&typed, sort).into_iter().filter(|chip| chip.set && chip.key != Key::Text).peekable();
         set.peek()?;
-        let (filter, sort) = set.fold(self.view.clone(), |(filter, sort), chip| without(filter, sort, chip.key));
+        let (filter, sort) = set.fold(self.view.clone(), |(filter, sort), chip| without(&filter, sort, chip.key));
         parse(&format!("{} {text}", render(&filter, sort)), vocabulary).ok()
     }
 
@@ -166,7 +166,7 @@ impl FindDialog {
             // Words of the filter that cannot be read were searched for as text.
             Some((_, Ok(found))) if found.alerts.is_empty() => {
                 let error = parse(&self.input.text(), cx.views.vocabulary).err();
-                (error.map(|error| sanitize(&error.in_one_line()).into_owned()).unwrap_or_default(), theme.warning)
+                (error.map(|error| sanitize(&error.to_string()).into_owned()).unwrap_or_default(), theme.warning)
             }
             // How many there are beyond these was not looked for.
             Some((_, Ok(found))) if found.alerts.len() >= SHOWN_OF_FOUND as usize => {

@@ -20,26 +20,7 @@ pub struct QueryError {
     /// Position of the word, in bytes of the query.
     pub span: Range<usize>,
     pub message: String,
-    /// The error with the nearest allowed word, where the list of allowed words is long.
-    pub brief: Option<String>,
 }
-
-impl QueryError {
-    /// Returns the error in one line: the word, its fault, and the allowed words, or of a long list the nearest one.
-    pub fn in_one_line(&self) -> String {
-        format!("{}: {}", self.word, self.brief.as_deref().unwrap_or(&self.message))
-    }
-
-    /// Returns the error with the nearest of the allowed words.
-    fn nearest(self, wrong: &str, typed: &str, allowed: &[String]) -> Self {
-        let near = allowed.iter().min_by_key(|known| strsim::damerau_levenshtein(known, &typed.to_lowercase()));
-        let is_long = allowed.iter().map(String::len).sum::<usize>() > LONG;
-        Self { brief: near.filter(|_| is_long).map(|near| format!("{wrong}; {near} comes nearest")), ..self }
-    }
-}
-
-/// Number of letters from which on a list of allowed words is long.
-const LONG: usize = 24;
 
 /// Reads a query; the first word that cannot be understood is the error.
 ///
@@ -92,7 +73,7 @@ struct Word<'t> {
 
 impl Word<'_> {
     fn error(&self, message: impl Into<String>) -> QueryError {
-        QueryError { word: self.text.to_owned(), span: self.span(), message: message.into(), brief: None }
+        QueryError { word: self.text.to_owned(), span: self.span(), message: message.into() }
     }
 
     fn span(&self) -> Range<usize> {
@@ -171,7 +152,7 @@ fn blank_at(text: &str) -> usize {
 }
 
 fn error_at(rest: &str, at: usize, end: usize, message: &str) -> QueryError {
-    QueryError { word: rest[..end].to_owned(), span: at..at + end, message: message.to_owned(), brief: None }
+    QueryError { word: rest[..end].to_owned(), span: at..at + end, message: message.to_owned() }
 }
 
 /// Returns the text between an opening quote and its closing one, and the number of bytes up to and with the latter.
@@ -192,11 +173,11 @@ pub(crate) fn quoted(inside: &str) -> Option<(String, usize)> {
 }
 
 fn unknown_key(word: &Word<'_>, typed: &str) -> QueryError {
-    let keys: Vec<String> = word.vocabulary.words().map(str::to_owned).collect();
-    let wrong = format!("there is no {typed}");
-    let error =
-        word.error(format!("{wrong}; there are {}. To search for it as text, put it in quotes", keys.join(", ")));
-    error.nearest(&wrong, typed, &keys)
+    let keys: Vec<&str> = word.vocabulary.words().collect();
+    word.error(format!(
+        "there is no {typed}; there are {}. To search for it as text, put it in quotes",
+        keys.join(", ")
+    ))
 }
 
 fn not_compared(word: &Word<'_>, name: &str) -> QueryError {
@@ -254,17 +235,10 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
 
 fn refused(key: Key, word: &Word<'_>, value: &str, why: &str) -> QueryError {
     let takes = key.takes(word.vocabulary);
-    let wrong = if value.is_empty() {
-        "a value is missing".to_owned()
-    } else {
-        format!("there is no {} {value}", key.as_str())
-    };
-    let error = word.error(if value.is_empty() {
-        format!("{wrong}: {takes}")
-    } else {
-        format!("{value} is not {why}: {takes}")
-    });
-    error.nearest(&wrong, value, &key.values(word.vocabulary))
+    word.error(match value {
+        "" => format!("a value is missing: {takes}"),
+        value => format!("{value} is not {why}: {takes}"),
+    })
 }
 
 fn list<T: PartialEq>(
@@ -406,18 +380,6 @@ mod tests {
         }
         let elsewhere = parse("status:not_found", Vocabulary::Interface);
         assert!(elsewhere.is_err() && parse("status:not_found,new outcome:moved", Vocabulary::Desk).is_ok());
-    }
-
-    #[rstest]
-    #[case("status:opn", "status:opn: there is no status opn; open comes nearest")]
-    #[case("type:frod", "type:frod: there is no type frod; ")]
-    #[case("provder:ethoca", "provder:ethoca: there is no provder; provider comes nearest")]
-    #[case("provider:visa", "provider:visa: visa is not one of: ethoca, verifi, cdrn")]
-    #[case("expired:maybe", "expired:maybe: maybe is not allowed: yes or no")]
-    fn in_one_line_an_error_names_what_comes_nearest_of_a_long_list(#[case] text: &str, #[case] says: &str) {
-        let line = parse(text, Vocabulary::Interface).unwrap_err().in_one_line();
-
-        assert!(line.starts_with(says) && line.len() < 90, "{line}");
     }
 
     #[rstest]

@@ -114,11 +114,6 @@ impl Vocabulary {
         self == Self::Desk || !key.is_local()
     }
 
-    /// Returns true where queries go to the list operation, which knows no more than the interface says.
-    pub fn is_of_interface(self) -> bool {
-        self != Self::Desk
-    }
-
     /// Returns the statuses that can be asked for.
     pub fn statuses(self) -> &'static [AlertStatus] {
         match self {

@@ -123,7 +123,6 @@ impl Recording {
         let unusable = |what: String| format!("{}: {what}", path.display());
         let mut options = OpenOptions::new();
         options.create(true).read(true).append(true);
-        #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(|error| unusable(format!("cannot be written: {error}")))?;
         let metadata = file.metadata().map_err(|error| unusable(format!("cannot be read: {error}")))?;
@@ -195,15 +194,9 @@ fn whole_lines(file: &mut File, length: u64) -> io::Result<Option<u64>> {
     Ok(Some(0))
 }
 
-#[cfg(unix)]
 fn keep_private(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     file.set_permissions(std::fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn keep_private(_file: &File) -> io::Result<()> {
-    Ok(())
 }
 
 /// The lines of a recording, each with its number, counted from 1; empty ones are passed over.
@@ -369,7 +362,6 @@ mod tests {
         assert!(Recording::open(&path).unwrap_err().contains("another listener"));
     }
 
-    #[cfg(unix)]
     #[test]
     fn only_its_owner_can_read_it_though_it_was_open_to_others_before() {
         use std::os::unix::fs::PermissionsExt as _;

@@ -9,7 +9,8 @@ use futures::try_join;
 
 use super::outbox::recipients;
 use crate::domain::attempt::{
-    AttemptCounts, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, word_of,
+    AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, Settlement, grant,
+    may_commit, word_of,
 };
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
@@ -152,14 +153,19 @@ async fn holder(unit: &UnitOfWork<'_>, organization: i64, alert: i64, now: Prese
 }
 
 /// Earlier uses of a request's Idempotency-Key, as far back as keys are remembered.
-async fn key_uses(unit: &UnitOfWork<'_>, organization: i64, alert: i64, request: &ClaimRequest) -> Work<Vec<KeyUse>> {
+async fn key_uses(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    alert: i64,
+    request: &ClaimRequest,
+) -> Work<Vec<IdempotencyKeyUse>> {
     let Some(key) = &request.idempotency_key else { return Ok(Vec::new()) };
     let uses = "SELECT alert = ?4 AND body_hash = ?5, state = 'COMMITTED'
         FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_by_key/*+*/
         WHERE organization = ?1 AND idempotency_key = ?2 AND started_at > ?3";
-    let since = request.now.date - KEY_MEMORY;
+    let since = request.now.date - IDEMPOTENCY_KEY_MEMORY;
     unit.all(uses, &[&organization, key, &since, &alert, &request.body_hash], |row| {
-        Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? })
+        Ok(IdempotencyKeyUse { same: row.get(0)?, committed: row.get(1)? })
     })
     .await
 }

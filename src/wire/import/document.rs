@@ -50,28 +50,6 @@ type Step<T> = Result<T, Broken>;
 
 const OPEN_TEXT: &str = "is not JSON: a text is not closed that begins";
 
-/// Extent of the object that a text begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FirstObject {
-    /// A page up to its array of alerts.
-    Page,
-    Whole,
-    /// A part, which ends inside a text.
-    InText,
-    Part,
-}
-
-impl FirstObject {
-    pub(super) fn of(text: &[u8]) -> Self {
-        match Document::new(Source::new(text)).scan(true) {
-            Ok(Scan::PageData) => Self::Page,
-            Ok(Scan::Value) => Self::Whole,
-            Err(broken) if broken.what == OPEN_TEXT => Self::InText,
-            Err(_) => Self::Part,
-        }
-    }
-}
-
 impl<R: BufRead> Document<R> {
     pub(super) fn new(source: Source<R>) -> Self {
         Self { source, place: Place::START, state: State::Outside, row: Vec::new(), row_too_large: false }

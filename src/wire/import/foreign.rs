@@ -6,19 +6,12 @@ pub(super) const LOOKED_AT: usize = 4_096;
 const AS_CSV: &str = "save it as CSV UTF-8";
 
 /// Beginnings, and the kind of file that has them with the way out.
-const KINDS: [(&[u8], &str, &str); 12] = [
+const KINDS: [(&[u8], &str, &str); 5] = [
     (b"\xD0\xCF\x11\xE0", "an old Excel workbook (.xls)", AS_CSV),
     (b"\xFF\xFE", "UTF-16", AS_CSV),
     (b"\xFE\xFF", "UTF-16", AS_CSV),
     (b"\x1F\x8B", "packed by gzip", "unpack it first"),
-    (b"BZh", "packed by bzip2", "unpack it first"),
-    (b"\xFD7zXZ", "packed by xz", "unpack it first"),
-    (b"7z\xBC\xAF", "a 7-Zip archive", "unpack it first"),
     (b"%PDF", "a PDF", "export it as CSV UTF-8 where it comes from"),
-    (b"{\\rtf", "an RTF document", AS_CSV),
-    (b"SQLite format 3\0", "an SQLite database", "a file of rows is needed"),
-    (b"\x89PNG", "a picture", "a file of rows is needed"),
-    (b"\xFF\xD8\xFF", "a picture", "a file of rows is needed"),
 ];
 
 /// The kind of file that begins so, and the way out; none where it may be text with rows.
@@ -32,8 +25,7 @@ pub fn kind(beginning: &[u8]) -> Option<String> {
         return match () {
             () if holds(b"opendocument.spreadsheet") => told("an OpenDocument workbook (.ods)", AS_CSV),
             () if holds(b"xl/") || holds(b"[Content_Types].xml") => told("an Excel workbook (.xlsx)", AS_CSV),
-            () if holds(b"Index/") || holds(b".iwa") => told("a Numbers workbook", AS_CSV),
-            () => told("a ZIP archive", "unpack it first"),
+            () => told("a ZIP archive or a Numbers workbook", "unpack it, or save it as CSV UTF-8"),
         };
     }
     if beginning.trim_ascii_start().starts_with(b"<") {

@@ -1,8 +1,10 @@
 //! The formats that files of alerts are in, and how their content tells them apart.
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use super::document::FirstObject;
+use serde_json::value::RawValue;
+
 use super::row::MAX_ROW;
 use super::source::Source;
 use crate::domain::closed_enum;
@@ -53,18 +55,12 @@ fn sniff(text: &[u8], whole: bool) -> Option<FileFormat> {
 
 /// Objects: one a line, or a document that goes over lines as it likes? The first line tells.
 fn sniff_objects(text: &[u8], whole: bool) -> Option<FileFormat> {
-    let end = match text.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-        None if whole => text.len(),
-        // A page may stand on one line, however long it is.
-        None => return (FirstObject::of(text) == FirstObject::Page).then_some(FileFormat::Json),
-        Some(end) => end,
-    };
-    let line = text[..end].trim_ascii_end();
-    match FirstObject::of(line) {
-        FirstObject::Page => Some(FileFormat::Json),
-        // A text is never broken over lines in JSON: then this line is broken, and lines are what the file is made of.
-        FirstObject::Whole | FirstObject::InText => Some(FileFormat::Ndjson),
-        FirstObject::Part => match text[end..].trim_ascii_start().first() {
+    let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r')).or(whole.then_some(text.len()))?;
+    let (line, rest) = (text[..end].trim_ascii_end(), text[end..].trim_ascii_start());
+    match serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(line) {
+        Ok(members) if members.get("data").is_some_and(|data| data.get().starts_with('[')) => Some(FileFormat::Json),
+        Ok(_) => Some(FileFormat::Ndjson),
+        Err(_) => match rest.first() {
             None if !whole => None,
             // `... 1` and then `{` is never JSON: this line is broken, and the next one begins another object.
             Some(b'{') if !matches!(line.last(), Some(b'{' | b'[' | b',' | b':')) => Some(FileFormat::Ndjson),
@@ -99,8 +95,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_page_on_one_line_is_known_by_its_beginning() {
-        assert_eq!(sniff(b"{\"total\":9,\"data\":[{\"id\":", false), Some(FileFormat::Json));
+    fn a_line_that_has_not_ended_tells_nothing_yet() {
+        assert_eq!(sniff(b"{\"total\":9,\"data\":[{\"id\":", false), None);
         assert_eq!(sniff(b"{\"id\":\"1\",\"comm", false), None);
     }
 }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded::Serializer;
 
-use super::lists::{MOST_ROWS, PageJson};
 use super::members::{Member, json_type, stands_for};
 use super::text::Text;
+use super::{MOST_ROWS, PageJson};
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{
     AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState,

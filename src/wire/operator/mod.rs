@@ -5,6 +5,8 @@
 //! which tells what is wrong with one by the path of its field. A type says in `From` what it is in the terms of the
 //! domain.
 
+use serde::{Deserialize, Serialize};
+
 mod attempts;
 mod audit;
 mod credentials;
@@ -14,7 +16,6 @@ mod fields;
 mod index;
 mod insights;
 mod intake;
-mod lists;
 mod members;
 mod requests;
 mod stats;
@@ -29,7 +30,38 @@ pub use self::fields::read;
 pub use self::index::IndexJson;
 pub use self::insights::InsightsJson;
 pub use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of};
-pub use self::lists::{ListJson, MOST_ROWS, PageJson};
 pub use self::requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson};
 pub use self::stats::{CountsJson, CurrencySumJson, MOST_HOURS};
 pub use self::text::Text;
+
+/// Most rows of a page.
+pub const MOST_ROWS: u32 = 100;
+
+/// A whole list.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "{T}List"))]
+pub struct ListJson<T> {
+    pub data: Vec<T>,
+}
+
+impl<T> ListJson<T> {
+    /// A list of these, in their order.
+    pub fn of<D: Into<T>>(items: Vec<D>) -> Self {
+        Self { data: items.into_iter().map(Into::into).collect() }
+    }
+
+    /// Its items in the terms of the domain.
+    pub fn items<D: From<T>>(self) -> Vec<D> {
+        self.data.into_iter().map(D::from).collect()
+    }
+}
+
+/// A page of a list. The next one is asked for with `next`; null on the last page.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "{T}Page"))]
+pub struct PageJson<T, N> {
+    pub data: Vec<T>,
+    pub next: Option<N>,
+}

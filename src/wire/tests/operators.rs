@@ -9,8 +9,8 @@ use super::interface::filtered;
 use super::operation::{Operation, whole};
 use super::schemas::{moment, named, uuid};
 use crate::domain::DeliveryState;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::calendar::MOST_MINUTES;
-use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::find::{LONGEST_SEARCH, MOST_FOUND};
 use crate::wire::Dialect;
 use crate::wire::operator::{

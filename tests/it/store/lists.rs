@@ -1,12 +1,12 @@
 //! Lists against the meaning of filters and sorts as the domain has them: same alerts, same order, same totals.
 
-use avert::domain::filter::{MAX_PAGE_SIZE, PageRequest};
 use avert::domain::query::{Vocabulary, parse};
 use avert::domain::time::Timestamp;
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour,
     CompanyId, Comparison, Currency, Deadline, LocalConditions, Provider, Sort, SortField, SortOrder,
 };
+use avert::domain::{MAX_PAGE_SIZE, PageRequest};
 use chrono::{Duration, NaiveDate};
 use proptest::prelude::*;
 use proptest::sample::select;

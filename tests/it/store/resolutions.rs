@@ -262,7 +262,7 @@ async fn a_key_used_for_something_else_is_refused(fixture: Fixture) {
     let other_key =
         fixture.store.claim_resolution(request(&fixture, &alert, refunded(), Some("key-2"), noon())).await.unwrap();
 
-    assert_eq!((other_body, other_alert), (Claim::KeyReused, Claim::KeyReused));
+    assert_eq!((other_body, other_alert), (Claim::IdempotencyKeyReused, Claim::IdempotencyKeyReused));
     assert!(matches!(other_key, Claim::AlreadyResolved(_)));
 }
 

@@ -2,15 +2,15 @@
 
 mod results;
 mod rows;
-mod told;
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::bail;
 
+use super::answer::as_decided;
 use super::named;
-use super::resolve::{double_of, not_compared, on_payment, parts, rule_in_words, unanswerable};
+use super::resolve::{not_compared, parts, rule_in_words, unanswerable};
 use super::sending::{CommandDecision, CommandJournal};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::ask::confirm;
@@ -19,14 +19,16 @@ use crate::cli::failure::{InDoubt, Misused, Signalled, code_of_service, say};
 use crate::cli::output::printable;
 use crate::cli::process::Signals;
 use crate::cli::source::AlertAccess;
+use crate::desk::ledger::known_answers::KnownAnswer;
+use crate::desk::ledger::preflight::{PreflightResult, paid_twice};
 use crate::desk::ledger::sender;
 use crate::desk::{AnswerStep, JournalRun};
 use crate::domain::indeterminate::{Proof, proof};
-use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp};
+use crate::domain::resolution::Decision;
+use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp, decide};
 use crate::service::ServiceError;
-use results::{ResultEntry, ResultsFile, RowResult};
+use results::{ResultEntry, ResultsFile, RowOutcome, RowResult, RunReport};
 use rows::{DecisionRow, SaidRow};
-use told::{Became, Counts, Told};
 
 /// Advice on a row that a check warns of.
 const ALONE: &str = "decide it by itself, where you can say that it is to be answered all the same";
@@ -50,36 +52,44 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
         confirm(question(&rows, &earlier, &source)).await?;
     }
     // An alert that any line decided, or may have decided, is not decided by another line, even after the file was
-    // changed.
+    // changed. A possible refund counts as one.
     let lines = |is_meant: fn(RowResult) -> bool| {
-        let meant = earlier.values().filter(|entry| is_meant(entry.result));
-        meant.filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect()
+        let meant = earlier.values().filter(move |entry| is_meant(entry.outcome.result));
+        meant.filter_map(|entry| Some((entry.alert()?, entry.line)))
     };
-    let seen = lines(RowResult::may_be_done);
-    // A possible refund counts as one.
-    let refunds = lines(|result| result == RowResult::Unknown);
+    let seen = lines(RowResult::may_be_done).collect();
+    let refund = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    let now = source.now();
+    let refunds = lines(|result| result == RowResult::Unknown).filter_map(|(id, _)| Some((id, answer(&refund, now)?)));
+    let refunds = refunds.collect();
     let kept = results.map(|results| KeptRun { results, journal: CommandJournal::open(&source), together: None });
     let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
     let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
     let mut run = Run { source: &source, kept, from_file, earlier, seen, refunds, in_vain: 0, stopped: None };
     // From here on a signal no longer ends the process by itself: a decision under way is reported first.
     let mut signals = Signals::listen()?;
-    let ended = run.all(&rows, Told::new(context.output, rows.len()), &mut signals).await;
+    let mut report = RunReport::new(context.output, rows.len());
+    let ended = run.all(&rows, &mut report, &mut signals).await;
     let stopped = run.stopped.take();
     drop(run);
     source.close();
-    let counts = ended?;
-    let summary = counts.words(from, args.dry_run);
+    ended?;
+    let summary = report.summary(from, args.dry_run);
     match stopped {
         Some(Stop::Signal(signal)) => Err(anyhow::Error::new(signal).context(summary)),
-        _ if counts.of(RowResult::Unknown) > 0 => Err(InDoubt(summary).into()),
+        _ if report.count(RowResult::Unknown) > 0 => Err(InDoubt(summary).into()),
         Some(Stop::Trouble(error)) => Err(anyhow::Error::new(error).context(summary)),
-        None if counts.all_are_well(args.dry_run) => {
+        None if report.all_are_well() => {
             say(&summary);
             Ok(())
         }
         None => bail!("{summary}"),
     }
+}
+
+/// Returns the answer that a resolution is, as the check of another alert on its payment takes it.
+fn answer(resolution: &Resolution, at: Timestamp) -> Option<KnownAnswer> {
+    KnownAnswer::of(Some(resolution), &AnswerStep::Recorded(decide(resolution).status.to_string()), at)
 }
 
 /// Refuses a file whose rows differ from those of earlier entries.
@@ -105,7 +115,7 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
 
 /// Returns the question that confirms the decisions to send.
 fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &AlertAccess) -> String {
-    let settled = |line: &u64| earlier.get(line).is_some_and(|entry| entry.result.may_be_done());
+    let settled = |line: &u64| earlier.get(line).is_some_and(|entry| entry.outcome.result.may_be_done());
     let mut counts: Vec<(String, usize)> = Vec::new();
     for row in rows.iter().filter(|row| !settled(&row.line)).filter_map(|row| row.said.as_ref().ok()) {
         let word = printable(&parts(&row.refunded, None, None, None).refunded.unwrap_or_default()).into_owned();
@@ -130,8 +140,8 @@ struct Run<'a> {
     earlier: HashMap<u64, ResultEntry>,
     /// Line that decided each alert.
     seen: HashMap<AlertId, u64>,
-    /// Line that refunded each alert.
-    refunds: HashMap<AlertId, u64>,
+    /// Refunds of the run, and possible ones of earlier runs.
+    refunds: HashMap<AlertId, KnownAnswer>,
     in_vain: u32,
     /// Reason for which no further decision is sent.
     stopped: Option<Stop>,
@@ -145,8 +155,7 @@ enum Stop {
 
 /// Decision without a warning.
 struct Ready {
-    alert: Alert,
-    resolution: Resolution,
+    decision: CommandDecision,
     /// Reason for which the search for duplicates was not complete.
     unsearched: Option<String>,
 }
@@ -162,56 +171,40 @@ struct KeptRun {
 /// Time at which a decision was sent, and its key in the journal.
 type Left = (Timestamp, Option<String>);
 
-impl KeptRun {
-    fn put(&mut self, line: u64, said: &SaidRow, became: &Became, (at, decision): Left) -> anyhow::Result<()> {
-        let Became { id, result, reason, .. } = became;
-        self.results.put(&ResultEntry {
-            line,
-            id: id.clone(),
-            result: *result,
-            reason: reason.clone(),
-            row: said.digest(),
-            at,
-            decision,
-        })
-    }
-}
-
 impl Run<'_> {
-    async fn all(&mut self, rows: &[DecisionRow], mut told: Told, signals: &mut Signals) -> anyhow::Result<Counts> {
-        let mut counts = Counts::default();
+    async fn all(&mut self, rows: &[DecisionRow], report: &mut RunReport, signals: &mut Signals) -> anyhow::Result<()> {
         for row in rows {
-            let became = match &row.said {
-                Err(wrong) => Became::new(RowResult::Refused, wrong.clone()),
+            let outcome = match &row.said {
+                Err(wrong) => RowOutcome::new(RowResult::Refused, wrong.clone()),
                 Ok(said) => self.row(row.line, said, signals).await?,
             };
-            counts.add(&became);
-            told.row(row.line, &became)?;
+            report.row(row.line, outcome)?;
         }
-        told.finish()?;
-        Ok(counts)
+        report.finish()
     }
 
-    async fn row(&mut self, line: u64, said: &SaidRow, signals: &mut Signals) -> anyhow::Result<Became> {
+    async fn row(&mut self, line: u64, said: &SaidRow, signals: &mut Signals) -> anyhow::Result<RowOutcome> {
         match self.earlier.get(&line).cloned() {
-            Some(entry) if entry.result.is_done() => Ok(Became::new(entry.result, "earlier").about_that_of(&entry)),
-            Some(entry) if entry.result == RowResult::Unknown && self.is_told_to_end() => {
-                let why = "not looked up: the run was stopped before it; --resume looks it up";
-                Ok(Became::new(RowResult::Unknown, why).about_that_of(&entry))
+            Some(entry) if entry.outcome.result.is_done() => {
+                Ok(RowOutcome { reason: Some("earlier".to_owned()), ..entry.outcome })
             }
-            Some(entry) if entry.result == RowResult::Unknown => {
-                let became = tokio::select! {
+            Some(entry) if entry.outcome.result == RowResult::Unknown => {
+                let unknown = |why: String| RowOutcome { reason: Some(why), ..entry.outcome.clone() };
+                if self.is_told_to_end() {
+                    let why = "not looked up: the run was stopped before it; --resume looks it up";
+                    return Ok(unknown(why.to_owned()));
+                }
+                let outcome = tokio::select! {
                     biased;
-                    became = self.look_up(&entry, said) => became,
+                    outcome = self.look_up(&entry, said) => outcome,
                     signal = signals.next() => {
                         self.stopped = Some(Stop::Signal(Signalled(signal)));
-                        Became::new(RowResult::Unknown, left_unanswered(signal,
-                            entry.id.as_deref())).about_that_of(&entry)
+                        unknown(left_unanswered(signal, entry.outcome.id.as_deref()))
                     }
                 };
                 // The time of sending stays, however late the result is found.
-                self.put(line, said, &became, (entry.at, entry.decision))?;
-                Ok(became)
+                self.put(line, said, &outcome, (entry.at, entry.decision))?;
+                Ok(outcome)
             }
             _ if self.stopped.is_some() => Ok(not_tried()),
             _ => {
@@ -225,7 +218,7 @@ impl Run<'_> {
                 };
                 match ready {
                     Ok(ready) => self.send(line, said, ready, signals).await,
-                    Err(became) => Ok(became),
+                    Err(outcome) => Ok(outcome),
                 }
             }
         }
@@ -237,30 +230,29 @@ impl Run<'_> {
     }
 
     /// Looks up the result of a decision that an earlier run sent. It is never sent again.
-    async fn look_up(&self, entry: &ResultEntry, said: &SaidRow) -> Became {
-        let Some(id) = entry.id.as_deref().and_then(|id| id.parse::<AlertId>().ok()) else {
-            return Became::new(RowResult::Unknown, "its entry names no alert");
+    async fn look_up(&self, entry: &ResultEntry, said: &SaidRow) -> RowOutcome {
+        let Some(id) = entry.alert() else {
+            return RowOutcome::new(RowResult::Unknown, "its entry names no alert");
         };
-        let alerts = &*self.source.alerts;
-        let became = match sender::look_up(alerts, None, id).await {
-            Err(error) => Became::new(RowResult::Unknown, format!("the alert cannot be read: {error}")),
+        let outcome = match sender::look_up(&*self.source.alerts, None, id).await {
+            Err(error) => RowOutcome::new(RowResult::Unknown, format!("the alert cannot be read: {error}")),
             Ok(found) => match self.resolution(said, &found.alert).map(|meant| proof(&meant, entry.at, &found)) {
                 Ok(Proof::Landed) => {
                     self.found_out(entry, AnswerStep::AsDecided(found.alert.status.to_string()));
-                    Became::as_decided(Some("found out by reading"))
+                    RowOutcome::new(RowResult::AsDecided, format!("found out by reading: {}", as_decided()))
                 }
                 Ok(Proof::Overtaken) => {
                     self.found_out(entry, AnswerStep::Overtaken(found.alert.status.to_string()));
-                    Became::new(RowResult::Conflict, already(&found.alert))
+                    RowOutcome::new(RowResult::Conflict, already(&found.alert))
                 }
-                Ok(Proof::NotApplied | Proof::Nothing) => Became::new(
+                Ok(Proof::NotApplied | Proof::Nothing) => RowOutcome::new(
                     RowResult::Unknown,
                     "the alert has no outcome so far; it is not sent again: look at the alert, and decide it by itself",
                 ),
-                Err(wrong) => Became::new(RowResult::Unknown, wrong),
+                Err(wrong) => RowOutcome::new(RowResult::Unknown, wrong),
             },
         };
-        became.about(id)
+        outcome.about(id)
     }
 
     /// Writes the result of an earlier run's decision into the journal, where it is still open there.
@@ -273,51 +265,67 @@ impl Run<'_> {
         }
     }
 
-    /// Checks a row's decision. The error is the result of a row that is not to be sent.
-    async fn prepare(&mut self, line: u64, said: &SaidRow) -> Result<Ready, Became> {
-        let alert = match named::find(self.source, &said.name, said.provider.as_deref()).await {
-            Ok(alert) => alert,
-            Err(error) => {
-                let became = match error.downcast::<ServiceError>() {
-                    Ok(error) => self.refused(error),
-                    Err(other) => Became::new(RowResult::Refused, other.to_string()),
-                };
-                return Err(became);
-            }
-        };
+    /// Checks a row's decision. The error is the outcome of a row that is not to be sent.
+    async fn prepare(&mut self, line: u64, said: &SaidRow) -> Result<Ready, RowOutcome> {
+        let found = named::find(self.source, &said.name, said.provider.as_deref()).await;
+        let alert = found.map_err(|error| match error.downcast::<ServiceError>() {
+            Ok(error) => self.refused(error),
+            Err(other) => RowOutcome::new(RowResult::Refused, other.to_string()),
+        })?;
         let id = alert.id;
-        if let Some(before) = self.seen.get(&id) {
-            return Err(Became::new(RowResult::Skipped, format!("the same alert as in line {before}")).about(id));
+        let ready = self.check(said, alert).await.map_err(|(result, why)| RowOutcome::new(result, why).about(id))?;
+        self.seen.insert(id, line);
+        let resolution = &ready.decision.resolution;
+        if resolution.gives_money_back() {
+            self.refunds.extend(answer(resolution, self.source.now()).map(|answer| (id, answer)));
         }
-        let resolution = match self.resolution(said, &alert) {
-            Ok(resolution) => resolution,
-            Err(wrong) => return Err(Became::new(RowResult::Refused, wrong).about(id)),
-        };
+        Ok(ready)
+    }
+
+    /// Checks a decision on an alert. Nobody is there to be asked, so a row that a check warns of is not sent.
+    async fn check(&self, said: &SaidRow, alert: Alert) -> Result<Ready, (RowResult, String)> {
+        if let Some(before) = self.seen.get(&alert.id) {
+            return Err((RowResult::Skipped, format!("the same alert as in line {before}")));
+        }
+        let resolution = self.resolution(said, &alert).map_err(|wrong| (RowResult::Refused, wrong))?;
         if alert.outcome.is_some() {
-            return Err(Became::new(RowResult::Conflict, already(&alert)).about(id));
+            return Err((RowResult::Conflict, already(&alert)));
         }
         if let Some(why) = unanswerable(&alert, self.source.now()) {
-            return Err(Became::new(RowResult::Skipped, format!("{why}: {ALONE}")).about(id));
+            return Err((RowResult::Skipped, format!("{why}: {ALONE}")));
         }
-        let unsearched = if resolution.gives_money_back() { not_compared(self.source, &alert) } else { None };
-        if resolution.gives_money_back()
-            && let Some(double) = self.refunded_double(&alert).await
-        {
-            return Err(Became::new(RowResult::Refused, format!("{double}: {ALONE}")).about(id));
-        }
-        self.seen.insert(id, line);
+        let warned = |why: String| Err((RowResult::Refused, format!("{why}: {ALONE}")));
+        let mut unsearched = None;
         if resolution.gives_money_back() {
-            self.refunds.insert(id, line);
+            unsearched = not_compared(self.source, &alert);
+            if let Some(rule) = rule_in_words(&alert) {
+                return warned(rule);
+            }
         }
-        Ok(Ready { alert, resolution, unsearched })
+        let decision = CommandDecision::new(alert, resolution);
+        match decision.preflight(self.source, &self.refunds).await {
+            PreflightResult::Clear => Ok(Ready { decision, unsearched }),
+            PreflightResult::Answered(alert) => Err((RowResult::Conflict, already(&alert))),
+            PreflightResult::Against(why) | PreflightResult::Waits(why) => warned(why),
+            PreflightResult::PaidTwice(other) => warned(paid_twice(&other)),
+            PreflightResult::InPart(why, _) => warned(format!("other refunds could not be looked for: {why}")),
+        }
     }
 
     /// Sends a decision. It is unconfirmed where a signal ends the run before the reply.
-    async fn send(&mut self, line: u64, said: &SaidRow, ready: Ready, signals: &mut Signals) -> anyhow::Result<Became> {
-        let Ready { alert, resolution, unsearched } = ready;
-        let id = alert.id;
-        let Some(kept) = &mut self.kept else { return Ok(Became::would_be_sent().noting(unsearched).about(id)) };
-        let mut decision = CommandDecision::new(&alert, resolution);
+    async fn send(
+        &mut self,
+        line: u64,
+        said: &SaidRow,
+        ready: Ready,
+        signals: &mut Signals,
+    ) -> anyhow::Result<RowOutcome> {
+        let Ready { mut decision, unsearched } = ready;
+        let id = decision.alert.id;
+        let Some(kept) = &mut self.kept else {
+            let would = RowOutcome::new(RowResult::Skipped, "dry run: would be sent").noting(unsearched).about(id);
+            return Ok(RowOutcome { would_be_sent: true, ..would });
+        };
         if let Some(from) = &self.from_file {
             let run = kept
                 .together
@@ -326,64 +334,39 @@ impl Run<'_> {
         }
         // From here on until the result is written, no reader of the file may take it for one that was not sent.
         let left = (self.source.now(), Some(decision.key.clone()));
-        kept.put(
-            line,
-            said,
-            &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id),
-            left.clone(),
-        )?;
+        let sending = RowOutcome::new(RowResult::Unknown, "it left, and its answer was not written").about(id);
+        self.put(line, said, &sending, left.clone())?;
+        let Some(kept) = &self.kept else { return Ok(sending) };
         let key = decision.key.clone();
-        let became = tokio::select! {
+        let outcome = tokio::select! {
             biased;
             landed = kept.journal.send(decision, self.source) => match landed {
-                Ok(landing) if landing.found => Became::as_decided(None),
-                Ok(_) => Became::recorded(),
+                Ok(landing) if landing.found => RowOutcome::new(RowResult::AsDecided, as_decided()),
+                Ok(_) => RowOutcome { reason: None, ..RowOutcome::new(RowResult::Recorded, "") },
                 Err(error) => self.refused(error),
             },
             signal = signals.next() => {
                 kept.journal.became(key, AnswerStep::Unknown(format!("{signal} ended the command before its answer \
                     came")));
                 self.stopped = Some(Stop::Signal(Signalled(signal)));
-                Became::new(RowResult::Unknown, left_unanswered(signal, Some(&id.to_string())))
+                RowOutcome::new(RowResult::Unknown, left_unanswered(signal, Some(&id.to_string())))
             }
         };
-        if became.result.is_done() || became.result == RowResult::Conflict {
+        if outcome.result.is_done() || outcome.result == RowResult::Conflict {
             self.in_vain = 0;
         }
-        if !became.result.is_done() && became.result != RowResult::Unknown {
+        if !outcome.result.may_be_done() {
             self.refunds.remove(&id);
         }
-        let became = became.noting(unsearched).about(id);
-        self.put(line, said, &became, left)?;
-        Ok(became)
-    }
-
-    /// Returns the reason for which a refund would be a second one on its payment, or for which that could not be
-    /// searched. Nobody is there to be asked.
-    async fn refunded_double(&mut self, alert: &Alert) -> Option<String> {
-        if let Some(rule) = rule_in_words(alert) {
-            return Some(rule);
-        }
-        let others = match self.source.same_payment(alert).await {
-            Ok(others) => others,
-            Err(error) => return Some(format!("alerts on the same payment could not be looked for: {error}")),
-        };
-        let others = on_payment(alert, &others);
-        if let Some(order) = self.source.refunded_order(alert, &others) {
-            return Some(order);
-        }
-        let unfinished = self.source.unfinished().await;
-        let mut doubles = others.iter().filter_map(|other| Some((other, double_of(alert, other, &unfinished)?)));
-        let (other, (_, words)) =
-            doubles.find(|(other, (found, _))| found.is_refunded() || self.refunds.contains_key(&other.id))?;
-        let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();
-        Some(format!("on the same payment, {words}{earlier}"))
+        let outcome = outcome.noting(unsearched).about(id);
+        self.put(line, said, &outcome, left)?;
+        Ok(outcome)
     }
 
     /// Maps a service's error to the result of its row, and stops the run where the next rows would fail too.
-    fn refused(&mut self, error: ServiceError) -> Became {
+    fn refused(&mut self, error: ServiceError) -> RowOutcome {
         if let ServiceError::AlreadyResolved(alert) = &error {
-            return Became::new(RowResult::Conflict, already(alert));
+            return RowOutcome::new(RowResult::Conflict, already(alert));
         }
         let words = error.to_string();
         let result = match (code_of_service(&error), &error) {
@@ -403,7 +386,7 @@ impl Run<'_> {
                 RowResult::Failed
             }
         };
-        Became::new(result, words)
+        RowOutcome::new(result, words)
     }
 
     /// Counts a row without a reply. A few in a row are an outage, in which every other row would become unconfirmed.
@@ -422,14 +405,16 @@ impl Run<'_> {
             .map_err(|errors| errors.iter().map(words).collect::<Vec<_>>().join("; "))
     }
 
-    fn put(&mut self, line: u64, said: &SaidRow, became: &Became, left: Left) -> anyhow::Result<()> {
-        self.kept.as_mut().map_or(Ok(()), |kept| kept.put(line, said, became, left))
+    /// Writes the outcome of a row, whose decision was sent at this time.
+    fn put(&mut self, line: u64, said: &SaidRow, outcome: &RowOutcome, (at, decision): Left) -> anyhow::Result<()> {
+        let Some(kept) = &mut self.kept else { return Ok(()) };
+        kept.results.put(&ResultEntry { line, outcome: outcome.clone(), row: said.digest(), at, decision })
     }
 }
 
 /// Returns the result of a row that a stopped run does not reach.
-fn not_tried() -> Became {
-    Became::new(RowResult::Skipped, "not tried: the run was stopped before it")
+fn not_tried() -> RowOutcome {
+    RowOutcome::new(RowResult::Skipped, "not tried: the run was stopped before it")
 }
 
 /// Describes a row whose reply a signal cut off, and the ways to look it up.

@@ -1,37 +1,44 @@
-//! Results of the rows, in a file beside the rows. They are written to the disk before a decision is sent and after its
-//! reply.
+//! Results of the rows: in a file beside the rows, written to the disk before a decision is sent and after its reply,
+//! and on stdout, a line for each row as it comes.
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use crate::cli::alerts::answer::as_decided;
 use crate::cli::alerts::run_file;
+use crate::cli::args::Format;
+use crate::cli::output::{ListColumns, Output, json as on_one_line, print_line};
 use crate::desk::directory_of;
-use crate::domain::Timestamp;
+use crate::domain::{AlertId, Timestamp, closed_enum};
 
-/// Result of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum RowResult {
-    /// The decision is the alert's outcome.
-    Recorded,
-    /// The alert was found with the outcome of the decision; it is not known who answered.
-    #[serde(rename = "asDecided")]
-    AsDecided,
-    /// Another decision is recorded, or sending.
-    Conflict,
-    /// The row, or the right to decide, is declined: again it would be, too.
-    Refused,
-    /// Not recorded; it may be sent again.
-    Failed,
-    /// Unconfirmed: it was sent, and it is not known whether it arrived.
-    Unknown,
-    /// Not sent.
-    Skipped,
+closed_enum! {
+    /// Result of a row.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub(super) enum RowResult {
+        /// The decision is the alert's outcome.
+        Recorded = "recorded",
+        /// The alert was found with the outcome of the decision; it is not known who answered.
+        #[serde(rename = "asDecided")]
+        AsDecided = "asDecided",
+        /// Another decision is recorded, or sending.
+        Conflict = "conflict",
+        /// The row, or the right to decide, is declined: again it would be, too.
+        Refused = "refused",
+        /// Not recorded; it may be sent again.
+        Failed = "failed",
+        /// Unconfirmed: it was sent, and it is not known whether it arrived.
+        Unknown = "unknown",
+        /// Not sent.
+        Skipped = "skipped",
+    }
 }
 
 impl RowResult {
@@ -44,27 +51,42 @@ impl RowResult {
     pub(super) fn may_be_done(self) -> bool {
         self.is_done() || self == Self::Unknown
     }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::AsDecided => "asDecided",
-            Self::Conflict => "conflict",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-            Self::Skipped => "skipped",
-        }
-    }
 }
 
-/// Entry of the file: the result of a row when it was written.
+/// Outcome of a row: its alert, its result and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ResultEntry {
-    pub(super) line: u64,
+pub(super) struct RowOutcome {
     pub(super) id: Option<String>,
     pub(super) result: RowResult,
     pub(super) reason: Option<String>,
+    /// True where only the dry run kept it from being sent.
+    #[serde(skip)]
+    pub(super) would_be_sent: bool,
+}
+
+impl RowOutcome {
+    pub(super) fn new(result: RowResult, reason: impl Into<String>) -> Self {
+        Self { id: None, result, reason: Some(reason.into()), would_be_sent: false }
+    }
+
+    /// Adds a note to the reason.
+    pub(super) fn noting(self, note: Option<String>) -> Self {
+        let reason: Vec<String> = self.reason.into_iter().chain(note).collect();
+        Self { reason: (!reason.is_empty()).then(|| reason.join("; ")), ..self }
+    }
+
+    /// Adds the alert.
+    pub(super) fn about(self, id: AlertId) -> Self {
+        Self { id: Some(id.to_string()), ..self }
+    }
+}
+
+/// Entry of the file: the outcome of a row when it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ResultEntry {
+    pub(super) line: u64,
+    #[serde(flatten)]
+    pub(super) outcome: RowOutcome,
     /// Digest of the row, which reveals a file that was changed since.
     pub(super) row: String,
     /// Time at which its decision was sent.
@@ -73,6 +95,13 @@ pub(super) struct ResultEntry {
     /// none there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<String>,
+}
+
+impl ResultEntry {
+    /// Returns the alert that it names.
+    pub(super) fn alert(&self) -> Option<AlertId> {
+        self.outcome.id.as_deref()?.parse().ok()
+    }
 }
 
 /// First line: the connection that the entries are about.
@@ -143,6 +172,76 @@ impl ResultsFile {
     }
 }
 
+/// Report of the rows: lines as they come, or one document at the end, with a progress bar on a terminal.
+pub(super) struct RunReport {
+    output: Output,
+    rows: Vec<(u64, RowOutcome)>,
+    bar: ProgressBar,
+}
+
+impl RunReport {
+    pub(super) fn new(output: Output, rows: usize) -> Self {
+        let shown = io::stderr().is_terminal() && !io::stdout().is_terminal();
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        Self { output, rows: Vec::new(), bar: ProgressBar::with_draw_target(Some(rows as u64), target) }
+    }
+
+    fn is_by_line(&self) -> bool {
+        matches!(self.output.asked(), None | Some(Format::Ndjson))
+    }
+
+    pub(super) fn row(&mut self, line: u64, outcome: RowOutcome) -> anyhow::Result<()> {
+        self.rows.push((line, outcome));
+        if let Some(row) = self.rows.last().filter(|_| self.is_by_line()) {
+            let line = on_one_line(&columns().record(row))?;
+            self.bar.suspend(|| print_line(&line))?;
+        }
+        self.bar.inc(1);
+        Ok(())
+    }
+
+    pub(super) fn finish(&self) -> anyhow::Result<()> {
+        self.bar.finish_and_clear();
+        if self.is_by_line() { Ok(()) } else { self.output.print(&columns().report(&self.rows, None)) }
+    }
+
+    /// Returns the number of rows with this result.
+    pub(super) fn count(&self, result: RowResult) -> usize {
+        self.rows.iter().filter(|(_, outcome)| outcome.result == result).count()
+    }
+
+    pub(super) fn all_are_well(&self) -> bool {
+        self.rows.iter().all(|(_, outcome)| outcome.would_be_sent || outcome.result.is_done())
+    }
+
+    pub(super) fn summary(&self, from: &Path, dry: bool) -> String {
+        let all = self.rows.len();
+        if dry {
+            let good = self.rows.iter().filter(|(_, outcome)| outcome.would_be_sent).count();
+            return format!("dry run: {good} of {all} would be sent; nothing was");
+        }
+        let others: String = RowResult::ALL[1..]
+            .iter()
+            .map(|result| (self.count(*result), *result))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, result)| match result {
+                RowResult::AsDecided => format!(", {count} {}", as_decided()),
+                other => format!(", {count} {}", other.as_str()),
+            })
+            .collect();
+        let (recorded, kept) = (self.count(RowResult::Recorded), ResultsFile::path_of(from));
+        format!("{recorded} of {all} recorded{others}; what was sent is kept in {}", kept.display())
+    }
+}
+
+fn columns() -> ListColumns<'static, (u64, RowOutcome)> {
+    ListColumns::new()
+        .both("line", "LINE", |(line, _): &(u64, RowOutcome)| Value::from(*line))
+        .both("id", "ID", |(_, outcome)| json!(outcome.id))
+        .both("result", "RESULT", |(_, outcome)| json!(outcome.result.as_str()))
+        .both("reason", "REASON", |(_, outcome)| json!(outcome.reason))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,9 +251,7 @@ mod tests {
     fn entry(line: u64, result: RowResult) -> ResultEntry {
         ResultEntry {
             line,
-            id: None,
-            result,
-            reason: None,
+            outcome: RowOutcome { id: None, result, reason: None, would_be_sent: false },
             row: "d".to_owned(),
             at: Timestamp::UNIX_EPOCH,
             decision: None,
@@ -212,7 +309,6 @@ mod tests {
         assert!(refused.contains(PLACE) && refused.contains("https://sandbox.example"), "{refused}");
     }
 
-    #[cfg(unix)]
     #[test]
     fn it_is_private_and_held_by_one_run_at_a_time() {
         use std::os::unix::fs::PermissionsExt as _;

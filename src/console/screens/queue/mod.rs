@@ -332,7 +332,7 @@ fn click(queue: &mut Queue, target: QueueTarget, event: MouseEvent, cx: &mut App
         QueueTarget::Title(column) => run(column.sort_field().map_or_else(Vec::new, |field| queue.sort_by(field))),
         QueueTarget::Do(action) => vec![Order::Act(action)],
         QueueTarget::Chip(key) => {
-            let (filter, sort) = query::without(queue.filter().clone(), queue.sort(), key);
+            let (filter, sort) = query::without(queue.filter(), queue.sort(), key);
             run(queue.ask(filter, sort))
         }
         QueueTarget::Divider | QueueTarget::Scrollbar => {

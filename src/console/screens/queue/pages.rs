@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::columns::ContentWidths;
-use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertId, duplicate};
 
 /// Alerts a page, where nobody wants fewer: as many as the interface gives at once.
