@@ -1,7 +1,6 @@
 //! Context of every command: the settings, the directories, the output format.
 
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::PathBuf;
 
 use directories::ProjectDirs;
 use tracing::level_filters::LevelFilter;
@@ -19,10 +18,6 @@ use crate::telemetry;
 
 /// Most characters of a user's name that are kept.
 const USER_CHARS: usize = 64;
-
-/// Reason for which this process writes no log. The first console decides its directory, however many are opened one
-/// after the other.
-static TROUBLE: OnceLock<Option<String>> = OnceLock::new();
 
 /// Context of a command.
 #[derive(Debug, Clone)]
@@ -129,13 +124,7 @@ impl Context {
         telemetry::to_stderr(self.raised(level), self.output.color());
     }
 
-    /// Starts logging for a console, into a file of this directory. Where none can be written the console opens all the
-    /// same; returns why.
-    pub(super) fn log_to_file(&self, data_dir: &Path) -> Option<String> {
-        log_in(self.raised(self.settings.log.level), &data_dir.join("logs"))
-    }
-
-    fn raised(&self, level: LevelFilter) -> LevelFilter {
+    pub(super) fn raised(&self, level: LevelFilter) -> LevelFilter {
         match self.verbose {
             0 => level,
             1 => level.max(LevelFilter::DEBUG),
@@ -152,11 +141,6 @@ impl Context {
     pub(super) fn organization<'a>(&'a self, args: &'a OrganizationArgs) -> Option<&'a str> {
         args.organization.as_deref().or(Some(self.settings.organization.as_str()).filter(|name| !name.is_empty()))
     }
-}
-
-fn log_in(level: LevelFilter, logs: &Path) -> Option<String> {
-    let begin = || telemetry::to_file(level, logs).err().map(|error| format!("{}: {error}", logs.display()));
-    TROUBLE.get_or_init(begin).clone()
 }
 
 /// Returns the name of the login: from the environment, else from the machine's accounts.
@@ -196,17 +180,5 @@ mod tests {
         let (context, _) = Context::read(&Everywhere::default(), true).unwrap();
 
         assert!(context.desk_of_deployment(None, &url.parse().unwrap()).ends_with(format!("desk/hosts/{name}")));
-    }
-
-    #[test]
-    fn the_first_console_of_a_process_decides_whether_the_log_is_in_a_file() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("plain");
-        std::fs::write(&file, "a file where a directory must be").unwrap();
-
-        let first = log_in(LevelFilter::OFF, &directory.path().join("logs"));
-        let second = log_in(LevelFilter::OFF, &file.join("logs"));
-
-        assert_eq!([first, second], [None, None]);
     }
 }

@@ -34,6 +34,7 @@ mod pages;
 mod process;
 mod profile_access;
 mod profiles;
+mod program_log;
 mod rules;
 mod sales;
 mod secrets;
@@ -41,6 +42,7 @@ mod serve;
 mod settings_file;
 mod source;
 mod target;
+mod topics;
 mod webhooks;
 
 use std::future::Future;
@@ -53,7 +55,7 @@ use tracing::level_filters::LevelFilter;
 pub use args::Cli;
 
 use crate::telemetry;
-use args::{Command, ConsoleArgs, JournalCommand, OpenArgs, RemoteArgs, WebhooksCommand};
+use args::{Command, JournalCommand, OpenArgs, RemoteArgs, WebhooksCommand};
 use context::Context;
 use first_page::FirstChoice;
 
@@ -63,8 +65,23 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
-    if let Some(flag) = remote.first_given().filter(|_| command.is_some()) {
-        refuse!("{flag} goes behind the command, where the command has it");
+    let stray = match command {
+        // Commands on the files of a desk take only the choice of the desk from these flags. The rest is about
+        // connecting to its deployment.
+        None
+        | Some(
+            Command::Open(_)
+            | Command::Alerts(_)
+            | Command::Rules(_)
+            | Command::Sales(_)
+            | Command::Journal(_)
+            | Command::Orders(_),
+        ) => None,
+        Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
+        _ => remote.first_given(),
+    };
+    if let Some(flag) = stray {
+        refuse!("{flag} before the command is for `avert open` and `avert alerts`");
     }
     match &command {
         // These need no settings and no home.
@@ -83,7 +100,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     telemetry::report_panics(if demo { std::env::temp_dir() } else { context.reports() });
     let command = match command {
         Some(command) => command,
-        None => match plain_avert(&context, remote, console)? {
+        None => match plain_avert(&context, &remote)? {
             Some(command) => command,
             None => return Ok(()),
         },
@@ -92,7 +109,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         // With a console the log goes to a file.
         Command::Demo(_) | Command::Open(_) => {}
         Command::Serve(_) | Command::Webhooks(WebhooksCommand::Listen(_)) => {
-            context.log_to_stderr(context.settings.log.level);
+            context.log_to_stderr(context.settings.log.level.filter());
         }
         _ => context.log_to_stderr(LevelFilter::WARN),
     }
@@ -103,6 +120,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         }
         Command::Open(mut args) => {
             args.console = args.console.or(console);
+            args.remote = args.remote.or(remote);
             args.remote.profile = args.wanted.take().or(args.remote.profile);
             block_on(open::run(context, *args))
         }
@@ -113,15 +131,33 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Clients(command) => block_on(credentials::clients(context, command)),
         Command::Keys(command) => block_on(credentials::keys(context, command)),
         Command::Webhooks(command) => block_on(webhooks::run(context, command)),
-        Command::Alerts(command) => block_on(alerts::run(context, command)),
+        Command::Alerts(mut command) => {
+            command.take_remote(remote);
+            block_on(alerts::run(context, command))
+        }
         Command::Profiles(command) => block_on(profiles::run(context, command)),
-        Command::Login(args) => block_on(login::login(context, args)),
-        Command::Logout(args) => login::logout(&context, &args),
-        Command::Sales(command) => sales::run(&context, command),
+        Command::Login(mut args) => {
+            args.profile = args.profile.or(remote.profile);
+            block_on(login::login(context, args))
+        }
+        Command::Logout(mut args) => {
+            args.profile = args.profile.or(remote.profile);
+            login::logout(&context, &args)
+        }
+        Command::Sales(mut command) => {
+            command.take_remote(remote);
+            sales::run(&context, command)
+        }
         Command::Attempts(command) => block_on(attempts::run(context, command)),
-        Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args),
-        Command::Orders(command) => block_on(orders::run(context, command)),
-        Command::Rules(command) => block_on(rules::run(context, command)),
+        Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args.or(remote)),
+        Command::Orders(mut command) => {
+            command.take_remote(remote);
+            block_on(orders::run(context, command))
+        }
+        Command::Rules(mut command) => {
+            command.take_remote(remote);
+            block_on(rules::run(context, command))
+        }
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
         Command::Copy(args) => block_on(copy::run(context, args)),
@@ -132,22 +168,21 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
 }
 
 /// Returns the command of `avert` alone: the console, or the choice of the first page where nothing is set up.
-fn plain_avert(context: &Context, remote: RemoteArgs, console: ConsoleArgs) -> anyhow::Result<Option<Command>> {
+fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<Command>> {
     open::require_terminal()?;
-    let open = |args: OpenArgs| Ok(Some(Command::Open(Box::new(OpenArgs { console, ..args }))));
-    if !first_page::is_called_for(context, &remote) {
-        return open(OpenArgs { remote, ..OpenArgs::default() });
+    if !first_page::is_called_for(context, remote) {
+        return Ok(Some(Command::Open(Box::default())));
     }
     match first_page::choose()? {
         FirstChoice::Demo => Ok(Cli::read(["avert", "demo"].map(Into::into))?.command),
-        FirstChoice::Local => open(OpenArgs::default()),
+        FirstChoice::Local => Ok(Some(Command::Open(Box::default()))),
         FirstChoice::Connection => {
             let mut name = None;
             block_on(async {
                 name = Some(profiles::connect(context).await?.to_string());
                 Ok(())
             })?;
-            open(OpenArgs { wanted: name, ..OpenArgs::default() })
+            Ok(Some(Command::Open(Box::new(OpenArgs { wanted: name, ..OpenArgs::default() }))))
         }
         FirstChoice::Nothing => Ok(None),
     }

@@ -19,6 +19,7 @@ use super::local::Local;
 use super::networks::{self, Known};
 use super::process::{Signals, variable};
 use super::profiles::for_console;
+use super::program_log;
 use super::rules::RulesText;
 use super::settings_file::SettingsFile;
 use super::target::{CredentialSource, RemoteTarget, credential_variable};
@@ -43,6 +44,9 @@ const LAST_FRAME: Duration = Duration::from_secs(5);
 
 /// Longest wait for resolutions that are sending; their result is recorded either way.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Longest wait for a deployment to say whether a key is an operator's.
+const ASKED_FOR: Duration = Duration::from_secs(2);
 
 /// Longest wait for deliveries that are under way.
 const DRAIN: Duration = Duration::from_secs(1);
@@ -93,7 +97,7 @@ async fn open_once(
     let rules = RulesText::of(context);
     let settings = with_rules(settings, &rules)?;
     let local = Local::making_for(context, OpenedBy::Console).await?;
-    let log_trouble = context.log_to_file(&context.home.data_dir);
+    let log_trouble = program_log::start(context, &context.home.data_dir);
     let organization = local.chosen(context.organization(&args.organization)).await?;
     let caller = local.caller(organization.as_deref()).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
@@ -145,7 +149,7 @@ async fn elsewhere(
         );
         target.profile.environment = Some(access.ask_environment(name)?);
     }
-    let target = target.as_operator(context.profiles.as_ref()).await?;
+    let target = as_operator(target).await?;
     let Profile { environment, read_only, refresh_seconds, page_size, .. } = target.profile;
     let (name, dialect, profile) = (target.name(), target.dialect, target.named.clone());
     let desk = context.desk_of_deployment(profile.as_ref(), &target.url);
@@ -175,7 +179,7 @@ async fn elsewhere(
     };
     let session = Session {
         desk_dir: Some(desk),
-        log_trouble: context.log_to_file(&context.home.data_dir),
+        log_trouble: program_log::start(context, &context.home.data_dir),
         rules: Some(Arc::new(rules)),
         profiles: for_console(context, here),
         keeper: settings_keeper(context, args),
@@ -184,6 +188,19 @@ async fn elsewhere(
     let result = stay(session, signals).await;
     client.finish(PATIENCE).await;
     result
+}
+
+/// Adds the API key as the operator's key, where the deployment accepts it in time. A slow one is opened by the
+/// interface alone.
+async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
+    let host = target.url.host();
+    match timeout(ASKED_FOR, target.clone().with_key_of_both_scopes()).await {
+        Ok(answer) => answer,
+        Err(_) => {
+            say!("{host} does not say whether the key is an operator's: opened with what the interface has");
+            Ok(target)
+        }
+    }
 }
 
 /// Describes where this console's own credential is kept.
@@ -358,7 +375,7 @@ fn links(settings: &config::Links) -> LinkTemplates {
 fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
     let is_set = |name: &str| lookup(name).is_some();
     let far = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].into_iter().any(is_set);
-    !far && (cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+    !far && (cfg!(any(target_os = "macos", windows)) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
 /// Returns the settings that a flag or the environment overrides for this console.

@@ -1,6 +1,8 @@
 //! `avert completions`, `avert man` and `avert help`, made from the clap tree and from the pages of the reference.
 
+mod layout;
 mod markdown;
+mod roff;
 mod text;
 
 use std::fs;
@@ -8,56 +10,16 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use roff::{Roff, roman};
 
 use super::Cli;
 use super::args::{CompletionsArgs, Everywhere, HelpArgs, ManArgs};
 use super::output::{Output, print_line};
+use super::topics::{TOPICS, Topic, topic};
 
 /// Width of pages where the terminal's is not known, and the largest one that reads well.
 const WIDTH: usize = 80;
 const WIDEST: usize = 110;
 const NARROWEST: usize = 40;
-
-/// Width of a manual page's text in 80 columns, where `man` indents it.
-const MANUAL_WIDTH: usize = 72;
-
-/// Topic of the reference: the name it is asked for by, its subject in a few words, and its page in Markdown.
-pub(super) struct Topic {
-    pub(super) name: &'static str,
-    pub(super) about: &'static str,
-    pub(super) page: &'static str,
-}
-
-macro_rules! topics {
-    ($($name:literal $about:literal;)*) => {
-        &[$(Topic { name: $name, about: $about, page: include_str!(concat!("../../assets/docs/", $name, ".md")) }),*]
-    };
-}
-
-/// All topics, in the order in which they are listed.
-pub(super) const TOPICS: &[Topic] = topics! {
-    "console" "screens, signs, answering, every key";
-    "exactly" "rare cases: outages, ends, unconfirmed answers";
-    "commands" "every command, its output and exit codes";
-    "configuration" "every setting with its default and its variable";
-    "import" "fields and formats of alerts";
-    "deployments" "profiles, credentials, certificates";
-    "orders" "the shop's orders beside the alerts";
-    "rules" "your own rules that suggest answers";
-    "api" "dialects, errors, lists, time, outcomes, operator routes";
-    "webhooks" "deliveries, retries, signatures, tests, listening";
-    "networks" "gateways to Ethoca, Verifi and CDRN";
-    "provider-contract" "what a gateway has to speak";
-    "postgresql" "several nodes on one database, moving there and back";
-    "reliability" "backups, stopping, keys, the clock, retention, the audit log, limits";
-    "operations" "setting up, sizing, watching, restoring, upgrading";
-    "benchmarks" "how fast avert is, and how that is measured";
-};
-
-fn topic(name: &str) -> Option<&'static Topic> {
-    TOPICS.iter().find(|topic| topic.name == name)
-}
 
 pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     let mut script = Vec::new();
@@ -84,22 +46,9 @@ fn write_pages(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     clap_mangen::generate_to(Cli::tree(), directory)?;
     TOPICS.iter().try_for_each(|topic| {
-        fs::write(directory.join(format!("avert-{}.7", topic.name)), manual_page(topic.name, topic.about, topic.page))
+        let page = roff::roff(topic.name, topic.about, &markdown::blocks(topic.page));
+        fs::write(directory.join(format!("avert-{}.7", topic.name)), page)
     })
-}
-
-/// Returns a page of the reference as a manual page of section 7, with its lines as they are.
-fn manual_page(name: &str, about: &str, page: &str) -> String {
-    let title = format!("avert-{name}");
-    let mut manual = Roff::new();
-    // Without a date: the version tells its age.
-    manual.control("TH", [title.as_str(), "7", "\"\"", concat!("avert ", env!("CARGO_PKG_VERSION"))]);
-    manual.control("SH", ["NAME"]).text([roman(format!("{title} - {about}"))]);
-    manual.control("SH", ["DESCRIPTION"]).control("nf", []);
-    for line in text::text(&markdown::blocks(page), MANUAL_WIDTH, false).lines() {
-        manual.text([roman(line)]);
-    }
-    manual.render()
 }
 
 /// Prints the page of a topic, else the help of a command, else the list of topics.
@@ -145,19 +94,4 @@ fn help_of(words: &[String]) -> anyhow::Result<String> {
         command = below;
     }
     Ok(command.render_long_help().to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_manual_page_has_its_name_and_no_line_that_would_be_a_command() {
-        let page = manual_page("name", "about it", "# Title\n\nSome words.\n\n```\n.dot\n'quote\n```\n");
-
-        assert!(page.contains(".TH avert-name 7 \"\" \"avert "), "{page}");
-        assert!(page.contains(".SH NAME\navert\\-name \\- about it\n"), "{page}");
-        assert!(page.contains(".nf\nTitle\n"), "{page}");
-        assert!(page.lines().all(|line| !line.starts_with(".dot") && !line.starts_with('\'')), "{page}");
-    }
 }

@@ -85,7 +85,9 @@ impl AlertAccess {
             organization.refuse_elsewhere()?;
             let asked = asked(target.dialect, target.dialect.into())?;
             if as_operator {
-                target = target.as_operator(context.profiles.as_ref()).await?;
+                let (with_kept, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
+                withheld.iter().for_each(|why| say!("{why}"));
+                target = with_kept.with_key_of_both_scopes().await?;
             }
             let clock: SharedClock = Arc::new(SystemClock);
             let (dialect, environment) = (target.dialect, target.profile.environment);

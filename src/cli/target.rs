@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::time::timeout;
 
 use super::args::RemoteArgs;
 use super::context::Context;
@@ -21,9 +18,6 @@ use crate::outbound::tls::TlsFiles;
 use crate::service::Deployment;
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
-
-/// Longest wait for a deployment to say whether a key is an operator's.
-const ASKED_FOR: Duration = Duration::from_secs(2);
 
 pub(super) const URL: &str = "AVERT_URL";
 const DIALECT: &str = "AVERT_DIALECT";
@@ -274,21 +268,12 @@ impl RemoteTarget {
         may_be_both.then(|| self.clone().with_operator_key(key.clone()))
     }
 
-    /// Adds an operator's key: one that is kept for its profile, or its API key, where the deployment is an avert that
-    /// accepts it as one in time. It says why there is none.
-    pub(super) async fn as_operator(self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
-        let (target, withheld) = self.with_kept_operator_key(access)?;
-        withheld.iter().for_each(|why| say!("without an operator's key: {why}"));
-        let Some(both) = target.by_one_key() else { return Ok(target) };
+    /// Adds its API key as the operator's key, where the deployment is an avert that accepts it as one.
+    pub(super) async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
+        let Some(both) = self.by_one_key() else { return Ok(self) };
         let (client, _) = both.clone().connect(Arc::new(SystemClock))?;
-        match timeout(ASKED_FOR, client.probe_operator()).await {
-            Ok(Ok(OperatorProbe::Operator { .. })) => Ok(both),
-            Ok(_) => Ok(target),
-            Err(_) => {
-                say!("without an operator's key: {} does not say whether the API key is one", target.url.host());
-                Ok(target)
-            }
-        }
+        let is_operator = matches!(client.probe_operator().await, Ok(OperatorProbe::Operator { .. }));
+        Ok(if is_operator { both } else { self })
     }
 
     /// Adds the name of the user, which is sent to an avert.

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use tracing::level_filters::LevelFilter;
 
 mod networks;
 mod table;
@@ -230,7 +229,7 @@ table! {
     /// Settings of the log.
     Log {
         /// Level of the log: off, error, warn, info, debug or trace.
-        level: LevelFilter = "info", "AVERT_LOG";
+        level: LogLevel = "info", "AVERT_LOG";
     }
 }
 
@@ -322,7 +321,13 @@ impl Settings {
     }
 }
 
+#[cfg(unix)]
 fn is_pipe(file: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt as _;
     std::fs::metadata(file).is_ok_and(|there| there.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_file: &Path) -> bool {
+    false
 }

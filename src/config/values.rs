@@ -63,6 +63,37 @@ pub enum DesktopSetting {
     Osc777,
 }
 
+/// Least severity that is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// Errors.
+    Error,
+    /// Errors and warnings.
+    Warn,
+    /// Errors, warnings and events.
+    Info,
+    /// Events with details.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl LogLevel {
+    /// Returns the level as the log filters by it.
+    pub const fn filter(self) -> LevelFilter {
+        match self {
+            Self::Off => LevelFilter::OFF,
+            Self::Error => LevelFilter::ERROR,
+            Self::Warn => LevelFilter::WARN,
+            Self::Info => LevelFilter::INFO,
+            Self::Debug => LevelFilter::DEBUG,
+            Self::Trace => LevelFilter::TRACE,
+        }
+    }
+}
+
 /// Listening address: `ADDRESS:PORT`, where ADDRESS is an IP address or `localhost`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listen(pub SocketAddr);
@@ -225,12 +256,4 @@ impl SettingType for Environment {
     }
 }
 
-words!(SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting);
-
-impl SettingType for LevelFilter {
-    fn read(text: &str) -> Result<Self, String> {
-        const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
-        let known = LEVELS.contains(&text).then(|| text.parse().ok()).flatten();
-        known.ok_or_else(|| format!("{text:?} is not allowed: one of {}", LEVELS.join(", ")))
-    }
-}
+words!(SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting, LogLevel);

@@ -24,6 +24,16 @@ pub(crate) struct AccessArgs {
 }
 
 impl AccessArgs {
+    /// Merges these flags with others, which fill in what these leave out.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            api_key_file: self.api_key_file.or(other.api_key_file),
+            client_id: self.client_id.or(other.client_id),
+            client_secret_file: self.client_secret_file.or(other.client_secret_file),
+            operator_key_file: self.operator_key_file.or(other.operator_key_file),
+        }
+    }
+
     /// Returns the file with the API key, or with the client secret.
     pub(crate) fn credential_file(&self) -> Option<&Path> {
         self.api_key_file.as_deref().or(self.client_secret_file.as_deref())
@@ -51,6 +61,15 @@ pub(crate) struct TlsArgs {
 }
 
 impl TlsArgs {
+    /// Merges these flags with others, which fill in what these leave out.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            ca_file: self.ca_file.or(other.ca_file),
+            client_certificate: self.client_certificate.or(other.client_certificate),
+            client_key: self.client_key.or(other.client_key),
+        }
+    }
+
     /// Returns the TLS files that they name.
     pub(crate) fn files(&self) -> TlsFiles {
         let Self { ca_file, client_certificate, client_key } = self.clone();

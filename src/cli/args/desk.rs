@@ -48,6 +48,13 @@ pub(crate) struct JournalExportArgs {
     pub(crate) to: Option<PathBuf>,
 }
 
+impl JournalExportArgs {
+    /// Merges in the deployment of the flags before the command, where these name none.
+    pub(crate) fn or(self, before: RemoteArgs) -> Self {
+        Self { desk: self.desk.or(before), ..self }
+    }
+}
+
 /// Start of a time range: a fixed time, or an age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SinceWhen {
@@ -125,6 +132,14 @@ pub(crate) struct OrderImportArgs {
     pub(crate) desk: DeskArgs,
 }
 
+impl OrdersCommand {
+    /// Merges in the flags that stood before the command.
+    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
+        let Self::Import(args) = self;
+        args.desk = std::mem::take(&mut args.desk).or(before);
+    }
+}
+
 fn header(text: &str) -> Result<NamedColumn, String> {
     named_column(text, |column| {
         let known: Vec<&str> = OrderField::ALL.iter().map(|field| field.as_str()).collect();
@@ -158,6 +173,16 @@ pub(crate) struct RehearseArgs {
     pub(crate) source: SourceArgs,
 }
 
+impl RulesCommand {
+    /// Merges in the flags that stood before the command.
+    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
+        match self {
+            Self::List => {}
+            Self::Rehearse(args) => args.source.remote = std::mem::take(&mut args.source.remote).or(before),
+        }
+    }
+}
+
 /// `avert sales`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SalesCommand {
@@ -188,6 +213,17 @@ pub(crate) struct SalesSetArgs {
 pub(crate) struct SalesListArgs {
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
+}
+
+impl SalesCommand {
+    /// Merges in the flags that stood before the command.
+    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
+        let remote = match self {
+            Self::Set(args) => &mut args.remote,
+            Self::List(args) => &mut args.remote,
+        };
+        *remote = std::mem::take(remote).or(before);
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub(super) use self::webhooks::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs,
     WebhookUpdateArgs, WebhooksCommand, WhichEvent,
 };
-use super::pages::TOPICS;
+use super::topics::TOPICS;
 use crate::config::{Listen, SimulatorFault};
 use crate::domain::KeyScope;
 use crate::wire::import::{FileFormat, alert_column};

@@ -49,6 +49,21 @@ pub(crate) struct RemoteArgs {
 }
 
 impl RemoteArgs {
+    /// Merges these flags with others, which fill in what these leave out: flags may stand before the command and
+    /// behind it.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            profile: self.profile.or(other.profile),
+            url: self.url.or(other.url),
+            dialect: self.dialect.or(other.dialect),
+            access: self.access.or(other.access),
+            company_parameter: self.company_parameter.or(other.company_parameter),
+            tls: self.tls.or(other.tls),
+            production: self.production || other.production,
+            insecure_http: self.insecure_http || other.insecure_http,
+        }
+    }
+
     /// Returns the first of these flags that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let Self { access, tls, .. } = self;
@@ -92,6 +107,11 @@ pub(crate) struct DeskArgs {
 }
 
 impl DeskArgs {
+    /// Merges in the deployment of the flags before the command, where these name none.
+    pub(crate) fn or(self, before: RemoteArgs) -> Self {
+        Self { profile: self.profile.or(before.profile), url: self.url.or(before.url) }
+    }
+
     /// Returns the flags of the deployment whose desk it is.
     pub(crate) fn remote(&self) -> RemoteArgs {
         RemoteArgs { profile: self.profile.clone(), url: self.url.clone(), ..RemoteArgs::default() }

@@ -27,20 +27,21 @@ use super::home::Home;
 use super::local::{Local, Running};
 use super::open::{attend, console_settings, require_terminal, session, with_rules};
 use super::process::Signals;
+use super::program_log;
 use super::rules::RulesText;
 use crate::api::{self, ApiOptions};
 use crate::config::{self, Settings, SimulatorSettings};
 use crate::console::rules_file::RulesFile;
 use crate::console::terminal_input::TerminalInput;
-use crate::console::{Session, SessionInfo};
+use crate::console::{NextConsole, Session, SessionInfo};
 use crate::desk::{Desk, DeskError};
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
 use crate::domain::{
     CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret, Timestamp,
 };
-use crate::engine::ActingEngine;
 use crate::engine::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
+use crate::engine::{ActingEngine, Caller};
 use crate::service::{Credentials, Intake, Webhooks};
 
 /// Longest wait for a demo's unfinished work.
@@ -48,6 +49,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time for which the address and the key of the HTTP side stay on the screen before the console opens.
 const TIME_TO_READ: Duration = Duration::from_secs(8);
+
+/// Name of the organization that the demo opens on, before the names of the others.
+const DEMO: &str = "demo";
+const OTHER_ORGANIZATIONS: [&str; 2] = ["Harbour Records", "Northwind Outdoor"];
 
 pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> {
     require_terminal()?;
@@ -66,15 +71,29 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
         stage = set_up(&context, &args, rules, &directory) => stage?,
         signal = signals.next() => return Err(Signalled(signal).into()),
     };
-    let result = attend(stage.session, &mut signals).await;
+    let result = attend_all(&stage, &mut signals).await;
     stage.running.stop(PATIENCE).await;
     stage.local.close();
-    result.map(drop)
+    result
+}
+
+/// Runs the consoles of the organizations, one after the other as they are chosen.
+async fn attend_all(stage: &Stage, signals: &mut Signals) -> anyhow::Result<()> {
+    let mut next = stage.sessions.first();
+    while let Some((_, session)) = next {
+        let chosen = attend(session.clone(), signals).await?;
+        next = match chosen {
+            Some(NextConsole::Organization(name)) => stage.sessions.iter().find(|(known, _)| *known == name),
+            Some(NextConsole::Profile(_)) | None => None,
+        };
+    }
+    Ok(())
 }
 
 /// Demo that is set up.
 struct Stage {
-    session: Session,
+    /// Sessions of the organizations, by their names in the demo.
+    sessions: Vec<(String, Session)>,
     running: Running,
     local: Local,
     _receivers: Vec<Receiver>,
@@ -89,12 +108,21 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         webhooks: config::Webhooks { allow: AllowedNetwork::loopback().to_vec(), ..config::Webhooks::default() },
         ..Settings::default()
     };
-    let log_trouble = context.log_to_file(&home.data_dir);
+    let log_trouble = program_log::start(context, &home.data_dir);
     let by = if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command };
     let local = Local::open(&home, &settings, by).await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
     let acting = local.engine.acting_for(caller.clone());
     let desk = home.data_dir.join("desk");
+    let mut organizations = vec![(DEMO.to_owned(), caller, desk.clone())];
+    for (name, number) in OTHER_ORGANIZATIONS.into_iter().zip(1_u64..) {
+        local.engine.create_organization(name).await?;
+        let caller = local.engine.local_caller(Some(name)).await?;
+        let (desk, seed) = (home.data_dir.join(format!("desk-{number}")), args.seed.wrapping_add(number));
+        let acting = local.engine.acting_for(caller.clone());
+        fill(&acting, &mut DemoFeed::new(seed), args.alerts.div_ceil(4), local.now(), &desk, false).await?;
+        organizations.push((name.to_owned(), caller, desk));
+    }
     let running = local.start_dispatching(DispatcherSettings {
         drain: PATIENCE,
         gaps: &unreliable::GAPS_SECONDS,
@@ -103,11 +131,10 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
     let receivers = receivers(&acting, &local.clock, running.cancel.clone());
     let receivers = receivers.await.context("the demo's receivers cannot be started")?;
     let mut feed = DemoFeed::new(args.seed);
-    fill(&acting, &mut feed, args.alerts, local.now(), &desk).await?;
+    fill(&acting, &mut feed, args.alerts, local.now(), &desk, true).await?;
     if args.rate.per_minute > 0.0 {
         let clock = Arc::clone(&local.clock);
-        let (rate, cancel) = (args.rate.per_minute, running.cancel.clone());
-        tokio::spawn(arrivals(feed, rate, acting.clone(), clock, desk.clone(), cancel));
+        tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), clock, desk, running.cancel.clone()));
     }
     if let Some(listen) = args.listen {
         let listener = TcpListener::bind(listen.0).await.with_context(|| format!("cannot answer at {listen}"))?;
@@ -128,15 +155,26 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         ("data", format!("{}, gone when the demo ends", home.database)),
         ("webhooks", "a delivery fails after four attempts within half a minute; the third receiver fails some".into()),
     ];
-    let place =
-        SessionInfo { name: "demo".to_owned(), demo: true, facts, user: context.user(), ..SessionInfo::default() };
-    let session = Session {
-        desk_dir: Some(desk),
-        log_trouble,
-        rules: Some(rules),
-        ..session(local.engine.deployment(caller), &local.clock, place, preferences)
+    let session = |(name, caller, desk): &(String, Caller, PathBuf)| {
+        let others = organizations.iter().map(|(other, ..)| other).filter(|other| *other != name);
+        let place = SessionInfo {
+            name: if name == DEMO { name.clone() } else { format!("{DEMO}, {name}") },
+            demo: true,
+            facts: facts.clone(),
+            user: context.user(),
+            organizations: others.cloned().collect(),
+            ..SessionInfo::default()
+        };
+        let session = Session {
+            desk_dir: Some(desk.clone()),
+            log_trouble: log_trouble.clone(),
+            rules: Some(Arc::clone(&rules)),
+            ..session(local.engine.deployment(caller.clone()), &local.clock, place, preferences.clone())
+        };
+        (name.clone(), session)
     };
-    Ok(Stage { session, running, local, _receivers: receivers })
+    let sessions = organizations.iter().map(session).collect();
+    Ok(Stage { sessions, running, local, _receivers: receivers })
 }
 
 /// Ingests the alerts of the start, with the shop's orders.
@@ -146,10 +184,11 @@ async fn fill(
     alerts: u32,
     now: Timestamp,
     desk: &Path,
+    events: bool,
 ) -> anyhow::Result<()> {
     let backlog = feed.backlog(alerts, now);
     Desk::open(desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
-    acting.ingest(backlog, IngestOptions { events: true }).await?;
+    acting.ingest(backlog, IngestOptions { events }).await?;
     Ok(())
 }
 

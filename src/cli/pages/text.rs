@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
-use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use super::markdown::{Block, Look, PageTable, Span};
+use super::layout::{TableLayout, layout, said};
+use super::markdown::{Block, Look, Span};
 
 const BOLD: &str = "\x1b[1m";
 const END: &str = "\x1b[0m";
@@ -44,42 +42,22 @@ impl Writer {
             Block::Code(code) => {
                 code.lines().map(|line| format!("{INDENT}  {line}").trim_end().to_owned() + "\n").collect()
             }
-            Block::Table(table) => self.columns(table).unwrap_or_else(|| self.list(table)),
+            Block::Table(table) => match layout(table, self.width - INDENT.len()) {
+                TableLayout::ListColumns(lines) => lines.iter().map(|line| format!("{INDENT}{line}\n")).collect(),
+                TableLayout::List => table.rows.iter().map(|row| self.row(row, said(table, row))).collect(),
+            },
         }
     }
 
-    /// Returns a table in columns; `None` where it is too wide.
-    fn columns(&self, table: &PageTable) -> Option<String> {
-        let mut grid = Table::new();
-        grid.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        let cells = |row: &[Vec<Span>]| row.iter().map(|cell| plain(cell)).collect::<Vec<_>>();
-        grid.set_header(cells(&table.head));
-        grid.add_rows(table.rows.iter().map(|row| cells(row)));
-        let text = grid.to_string();
-        // Every cell has a blank on either side, which the first ones have no use for.
-        let lines = || text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
-        let fits = lines().all(|line| display_width(line) <= self.width - INDENT.len());
-        fits.then(|| lines().map(|line| format!("{INDENT}{line}\n")).collect())
-    }
-
-    /// Returns a table as a list of its rows: the first cell, then the others, with their columns' names where there
-    /// are several.
-    fn list(&self, table: &PageTable) -> String {
-        let mut list = String::new();
+    fn row<'a>(&self, row: &[Vec<Span>], said: impl Iterator<Item = (Option<String>, &'a [Span])>) -> String {
+        let mut lines =
+            row.first().map_or_else(String::new, |first| self.filled(first, INDENT, &format!("{INDENT}  ")));
         let indent = format!("{INDENT}    ");
-        for row in &table.rows {
-            let cells =
-                table.head.iter().zip(row).enumerate().filter(|(place, (_, cell))| *place == 0 || !cell.is_empty());
-            for (place, (head, cell)) in cells {
-                let text = match place {
-                    0 => self.filled(cell, INDENT, &format!("{INDENT}  ")),
-                    _ if table.head.len() > 2 => self.filled(cell, &format!("{indent}{}: ", plain(head)), &indent),
-                    _ => self.filled(cell, &indent, &indent),
-                };
-                list.push_str(&text);
-            }
+        for (name, cell) in said {
+            let lead = name.map_or_else(|| indent.clone(), |name| format!("{indent}{name}: "));
+            lines.push_str(&self.filled(cell, &lead, &indent));
         }
-        list
+        lines
     }
 
     /// Wraps a paragraph, with one indentation for its first line and another for the others.
@@ -110,13 +88,6 @@ impl Writer {
             false => text.into(),
         }
     }
-}
-
-/// Returns text without its looks; a link to a page becomes its command.
-fn plain(text: &[Span]) -> String {
-    text.iter()
-        .map(|Span { text, look }| if *look == Look::Page { format!("avert help {text}") } else { text.clone() })
-        .collect()
 }
 
 #[cfg(test)]

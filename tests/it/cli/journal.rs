@@ -200,7 +200,7 @@ fn each_deployment_has_a_journal_of_its_own() {
     let home = desk();
 
     assert_eq!(decisions(&home, &["--url", "https://shop.example"]), Vec::<String>::new());
-    let unknown = run(home.path(), &["journal", "export", "--profile", "shop"]);
+    let unknown = run(home.path(), &["--profile", "shop", "journal", "export"]);
     assert_eq!(unknown.status.code(), Some(3), "{}", String::from_utf8_lossy(&unknown.stderr));
 }
 

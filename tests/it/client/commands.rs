@@ -207,17 +207,23 @@ fn lists_and_alerts_are_the_same_on_both_machines_and_the_desk_keeps_no_database
 }
 
 #[test]
-fn a_deployment_is_named_by_the_environment_too() {
+fn a_deployment_is_named_by_the_environment_too_and_flags_may_stand_before_the_command() {
     let world = world(1);
+    let total = |output: Output| {
+        assert!(output.status.success(), "{}", errors(&output));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"].clone()
+    };
 
-    let output = avert(world.desk.path(), &["alerts", "list", "--output", "json"])
+    let by_environment = avert(world.desk.path(), &["alerts", "list", "--output", "json"])
         .env("AVERT_URL", &world.server.url)
         .env("AVERT_API_KEY", &world.key)
-        .output()
-        .unwrap();
+        .output();
+    let before = run(
+        world.desk.path(),
+        &["--url", &world.server.url, "--api-key-file", &world.key_file(), "alerts", "list", "--output", "json"],
+    );
 
-    assert!(output.status.success(), "{}", errors(&output));
-    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"], 1);
+    assert_eq!((total(by_environment.unwrap()), total(before)), (json!(1), json!(1)));
 }
 
 #[test]
@@ -410,7 +416,7 @@ fn client_credentials_read_and_answer_an_alert_of_an_engine() {
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "KEY", "--organization", "x"],
     "--organization")]
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "/nowhere/key"], "cannot be read")]
-#[case(&["--url", "https://a.example", "serve"], "--url goes behind the command")]
+#[case(&["--url", "https://a.example", "serve"], "--url before the command")]
 #[case(&["alerts", "export", "--output", "table"], "--output json")]
 fn what_cannot_be_meant_is_refused(#[case] arguments: &[&str], #[case] words: &str) {
     let home = tempfile::tempdir().unwrap();

@@ -75,7 +75,7 @@ fn commands_work_on_the_profile_that_is_named_and_else_on_the_current_one() {
     let named = ["alerts", "list", "--profile", "shop"];
 
     assert_eq!(world.json(&named)["total"], 2);
-    assert_eq!(world.json(&["alerts", "list", "--profile", "shop"])["total"], 2);
+    assert_eq!(world.json(&["--profile", "shop", "alerts", "list"])["total"], 2);
     let by_variable =
         world.command(&["alerts", "list", "--output", "json"]).env("AVERT_PROFILE", "shop").output().unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&by_variable.stdout).unwrap()["total"], 2, "{}", errors(&by_variable));
