@@ -15,7 +15,7 @@ pub(super) struct Migration {
 /// The steps of a kind of database, by their files in order.
 macro_rules! migrations {
     ($kind:literal: $($file:literal),* $(,)?) => {
-        &[$($crate::store::schema::Migration {
+        &[$($crate::schema::Migration {
             file: $file,
             sql: include_str!(concat!("../../../assets/migrations/", $kind, "/", $file, ".sql")),
         }),*]

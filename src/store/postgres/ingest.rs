@@ -20,7 +20,7 @@ use crate::store::subjects::outbox::recipients;
 use crate::store::work::Work;
 
 /// Ingests alerts, all in one unit of work.
-pub(in crate::store) async fn ingest(
+pub(crate) async fn ingest(
     unit: &Unit<'_>,
     organization: i64,
     incoming: &[AlertPatch],

@@ -9,8 +9,8 @@ use super::statements::{Values, micros};
 use super::unit::Unit;
 use crate::domain::attempt::record_outcome;
 use crate::domain::fold::fold;
-use crate::domain::{Alert, AlertId, EventKind, OrganizationId, Resolution};
-use crate::store::CommitRequest;
+use crate::domain::time::Timestamp;
+use crate::domain::{Alert, AlertId, AttemptId, EventKind, OrganizationId, Resolution};
 use crate::store::alert_rows::Stored;
 use crate::store::searched::find_text;
 use crate::store::sql::StoreRows;
@@ -18,32 +18,33 @@ use crate::store::subjects::outbox::recipients;
 use crate::store::work::Work;
 
 /// Reads an alert by its row's key.
-pub(in crate::store) async fn read(unit: &Unit<'_>, key: i64) -> Work<Alert> {
+pub(crate) async fn read(unit: &Unit<'_>, key: i64) -> Work<Alert> {
     rows::read_by_key(&unit.conn, key).await
 }
 
 /// Reads alerts by their rows' keys, in that order.
-pub(in crate::store) async fn read_all(unit: &Unit<'_>, keys: &[i64]) -> Work<Vec<Alert>> {
+pub(crate) async fn read_all(unit: &Unit<'_>, keys: &[i64]) -> Work<Vec<Alert>> {
     let stored = rows::read_by_keys(&unit.conn, keys).await?;
     Ok(stored.into_iter().map(|stored| stored.alert).collect())
 }
 
 /// Reads one alert of an organization by its id.
-pub(in crate::store) async fn find(unit: &Unit<'_>, of: OrganizationId, id: AlertId) -> Work<Option<Stored>> {
+pub(crate) async fn find(unit: &Unit<'_>, of: OrganizationId, id: AlertId) -> Work<Option<Stored>> {
     rows::read_by_id(&unit.conn, of, id).await
 }
 
 /// Stores outcome, status, event and deliveries; the keys are of the organization, the alert and the attempt.
-pub(in crate::store) async fn store(
+pub(crate) async fn store(
     unit: &Unit<'_>,
     (organization, key, attempt): (i64, i64, i64),
     alert: &mut Alert,
     resolution: &Resolution,
-    request: &CommitRequest,
+    id: AttemptId,
+    now: Timestamp,
 ) -> Work<()> {
-    let (conn, now) = (&unit.conn, request.now);
+    let conn = &unit.conn;
     let before = CountKey::of(alert);
-    record_outcome(alert, request.attempt, resolution, now);
+    record_outcome(alert, id, resolution, now);
     let outcome = alert.outcome.as_ref();
     let outcomes: Vec<_> = outcome.map(|outcome| (key, outcome)).into_iter().collect();
     let mut counts = CountChanges::default();

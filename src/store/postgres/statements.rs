@@ -9,7 +9,7 @@ pub(super) use crate::store::alert_rows::{micros, moment};
 pub(super) use crate::store::stored_row::cell;
 
 /// Values of a statement.
-pub(in crate::store) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Text without the one character that PostgreSQL cannot hold.
 pub(super) fn storable(text: &str) -> Cow<'_, str> {

@@ -61,7 +61,7 @@ const fn fields_of(share: SearchShare) -> FieldOwners {
 }
 
 /// Returns the matches, best first.
-pub(in crate::store) fn find(
+pub(crate) fn find(
     reader: &mut Reader,
     organization: OrganizationId,
     query: &FindQuery,

@@ -18,7 +18,7 @@ use crate::store::searched::search_text;
 use crate::store::subjects::named::Named;
 
 /// Ingests alerts, all in one unit of work.
-pub(in crate::store) fn ingest(
+pub(crate) fn ingest(
     unit: &mut Unit<'_>,
     organization: i64,
     recipients: &[i64],

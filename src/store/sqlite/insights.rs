@@ -21,7 +21,7 @@ use crate::store::subjects::insights::{self, CountedKind, InsightScope, Reach, T
 use crate::store::work::Work;
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
-pub(in crate::store) fn insights(
+pub(crate) fn insights(
     reader: &mut Reader,
     organization: OrganizationId,
     filter: &AlertFilter,

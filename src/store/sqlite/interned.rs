@@ -27,7 +27,7 @@ pub(super) struct Interned<T: ?Sized> {
 
 /// The words and ids that alerts share.
 #[derive(Debug)]
-pub(in crate::store) struct Dictionary {
+pub(crate) struct Dictionary {
     /// Providers, types, statuses, outcomes.
     pub(super) words: Interned<str>,
     /// Companies, enrollments.

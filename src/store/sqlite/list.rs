@@ -46,7 +46,7 @@ const MOST_PASSED: u64 = 500;
 const COLUMN_SHARE: u128 = 40;
 
 /// One page with the exact total.
-pub(in crate::store) fn list(
+pub(crate) fn list(
     reader: &mut Reader,
     organization: OrganizationId,
     query: &AlertQuery,
@@ -89,11 +89,7 @@ pub(super) fn planned(
 }
 
 /// One alert of an organization by its id.
-pub(in crate::store) fn get(
-    reader: &mut Reader,
-    organization: OrganizationId,
-    id: AlertId,
-) -> StoreResult<Option<SharedAlert>> {
+pub(crate) fn get(reader: &mut Reader, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(None) };
     let key = "SELECT key FROM alert WHERE organization = ?1 AND id = ?2";
     let key = reader.conn.first(key, (organization, id.0.as_bytes()), cell)?;
@@ -101,7 +97,7 @@ pub(in crate::store) fn get(
 }
 
 /// Number of alerts of the organization.
-pub(in crate::store) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
+pub(crate) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
     let Some(organization) = reader.organization(organization)? else { return Ok(0) };
     reader.refresh_counts(organization)?;
     Ok(reader.counts.all(organization))

@@ -7,37 +7,39 @@ use super::rows::{self, WordKeys};
 use super::statements::{Statements as _, micros};
 use super::writer::Unit;
 use crate::domain::attempt::record_outcome;
-use crate::domain::{Alert, AlertId, EventKind, Resolution};
+use crate::domain::time::Timestamp;
+use crate::domain::{Alert, AlertId, AttemptId, EventKind, Resolution};
+use crate::store::StoreResult;
 use crate::store::alert_rows::Stored;
-use crate::store::{CommitRequest, StoreResult};
 
 /// Reads an alert by its row's key.
-pub(in crate::store) fn read(unit: &mut Unit<'_>, key: i64) -> StoreResult<Alert> {
+pub(crate) fn read(unit: &mut Unit<'_>, key: i64) -> StoreResult<Alert> {
     rows::read_by_key(unit.conn, unit.dictionary, key)
 }
 
 /// Reads alerts by their rows' keys, in that order.
-pub(in crate::store) fn read_all(unit: &mut Unit<'_>, keys: &[i64]) -> StoreResult<Vec<Alert>> {
+pub(crate) fn read_all(unit: &mut Unit<'_>, keys: &[i64]) -> StoreResult<Vec<Alert>> {
     keys.iter().map(|key| read(unit, *key)).collect()
 }
 
 /// Reads one alert of an organization by its id.
-pub(in crate::store) fn find(unit: &mut Unit<'_>, organization: i64, id: AlertId) -> StoreResult<Option<Stored>> {
+pub(crate) fn find(unit: &mut Unit<'_>, organization: i64, id: AlertId) -> StoreResult<Option<Stored>> {
     rows::read_by_id(unit.conn, unit.dictionary, organization, id)
 }
 
 /// Stores outcome, status, event and deliveries; the keys are of the organization, the alert and the attempt.
-pub(in crate::store) fn store(
+pub(crate) fn store(
     unit: &mut Unit<'_>,
     (organization, key, attempt): (i64, i64, i64),
     alert: &mut Alert,
     resolution: &Resolution,
-    request: &CommitRequest,
+    id: AttemptId,
+    now: Timestamp,
     recipients: &[i64],
 ) -> StoreResult<()> {
-    let (conn, now) = (&*unit.conn, request.now);
+    let conn = &*unit.conn;
     let before = WordKeys::intern(conn, unit.dictionary, alert)?.count_key(organization, alert);
-    record_outcome(alert, request.attempt, resolution, now);
+    record_outcome(alert, id, resolution, now);
     if let Some(outcome) = &alert.outcome {
         rows::insert_outcome(conn, unit.dictionary, key, outcome)?;
         find_index::index_later(conn, key, outcome)?;

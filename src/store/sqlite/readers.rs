@@ -65,10 +65,10 @@ impl Shared {
 }
 
 /// One reader: its connection and what it remembers.
-pub(in crate::store) struct Reader {
-    pub(in crate::store) conn: Connection,
+pub(crate) struct Reader {
+    pub(crate) conn: Connection,
     pub(super) budget: Budget,
-    pub(in crate::store) dictionary: Dictionary,
+    pub(crate) dictionary: Dictionary,
     pub(super) counts: CountCache,
     shared: Shared,
     /// The keys of organizations, which never change.

@@ -23,7 +23,7 @@ fn selected() -> Sql {
 }
 
 /// Count and sum of the alerts within a filter for each currency, largest count first.
-pub(in crate::store) fn sums(
+pub(crate) fn sums(
     reader: &mut Reader,
     organization: OrganizationId,
     filter: &AlertFilter,

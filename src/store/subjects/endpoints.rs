@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
+use futures::TryFutureExt as _;
 
 use super::signing;
 use crate::domain::audit::AuditNote;
@@ -13,68 +13,66 @@ use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
 use crate::domain::{
     Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
 };
+use crate::store::StoreError;
 use crate::store::encryption::Seal;
 use crate::store::sealed::{self, CHECK};
 use crate::store::stored_row::{StoredRow, cell};
-use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::units::{UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
 
-#[async_trait]
-impl<S: Units> EndpointStore for S {
+/// Target of a delivery: address, authentication and signing secrets of an endpoint.
+#[derive(Debug, Clone)]
+pub struct EndpointTarget {
+    pub url: Secret,
+    pub auth: EndpointAuth,
+    /// The secrets to sign with, newest first.
+    pub signing: Arc<[Secret]>,
+    /// The certificates (PEM) that are trusted there; empty for this machine's authorities.
+    pub ca_certificate: Arc<str>,
+}
+
+units! {
+    /// Units of work on webhook endpoints. Credentials are stored encrypted.
+    EndpointStore:
+
+    /// Adds an endpoint; `None` where the organization has `most` already, disabled ones included.
     async fn add_endpoint(
-        &self,
         organization: OrganizationId,
         endpoint: NewEndpoint,
         most: u32,
         now: Timestamp,
-    ) -> StoreResult<Option<Endpoint>> {
-        let given = (organization, endpoint, most, now);
-        self.unit(Way::Visible, given, |unit, (of, endpoint, most, now)| {
-            Box::pin(add(unit, *of, endpoint, *most, *now))
-        })
-        .await
+    ) -> Option<Endpoint> {
+        Way::Visible => |unit| add(unit, *organization, endpoint, *most, *now)
     }
 
-    async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
-        self.unit(Way::Look, organization, |unit, organization| {
-            Box::pin(async move { unit.all(&format!("{COLUMNS} ORDER BY e.key"), &[organization], read).await })
-        })
-        .await
+    /// The endpoints of an organization, oldest first.
+    async fn endpoints(organization: OrganizationId) -> Vec<Endpoint> {
+        Way::Look => |unit| of_organization(unit, *organization)
     }
 
-    async fn endpoint(&self, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
-        let found = self.unit(Way::Look, (organization, id), |unit, (of, id)| Box::pin(find(unit, *of, *id))).await?;
-        Ok(found.map(|(_, endpoint)| endpoint))
+    /// One endpoint; removed ones are not found.
+    async fn endpoint(organization: OrganizationId, id: EndpointId) -> Option<Endpoint> {
+        Way::Look => |unit| find(unit, *organization, *id).map_ok(|found| found.map(|(_, endpoint)| endpoint))
     }
 
+    /// Changes an endpoint; `None` when there is none such. Disabling cancels its pending deliveries.
     async fn change_endpoint(
-        &self,
         organization: OrganizationId,
         id: EndpointId,
         change: EndpointChange,
         now: Timestamp,
-    ) -> StoreResult<Option<Endpoint>> {
-        let given = (organization, id, change, now);
-        self.unit(Way::Visible, given, |unit, (of, id, change, now)| {
-            Box::pin(self::change(unit, *of, *id, change.clone(), *now))
-        })
-        .await
+    ) -> Option<Endpoint> {
+        Way::Visible => |unit| change_endpoint(unit, *organization, *id, change.clone(), *now)
     }
 
-    async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
-        let given = (organization, id, now);
-        self.unit(Way::Visible, given, |unit, (of, id, now)| Box::pin(remove(unit, *of, *id, *now))).await
+    /// Removes an endpoint with its credential; its deliveries stay to be read. `false` when there is none such.
+    async fn remove_endpoint(organization: OrganizationId, id: EndpointId, now: Timestamp) -> bool {
+        Way::Visible => |unit| remove(unit, *organization, *id, *now)
     }
 
-    async fn target(
-        &self,
-        organization: OrganizationId,
-        id: EndpointId,
-        now: Timestamp,
-    ) -> StoreResult<Option<EndpointTarget>> {
-        let given = (organization, id, now);
-        self.unit(Way::Read, given, |unit, (of, id, now)| Box::pin(target(unit, *of, *id, *now))).await
+    /// Address, authentication and signing secrets of an endpoint, disabled or not; `None` when there is none such.
+    async fn target(organization: OrganizationId, id: EndpointId, now: Timestamp) -> Option<EndpointTarget> {
+        Way::Read => |unit| target(unit, *organization, *id, *now)
     }
 }
 
@@ -150,6 +148,10 @@ fn read(row: &StoredRow<'_>) -> Work<Endpoint> {
     })
 }
 
+async fn of_organization(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Endpoint>> {
+    unit.all(&format!("{COLUMNS} ORDER BY e.key"), &[&organization], read).await
+}
+
 /// One endpoint with its key.
 pub(super) async fn find(
     unit: &UnitOfWork<'_>,
@@ -173,7 +175,7 @@ async fn find_to_change(
 }
 
 /// Changes an endpoint; `None` where there is none such.
-async fn change(
+async fn change_endpoint(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     id: EndpointId,

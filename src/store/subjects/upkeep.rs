@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
 use futures::try_join;
 
@@ -13,49 +12,86 @@ use crate::domain::{CutOffs, Pruned};
 use crate::store::encryption::Seal;
 use crate::store::sql::BoundValues;
 use crate::store::stored_row::cell;
-use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::units::{UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{Depths, StoreResult, UpkeepStore};
 
-#[async_trait]
-impl<S: Units> UpkeepStore for S {
-    async fn ping(&self) -> StoreResult<()> {
-        self.unit(Way::Look, (), |unit, ()| {
-            Box::pin(async move {
-                let newest = "SELECT /*-*/number/*+CASE WHEN is_called THEN last_value ELSE 0 END*/ FROM change_number";
-                unit.one(newest, &[], cell::<i64>).await.map(drop)
-            })
-        })
-        .await
+/// Queue depths.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Depths {
+    /// Deliveries that wait for their (next) attempt.
+    pub pending: u64,
+    /// Due time of the oldest of them.
+    pub oldest_due: Option<Timestamp>,
+    /// Deliveries that are being sent.
+    pub leased: u64,
+    /// Deliveries that failed for good.
+    pub exhausted: u64,
+    /// Decisions that are being sent to a provider.
+    pub inflight: u64,
+    /// Decisions without a known result.
+    pub unknown: u64,
+    /// Decisions that wait for a person.
+    pub parked: u64,
+}
+
+units! {
+    /// Units of work of upkeep, for all organizations.
+    UpkeepStore:
+
+    /// A health check: a cheap read that proves the database answers.
+    async fn ping() -> () {
+        Way::Look => |unit| ping(unit)
     }
 
-    async fn probe(&self, now: Timestamp) -> StoreResult<()> {
-        self.unit(Way::Quiet, now, |unit, now| Box::pin(probe(unit, *now))).await
+    /// Checks that the data key that the database is sealed with is at hand.
+    ///
+    /// # Errors
+    /// [`Unusable`](crate::store::StoreError::Unusable) names the file that has to hold it.
+    async fn prove_key() -> () {
+        Way::Look => |unit| rekeying::prove(unit)
     }
 
-    async fn prove_key(&self) -> StoreResult<()> {
-        self.unit(Way::Look, (), |unit, ()| Box::pin(rekeying::prove(unit))).await
+    /// Seals every sealed value with this key, in one unit of work; returns their number. The key has to be in its file
+    /// before: other processes go on with the key that they find there.
+    async fn seal_anew(new: Seal, now: Timestamp) -> u64 {
+        Way::VisibleMuch => |unit| rekeying::seal_anew(unit, new, *now)
     }
 
-    async fn seal_anew(&self, new: Seal, now: Timestamp) -> StoreResult<u64> {
-        self.unit(Way::VisibleMuch, (new, now), |unit, (new, now)| Box::pin(rekeying::seal_anew(unit, new, *now))).await
+    /// A write probe: proves that the database can be written.
+    async fn probe(now: Timestamp) -> () {
+        Way::Quiet => |unit| probe(unit, *now)
     }
 
-    async fn kept_clock(&self) -> StoreResult<Option<ClockMemory>> {
-        self.unit(Way::Look, (), |unit, ()| Box::pin(kept_clock(unit))).await
+    /// Stored observations of this machine's clocks, or of those of the machine that had the database before.
+    async fn kept_clock() -> Option<ClockMemory> {
+        Way::Look => |unit| kept_clock(unit)
     }
 
-    async fn keep_clock(&self, memory: ClockMemory) -> StoreResult<()> {
-        self.unit(Way::Quiet, memory, |unit, memory| Box::pin(keep_clock(unit, memory))).await
+    /// Stores the observations of this machine's clocks.
+    async fn keep_clock(memory: ClockMemory) -> () {
+        Way::Quiet => |unit| keep_clock(unit, memory)
     }
 
-    async fn depths(&self) -> StoreResult<Depths> {
-        self.unit(Way::List(None), (), |unit, ()| Box::pin(depths(unit))).await
+    /// Lengths of the queues, of all organizations.
+    async fn depths() -> Depths {
+        Way::List(None) => |unit| depths(unit)
     }
 
-    async fn prune(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned> {
-        retention::prune(self, cut_offs, limit, now).await
+    /// Prunes what is before the cut-offs, at most `limit` of each kind, oldest first. Kinds are deliveries that
+    /// arrived or were given up, with their events and the log of their attempts, and attempts that have ended. Of the
+    /// audit log [`AUDIT_AT_ONCE`] times as many go, which an entry in it then tells of. Deliveries that can still be
+    /// tried, and attempts that have not ended, are never touched. Signing secrets whose time is over are erased.
+    ///
+    /// [`AUDIT_AT_ONCE`]: crate::domain::retention::AUDIT_AT_ONCE
+    async fn prune(cut_offs: CutOffs, limit: u32, now: Timestamp) -> Pruned {
+        |store| retention::prune(store, cut_offs, limit, now)
     }
+}
+
+/// Reads the newest change number.
+async fn ping(unit: &UnitOfWork<'_>) -> Work<()> {
+    let newest = "SELECT /*-*/number/*+CASE WHEN is_called THEN last_value ELSE 0 END*/ FROM change_number";
+    unit.one(newest, &[], cell::<i64>).await.map(drop)
 }
 
 /// Writes the present moment to a fact that nobody reads: its commit proves that the disk can be written.
