@@ -1,8 +1,8 @@
 //! The chain of the audit log: entries with the hash of the one before. An entry is stored in the commit of its change,
 //! and linked to the chain later, with others. So no change waits for the commit of another one.
 
-use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
+use super::statements::{Columns, ManyCells};
 use super::statements::{cell, storable};
 use super::unit::Unit;
 use crate::domain::audit::{AuditLink, AuditRecord, UnlinkedEntry};

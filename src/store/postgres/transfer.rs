@@ -7,7 +7,6 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::chain;
-use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
 use super::copy_mark;
 use super::counts::{TOTALS, counted};
@@ -16,12 +15,13 @@ use super::liveness::DEAD_AFTER;
 use super::look::connect;
 use super::migrate;
 use super::pool::Pool;
+use super::statements::{Columns, ManyCells};
 use super::statements::{cell, storable};
 use crate::domain::database::PostgresAddress;
 use crate::store::work::Work;
 
 use crate::store::audit_log;
-use crate::store::copy_end::{CopyEnd, require_current};
+use crate::store::copy_mark::{CopyEnd, require_current};
 use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
 use crate::store::portable::{PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
 use crate::store::sql::StoreRows;

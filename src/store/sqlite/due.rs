@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 
-use super::statements::{Statements as _, id, micros, moment};
+use super::sql::{Statements as _, id, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};

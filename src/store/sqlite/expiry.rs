@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::counts::CountChanges;
 use super::interned::Dictionary;
 use super::rows::{self, WordKeys};
-use super::statements::{Statements as _, cell, micros, moment};
+use super::sql::{Statements as _, cell, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertStatus};

@@ -11,7 +11,7 @@ use super::query::Wanted;
 use super::readers::Reader;
 use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::sql::Sql;
-use super::statements::{Statements as _, micros};
+use super::sql::{Statements as _, micros};
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider};
 use crate::store::StoreResult;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ToSql};
 
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use crate::store::StoreResult;
 
 /// Most values that a connection remembers of a table: they come from outside, and there may be any number.

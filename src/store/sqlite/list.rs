@@ -19,8 +19,8 @@ use rusqlite::{Connection, params_from_iter};
 use super::counts::{CellFilter, day_start};
 use super::intersection::{by_words, matched};
 use super::marked_orders::{FEW, by_id, marks_in_words, ordered, past_marks, sorted_marks, wait, words_of};
+use super::marked_orders::{Filling, PagePart, reversed};
 use super::marks::{Marks, ROW};
-use super::parts::{Filling, PagePart, reversed};
 use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::selection::{
@@ -28,7 +28,7 @@ use super::selection::{
     matching,
 };
 use super::sql::{Sql, keys, push_window};
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, AlertId, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder};
 use crate::store::StoreResult;

@@ -28,7 +28,7 @@ use super::counts::{CellFilter, CountCache};
 use super::interned::Dictionary;
 use super::marks_cache::MarksCache;
 use super::rows::organization_key;
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use super::turns::{Bounds, FairQueue};
 use super::worker::{hear, locked};
 use crate::domain::{CurrencySum, OrganizationId, SharedAlert};

@@ -8,7 +8,7 @@ use super::list::{everything, planned};
 use super::readers::Reader;
 use super::selection::{by_words_index, counted, from_own_index};
 use super::sql::Sql;
-use super::statements::Statements as _;
+use super::sql::Statements as _;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, CurrencySum, OrganizationId};
 use crate::store::StoreResult;

@@ -17,9 +17,9 @@ use super::instance::Gate;
 use super::interned::Dictionary;
 use super::migrate::{MIGRATIONS, migrate};
 use super::schema::{schema_of, schema_of_any};
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 
-use crate::store::copy_end::{CopyEnd, require_current};
+use crate::store::copy_mark::{CopyEnd, require_current};
 use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
 use crate::store::portable::{AUDIT_START, PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
 use crate::store::stored_row::StoredRow;

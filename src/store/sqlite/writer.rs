@@ -13,10 +13,10 @@ use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use super::checkpoint::Checkpointer;
+use super::files::SameFiles;
 use super::find_index;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
-use super::same_files::SameFiles;
 use super::worker::{Worker, hear, locked};
 use super::write_turn::Turnstile;
 use crate::domain::event::RenderEvent;

@@ -13,8 +13,4 @@ pub(super) mod named;
 pub(super) mod networks;
 pub(super) mod organizations;
 pub(super) mod outbox;
-mod rekeying;
-mod retention;
-mod signing;
-mod token_keys;
 pub(super) mod upkeep;
