@@ -322,7 +322,7 @@ async fn store_outcome(
             unit.with_sqlite(|unit| on_sqlite::store(unit, of, &mut alert, said, request.attempt, request.now, &to))?;
         }
         UnitContext::Postgres(unit) => {
-            on_postgres::store(unit, of, &mut alert, said, request.attempt, request.now).await?
+            on_postgres::store(unit, of, &mut alert, said, request.attempt, request.now).await?;
         }
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;
