@@ -1,7 +1,12 @@
 //! The mark of an unfinished copy: it is in the target before any row comes, and gone with the last commit. Meanwhile
 //! every other process that opens the database refuses it.
+//!
+//! One end of a copy, of either kind of database.
 
-use super::{Finding, SchemaState, StoreError, StoreResult};
+use async_trait::async_trait;
+
+use crate::store::portable::{PortableRow, PortableTable};
+use crate::store::{Finding, SchemaState, StoreError, StoreResult};
 
 /// The table with the mark: it is there as long as the copy is not finished.
 pub(super) const UNFINISHED_COPY: &str = "unfinished_copy";
@@ -58,4 +63,51 @@ impl Occupant {
             (_, None) => Ok(desk.map_or(Self::Nobody, Self::Desk)),
         }
     }
+}
+
+/// A database that is copied from or to.
+#[async_trait(?Send)]
+pub(super) trait CopyEnd {
+    /// Returns the content of the database.
+    fn occupant(&self) -> &Occupant;
+
+    /// A fact by its name.
+    async fn fact(&self, name: &str) -> StoreResult<Option<Vec<u8>>>;
+
+    /// Locks this number; false where another connection to the same database has locked it.
+    async fn lock(&self, number: i64) -> StoreResult<bool>;
+
+    /// The tables that are carried.
+    async fn tables(&self) -> StoreResult<Vec<PortableTable>>;
+
+    /// The next rows of a table, those behind this one.
+    async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>>;
+
+    /// The newest number that an entry of the audit log was ever given.
+    async fn newest_entry(&self) -> StoreResult<i64>;
+
+    /// Refuses a source that was changed since it is read.
+    async fn stood_still(&self) -> StoreResult<()>;
+
+    /// Marks it as an unfinished copy, and makes all tables there, with nothing in them.
+    async fn begin(&mut self, mark: &CopyMark) -> StoreResult<()>;
+
+    /// Stores rows, and commits them.
+    async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;
+
+    /// Adds every alert to the search over all fields.
+    async fn index(&self) -> StoreResult<()>;
+
+    /// Ends the copy: makes the counts from the alerts, and removes the mark.
+    async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()>;
+}
+
+/// Refuses a source whose schema is not this avert's.
+pub(super) fn require_current(state: &SchemaState) -> StoreResult<()> {
+    let words = match state {
+        SchemaState::Current => return Ok(()),
+        SchemaState::Empty(_) => "holds nothing to copy; name the right database",
+        SchemaState::Waiting(_) => "its schema waits for steps of this avert; apply them with `avert migrate`",
+    };
+    Err(StoreError::Unusable(words.to_owned()))
 }

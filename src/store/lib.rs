@@ -9,28 +9,18 @@ extern crate self as store;
 use avert_domain as domain;
 use avert_outbound as outbound;
 
-mod access;
 mod alert_rows;
-mod alerts;
-mod attempts;
-mod audit;
 mod audit_log;
 mod cause;
 mod cells;
-mod copy_end;
 mod copy_mark;
 mod due;
 pub mod encryption;
-mod endpoints;
 mod error;
 pub mod examine;
 mod filter;
 mod finding;
-mod fingerprint;
 mod key_file;
-mod networks;
-mod organizations;
-mod outbox;
 mod portable;
 pub mod postgres;
 pub mod rekeying;
@@ -44,29 +34,33 @@ mod subjects;
 pub mod transfer;
 mod tries;
 mod units;
-mod upkeep;
 mod work;
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-pub use self::access::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords};
-pub use self::alerts::AlertStore;
-pub use self::attempts::{
-    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled,
-};
-pub use self::audit::AuditStore;
-pub use self::endpoints::{EndpointStore, EndpointTarget};
 pub use self::error::{StoreError, StoreResult};
 pub use self::finding::{Finding, Grade};
-pub use self::networks::{NetworkStore, PullEnd, PullLease, PullState};
-pub use self::organizations::{OrganizationRecord, OrganizationStore};
-pub use self::outbox::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent};
 pub use self::postgres::{PostgresOptions, PostgresStore};
 pub use self::schema::SchemaState;
 pub use self::sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore};
-pub use self::upkeep::{Depths, UpkeepStore};
+pub use self::subjects::access::{
+    AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords,
+};
+pub use self::subjects::alerts::AlertStore;
+pub use self::subjects::attempts::{
+    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled,
+};
+pub use self::subjects::audit::AuditStore;
+pub use self::subjects::claims::DueDelivery;
+pub use self::subjects::deliveries::Redelivery;
+pub use self::subjects::endpoints::{EndpointStore, EndpointTarget};
+pub use self::subjects::networks::{NetworkStore, PullEnd, PullLease, PullState};
+pub use self::subjects::organizations::{OrganizationRecord, OrganizationStore};
+pub use self::subjects::outbox::{OutboxStore, SentTestEvent};
+pub use self::subjects::upkeep::{Depths, UpkeepStore};
+pub use self::tries::AttemptRecord;
 pub use crate::domain::Actor;
 pub use crate::domain::cause::RefusalCause;
 use crate::domain::{DatabaseId, InstanceId};

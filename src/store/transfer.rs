@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::copy_end::CopyEnd;
 use super::copy_mark::{CopyMark, DESK, Occupant};
 use super::encryption::Seal;
 use super::key_file;
@@ -15,6 +14,7 @@ use super::sealed::{self, KEY_CHECK, SEALED};
 use super::sqlite::transfer::SqliteEnd;
 use super::{StoreError, StoreResult};
 use crate::domain::database::DatabaseLocation;
+use crate::store::copy_mark::CopyEnd;
 
 /// The data keys of a copy.
 #[derive(Debug, Clone, Default)]

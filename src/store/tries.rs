@@ -1,9 +1,35 @@
 //! Delivery attempts as they are stored: the sent request and its result.
 
+use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{AttemptRecord, StoreError, StoreResult};
-use crate::domain::SentRequest;
+use super::{StoreError, StoreResult};
+use crate::domain::time::Timestamp;
+use crate::domain::{DeliveryId, NextStep, SentRequest};
+
+/// The record of a delivery attempt, and the step that follows it.
+#[derive(Debug, Clone)]
+pub struct AttemptRecord {
+    pub delivery: DeliveryId,
+    pub generation: i64,
+    /// Start of the attempt.
+    pub started_at: Timestamp,
+    pub duration: Duration,
+    /// HTTP status of the answer, if one came.
+    pub status: Option<u16>,
+    /// Reason of the missing answer, in words.
+    pub error: Option<String>,
+    /// True where nothing was sent, because this process may not connect there: it was no attempt, and the delivery
+    /// stays due.
+    pub refused: bool,
+    /// The first 16 KiB of the answer.
+    pub answer: String,
+    /// The sent request, its credential masked; `None` where no request could be made.
+    pub sent: Option<SentRequest>,
+    /// End of the attempt, by a clock that does not jump: the time for which an endpoint has failed is reckoned by it.
+    pub ended_at: Timestamp,
+    pub next: NextStep,
+}
 
 /// Result of an attempt, in a word.
 pub(super) fn result(record: &AttemptRecord) -> Option<String> {

@@ -208,3 +208,34 @@ pub(super) trait Units: Clone + Send + Sync + 'static {
     /// Most alerts that are ingested in one commit, which every other writer waits for.
     fn most_taken_in(&self) -> usize;
 }
+
+/// A trait of units of work on a subject, done alike by every store: each method has its way, and what it does with the
+/// unit of work and references to its arguments. A borrowed argument is kept as what stands behind `as`.
+macro_rules! units {
+    (@do $store:ident ($($arg:ident),*) { $way:expr => |$unit:ident| $job:expr }) => {
+        $store.unit($way, ($($arg,)*), |$unit, ($($arg,)*)| Box::pin($job)).await
+    };
+    (@do $store:ident ($($arg:ident),*) { |$every:ident| $job:expr }) => {{
+        let $every = $store;
+        $job.await
+    }};
+    ($(#[$about:meta])* $subject:ident: $(
+        $(#[$doc:meta])*
+        async fn $name:ident($($arg:ident: $kind:ty $(as $kept:expr)?),* $(,)?) -> $answer:ty { $($body:tt)* }
+    )*) => {
+        $(#[$about])*
+        #[async_trait::async_trait]
+        pub trait $subject: Send + Sync {
+            $($(#[$doc])* async fn $name(&self, $($arg: $kind),*) -> $crate::StoreResult<$answer>;)*
+        }
+
+        #[async_trait::async_trait]
+        impl<S: $crate::units::Units> $subject for S {
+            $(async fn $name(&self, $($arg: $kind),*) -> $crate::StoreResult<$answer> {
+                $($(let $arg = $kept;)?)*
+                units!(@do self ($($arg),*) { $($body)* })
+            })*
+        }
+    };
+}
+pub(crate) use units;

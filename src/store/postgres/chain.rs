@@ -1,8 +1,8 @@
 //! The chain of the audit log: entries with the hash of the one before. An entry is stored in the commit of its change,
 //! and linked to the chain later, with others. So no change waits for the commit of another one.
 
-use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
+use super::statements::{Columns, ManyCells};
 use super::statements::{cell, storable};
 use super::unit::Unit;
 use crate::domain::audit::{AuditLink, AuditRecord, UnlinkedEntry};
@@ -15,7 +15,7 @@ use crate::store::work::Work;
 const AT_ONCE: i64 = 1_000;
 
 /// Stores the entries of a unit of work, to be linked later. Returns whether there are any.
-pub(in crate::store) async fn put_down(unit: &Unit<'_>) -> Work<bool> {
+pub(crate) async fn put_down(unit: &Unit<'_>) -> Work<bool> {
     let entries = unit.take_entries();
     if entries.is_empty() {
         return Ok(false);
@@ -42,7 +42,7 @@ fn add_texts<'a, E>(
 }
 
 /// Returns whether entries wait to be linked.
-pub(in crate::store) async fn is_pending(rows: &StoreRows<'_>) -> Work<bool> {
+pub(crate) async fn is_pending(rows: &StoreRows<'_>) -> Work<bool> {
     match rows {
         StoreRows::Sqlite(_) => Ok(false),
         StoreRows::Postgres(_) => rows.one("SELECT EXISTS (SELECT 1 FROM audit_pending)", &[], cell).await,
@@ -50,7 +50,7 @@ pub(in crate::store) async fn is_pending(rows: &StoreRows<'_>) -> Work<bool> {
 }
 
 /// Links entries that wait, in the order in which they were stored. Returns whether more may be left.
-pub(in crate::store) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
+pub(crate) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
     let StoreRows::Postgres(conn) = rows else { return Ok(false) };
     rows.lock("SELECT number FROM audit_head FOR UPDATE", &[]).await?;
     let mut last = audit_log::last_number(rows).await?;
@@ -81,7 +81,7 @@ pub(in crate::store) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
 }
 
 /// Links every entry that waits.
-pub(in crate::store) async fn link_all(rows: &StoreRows<'_>) -> Work<()> {
+pub(crate) async fn link_all(rows: &StoreRows<'_>) -> Work<()> {
     while link(rows).await? {}
     Ok(())
 }

@@ -21,7 +21,7 @@ const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
 /// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back.
 /// One that may only read is closed with all idle ones in the pool. Their mode was fixed when they were opened, and
 /// new ones learn of a change.
-pub(in crate::store) struct Connection {
+pub(crate) struct Connection {
     client: Option<Object>,
     place: Option<OwnedSemaphorePermit>,
     in_transaction: AtomicBool,
@@ -112,22 +112,18 @@ impl Connection {
     }
 
     /// Notes that a statement with an answer has changed something.
-    pub(in crate::store) fn mark_changed(&self) {
+    pub(crate) fn mark_changed(&self) {
         self.changed.store(true, Ordering::Relaxed);
     }
 
     /// Runs a statement that has no answer; returns the number of changed rows.
-    pub(in crate::store) async fn run(&self, sql: &str, values: Values<'_>) -> Work<u64> {
+    pub(crate) async fn run(&self, sql: &str, values: Values<'_>) -> Work<u64> {
         let rows = self.try_run(sql, values).await?;
         Ok(rows?)
     }
 
     /// The same, with the error that the server returns.
-    pub(in crate::store) async fn try_run(
-        &self,
-        sql: &str,
-        values: Values<'_>,
-    ) -> Work<Result<u64, tokio_postgres::Error>> {
+    pub(crate) async fn try_run(&self, sql: &str, values: Values<'_>) -> Work<Result<u64, tokio_postgres::Error>> {
         let client = self.client()?;
         let statement = self.noticed(client.prepare_cached(sql).await)?;
         let done = self.noticed(client.execute(&statement, values).await);
@@ -142,7 +138,7 @@ impl Connection {
         Ok(self.noticed(self.client()?.batch_execute(sql).await)?)
     }
 
-    pub(in crate::store) async fn query(&self, sql: &str, values: Values<'_>) -> Work<Vec<Row>> {
+    pub(crate) async fn query(&self, sql: &str, values: Values<'_>) -> Work<Vec<Row>> {
         let client = self.client()?;
         let statement = self.noticed(client.prepare_cached(sql).await)?;
         Ok(self.noticed(client.query(&statement, values).await)?)
@@ -180,7 +176,7 @@ impl Connection {
     }
 
     /// Returns the rows of the answer to SQL that is made for one use: it is planned for its values and not cached.
-    pub(in crate::store) async fn typed(&self, sql: &str, values: &[(&(dyn ToSql + Sync), Type)]) -> Work<Vec<Row>> {
+    pub(crate) async fn typed(&self, sql: &str, values: &[(&(dyn ToSql + Sync), Type)]) -> Work<Vec<Row>> {
         Ok(self.noticed(self.client()?.query_typed(sql, values).await)?)
     }
 

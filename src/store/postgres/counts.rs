@@ -109,7 +109,7 @@ pub(super) static DRAW_TOGETHER: LazyLock<[String; 2]> =
     LazyLock::new(|| [drawing("alert_count", "day, "), drawing("alert_total", "")]);
 
 /// Merges them in a unit of work.
-pub(in crate::store) async fn draw_together(unit: &Unit<'_>) -> Work<()> {
+pub(crate) async fn draw_together(unit: &Unit<'_>) -> Work<()> {
     for drawing in &*DRAW_TOGETHER {
         unit.conn.run(drawing, &[]).await?;
     }

@@ -19,7 +19,7 @@ use crate::store::work::Work;
 const AT_ONCE: usize = 256;
 
 /// Gives the pending deliveries to an endpoint to `take`, by the moment at which they are due, until it wants no more.
-pub(in crate::store) async fn each_waiting(
+pub(crate) async fn each_waiting(
     conn: &Connection,
     endpoint: i64,
     now: Option<Timestamp>,
@@ -56,7 +56,7 @@ pub(in crate::store) async fn each_waiting(
 
 /// Locks the rows that attempts are recorded of: endpoints, then deliveries, each in one order. So two that record at
 /// once do not deadlock.
-pub(in crate::store) async fn lock(conn: &Connection, deliveries: impl Iterator<Item = Uuid>) -> Work<()> {
+pub(crate) async fn lock(conn: &Connection, deliveries: impl Iterator<Item = Uuid>) -> Work<()> {
     let ids: Vec<Uuid> = deliveries.collect();
     let endpoints = "SELECT key FROM endpoint WHERE key IN (SELECT endpoint FROM delivery WHERE id = ANY($1)) ORDER \
         BY key FOR NO KEY UPDATE";
@@ -66,7 +66,7 @@ pub(in crate::store) async fn lock(conn: &Connection, deliveries: impl Iterator<
 }
 
 /// Number of leased deliveries, after those of dead processes and past leases have become pending again.
-pub(in crate::store) async fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<InHand> {
+pub(crate) async fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<InHand> {
     take_back(unit, now, term).await?;
     let leased = "SELECT e.key, o.id, count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
         JOIN organization o ON o.key = e.organization WHERE d.state = 'leased' GROUP BY e.key, o.id";
@@ -102,7 +102,7 @@ async fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<()>
 }
 
 /// Leases these deliveries, except those that have been cancelled meanwhile or that another process has locked.
-pub(in crate::store) async fn lease_all(
+pub(crate) async fn lease_all(
     unit: &Unit<'_>,
     keys: &[i64],
     now: Timestamp,

@@ -17,14 +17,14 @@ const LAPSING: &str = "a.status = 'OPEN' AND a.open_deadline IS NOT NULL
     'PARKED'))";
 
 /// Moves alerts past their deadline to EXPIRED.
-pub(in crate::store) async fn expire_due(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
+pub(crate) async fn expire_due(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
     change_each(unit, &format!("{LAPSING} AND a.open_deadline <= $1"), "a.open_deadline", now, limit, Alert::expire)
         .await
 }
 
 /// Moves alerts back to OPEN that are EXPIRED since a deadline that is still to come. It walks everything, as rarely as
 /// a clock is set back.
-pub(in crate::store) async fn undo(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
+pub(crate) async fn undo(unit: &Unit<'_>, now: Timestamp, limit: u32) -> Work<u64> {
     let early = "a.status = 'EXPIRED' AND a.outcome IS NULL AND a.expired_at > $1 AND a.deadline = a.expired_at";
     change_each(unit, early, "a.key", now, limit, Alert::undo_expiry).await
 }
@@ -68,7 +68,7 @@ async fn change_each(
 }
 
 /// The earliest deadline that [`expire_due`] waits for.
-pub(in crate::store) async fn next_deadline(conn: &Connection) -> Work<Option<Timestamp>> {
+pub(crate) async fn next_deadline(conn: &Connection) -> Work<Option<Timestamp>> {
     let earliest = format!("SELECT a.open_deadline FROM alert a WHERE {LAPSING} ORDER BY a.open_deadline LIMIT 1");
     conn.first(&earliest, &[], cell).await
 }

@@ -118,6 +118,6 @@ pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {
 }
 
 /// Returns whether the error is a broken UNIQUE rule.
-pub(in crate::store) fn is_duplicate(error: &tokio_postgres::Error) -> bool {
+pub(crate) fn is_duplicate(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::UNIQUE_VIOLATION)
 }

@@ -48,7 +48,7 @@ const fn condition(share: SearchShare) -> &'static str {
 }
 
 /// Returns the matches, best first.
-pub(in crate::store) async fn find(
+pub(crate) async fn find(
     unit: &Unit<'_>,
     organization: OrganizationId,
     query: &FindQuery,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::connection::Connection;
-use crate::store::fingerprint::{Differences, Objects};
+use crate::store::schema::{Differences, Objects};
 use crate::store::stored_row::StoredRow;
 use crate::store::work::Work;
 

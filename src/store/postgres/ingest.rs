@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::counts::{CountChanges, CountKey};
-use super::events;
+use super::outcomes::record_events;
 use super::rows;
 use super::statements::{cell, storable};
 use super::unit::Unit;
@@ -20,7 +20,7 @@ use crate::store::subjects::outbox::recipients;
 use crate::store::work::Work;
 
 /// Ingests alerts, all in one unit of work.
-pub(in crate::store) async fn ingest(
+pub(crate) async fn ingest(
     unit: &Unit<'_>,
     organization: i64,
     incoming: &[AlertPatch],
@@ -165,7 +165,7 @@ impl Batch {
             let new: Vec<(i64, &Alert)> = keys.iter().copied().zip(created.iter().map(|(alert, _)| *alert)).collect();
             rows::insert(conn, organization, &new).await?;
             let told = keys.iter().zip(&created).filter_map(|(key, (_, event))| Some((*key, (*event)?.clone())));
-            events::record(conn, recipients, &EventKind::AlertCreated, &told.collect::<Vec<_>>(), now).await?;
+            record_events(conn, recipients, &EventKind::AlertCreated, &told.collect::<Vec<_>>(), now).await?;
         }
         counts.write(conn, organization).await
     }

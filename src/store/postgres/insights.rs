@@ -13,7 +13,7 @@ use crate::store::subjects::insights::{self, CountedKind, InsightScope, Reach, T
 use crate::store::work::Work;
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
-pub(in crate::store) async fn insights(
+pub(crate) async fn insights(
     unit: &Unit<'_>,
     organization: OrganizationId,
     filter: &AlertFilter,

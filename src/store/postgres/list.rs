@@ -35,7 +35,7 @@ const DEEP: u64 = 1_000;
 const RARE: u64 = 8;
 
 /// One page with the exact total.
-pub(in crate::store) async fn list(
+pub(crate) async fn list(
     unit: &Unit<'_>,
     organization: OrganizationId,
     query: &AlertQuery,
@@ -79,16 +79,12 @@ async fn planned(
 }
 
 /// One alert of an organization by its id.
-pub(in crate::store) async fn get(
-    unit: &Unit<'_>,
-    organization: OrganizationId,
-    id: AlertId,
-) -> Work<Option<SharedAlert>> {
+pub(crate) async fn get(unit: &Unit<'_>, organization: OrganizationId, id: AlertId) -> Work<Option<SharedAlert>> {
     Ok(read_by_id(&unit.conn, organization, id).await?.map(|stored| stored.alert.into()))
 }
 
 /// Number of alerts of the organization.
-pub(in crate::store) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
+pub(crate) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
     let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_total WHERE organization = (SELECT key FROM \
         organization WHERE id = $1)";
     conn.one(all, &[&organization.0], cell).await
@@ -335,7 +331,7 @@ fn push_window(sql: &mut Sql, part: Part) {
 }
 
 /// Count and sum of the alerts within a filter for each currency, largest count first.
-pub(in crate::store) async fn sums(
+pub(crate) async fn sums(
     unit: &Unit<'_>,
     organization: OrganizationId,
     filter: &AlertFilter,

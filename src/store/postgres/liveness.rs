@@ -13,7 +13,7 @@ use crate::store::work::Work;
 pub(super) const DEAD_AFTER: &str = "interval '15 seconds'";
 
 /// SQL that is true where the process in this column is provably dead; `own` is the place of this process.
-pub(in crate::store) fn is_dead(column: &str, own: &str) -> String {
+pub(crate) fn is_dead(column: &str, own: &str) -> String {
     format!(
         "({column} <> {own} AND NOT EXISTS (
             SELECT 1 FROM instance i WHERE i.id = {column} AND i.beat_at > clock_timestamp() - {DEAD_AFTER}))"
@@ -25,7 +25,7 @@ pub(in crate::store) fn is_dead(column: &str, own: &str) -> String {
 const SERVES_FOR: &str = "interval '10 seconds'";
 
 /// Returns whether another process serves on this database, and this one does not.
-pub(in crate::store) async fn is_beside_service(conn: &Connection, own: InstanceId) -> Work<bool> {
+pub(crate) async fn is_beside_service(conn: &Connection, own: InstanceId) -> Work<bool> {
     if own.is_serving() {
         return Ok(false);
     }

@@ -3,13 +3,11 @@
 
 pub(super) mod chain;
 mod clock;
-mod columns;
 mod conditions;
 mod connection;
 mod copy_mark;
 pub(super) mod counts;
 pub(super) mod due;
-mod events;
 pub mod examine;
 pub(super) mod expiry;
 mod fault;
@@ -29,7 +27,6 @@ mod pool;
 mod rows;
 mod session;
 mod statements;
-mod tls;
 pub(super) mod transfer;
 mod unit;
 

@@ -1,16 +1,18 @@
 //! Alerts as the shared units of work read them, and their outcomes with events, on PostgreSQL.
+//!
+//! Events in the commit of their change, with a delivery to each recipient.
 
 use futures::try_join;
 
+use super::connection::Connection;
 use super::counts::{CountChanges, CountKey};
-use super::events;
-use super::rows;
+use super::rows::{self, new_keys};
 use super::statements::{Values, micros};
 use super::unit::Unit;
 use crate::domain::attempt::record_outcome;
 use crate::domain::fold::fold;
-use crate::domain::{Alert, AlertId, EventKind, OrganizationId, Resolution};
-use crate::store::CommitRequest;
+use crate::domain::time::Timestamp;
+use crate::domain::{Alert, AlertId, AttemptId, DeliveryId, EventId, EventKind, OrganizationId, Resolution};
 use crate::store::alert_rows::Stored;
 use crate::store::searched::find_text;
 use crate::store::sql::StoreRows;
@@ -18,32 +20,33 @@ use crate::store::subjects::outbox::recipients;
 use crate::store::work::Work;
 
 /// Reads an alert by its row's key.
-pub(in crate::store) async fn read(unit: &Unit<'_>, key: i64) -> Work<Alert> {
+pub(crate) async fn read(unit: &Unit<'_>, key: i64) -> Work<Alert> {
     rows::read_by_key(&unit.conn, key).await
 }
 
 /// Reads alerts by their rows' keys, in that order.
-pub(in crate::store) async fn read_all(unit: &Unit<'_>, keys: &[i64]) -> Work<Vec<Alert>> {
+pub(crate) async fn read_all(unit: &Unit<'_>, keys: &[i64]) -> Work<Vec<Alert>> {
     let stored = rows::read_by_keys(&unit.conn, keys).await?;
     Ok(stored.into_iter().map(|stored| stored.alert).collect())
 }
 
 /// Reads one alert of an organization by its id.
-pub(in crate::store) async fn find(unit: &Unit<'_>, of: OrganizationId, id: AlertId) -> Work<Option<Stored>> {
+pub(crate) async fn find(unit: &Unit<'_>, of: OrganizationId, id: AlertId) -> Work<Option<Stored>> {
     rows::read_by_id(&unit.conn, of, id).await
 }
 
 /// Stores outcome, status, event and deliveries; the keys are of the organization, the alert and the attempt.
-pub(in crate::store) async fn store(
+pub(crate) async fn store(
     unit: &Unit<'_>,
     (organization, key, attempt): (i64, i64, i64),
     alert: &mut Alert,
     resolution: &Resolution,
-    request: &CommitRequest,
+    id: AttemptId,
+    now: Timestamp,
 ) -> Work<()> {
-    let (conn, now) = (&unit.conn, request.now);
+    let conn = &unit.conn;
     let before = CountKey::of(alert);
-    record_outcome(alert, request.attempt, resolution, now);
+    record_outcome(alert, id, resolution, now);
     let outcome = alert.outcome.as_ref();
     let outcomes: Vec<_> = outcome.map(|outcome| (key, outcome)).into_iter().collect();
     let mut counts = CountChanges::default();
@@ -69,5 +72,46 @@ pub(in crate::store) async fn store(
         return Ok(());
     }
     let body = unit.shared.render.render(&EventKind::AlertResolved, alert, now);
-    events::record(conn, &recipients, &EventKind::AlertResolved, &[(key, body)], now).await
+    record_events(conn, &recipients, &EventKind::AlertResolved, &[(key, body)], now).await
+}
+
+/// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient.
+pub(super) async fn record_events(
+    conn: &Connection,
+    recipients: &[i64],
+    kind: &EventKind,
+    events: &[(i64, String)],
+    now: Timestamp,
+) -> Work<()> {
+    if recipients.is_empty() || events.is_empty() {
+        return Ok(());
+    }
+    let (kind, at) = (kind.as_str(), micros(now));
+    let keys = new_keys(conn, "event", events.len()).await?;
+    let ids: Vec<_> = keys.iter().map(|_| EventId::generate().0).collect();
+    let (alerts, bodies): (Vec<i64>, Vec<&str>) = events.iter().map(|(alert, body)| (*alert, body.as_str())).unzip();
+    conn.run(
+        "INSERT INTO event (key, id, alert, body, kind, at)
+         SELECT n.*, $5::text, $6::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[]) AS n",
+        &[&keys, &ids, &alerts, &bodies, &kind, &at],
+    )
+    .await?;
+    // In the order of the events, and for each in that of the recipients.
+    let each = || {
+        keys.iter()
+            .zip(&alerts)
+            .flat_map(|(event, alert)| recipients.iter().map(move |endpoint| (*event, *alert, *endpoint)))
+    };
+    let deliveries = new_keys(conn, "delivery", each().count()).await?;
+    let ids: Vec<_> = deliveries.iter().map(|_| DeliveryId::generate().0).collect();
+    let (events, alerts): (Vec<i64>, Vec<i64>) = each().map(|(event, alert, _)| (event, alert)).unzip();
+    let endpoints: Vec<i64> = each().map(|(_, _, endpoint)| endpoint).collect();
+    conn.run(
+        "INSERT INTO delivery (key, id, event, alert, endpoint, kind, at, state, due, since)
+         SELECT n.*, $6::text, $7::bigint, 'pending', $7::bigint, $7::bigint FROM unnest($1::bigint[], $2::uuid[], \
+         $3::bigint[], $4::bigint[], $5::bigint[]) AS n",
+        &[&deliveries, &ids, &events, &alerts, &endpoints, &kind, &at],
+    )
+    .await?;
+    Ok(())
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use uuid::Uuid;
 
-use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
+use super::statements::{Columns, ManyCells};
 use super::statements::{cell, micros};
 use crate::domain::fold::fold;
 use crate::domain::{Alert, AlertId, Amount, OrganizationId, Outcome};

@@ -1,17 +1,30 @@
 //! Sessions on a server: the connection, and the settings that make a session independent of the server's defaults.
+//!
+//! TLS of connections to a server, as libpq's `sslmode` has it: encryption, and proof of the server's identity.
 
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use deadpool_postgres::Connect;
 use futures::future::BoxFuture;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::SslMode;
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_postgres::{Client, Config, Error};
+use tokio_rustls::{TlsConnector, client};
 
 use super::fault::in_words;
-use super::tls::Tls;
+use crate::domain::CaCertificates;
 use crate::domain::database::{DatabaseTls, PostgresAddress};
-use crate::store::StoreResult;
+use crate::outbound::tls::ca_file;
+use crate::outbound::trust::{self, ServerProof};
+use crate::store::{StoreError, StoreResult};
 
 /// Longest wait for a connection to the server.
 pub(super) const CONNECT: Duration = Duration::from_secs(4);
@@ -68,5 +81,88 @@ impl DatabaseServer {
 impl Connect for DatabaseServer {
     fn connect(&self, _: &Config) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), Error>> {
         Box::pin(self.begin())
+    }
+}
+
+/// A maker of TLS connections for one address.
+#[derive(Clone)]
+pub(super) struct Tls(Arc<ClientConfig>);
+
+impl Tls {
+    /// Reads the certificates that an address names.
+    pub(super) fn of(address: &PostgresAddress) -> StoreResult<Self> {
+        let proof = match address.tls {
+            DatabaseTls::Disable | DatabaseTls::Prefer | DatabaseTls::Require => ServerProof::Nothing,
+            DatabaseTls::VerifyCa => ServerProof::Certificate,
+            DatabaseTls::VerifyFull => ServerProof::CertificateAndName,
+        };
+        let named = match &address.authorities {
+            Some(file) if proof != ServerProof::Nothing => ca_file(file),
+            _ => Ok(CaCertificates::default()),
+        };
+        let named = named.map_err(|why| format!("sslrootcert {why}"));
+        let config = named.and_then(|named| trust::client(&named, proof)).map_err(StoreError::Unusable)?;
+        Ok(Self(Arc::new(config.with_no_client_auth())))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
+    type Stream = Encrypted<S>;
+    type TlsConnect = TlsTo;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> io::Result<TlsTo> {
+        // A socket has none, and is not encrypted.
+        Ok(TlsTo { config: Arc::clone(&self.0), name: ServerName::try_from(host.to_owned()).ok() })
+    }
+}
+
+/// A handshake with a host that is to come.
+pub(super) struct TlsTo {
+    config: Arc<ClientConfig>,
+    name: Option<ServerName<'static>>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for TlsTo {
+    type Stream = Encrypted<S>;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Encrypted<S>>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        Box::pin(async move {
+            let nameless =
+                || io::Error::new(io::ErrorKind::InvalidInput, "there are no certificates for a host of this name");
+            let name = self.name.ok_or_else(nameless)?;
+            TlsConnector::from(self.config).connect(name, stream).await.map(Encrypted)
+        })
+    }
+}
+
+/// An encrypted stream.
+pub(super) struct Encrypted<S>(client::TlsStream<S>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
     }
 }

@@ -7,7 +7,6 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::chain;
-use super::columns::{Columns, ManyCells};
 use super::connection::Connection;
 use super::copy_mark;
 use super::counts::{TOTALS, counted};
@@ -16,12 +15,13 @@ use super::liveness::DEAD_AFTER;
 use super::look::connect;
 use super::migrate;
 use super::pool::Pool;
+use super::statements::{Columns, ManyCells};
 use super::statements::{cell, storable};
 use crate::domain::database::PostgresAddress;
 use crate::store::work::Work;
 
 use crate::store::audit_log;
-use crate::store::copy_end::{CopyEnd, require_current};
+use crate::store::copy_mark::{CopyEnd, require_current};
 use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
 use crate::store::portable::{PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
 use crate::store::sql::StoreRows;
@@ -29,7 +29,7 @@ use crate::store::stored_row::StoredRow;
 use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One end of a copy.
-pub(in crate::store) struct PostgresEnd {
+pub(crate) struct PostgresEnd {
     conn: Connection,
     pool: Pool,
     server: PostgresAddress,
@@ -51,7 +51,7 @@ const PATIENT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transa
 
 impl PostgresEnd {
     /// Opens the source of a copy as it is now. Nobody may be at work on it.
-    pub(in crate::store) async fn source(server: &PostgresAddress) -> StoreResult<Self> {
+    pub(crate) async fn source(server: &PostgresAddress) -> StoreResult<Self> {
         let state = migrate::inspect(server).await.map_err(|error| error.of(server))?;
         require_current(&state).map_err(|error| error.of(server))?;
         let (pool, conn) = connect(server).await?;
@@ -70,7 +70,7 @@ impl PostgresEnd {
     }
 
     /// Opens the target of a copy. Nothing is changed before it begins.
-    pub(in crate::store) async fn target(server: &PostgresAddress) -> StoreResult<Self> {
+    pub(crate) async fn target(server: &PostgresAddress) -> StoreResult<Self> {
         let (pool, conn) = connect(server).await?;
         conn.batch("SET statement_timeout = 0").await?;
         let occupant = who_is_there(&conn).await.map_err(|fault| StoreError::from(fault).of(server))?;

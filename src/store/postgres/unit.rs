@@ -13,12 +13,12 @@ use crate::store::key_file::DataKey;
 use crate::store::work::Work;
 
 /// The shared context of units of work.
-pub(in crate::store) struct Shared {
+pub(crate) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
-    pub(in crate::store) data_key: DataKey,
+    pub(crate) data_key: DataKey,
     pub(super) database: DatabaseId,
     /// This process.
-    pub(in crate::store) own: InstanceId,
+    pub(crate) own: InstanceId,
     /// Cache of the keys of organizations, which never change.
     pub(super) organizations: Mutex<HashMap<OrganizationId, i64>>,
     /// True where entries of the audit log will be linked in a moment.
@@ -26,9 +26,9 @@ pub(in crate::store) struct Shared {
 }
 
 /// One unit of work.
-pub(in crate::store) struct Unit<'r> {
-    pub(in crate::store) conn: Connection,
-    pub(in crate::store) shared: &'r Shared,
+pub(crate) struct Unit<'r> {
+    pub(crate) conn: Connection,
+    pub(crate) shared: &'r Shared,
     /// Actor in the audit log.
     pub(super) by: &'r Actor,
     entries: Mutex<Vec<UnlinkedEntry>>,
@@ -40,7 +40,7 @@ impl<'r> Unit<'r> {
     }
 
     /// The key of an organization, where it is there. Not for units of work that may have made it themselves.
-    pub(in crate::store) async fn organization(&self, id: OrganizationId) -> Work<Option<i64>> {
+    pub(crate) async fn organization(&self, id: OrganizationId) -> Work<Option<i64>> {
         let known = || self.shared.organizations.lock().unwrap_or_else(PoisonError::into_inner);
         let remembered = known().get(&id).copied();
         if remembered.is_some() {
@@ -58,7 +58,7 @@ impl<'r> Unit<'r> {
     }
 
     /// Adds an entry to the audit log.
-    pub(in crate::store) fn put_down(&self, entry: UnlinkedEntry) {
+    pub(crate) fn put_down(&self, entry: UnlinkedEntry) {
         self.entries().push(entry);
     }
 

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::interned::Dictionary;
 use super::rows::read_by_key;
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use super::worker::locked;
 use crate::domain::SharedAlert;
 use crate::store::{StoreError, StoreResult};

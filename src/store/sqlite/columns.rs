@@ -183,11 +183,11 @@ mod tests {
     use chrono::TimeDelta;
     use uuid::Uuid;
 
-    use super::super::statements::Statements as _;
     use super::*;
     use crate::domain::time::Timestamp;
     use crate::domain::{Alert, AlertId, AlertPatch, AlertType, CompanyId, Deadline, OrganizationId, Provider};
     use crate::store::sqlite::SqliteStore;
+    use crate::store::sqlite::sql::Statements as _;
     use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationStore as _};
 

@@ -154,7 +154,7 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 /// Returns whether the error is a broken UNIQUE rule.
-pub(in crate::store) fn is_duplicate(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_duplicate(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|inner| {
         matches!(
             inner.extended_code,

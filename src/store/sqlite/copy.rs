@@ -14,7 +14,7 @@ use super::data_key::fits;
 use super::files::unusable;
 use super::fingerprint;
 use super::migrate::{MIGRATIONS, applied, inspect};
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use crate::domain::AuditState;
 use crate::store::audit_log;
 use crate::store::encryption::Seal;

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::connection::APPLICATION_ID;
 use super::files::unusable;
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use crate::store::StoreResult;
 use crate::store::copy_mark::{CopyMark, UNFINISHED_COPY};
 

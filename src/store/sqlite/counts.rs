@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use rusqlite::{Connection, params};
 
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 pub(super) use crate::store::alert_rows::{DAY_MICROS, NO_DAY, day_of};
 use crate::store::{StoreError, StoreResult};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, TransactionBehavior};
 
-use super::statements::{Statements as _, cell, id};
+use super::sql::{Statements as _, cell, id};
 use crate::domain::EndpointId;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::store::encryption::Seal;

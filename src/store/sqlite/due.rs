@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 
-use super::statements::{Statements as _, id, micros, moment};
+use super::sql::{Statements as _, id, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};
@@ -14,7 +14,7 @@ use crate::store::due::{InHand, Leased, Waiting};
 use crate::store::{StoreError, StoreResult};
 
 /// Gives the pending deliveries to an endpoint to `take`, by the moment at which they are due, until it wants no more.
-pub(in crate::store) fn each_waiting(
+pub(crate) fn each_waiting(
     conn: &Connection,
     endpoint: i64,
     now: Option<Timestamp>,
@@ -51,7 +51,7 @@ struct LeasedTogether {
 /// Number of leased deliveries, after those of a dead process or past their lease have become pending again; leases are
 /// given for so long. Deliveries that were leased together are read as one: a claim happens often, and while much is in
 /// flight.
-pub(in crate::store) fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<InHand> {
+pub(crate) fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<InHand> {
     let conn = &*unit.conn;
     let leased = "SELECT e.key, l.lease_until, l.instance, l.count, o.id, e.disabled_at IS NOT NULL
         FROM (SELECT endpoint, lease_until, instance, count(*) AS count FROM delivery INDEXED BY delivery_leased
@@ -94,7 +94,7 @@ pub(in crate::store) fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta
 }
 
 /// Leases these deliveries.
-pub(in crate::store) fn lease_all(
+pub(crate) fn lease_all(
     unit: &Unit<'_>,
     keys: &[i64],
     now: Timestamp,

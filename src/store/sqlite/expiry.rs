@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::counts::CountChanges;
 use super::interned::Dictionary;
 use super::rows::{self, WordKeys};
-use super::statements::{Statements as _, cell, micros, moment};
+use super::sql::{Statements as _, cell, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertStatus};
@@ -28,14 +28,14 @@ fn organizations(conn: &Connection) -> StoreResult<Vec<i64>> {
 }
 
 /// Moves alerts past their deadline to EXPIRED.
-pub(in crate::store) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
+pub(crate) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
     let Some(open) = open_word(unit.conn, unit.dictionary)? else { return Ok(0) };
     let due = format!("SELECT a.key {LAPSING} AND a.open_deadline <= ?3 ORDER BY a.open_deadline LIMIT ?4");
     change_each(unit, &due, open, now, limit, Alert::expire)
 }
 
 /// Moves alerts back to OPEN that are EXPIRED since a deadline that is still to come.
-pub(in crate::store) fn undo(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
+pub(crate) fn undo(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
     // It walks everything, as rarely as a clock is set back.
     const EARLY: &str = "SELECT a.key FROM alert a INDEXED BY alert_by_time
         WHERE a.organization = ?1 AND a.status = ?2 AND a.outcome IS NULL AND a.expired_at > ?3 AND a.deadline = \
@@ -78,7 +78,7 @@ fn change_each(
 }
 
 /// The earliest deadline that [`expire_due`] waits for.
-pub(in crate::store) fn next_deadline(unit: &mut Unit<'_>) -> StoreResult<Option<Timestamp>> {
+pub(crate) fn next_deadline(unit: &mut Unit<'_>) -> StoreResult<Option<Timestamp>> {
     let conn = &*unit.conn;
     let Some(open) = open_word(conn, unit.dictionary)? else { return Ok(None) };
     let mut earliest: Option<i64> = None;

@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::find_asked::{Asked, Beginning, UNINDEXED, beginning_with};
 use super::find_index::unindexed;
 use super::heads::FieldOwners;
+use super::heads::{Asked, Beginning, UNINDEXED, trigrams_beginning_with};
 use super::interned::Dictionary;
 use super::marks::Marks;
 use super::query::sort_column;
@@ -61,7 +61,7 @@ const fn fields_of(share: SearchShare) -> FieldOwners {
 }
 
 /// Returns the matches, best first.
-pub(in crate::store) fn find(
+pub(crate) fn find(
     reader: &mut Reader,
     organization: OrganizationId,
     query: &FindQuery,
@@ -200,7 +200,7 @@ impl Search<'_> {
         }
         let mut all: Vec<String> = asked.into_iter().filter_map(|asked| asked.trigrams).collect();
         for word in short {
-            match beginning_with(&reader.conn, word)? {
+            match trigrams_beginning_with(&reader.conn, word)? {
                 Beginning::None => {
                     let candidates = Marks::of(&reader.conn, &Sql::new(UNINDEXED))?;
                     return self.sorted(reader, share, &candidates, missing);
@@ -398,13 +398,13 @@ impl<'a> SpanMarks<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::find_index::as_if_just_answered;
-    use super::super::statements::{Statements as _, cell};
     use super::super::writer::{Unit, WriteKind};
     use super::*;
     use crate::domain::time::Timestamp;
     use crate::domain::{
         Actor, AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider,
     };
+    use crate::store::sqlite::sql::{Statements as _, cell};
     use crate::store::sqlite::tests::open;
     use crate::store::{AlertStore as _, OrganizationRecord, OrganizationStore as _};
 

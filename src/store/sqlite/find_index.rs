@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use super::heads::{heads, outcome_heads};
 use super::interned::Dictionary;
 use super::rows::{read_by_key, read_outcome};
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use crate::domain::{Alert, Outcome};
 use crate::store::StoreResult;
 use crate::store::searched::{find_text, outcome_text};

@@ -6,9 +6,9 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::migrate::{MIGRATIONS, make_schema};
-use super::statements::Statements as _;
+use super::sql::Statements as _;
 use crate::store::StoreResult;
-use crate::store::fingerprint::{Differences, Objects};
+use crate::store::schema::{Differences, Objects};
 
 /// Compares a database with its first steps.
 pub(super) fn compare(conn: &Connection, steps: usize) -> StoreResult<Differences> {

@@ -3,11 +3,11 @@
 use rusqlite::{Connection, params};
 
 use super::counts::CountChanges;
-use super::events;
 use super::find_index::{self, FindTexts};
 use super::interned::Dictionary;
+use super::outcomes::record_event;
 use super::rows::{self, WordKeys};
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use super::writer::Unit;
 use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
@@ -18,7 +18,7 @@ use crate::store::searched::search_text;
 use crate::store::subjects::named::Named;
 
 /// Ingests alerts, all in one unit of work.
-pub(in crate::store) fn ingest(
+pub(crate) fn ingest(
     unit: &mut Unit<'_>,
     organization: i64,
     recipients: &[i64],
@@ -88,7 +88,7 @@ fn create(
     counts.add(words.count_key(organization, &row.alert));
     search.add(key, &row.alert);
     if row.event {
-        events::record_event(unit, recipients, &EventKind::AlertCreated, key, &row.alert, now)?;
+        record_event(unit, recipients, &EventKind::AlertCreated, key, &row.alert, now)?;
     }
     Ok(())
 }

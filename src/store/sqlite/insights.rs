@@ -11,7 +11,7 @@ use super::query::Wanted;
 use super::readers::Reader;
 use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
 use super::sql::Sql;
-use super::statements::{Statements as _, micros};
+use super::sql::{Statements as _, micros};
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider};
 use crate::store::StoreResult;
@@ -21,7 +21,7 @@ use crate::store::subjects::insights::{self, CountedKind, InsightScope, Reach, T
 use crate::store::work::Work;
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
-pub(in crate::store) fn insights(
+pub(crate) fn insights(
     reader: &mut Reader,
     organization: OrganizationId,
     filter: &AlertFilter,

@@ -13,7 +13,7 @@ use crate::store::RefusalCause;
 
 /// This process's own lock, and the directory with everybody's.
 #[derive(Debug)]
-pub(in crate::store) struct Instances {
+pub(crate) struct Instances {
     directory: PathBuf,
     own: InstanceId,
     /// Locked until it is dropped; nothing where it could not be made yet.
@@ -45,12 +45,12 @@ impl Instances {
     }
 
     /// This process.
-    pub(in crate::store) fn own(&self) -> InstanceId {
+    pub(crate) fn own(&self) -> InstanceId {
         self.own
     }
 
     /// Returns whether that process is provably gone.
-    pub(in crate::store) fn is_dead(&self, instance: InstanceId) -> bool {
+    pub(crate) fn is_dead(&self, instance: InstanceId) -> bool {
         instance != self.own && is_free(&lock_path(&self.directory, instance))
     }
 
@@ -60,7 +60,7 @@ impl Instances {
     }
 
     /// Returns whether another process serves on this data directory, and this one does not.
-    pub(in crate::store) fn is_beside_service(&self) -> bool {
+    pub(crate) fn is_beside_service(&self) -> bool {
         !self.own.is_serving() && self.locks().any(|(instance, path)| instance.is_serving() && !is_free(&path))
     }
 

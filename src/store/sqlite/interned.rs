@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ToSql};
 
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use crate::store::StoreResult;
 
 /// Most values that a connection remembers of a table: they come from outside, and there may be any number.
@@ -27,7 +27,7 @@ pub(super) struct Interned<T: ?Sized> {
 
 /// The words and ids that alerts share.
 #[derive(Debug)]
-pub(in crate::store) struct Dictionary {
+pub(crate) struct Dictionary {
     /// Providers, types, statuses, outcomes.
     pub(super) words: Interned<str>,
     /// Companies, enrollments.

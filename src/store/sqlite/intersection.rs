@@ -1,19 +1,23 @@
 //! Index intersection: everything that matches, marked by each index that knows a part of what is asked for.
+//!
+//! Local conditions as marks of the matching alerts, by the index of each column.
+//!
+//! Searched texts as marks: three characters and more by their trigrams, two by the trigrams that begin with them.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
-use super::condition_marks;
-use super::conditions::Conditions;
 use super::counts::CellFilter;
 use super::marks::{Marks, ROW};
+use super::query::Conditions;
 use super::query::Wanted;
 use super::readers::Reader;
 use super::selection::{
     by_words_index, counted, from_alerts, has_one_organization, is_by_deadline, is_little, matching,
 };
-use super::sql::Sql;
-use super::text_marks;
+use super::sql::Statements as _;
+use super::sql::{Sql, phrase};
 use crate::store::StoreResult;
+use crate::store::searched::{DESCRIPTOR_MARK, searchable};
 
 /// Fewer steps than this are taken before the columns are gone through.
 const FEW: u128 = 10_000;
@@ -36,7 +40,7 @@ fn by_conditions(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
     if is_little(reader, wanted) {
         return Ok(Marks::of(&reader.conn, &matching(wanted))?);
     }
-    let marks = condition_marks::marked(
+    let marks = marked_by_conditions(
         &wanted.conditions,
         &reader.conn,
         wanted.organization,
@@ -115,14 +119,14 @@ struct Parts {
 fn parts(conn: &Connection, wanted: &Wanted, alerts: u64) -> StoreResult<Parts> {
     let (mut all, mut is_own) = (Vec::new(), false);
     if let Some(phrases) = wanted.indexed_texts() {
-        all.push(text_marks::of_phrases(conn, phrases)?);
+        all.push(of_phrases(conn, phrases)?);
     }
     for text in wanted.short_texts() {
-        all.push(match text_marks::of_pair(conn, wanted.organization, text, alerts)? {
+        all.push(match of_pair(conn, wanted.organization, text, alerts)? {
             Some(marks) => marks,
             None => {
                 is_own = true;
-                text_marks::by_scan(conn, wanted.organization, text)?
+                by_scan(conn, wanted.organization, text)?
             }
         });
     }
@@ -145,4 +149,138 @@ fn steps(reader: &Reader, wanted: &Wanted) -> u64 {
     }
     let (from, until) = wanted.span_days();
     reader.counts.total(wanted.organization, &CellFilter::default(), from, until)
+}
+
+/// Adds one of the conditions to a statement.
+type Push = fn(&Conditions, &mut Sql);
+
+/// Marks the matching alerts: by the index of each column, and past the marks of those where a column has none. `all`
+/// is the number of alerts.
+fn marked_by_conditions(
+    wanted: &Conditions,
+    conn: &Connection,
+    organization: i64,
+    all: u64,
+) -> rusqlite::Result<Marks> {
+    let indexed: [(bool, &str, Push); 3] = [
+        (wanted.issuers.is_some(), "INDEXED BY alert_by_issuer", Conditions::push_issuers),
+        (wanted.amounts.is_some(), "INDEXED BY alert_by_amount", Conditions::push_amounts),
+        (wanted.currencies.is_some(), "INDEXED BY alert_by_currency", Conditions::push_currencies),
+    ];
+    let from = |index: &str, push: Push| {
+        let mut sql = Sql::new(&format!("SELECT a.key FROM alert a {index} WHERE a.organization = "));
+        sql.value(organization);
+        push(wanted, &mut sql);
+        sql
+    };
+    let mut marks: Option<Marks> = None;
+    if wanted.answered.is_some() {
+        let mut sql = Sql::new(
+            "SELECT a.key FROM outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert",
+        );
+        sql.push(" WHERE a.organization = ");
+        sql.value(organization);
+        wanted.push_answered(&mut sql);
+        marks = Some(Marks::of(conn, &sql)?);
+    }
+    for (_, index, push) in indexed.into_iter().filter(|(asked, ..)| *asked) {
+        let sql = from(index, push);
+        marks = Some(match marks {
+            Some(marks) => marks.and(conn, &sql)?,
+            None => Marks::of(conn, &sql)?,
+        });
+    }
+    match marks {
+        Some(marks) if wanted.mccs.is_none() => Ok(marks),
+        Some(marks) if marks.is_few(all) => {
+            let mut test = Sql::new("SELECT 1 FROM alert a WHERE 1");
+            wanted.push_mccs(&mut test);
+            marks.tested(conn, test)
+        }
+        Some(marks) => marks.and(conn, &from("NOT INDEXED", Conditions::push_mccs)),
+        None => Marks::of(conn, &from("NOT INDEXED", Conditions::push_mccs)),
+    }
+}
+
+/// Most trigrams that are asked for.
+const MOST_TERMS: usize = 400;
+
+/// Most last fours that are looked through: there are ten thousand of digits.
+const MOST_ENDINGS: usize = 12_000;
+
+/// Marks the alerts with these phrases, of every organization.
+fn of_phrases(conn: &Connection, phrases: String) -> rusqlite::Result<Marks> {
+    Marks::of(conn, &with_trigrams(phrases))
+}
+
+/// Marks the alerts with these two characters somewhere, of this organization and of others. `None` where there are so
+/// many that going through all `alerts` takes no longer.
+fn of_pair(conn: &Connection, organization: i64, pair: &str, alerts: u64) -> StoreResult<Option<Marks>> {
+    if pair.chars().count() != 2 {
+        return Ok(None);
+    }
+    let beginning = "SELECT term, doc FROM alert_trigram_term WHERE term >= ?1 AND term < ?2 LIMIT ?3";
+    let end = format!("{pair}{}", char::MAX);
+    let terms: Vec<(String, i64)> =
+        conn.all(beginning, (pair, end, limit(MOST_TERMS)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let postings: u64 = terms.iter().map(|(_, alerts)| alerts.unsigned_abs()).sum();
+    if terms.len() > MOST_TERMS || postings > alerts {
+        return Ok(None);
+    }
+    let mut marks = Marks::default();
+    for (term, _) in terms {
+        marks.add(conn, &with_trigrams(phrase(&term)))?;
+    }
+    // Behind the beginning of a descriptor there is always something.
+    if pair.starts_with(DESCRIPTOR_MARK) {
+        return Ok(Some(marks));
+    }
+    let Some(endings) = last_fours(conn, organization)? else { return Ok(None) };
+    for ending in endings.into_iter().filter(|ending| searchable(ending).ends_with(pair)) {
+        let mut ends = Sql::new("SELECT a.key FROM alert a INDEXED BY alert_by_card_last_four WHERE a.organization = ");
+        ends.value(organization);
+        ends.push(" AND a.card_last_four = ");
+        ends.value(ending);
+        marks.add(conn, &ends)?;
+    }
+    Ok(Some(marks))
+}
+
+/// Marks the alerts of this organization with a text, by going through the texts of all.
+fn by_scan(conn: &Connection, organization: i64, text: &str) -> rusqlite::Result<Marks> {
+    let mut scan = Sql::new("SELECT s.alert FROM alert_search s WHERE instr(s.text, ");
+    scan.value(text.to_owned());
+    scan.push(") > 0 AND s.organization = ");
+    scan.value(organization);
+    Marks::of(conn, &scan)
+}
+
+/// Endings that the text of an alert can have, each once; `None` where these are too many.
+fn last_fours(conn: &Connection, organization: i64) -> StoreResult<Option<Vec<String>>> {
+    // A loose index scan: each value is looked for behind the one before. An empty one ends nothing.
+    let mut next = conn.prepare_cached(
+        "SELECT card_last_four FROM alert INDEXED BY alert_by_card_last_four WHERE organization = ?1 AND \
+            card_last_four > ?2
+         ORDER BY card_last_four LIMIT 1",
+    )?;
+    let (mut values, mut last) = (Vec::new(), String::new());
+    while let Some(value) = next.query_row((organization, &last), |row| row.get::<_, String>(0)).optional()? {
+        if values.len() == MOST_ENDINGS {
+            return Ok(None);
+        }
+        values.push(value.clone());
+        last = value;
+    }
+    Ok(Some(values))
+}
+
+/// The LIMIT of one more than is allowed, so that more are noticed.
+fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1)
+}
+
+fn with_trigrams(expression: String) -> Sql {
+    let mut sql = Sql::new("SELECT t.rowid FROM alert_trigram t WHERE t.text MATCH ");
+    sql.value(expression);
+    sql
 }

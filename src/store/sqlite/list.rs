@@ -19,8 +19,8 @@ use rusqlite::{Connection, params_from_iter};
 use super::counts::{CellFilter, day_start};
 use super::intersection::{by_words, matched};
 use super::marked_orders::{FEW, by_id, marks_in_words, ordered, past_marks, sorted_marks, wait, words_of};
+use super::marked_orders::{Filling, PagePart, reversed};
 use super::marks::{Marks, ROW};
-use super::parts::{Filling, PagePart, reversed};
 use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::selection::{
@@ -28,7 +28,7 @@ use super::selection::{
     matching,
 };
 use super::sql::{Sql, keys, push_window};
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, AlertId, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder};
 use crate::store::StoreResult;
@@ -46,7 +46,7 @@ const MOST_PASSED: u64 = 500;
 const COLUMN_SHARE: u128 = 40;
 
 /// One page with the exact total.
-pub(in crate::store) fn list(
+pub(crate) fn list(
     reader: &mut Reader,
     organization: OrganizationId,
     query: &AlertQuery,
@@ -89,11 +89,7 @@ pub(super) fn planned(
 }
 
 /// One alert of an organization by its id.
-pub(in crate::store) fn get(
-    reader: &mut Reader,
-    organization: OrganizationId,
-    id: AlertId,
-) -> StoreResult<Option<SharedAlert>> {
+pub(crate) fn get(reader: &mut Reader, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(None) };
     let key = "SELECT key FROM alert WHERE organization = ?1 AND id = ?2";
     let key = reader.conn.first(key, (organization, id.0.as_bytes()), cell)?;
@@ -101,7 +97,7 @@ pub(in crate::store) fn get(
 }
 
 /// Number of alerts of the organization.
-pub(in crate::store) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
+pub(crate) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
     let Some(organization) = reader.organization(organization)? else { return Ok(0) };
     reader.refresh_counts(organization)?;
     Ok(reader.counts.all(organization))

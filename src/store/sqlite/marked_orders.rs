@@ -1,14 +1,15 @@
 //! Pages of marked rows, in every order: by walking an index past the marks, or by reading the rows of a few. Columns
 //! that tell the groups allow group by group: word by word, and rows without a value apart from the rest.
+//!
+//! Parts of a list as pages, filled from groups that follow each other.
 
 use rusqlite::Connection;
 
 use super::counts::{CellFilter, NO_OUTCOME};
 use super::marks::{self, Marks};
-use super::parts::{Filling, PagePart, reversed};
 use super::query::{SortColumn, id_column, is_partial};
 use super::readers::Reader;
-use crate::domain::{AlertStatus, SortField, SortOrder};
+use crate::domain::{AlertStatus, Sort, SortField, SortOrder};
 use crate::store::StoreResult;
 
 /// Most alerts that are put in order by reading the row of each.
@@ -156,6 +157,62 @@ pub(super) fn by_id(
         return sorted_marks(&reader.conn, &column, part, total, &marks);
     }
     nearer(&reader.conn, organization, (&column, "alert_by_id"), part, total, marks)
+}
+
+/// Part of all matches, in an order. It lies within the total.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PagePart {
+    pub(super) sort: Sort,
+    pub(super) offset: u64,
+    pub(super) limit: u64,
+}
+
+impl PagePart {
+    /// The same part of `total` as it is met from the end; its keys come in the opposite order.
+    pub(super) fn seen_from_end(self, total: u64) -> Self {
+        let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
+        Self { sort, offset: total.saturating_sub(self.offset + self.limit), ..self }
+    }
+
+    /// The same part from the end, where fewer matches lie before it there.
+    pub(super) fn backwards(self, total: u64) -> Option<Self> {
+        Some(self.seen_from_end(total)).filter(|back| back.offset < self.offset)
+    }
+}
+
+pub(super) fn reversed(mut keys: Vec<i64>) -> Vec<i64> {
+    keys.reverse();
+    keys
+}
+
+/// A page while it is filled from groups that follow each other: so many are still to be skipped, so many wanted.
+pub(super) struct Filling {
+    skip: u64,
+    pub(super) left: u64,
+    pub(super) keys: Vec<i64>,
+}
+
+impl Filling {
+    pub(super) fn of(part: PagePart) -> Self {
+        Self { skip: part.offset, left: part.limit, keys: Vec::new() }
+    }
+
+    /// Takes the wanted part of the next group, which holds so many.
+    pub(super) fn take(
+        &mut self,
+        of: PagePart,
+        total: u64,
+        page: impl FnOnce(PagePart) -> StoreResult<Vec<i64>>,
+    ) -> StoreResult<()> {
+        if self.skip >= total {
+            self.skip -= total;
+            return Ok(());
+        }
+        let limit = self.left.min(total - self.skip);
+        self.keys.extend(page(PagePart { offset: self.skip, limit, ..of })?);
+        (self.skip, self.left) = (0, self.left - limit);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

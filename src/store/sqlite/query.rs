@@ -1,18 +1,24 @@
 //! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the
 //! columns of `alert`.
+//!
+//! Local conditions in the columns of `alert`, as tests of rows.
+
+use std::ops::RangeInclusive;
 
 use rusqlite::Connection;
 
-use super::conditions::{self, Conditions};
 use super::counts::{Cell, CellFilter, DAY_MICROS};
 use super::interned::Dictionary;
 use super::readers::Reader;
 use super::sql::{Range, Sql, phrase};
+use super::sql::{Statements as _, cell};
 use crate::domain::fold::fold;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertType, SortField, SortOrder};
+use crate::domain::{AlertFilter, AlertType, LocalConditions, SortField, SortOrder};
 use crate::store::StoreResult;
-use crate::store::filter::{FilterRanges, is_indexed};
+pub(super) use crate::store::filter::Conditions;
+use crate::store::filter::{FilterRanges, ISSUERS, is_indexed};
+use crate::store::searched::BLANKS;
 
 /// A compiled filter, with words and ids replaced by their keys.
 #[derive(Debug, Clone)]
@@ -79,7 +85,7 @@ impl Wanted {
             expires,
             expires_from,
             texts,
-            conditions: conditions::read(conn, organization, conditions)?,
+            conditions: read_conditions(conn, organization, conditions)?,
             span: alert_time,
             waits: false,
         })
@@ -344,4 +350,72 @@ fn push_terms(sql: &mut Sql, value: Option<&str>, order: SortOrder) {
         sql.push(&format!("{value} {direction}, "));
     }
     sql.push(&format!("a.id {direction}"));
+}
+
+/// Reads conditions.
+fn read_conditions(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Conditions> {
+    let names = (!asked.issuers.is_empty()).then(|| conn.all(ISSUERS, [organization], cell)).transpose()?;
+    Ok(Conditions::of(asked, names))
+}
+
+impl Conditions {
+    /// Returns whether no alert can fulfil them.
+    pub(super) fn is_impossible(&self) -> bool {
+        self.amounts.as_ref().is_some_and(RangeInclusive::is_empty) || self.issuers.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Adds them as tests of rows that come from elsewhere.
+    pub(super) fn push_tests(&self, sql: &mut Sql) {
+        self.push_amounts(sql);
+        self.push_currencies(sql);
+        self.push_issuers(sql);
+        self.push_mccs(sql);
+        if self.answered.is_some() {
+            sql.push(" AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key");
+            self.push_answered(sql);
+            sql.push(")");
+        }
+    }
+
+    pub(super) fn push_amounts(&self, sql: &mut Sql) {
+        if let Some(amounts) = &self.amounts {
+            sql.push(" AND a.amount_micros BETWEEN ");
+            sql.value(*amounts.start());
+            sql.push(" AND ");
+            sql.value(*amounts.end());
+        }
+    }
+
+    pub(super) fn push_currencies(&self, sql: &mut Sql) {
+        if let Some(currencies) = &self.currencies {
+            sql.one_text_of(" AND a.currency", currencies);
+        }
+    }
+
+    pub(super) fn push_issuers(&self, sql: &mut Sql) {
+        if let Some(issuers) = &self.issuers {
+            sql.push(" AND a.issuer IN (SELECT value FROM json_each(");
+            // As a JSON array: there may be any number.
+            sql.value(serde_json::Value::from(issuers.as_slice()).to_string());
+            sql.push("))");
+        }
+    }
+
+    /// Adds the test of an outcome's time.
+    pub(super) fn push_answered(&self, sql: &mut Sql) {
+        if let Some((from, until)) = self.answered {
+            sql.push(" AND o.action_time >= ");
+            sql.value(from);
+            sql.push(" AND o.action_time < ");
+            sql.value(until);
+        }
+    }
+
+    pub(super) fn push_mccs(&self, sql: &mut Sql) {
+        if let Some(mccs) = &self.mccs {
+            sql.push(" AND trim(a.mcc, ");
+            sql.value(BLANKS.clone());
+            sql.one_text_of(")", mccs);
+        }
+    }
 }

@@ -28,7 +28,7 @@ use super::counts::{CellFilter, CountCache};
 use super::interned::Dictionary;
 use super::marks_cache::MarksCache;
 use super::rows::organization_key;
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use super::turns::{Bounds, FairQueue};
 use super::worker::{hear, locked};
 use crate::domain::{CurrencySum, OrganizationId, SharedAlert};
@@ -65,10 +65,10 @@ impl Shared {
 }
 
 /// One reader: its connection and what it remembers.
-pub(in crate::store) struct Reader {
-    pub(in crate::store) conn: Connection,
+pub(crate) struct Reader {
+    pub(crate) conn: Connection,
     pub(super) budget: Budget,
-    pub(in crate::store) dictionary: Dictionary,
+    pub(crate) dictionary: Dictionary,
     pub(super) counts: CountCache,
     shared: Shared,
     /// The keys of organizations, which never change.

@@ -12,9 +12,9 @@ use super::connection::{self, Purpose, check_library};
 use super::copy::{Contents, copy, open_ours, prove_key, same_file};
 use super::files::{directory_of, make_directory, unusable, with_suffix};
 use super::instance::Gate;
-use super::newest;
+use super::soundness::NEWEST_SUFFIX;
+use super::sql::Statements as _;
 use super::staging::{DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState, StepObserver};
-use super::statements::Statements as _;
 use crate::domain::Actor;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::{Clock as _, SystemClock};
@@ -104,9 +104,9 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
         moves.push(Move { from: None, aside: kept, ..Move::new("", suffix, false) });
     }
     // The number of the newest change is no longer true.
-    let unknown = format!("{DATABASE}{}", newest::SUFFIX);
+    let unknown = format!("{DATABASE}{NEWEST_SUFFIX}");
     claim.put(&unknown, b"").map_err(unwritable)?;
-    moves.push(Move::new(&unknown, newest::SUFFIX, true));
+    moves.push(Move::new(&unknown, NEWEST_SUFFIX, true));
     moves.push(Move { aside: Some(Destination::Target(aside(""))), ..Move::new(DATABASE, "", true) });
     let mut kept_key = None;
     if other_key {

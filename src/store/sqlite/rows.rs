@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::counts::{Cell, CountKey, NO_OUTCOME, day_of};
 use super::interned::Dictionary;
-use super::statements::micros;
+use super::sql::micros;
 use crate::domain::field::{Field, Kind};
 use crate::domain::fold::fold;
 use crate::domain::{Alert, AlertId, Amount, OrganizationId, Outcome};

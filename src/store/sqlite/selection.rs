@@ -6,7 +6,7 @@ use super::marks::ROW;
 use super::query::Wanted;
 use super::readers::Reader;
 use super::sql::Sql;
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 use crate::store::StoreResult;
 
 /// The index of the alert time, which knows every word of an alert.

@@ -8,7 +8,7 @@ use super::list::{everything, planned};
 use super::readers::Reader;
 use super::selection::{by_words_index, counted, from_own_index};
 use super::sql::Sql;
-use super::statements::Statements as _;
+use super::sql::Statements as _;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, CurrencySum, OrganizationId};
 use crate::store::StoreResult;
@@ -23,7 +23,7 @@ fn selected() -> Sql {
 }
 
 /// Count and sum of the alerts within a filter for each currency, largest count first.
-pub(in crate::store) fn sums(
+pub(crate) fn sums(
     reader: &mut Reader,
     organization: OrganizationId,
     filter: &AlertFilter,

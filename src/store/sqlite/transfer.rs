@@ -17,16 +17,16 @@ use super::instance::Gate;
 use super::interned::Dictionary;
 use super::migrate::{MIGRATIONS, migrate};
 use super::schema::{schema_of, schema_of_any};
-use super::statements::{Statements as _, cell};
+use super::sql::{Statements as _, cell};
 
-use crate::store::copy_end::{CopyEnd, require_current};
+use crate::store::copy_mark::{CopyEnd, require_current};
 use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
 use crate::store::portable::{AUDIT_START, PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
 use crate::store::stored_row::StoredRow;
 use crate::store::{SchemaState, StoreResult};
 
 /// One end of a copy. Nobody else opens the directory meanwhile.
-pub(in crate::store) struct SqliteEnd {
+pub(crate) struct SqliteEnd {
     file: PathBuf,
     conn: Connection,
     dictionary: Dictionary,
@@ -39,7 +39,7 @@ const CHECKPOINTS: &str = "PRAGMA wal_autocheckpoint = 16384";
 
 impl SqliteEnd {
     /// Opens the source of a copy as it is now.
-    pub(in crate::store) fn source(file: &Path) -> StoreResult<Self> {
+    pub(crate) fn source(file: &Path) -> StoreResult<Self> {
         let schema = schema_of(file)?;
         require_current(&schema).map_err(|error| error.of(&file.display()))?;
         let gate = shut(file)?;
@@ -49,7 +49,7 @@ impl SqliteEnd {
     }
 
     /// Opens the target of a copy; an empty file is made where there is none.
-    pub(in crate::store) fn target(file: &Path) -> StoreResult<Self> {
+    pub(crate) fn target(file: &Path) -> StoreResult<Self> {
         make_directory(directory_of(file))?;
         let gate = shut(file)?;
         let schema = schema_of_any(file)?;

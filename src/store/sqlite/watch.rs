@@ -9,8 +9,8 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::connection::{Purpose, open};
-use super::newest::{Newest, newest_change};
-use super::statements::{Statements as _, cell};
+use super::soundness::{Newest, newest_change};
+use super::sql::{Statements as _, cell};
 use super::worker::Worker;
 use super::writer::Shared;
 use crate::store::StoreResult;

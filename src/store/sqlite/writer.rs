@@ -13,10 +13,10 @@ use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use super::checkpoint::Checkpointer;
+use super::files::SameFiles;
 use super::find_index;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
-use super::same_files::SameFiles;
 use super::worker::{Worker, hear, locked};
 use super::write_turn::Turnstile;
 use crate::domain::event::RenderEvent;
@@ -34,25 +34,25 @@ const IDLE: Duration = Duration::from_millis(100);
 pub(super) const MOST_UNINDEXED: u32 = 256;
 
 /// The shared context of units of work.
-pub(in crate::store) struct Shared {
+pub(crate) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
-    pub(in crate::store) data_key: DataKey,
+    pub(crate) data_key: DataKey,
     pub(super) database: DatabaseId,
     /// The database file.
     pub(super) path: PathBuf,
-    pub(in crate::store) instances: Instances,
+    pub(crate) instances: Instances,
     pub(super) files: SameFiles,
     /// Keeps the database from being replaced under us.
     pub(super) _gate: Gate,
 }
 
 /// One unit of work, inside its transaction.
-pub(in crate::store) struct Unit<'a> {
-    pub(in crate::store) conn: &'a mut Connection,
-    pub(in crate::store) dictionary: &'a mut Dictionary,
-    pub(in crate::store) shared: &'a Shared,
+pub(crate) struct Unit<'a> {
+    pub(crate) conn: &'a mut Connection,
+    pub(crate) dictionary: &'a mut Dictionary,
+    pub(crate) shared: &'a Shared,
     /// The number of the commit under way.
-    pub(in crate::store) change: i64,
+    pub(crate) change: i64,
 }
 
 impl Unit<'_> {
@@ -63,10 +63,10 @@ impl Unit<'_> {
 }
 
 /// SQLite's part of a unit of work that is written once, beside its connection.
-pub(in crate::store) struct Memory<'u> {
-    pub(in crate::store) shared: &'u Shared,
+pub(crate) struct Memory<'u> {
+    pub(crate) shared: &'u Shared,
     /// The number of the commit under way.
-    pub(in crate::store) change: i64,
+    pub(crate) change: i64,
     /// Processes that were asked about, and whether they are dead.
     known: Mutex<HashMap<InstanceId, bool>>,
 }
@@ -77,7 +77,7 @@ impl<'u> Memory<'u> {
     }
 
     /// Returns whether a process is provably dead. Each is asked about once.
-    pub(in crate::store) fn is_dead(&self, instance: InstanceId) -> bool {
+    pub(crate) fn is_dead(&self, instance: InstanceId) -> bool {
         *locked(&self.known).entry(instance).or_insert_with(|| self.shared.instances.is_dead(instance))
     }
 }

@@ -1,71 +1,126 @@
 //! Credentials as they are stored, and the unit of work of each operation on them.
+//!
+//! The keys of access tokens: the one that signs, sealed, and the public halves of those that signed before it.
 
-use async_trait::async_trait;
-
-use super::token_keys;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
-use crate::store::access::taken;
+use crate::store::StoreError;
 use crate::store::cells::ToCell;
+use crate::store::sealed::{self, CHECK};
 use crate::store::sql::StoreRows;
 use crate::store::stored_row::StoredRow;
-use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::units::{UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{
-    AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult,
-};
 
-#[async_trait]
-impl<S: Units> AccessStore for S {
-    async fn add_credential(&self, record: CredentialRecord) -> StoreResult<()> {
-        self.unit(Way::Visible, record, |unit, record| Box::pin(add(unit, record))).await
+/// A credential as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialRecord {
+    pub organization: OrganizationId,
+    /// The public part of the credential.
+    pub credential: Credential,
+    /// SHA-256 of the whole key, or of the client secret.
+    pub hash: [u8; 32],
+}
+
+/// The refusal of a credential whose id is another one's.
+fn taken(kind: CredentialKind, id: &str) -> StoreError {
+    let name = match kind {
+        CredentialKind::Key(_) => "API key",
+        CredentialKind::Client => "client",
+    };
+    StoreError::Conflict(format!("the {name} {id}"))
+}
+
+/// The key that access tokens are signed with. Its `Debug` shows the id alone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SigningKeyRecord {
+    /// Public: the `kid` of tokens.
+    pub id: String,
+    /// Ed25519, PKCS #8; stored encrypted.
+    pub private_key: Vec<u8>,
+    pub created_at: Timestamp,
+}
+
+impl std::fmt::Debug for SigningKeyRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKeyRecord").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// A key that access tokens were signed with before: its public half, which is enough to check them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetiredKeyRecord {
+    /// The `kid` of its tokens.
+    pub id: String,
+    /// Ed25519, 32 bytes.
+    pub public_key: Vec<u8>,
+    /// End of the last of its tokens.
+    pub ends_at: Timestamp,
+}
+
+/// The keys of access tokens, as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SigningKeyRecords {
+    /// The one that signs.
+    pub current: SigningKeyRecord,
+    /// Those that signed before it.
+    pub retired: Vec<RetiredKeyRecord>,
+}
+
+units! {
+    /// Units of work on credentials and signing keys.
+    AccessStore:
+
+    /// Adds a credential; a conflict where its id is taken.
+    async fn add_credential(record: CredentialRecord) -> () {
+        Way::Visible => |unit| add(unit, record)
     }
 
-    async fn credentials(&self, organization: OrganizationId) -> StoreResult<Vec<Credential>> {
-        self.unit(Way::Look, organization, |unit, organization| {
-            Box::pin(async move {
-                let credentials = format!("{ALL} WHERE organization = ?1 ORDER BY place, key");
-                unit.all(&credentials, &[organization], |row| Ok(read(row)?.credential)).await
-            })
-        })
-        .await
+    /// The credentials of an organization: keys, then clients, each oldest first.
+    async fn credentials(organization: OrganizationId) -> Vec<Credential> {
+        Way::Look => |unit| of_organization(unit, *organization)
     }
 
-    async fn credential(&self, id: &str) -> StoreResult<Option<CredentialRecord>> {
-        self.unit(Way::AtOnce, id.to_owned(), |unit, id| Box::pin(find(unit, id))).await
+    /// One credential by its id, of whatever organization: for authentication.
+    async fn credential(id: &str as id.to_owned()) -> Option<CredentialRecord> {
+        Way::AtOnce => |unit| find(unit, id)
     }
 
+    /// Revokes a credential of the organization, once; `None` when it has none such.
     async fn revoke_credential(
-        &self,
         organization: OrganizationId,
-        id: &str,
+        id: &str as id.to_owned(),
         now: Timestamp,
-    ) -> StoreResult<Option<Revoked>> {
-        let given = (organization, id.to_owned(), now);
-        self.unit(Way::Visible, given, |unit, (of, id, now)| Box::pin(revoke(unit, *of, id, *now))).await
+    ) -> Option<Revoked> {
+        Way::Visible => |unit| revoke(unit, *organization, id, *now)
     }
 
-    async fn touch_credential(&self, id: &str, environment: Environment, now: Timestamp) -> StoreResult<()> {
-        let given = (id.to_owned(), environment, now);
-        self.unit(Way::Quiet, given, |unit, (id, environment, now)| Box::pin(touch(unit, id, *environment, *now))).await
+    /// Remembers the minute in which a credential was used, and the environment it is for where that was not known.
+    async fn touch_credential(id: &str as id.to_owned(), environment: Environment, now: Timestamp) -> () {
+        Way::Quiet => |unit| touch(unit, id, *environment, *now)
     }
 
-    async fn placed_credentials(&self) -> StoreResult<Vec<PlacedCredential>> {
-        self.unit(Way::Look, (), |unit, ()| Box::pin(placed(unit))).await
+    /// Every credential that is not revoked, of all organizations: keys, then clients, each oldest first.
+    async fn placed_credentials() -> Vec<PlacedCredential> {
+        Way::Look => |unit| placed(unit)
     }
 
-    async fn signing_keys(&self) -> StoreResult<Option<SigningKeyRecords>> {
-        self.unit(Way::Read, (), |unit, ()| Box::pin(token_keys::all(unit))).await
+    /// Signing keys of access tokens, where there are any.
+    async fn signing_keys() -> Option<SigningKeyRecords> {
+        Way::Read => |unit| signing_keys(unit)
     }
 
-    async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
-        self.unit(Way::Quiet, record, |unit, record| Box::pin(token_keys::keep(unit, record))).await
+    /// Stores a signing key where there is none yet, and returns the one that is stored. Of several at once, one wins
+    /// for all.
+    async fn keep_signing_key(record: SigningKeyRecord) -> SigningKeyRecord {
+        Way::Quiet => |unit| keep_signing_key(unit, record)
     }
 
-    async fn rotate_signing_key(&self, record: SigningKeyRecord, retired: RetiredKeyRecord) -> StoreResult<bool> {
-        let given = (record, retired);
-        self.unit(Way::Visible, given, |unit, (record, old)| Box::pin(token_keys::rotate(unit, record, old))).await
+    /// Replaces the signing key by a new one; the retired key keeps its public half alone. `false`, and nothing is
+    /// changed, where another key signs. Retired keys that have ended are pruned.
+    async fn rotate_signing_key(record: SigningKeyRecord, retired: RetiredKeyRecord) -> bool {
+        Way::Visible => |unit| rotate_signing_key(unit, record, retired)
     }
 }
 
@@ -107,8 +162,13 @@ const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, rev
            CASE substr(c.id, 5, 4) WHEN 'live' THEN 'production' WHEN 'test' THEN 'sandbox' END, o.name, 1
     FROM client c JOIN organization o ON o.key = c.organization) AS credential";
 
+async fn of_organization(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Credential>> {
+    let credentials = format!("{ALL} WHERE organization = ?1 ORDER BY place, key");
+    unit.all(&credentials, &[&organization], |row| Ok(read(row)?.credential)).await
+}
+
 /// Every credential that is not revoked.
-pub(in crate::store) async fn placed(rows: &StoreRows<'_>) -> Work<Vec<PlacedCredential>> {
+pub(crate) async fn placed(rows: &StoreRows<'_>) -> Work<Vec<PlacedCredential>> {
     rows.all(&format!("{ALL} WHERE revoked_at IS NULL ORDER BY place, key"), &[], |row| {
         let Credential { kind, id, environment, .. } = read(row)?.credential;
         Ok(PlacedCredential { kind, id, organization: row.get(8)?, environment })
@@ -173,4 +233,55 @@ async fn touch(unit: &UnitOfWork<'_>, id: &str, environment: Environment, now: T
     let learned = "UPDATE api_key SET environment = ?2 WHERE id = ?1 AND environment IS NULL";
     unit.run(learned, &[&id, &environment.as_str()]).await?;
     Ok(())
+}
+
+/// All of them, where there are any.
+async fn signing_keys(unit: &UnitOfWork<'_>) -> Work<Option<SigningKeyRecords>> {
+    let Some(current) = current_signing_key(unit).await? else { return Ok(None) };
+    let retired = "SELECT id, public_key, ends_at FROM retired_signing_key ORDER BY ends_at DESC, id";
+    let retired = unit
+        .all(retired, &[], |row| {
+            Ok(RetiredKeyRecord { id: row.get(0)?, public_key: row.get(1)?, ends_at: row.get(2)? })
+        })
+        .await?;
+    Ok(Some(SigningKeyRecords { current, retired }))
+}
+
+/// The one that signs, where there is one.
+async fn current_signing_key(unit: &UnitOfWork<'_>) -> Work<Option<SigningKeyRecord>> {
+    unit.first(&format!("SELECT id, private_key, created_at, {CHECK} FROM signing_key"), &[], |row| {
+        let id: String = row.get(0)?;
+        let private_key = sealed::open_signing_key(&unit.seal_of(row, 3)?, &id, row.get(1)?)?;
+        Ok(SigningKeyRecord { id, private_key, created_at: row.get(2)? })
+    })
+    .await
+}
+
+/// Stores a key where there is none yet; returns the one that is stored.
+async fn keep_signing_key(unit: &UnitOfWork<'_>, record: &SigningKeyRecord) -> Work<SigningKeyRecord> {
+    let sealed = sealed::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
+    let kept = "INSERT INTO signing_key (/*-*/only/*+single*/, id, private_key, created_at) VALUES (1, ?1, ?2, ?3)
+        ON CONFLICT DO NOTHING";
+    unit.run(kept, &[&record.id, &sealed, &record.created_at]).await?;
+    let kept = current_signing_key(unit).await?;
+    Ok(kept.ok_or_else(|| StoreError::Corrupt("no signing key where one was just kept".to_owned()))?)
+}
+
+/// Puts a key in the place of the one that is retired; `false` where another one signs.
+async fn rotate_signing_key(
+    unit: &UnitOfWork<'_>,
+    record: &SigningKeyRecord,
+    retired: &RetiredKeyRecord,
+) -> Work<bool> {
+    let now = record.created_at;
+    let sealed = sealed::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
+    let replaced = "UPDATE signing_key SET id = ?2, private_key = ?3, created_at = ?4 WHERE id = ?1";
+    if unit.run(replaced, &[&retired.id, &record.id, &sealed, &now]).await? == 0 {
+        return Ok(false);
+    }
+    unit.run("DELETE FROM retired_signing_key WHERE ends_at <= ?1", &[&now]).await?;
+    let kept = "INSERT INTO retired_signing_key (id, public_key, ends_at) VALUES (?1, ?2, ?3)";
+    unit.run(kept, &[&retired.id, &retired.public_key, &retired.ends_at]).await?;
+    unit.note_for_all(&AuditNote::signing_key_rotated(&record.id, &retired.id, retired.ends_at), now).await?;
+    Ok(true)
 }

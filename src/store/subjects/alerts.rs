@@ -1,10 +1,7 @@
 //! Alerts: lists, searches and statistics, ingest, and expiry. Each database finds and writes many rows in its own best
 //! way.
 
-use async_trait::async_trait;
-
-use super::alike::alike;
-use super::outbox::recipients;
+use super::{alike, outbox::recipients};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
@@ -12,190 +9,161 @@ use crate::domain::{
     FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
 };
 use crate::store::alert_rows::{NO_DAY, SUMS, currency_sum, notices, word, word_key};
-use crate::store::postgres;
-use crate::store::units::{UnitContext, UnitOfWork, Units, Way};
+use crate::store::units::{UnitContext, UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{AlertStore, StoreResult, sqlite};
+use crate::store::{postgres, sqlite};
 
 /// A unit of work that each database does in its own way: on SQLite as its reader or its writer does.
-macro_rules! on_either {
-    (
-        $store:ident,
-        $way:expr,
-        $given:expr,
-        $with:ident,
-        |$side:ident, $names:pat_param| $sqlite:expr,
-        $postgres:expr
-    ) => {
-        $store
-            .unit($way, $given, |unit, $names| {
-                Box::pin(async move {
-                    match &unit.database {
-                        UnitContext::Sqlite(_) => unit.$with(|$side| $sqlite),
-                        UnitContext::Postgres($side) => $postgres.await,
-                    }
-                })
-            })
-            .await
+macro_rules! either {
+    ($unit:ident, $with:ident(|$side:ident| $sqlite:expr), |$server:ident| $postgres:expr) => {
+        async move {
+            match &$unit.database {
+                UnitContext::Sqlite(_) => $unit.$with(|$side| $sqlite),
+                UnitContext::Postgres($server) => $postgres.await,
+            }
+        }
     };
 }
 
-#[async_trait]
-impl<S: Units> AlertStore for S {
+units! {
+    /// Units of work on alerts.
+    AlertStore:
+
+    /// One page of alerts with the exact total (decisions, List).
     async fn list_alerts(
-        &self,
         organization: OrganizationId,
-        query: &AlertQuery,
+        query: &AlertQuery as query.clone(),
         now: Timestamp,
-    ) -> StoreResult<Page<SharedAlert>> {
-        let is_cheap = is_told_by_counts(&query.filter);
-        let way = if is_cheap { Way::ListAtOnce(organization) } else { Way::List(Some(organization)) };
-        let given = (organization, query.clone(), now);
-        on_either!(
-            self,
-            way,
-            given,
-            with_reader,
-            |side, (of, query, now)| sqlite::list::list(side, *of, query, *now),
-            postgres::list::list(side, *of, query, *now)
+    ) -> Page<SharedAlert> {
+        way_of_list(organization, &query.filter) => |unit| either!(
+            unit,
+            with_reader(|side| sqlite::list::list(side, *organization, query, *now)),
+            |side| postgres::list::list(side, *organization, query, *now)
         )
     }
 
-    async fn find(&self, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
-        on_either!(
-            self,
-            Way::List(Some(organization)),
-            (organization, query.clone(), size),
-            with_reader,
-            |side, (of, query, size)| sqlite::find::find(side, *of, query, *size),
-            postgres::find::find(side, *of, query, *size)
+    /// Matches of a search over all fields, best first, at most `size`
+    /// ([`find::compare`](crate::domain::find::compare)).
+    async fn find(organization: OrganizationId, query: &FindQuery as query.clone(), size: u32) -> Vec<Alert> {
+        Way::List(Some(organization)) => |unit| either!(
+            unit,
+            with_reader(|side| sqlite::find::find(side, *organization, query, *size)),
+            |side| postgres::find::find(side, *organization, query, *size)
         )
     }
 
-    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
-        on_either!(
-            self,
-            Way::AtOnce,
-            (organization, id),
-            with_reader,
-            |side, (of, id)| sqlite::list::get(side, *of, *id),
-            postgres::list::get(side, *of, *id)
+    /// One alert.
+    async fn get_alert(organization: OrganizationId, id: AlertId) -> Option<SharedAlert> {
+        Way::AtOnce => |unit| either!(
+            unit,
+            with_reader(|side| sqlite::list::get(side, *organization, *id)),
+            |side| postgres::list::get(side, *organization, *id)
         )
     }
 
-    async fn alike(&self, organization: OrganizationId, ids: Vec<AlertId>) -> StoreResult<Vec<(Alert, Vec<Alert>)>> {
-        let given = (organization, ids);
-        self.unit(Way::List(Some(organization)), given, |unit, (of, ids)| Box::pin(alike(unit, *of, ids))).await
+    /// Returns each of these alerts that exists, with the newest others that agree with it. They agree in card digits
+    /// and amount, in acquirer's reference or in authorization code. The caller judges which are duplicates.
+    async fn alike(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)> {
+        Way::List(Some(organization)) => |unit| alike::alike(unit, *organization, ids)
     }
 
-    async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64> {
-        on_either!(
-            self,
-            Way::Turn(organization),
-            organization,
-            with_reader,
-            |side, of| sqlite::list::count_all(side, *of),
-            postgres::list::count_all(&side.conn, *of)
+    /// Number of alerts of the organization.
+    async fn count_alerts(organization: OrganizationId) -> u64 {
+        Way::Turn(organization) => |unit| either!(
+            unit,
+            with_reader(|side| sqlite::list::count_all(side, *organization)),
+            |side| postgres::list::count_all(&side.conn, *organization)
         )
     }
 
-    async fn counts(&self, organization: OrganizationId) -> StoreResult<Vec<Count>> {
-        self.unit(Way::Turn(organization), organization, |unit, of| Box::pin(counts(unit, *of))).await
+    /// Number of alerts of each kind on each day, earliest day first.
+    async fn counts(organization: OrganizationId) -> Vec<Count> {
+        Way::Turn(organization) => |unit| counts(unit, *organization)
     }
 
-    async fn at_risk(
-        &self,
-        organization: OrganizationId,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> StoreResult<Vec<AtRisk>> {
-        let (way, given) = (Way::Turn(organization), (organization, now, until));
-        self.unit(way, given, |unit, (of, now, until)| Box::pin(at_risk(unit, *of, *now, *until))).await
+    /// Open alerts without an outcome whose deadline is at or before `until` and after `now`, by currency, most alerts
+    /// first.
+    async fn at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk> {
+        Way::Turn(organization) => |unit| at_risk(unit, *organization, *now, *until)
     }
 
+    /// Statistics of the alerts within a filter ([`Insights::of`]), and what monitoring programmes may count of all.
     async fn insights(
-        &self,
         organization: OrganizationId,
-        filter: &AlertFilter,
+        filter: &AlertFilter as filter.clone(),
         calendar: Calendar,
         now: Timestamp,
-    ) -> StoreResult<Insights> {
-        on_either!(
-            self,
-            Way::List(Some(organization)),
-            (organization, filter.clone(), calendar, now),
-            with_reader,
-            |side, (of, filter, calendar, now)| sqlite::insights::insights(side, *of, filter, *calendar, *now),
-            postgres::insights::insights(side, *of, filter, *calendar, *now)
+    ) -> Insights {
+        Way::List(Some(organization)) => |unit| either!(
+            unit,
+            with_reader(|side| sqlite::insights::insights(side, *organization, filter, *calendar, *now)),
+            |side| postgres::insights::insights(side, *organization, filter, *calendar, *now)
         )
     }
 
+    /// Count and sum of the alerts within a filter for each currency ([`CurrencySum::of`]).
     async fn sums(
-        &self,
         organization: OrganizationId,
-        filter: &AlertFilter,
+        filter: &AlertFilter as filter.clone(),
         now: Timestamp,
-    ) -> StoreResult<Vec<CurrencySum>> {
-        on_either!(
-            self,
-            Way::List(Some(organization)),
-            (organization, filter.clone(), now),
-            with_reader,
-            |side, (of, filter, now)| sqlite::sums::sums(side, *of, filter, *now),
-            postgres::list::sums(side, *of, filter, *now)
+    ) -> Vec<CurrencySum> {
+        Way::List(Some(organization)) => |unit| either!(
+            unit,
+            with_reader(|side| sqlite::sums::sums(side, *organization, filter, *now)),
+            |side| postgres::list::sums(side, *organization, filter, *now)
         )
     }
 
-    async fn ingest(
-        &self,
-        organization: OrganizationId,
-        rows: Vec<AlertPatch>,
-        now: Timestamp,
-    ) -> StoreResult<IngestReport> {
-        let mut report = IngestReport::default();
-        let mut rows = rows.into_iter().peekable();
-        while rows.peek().is_some() {
-            let given = (organization, rows.by_ref().take(self.most_taken_in()).collect(), now);
-            report.add(self.unit(Way::VisibleMuch, given, |unit, given| Box::pin(ingest(unit, given))).await?);
+    /// Ingests alerts in one transaction: stores new ones and updates known ones where provider data differ. Their
+    /// events and deliveries are part of it (decisions, Bringing alerts in). A field that the row leaves empty keeps
+    /// its stored value.
+    async fn ingest(organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> IngestReport {
+        |store| async {
+            let mut report = IngestReport::default();
+            let mut rows = rows.into_iter().peekable();
+            while rows.peek().is_some() {
+                let given = (organization, rows.by_ref().take(store.most_taken_in()).collect(), now);
+                report.add(store.unit(Way::VisibleMuch, given, |unit, given| Box::pin(ingest(unit, given))).await?);
+            }
+            Ok(report)
         }
-        Ok(report)
     }
 
-    async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64> {
-        on_either!(
-            self,
-            Way::VisibleMuch,
-            (now, limit),
-            with_sqlite,
-            |side, (now, limit)| sqlite::expiry::expire_due(side, *now, *limit),
-            postgres::expiry::expire_due(side, *now, *limit)
+    /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most
+    /// `limit`. Returns their number.
+    async fn expire_due(now: Timestamp, limit: u32) -> u64 {
+        Way::VisibleMuch => |unit| either!(
+            unit,
+            with_sqlite(|side| sqlite::expiry::expire_due(side, *now, *limit)),
+            |side| postgres::expiry::expire_due(side, *now, *limit)
         )
     }
 
-    async fn undo_expiry(&self, now: Timestamp, limit: u32) -> StoreResult<u64> {
-        on_either!(
-            self,
-            Way::VisibleMuch,
-            (now, limit),
-            with_sqlite,
-            |side, (now, limit)| sqlite::expiry::undo(side, *now, *limit),
-            postgres::expiry::undo(side, *now, *limit)
+    /// Moves at most `limit` alerts back to OPEN that expired by a clock that has been set back since. Their deadline
+    /// is still to come. Returns their number.
+    async fn undo_expiry(now: Timestamp, limit: u32) -> u64 {
+        Way::VisibleMuch => |unit| either!(
+            unit,
+            with_sqlite(|side| sqlite::expiry::undo(side, *now, *limit)),
+            |side| postgres::expiry::undo(side, *now, *limit)
         )
     }
 
-    async fn next_deadline(&self) -> StoreResult<Option<Timestamp>> {
-        on_either!(
-            self,
-            Way::Look,
-            (),
-            with_sqlite,
-            |side, ()| sqlite::expiry::next_deadline(side),
-            postgres::expiry::next_deadline(&side.conn)
+    /// The earliest deadline that [`AlertStore::expire_due`] waits for.
+    async fn next_deadline() -> Option<Timestamp> {
+        Way::Look => |unit| either!(
+            unit,
+            with_sqlite(|side| sqlite::expiry::next_deadline(side)),
+            |side| postgres::expiry::next_deadline(&side.conn)
         )
     }
 }
 
 /// Returns whether the counts tell the total of a filter: its statements are short, mostly.
+fn way_of_list(organization: OrganizationId, filter: &AlertFilter) -> Way {
+    if is_told_by_counts(filter) { Way::ListAtOnce(organization) } else { Way::List(Some(organization)) }
+}
+
 fn is_told_by_counts(filter: &AlertFilter) -> bool {
     let AlertFilter {
         start_date: _,

@@ -3,11 +3,11 @@
 //! Every decision about an alert locks its row first, and then the attempt. So of several at once each sees the changes
 //! of the one before.
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
 use futures::try_join;
 
 use super::outbox::recipients;
+pub use crate::domain::attempt::Claim;
 use crate::domain::attempt::{
     AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, Settlement, grant,
     may_commit, word_of,
@@ -15,74 +15,146 @@ use crate::domain::attempt::{
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Actor, Alert, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId, Present,
-    Resolution, ResolutionAttempt, ResolutionParts,
+    Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId,
+    Present, Resolution, ResolutionAttempt, ResolutionParts,
 };
 use crate::store::postgres::outcomes as on_postgres;
 use crate::store::sql::BoundValues;
 use crate::store::sqlite::outcomes as on_sqlite;
 use crate::store::stored_row::{StoredRow, cell};
-use crate::store::units::{UnitContext, UnitOfWork, Units, Way};
+use crate::store::units::{UnitContext, UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{
-    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError,
-    StoreResult,
-};
+use crate::store::{StoreError, StoreResult};
 
-#[async_trait]
-impl<S: Units> AttemptStore for S {
-    async fn claim_resolution(&self, request: ClaimRequest) -> StoreResult<Claim> {
-        self.unit(Way::Claim, request, |unit, request| Box::pin(claim(unit, request))).await
+/// A claim on the one running resolution of an alert (reliability, step 2).
+#[derive(Debug, Clone)]
+pub struct ClaimRequest {
+    /// The new attempt; also the provider's idempotency key.
+    pub attempt: AttemptId,
+    pub organization: OrganizationId,
+    pub alert: AlertId,
+    /// The merchant's resolution; stored with the attempt, so that another process can finish it.
+    pub resolution: Resolution,
+    /// SHA-256 of [`Resolution::canonical`].
+    pub body_hash: [u8; 32],
+    pub idempotency_key: Option<String>,
+    /// Deadline of the provider call, by the guarded clock; after it other processes may take the attempt over.
+    pub deadline: Timestamp,
+    pub now: Present,
+}
+
+/// An acceptance of the provider (reliability, step 4a).
+#[derive(Debug, Clone)]
+pub struct CommitRequest {
+    pub attempt: AttemptId,
+    pub generation: i64,
+    /// The present; becomes the action time and `updatedAt`.
+    pub now: Timestamp,
+}
+
+/// The result of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Commit {
+    /// Outcome, status, event and deliveries are durable.
+    Committed(Box<Alert>),
+    /// Another process has finished the attempt meanwhile; the alert as it is now.
+    Fenced(Box<Alert>),
+}
+
+/// The end of an attempt without an outcome, or its suspension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// RELEASED: the provider did not apply the decision (step 4b).
+    Released,
+    /// UNKNOWN: indeterminate; the reconciler checks again at this time (step 4d).
+    Unknown {
+        /// Time of the reconciler's next check, by the guarded clock.
+        next_check: Timestamp,
+        /// Moment from which no call of the attempt is running any more.
+        calls_over: MonotonicTime,
+    },
+    /// PARKED: a person has to decide (step 5).
+    Parked,
+}
+
+/// An unfinished attempt that the reconciler has claimed.
+#[derive(Debug, Clone)]
+pub struct ClaimedAttempt {
+    pub attempt: AttemptId,
+    /// Its new fence.
+    pub generation: i64,
+    pub organization: OrganizationId,
+    pub alert: Alert,
+    pub resolution: Resolution,
+    /// Time of the first call.
+    pub started_at: Timestamp,
+    /// Latest moment at which an earlier call of the attempt might still have been running. A call of a dead process
+    /// was over when the process was found dead. Always a moment of the present epoch.
+    pub calls_over: MonotonicTime,
+    /// Number of checks made before.
+    pub checks: u32,
+    /// Reason of the indeterminate result, in words; empty where the sending process died before it could say.
+    pub detail: String,
+}
+
+/// The result of deciding a parked attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    /// The attempt has ended; the alert as it is now.
+    Done(Box<Alert>),
+    /// The organization has no such attempt.
+    NotFound,
+    /// It does not wait for a person: its state.
+    NotParked(String),
+}
+
+units! {
+    /// Units of work on resolution attempts.
+    AttemptStore:
+
+    /// Claims the one running resolution of an alert.
+    async fn claim_resolution(request: ClaimRequest) -> Claim {
+        Way::Claim => |unit| claim(unit, request)
     }
 
-    async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit> {
-        self.unit(Way::Answered, request, |unit, request| Box::pin(commit(unit, request))).await
+    /// Stores outcome, status, event and deliveries, and ends the attempt, in one commit, fenced by generation.
+    async fn commit_resolution(request: CommitRequest) -> Commit {
+        Way::Answered => |unit| commit(unit, request)
     }
 
-    async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit> {
-        self.unit(Way::Answered, request, |unit, request| Box::pin(commit_late(unit, request))).await
+    /// Stores a late acceptance, whose fence no longer holds or which could not be stored when it came. An acceptance
+    /// is never dropped. Without an outcome of the alert it is committed, in whatever state the attempt is. Otherwise
+    /// the attempt is PARKED for a person, unless that outcome is its own.
+    async fn commit_late(request: CommitRequest) -> Commit {
+        Way::Answered => |unit| commit_late(unit, request)
     }
 
+    /// Ends an attempt without an outcome, or suspends it; `false` when the fence no longer holds.
     async fn end_attempt(
-        &self,
         attempt: AttemptId,
         generation: i64,
         end: AttemptEnd,
-        detail: &str,
+        detail: &str as detail.to_owned(),
         now: Present,
-    ) -> StoreResult<bool> {
-        let given = (attempt, generation, end, detail.to_owned(), now);
-        self.unit(Way::Answered, given, |unit, (attempt, generation, end, detail, now)| {
-            Box::pin(self::end(unit, *attempt, *generation, end, detail, *now))
-        })
-        .await
+    ) -> bool {
+        Way::Answered => |unit| end_attempt(unit, *attempt, *generation, end, detail, *now)
     }
 
-    async fn claim_due_attempts(
-        &self,
-        now: Present,
-        lease_until: Timestamp,
-        limit: u32,
-    ) -> StoreResult<Vec<ClaimedAttempt>> {
-        let given = (now, lease_until, limit);
-        self.unit(Way::Quiet, given, |unit, (now, until, limit)| Box::pin(claim_due(unit, *now, *until, *limit))).await
+    /// Claims attempts that nobody works on: INFLIGHT ones of a dead process or past their deadline, and UNKNOWN ones
+    /// that are due. The lease holds until `lease_until` by the guarded clock. The attempts stay in their state.
+    async fn claim_due_attempts(now: Present, lease_until: Timestamp, limit: u32) -> Vec<ClaimedAttempt> {
+        Way::Quiet => |unit| claim_due(unit, *now, *lease_until, *limit)
     }
 
-    async fn unfinished(&self, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>> {
-        let way = Way::Turn(organization);
-        self.unit(way, organization, |unit, organization| Box::pin(unfinished(unit, *organization))).await
+    /// Attempts that are in flight, unknown or parked, oldest first, at most 1,000.
+    async fn unfinished(organization: OrganizationId) -> Vec<ResolutionAttempt> {
+        Way::Turn(organization) => |unit| unfinished(unit, *organization)
     }
 
-    async fn settle_parked(
-        &self,
-        organization: OrganizationId,
-        id: AttemptId,
-        applied: bool,
-        now: Timestamp,
-    ) -> StoreResult<Settled> {
-        let given = (organization, id, applied, now);
-        self.unit(Way::Visible, given, |unit, (of, id, applied, now)| Box::pin(settle(unit, *of, *id, *applied, *now)))
-            .await
+    /// Decides a parked attempt by a person's result. `applied`: the network accepted the decision; its outcome is
+    /// stored, unless the alert has one.
+    async fn settle_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Settled {
+        Way::Visible => |unit| settle(unit, *organization, *id, *applied, *now)
     }
 }
 
@@ -253,16 +325,18 @@ async fn store_outcome(
     match &unit.database {
         UnitContext::Sqlite(_) => {
             let to = recipients(unit, attempt.organization).await?;
-            unit.with_sqlite(|unit| on_sqlite::store(unit, of, &mut alert, said, request, &to))?;
+            unit.with_sqlite(|unit| on_sqlite::store(unit, of, &mut alert, said, request.attempt, request.now, &to))?;
         }
-        UnitContext::Postgres(unit) => on_postgres::store(unit, of, &mut alert, said, request).await?,
+        UnitContext::Postgres(unit) => {
+            on_postgres::store(unit, of, &mut alert, said, request.attempt, request.now).await?;
+        }
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;
     Ok(Commit::Committed(alert))
 }
 
 /// Ends an attempt without an outcome, or suspends it.
-async fn end(
+async fn end_attempt(
     unit: &UnitOfWork<'_>,
     attempt: AttemptId,
     generation: i64,
@@ -439,7 +513,7 @@ async fn settle(
         }
         Settlement::Release => {
             let detail = format!("a person said: {}", word_of(applied));
-            end(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into()).await?;
+            end_attempt(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into()).await?;
         }
     }
     Ok(Settled::Done(read_alert(unit, attempt.alert).await?))

@@ -1,34 +1,35 @@
 //! The audit log: each entry with the hash of the one before. On SQLite an entry is linked in the commit of its change.
 //! On PostgreSQL it is stored there, and linked behind it.
 
-use async_trait::async_trait;
-
 use crate::domain::audit::{self, AuditNote};
 use crate::domain::time::Timestamp;
 use crate::domain::{Actor, AuditEntry, AuditState, OrganizationId, redact};
+use crate::store::StoreResult;
 use crate::store::audit_log::{COLUMNS, read, read_link, verify};
 use crate::store::postgres::chain;
 use crate::store::sql::StoreRows;
-use crate::store::units::{UnitContext, UnitOfWork, Units, Way};
+use crate::store::units::{UnitContext, UnitOfWork, Units, Way, units};
 use crate::store::work::Work;
-use crate::store::{AuditStore, StoreResult};
 
-#[async_trait]
-impl<S: Units> AuditStore for S {
-    async fn audit(
-        &self,
-        organization: OrganizationId,
-        before: Option<u64>,
-        size: u32,
-    ) -> StoreResult<Vec<AuditEntry>> {
-        link_entries(self).await?;
-        let (way, given) = (Way::List(Some(organization)), (organization, before, size));
-        self.unit(way, given, |unit, (of, before, size)| Box::pin(entries(unit, *of, *before, *size))).await
+units! {
+    /// Reading the audit log.
+    AuditStore:
+
+    /// Entries of the audit log, newest first, before this number where one is given.
+    async fn audit(organization: OrganizationId, before: Option<u64>, size: u32) -> Vec<AuditEntry> {
+        |store| async {
+            link_entries(store).await?;
+            let (way, given) = (Way::List(Some(organization)), (organization, before, size));
+            store.unit(way, given, |unit, (of, before, size)| Box::pin(entries(unit, *of, *before, *size))).await
+        }
     }
 
-    async fn verify_audit(&self) -> StoreResult<AuditState> {
-        link_entries(self).await?;
-        self.unit(Way::Much, (), |unit, ()| Box::pin(verify(unit))).await
+    /// Checks every hash of the whole audit log.
+    async fn verify_audit() -> AuditState {
+        |store| async {
+            link_entries(store).await?;
+            store.unit(Way::Much, (), |unit, ()| Box::pin(verify(unit))).await
+        }
     }
 }
 

@@ -4,16 +4,40 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::endpoints::{self, SendTarget};
-use crate::domain::EndpointId;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::fair;
+use crate::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret};
+use crate::store::StoreError;
 use crate::store::due::{InHand, Leased, Waiting};
 use crate::store::postgres::due as on_postgres;
 use crate::store::sqlite::due as on_sqlite;
 use crate::store::stored_row::cell;
 use crate::store::units::{UnitContext, UnitOfWork};
 use crate::store::work::Work;
-use crate::store::{DueDelivery, StoreError};
+
+/// A leased delivery.
+#[derive(Debug, Clone)]
+pub struct DueDelivery {
+    pub delivery: DeliveryId,
+    /// Its fence, to be given back with the record.
+    pub generation: i64,
+    /// The event: `webhook-id`.
+    pub event: EventId,
+    /// The body, byte for byte.
+    pub body: Arc<str>,
+    /// Number of this attempt; 1-based.
+    pub attempt: u32,
+    /// Organization of the endpoint.
+    pub organization: OrganizationId,
+    pub endpoint: EndpointId,
+    /// Address of the endpoint; its query may carry a secret.
+    pub url: Secret,
+    pub auth: EndpointAuth,
+    /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
+    pub signing: Arc<[Secret]>,
+    /// The certificates (PEM) that are trusted there; empty for this machine's authorities.
+    pub ca_certificate: Arc<str>,
+}
 
 /// Leases deliveries that are due. One process at a time, so that no endpoint gets more than it may from several.
 pub(super) async fn claim(

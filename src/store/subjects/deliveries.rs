@@ -11,7 +11,18 @@ use crate::store::cells::ToCell;
 use crate::store::stored_row::{StoredRow, cell};
 use crate::store::units::UnitOfWork;
 use crate::store::work::Work;
-use crate::store::{Redelivery, StoreError, tries};
+use crate::store::{StoreError, tries};
+
+/// The result of a redelivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Redelivery {
+    /// It is due now.
+    Due(Delivery),
+    /// The organization has no such delivery.
+    NotFound,
+    /// Its endpoint is disabled or removed: it could not be sent.
+    EndpointDisabled,
+}
 
 const COLUMNS: &str =
     "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, \

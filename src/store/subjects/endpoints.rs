@@ -1,80 +1,82 @@
 //! Webhook endpoints; their credentials are sealed.
+//!
+//! The secrets that deliveries are signed with, sealed. An endpoint's newest one has no end; those before it sign along
+//! until theirs.
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
+use futures::TryFutureExt as _;
+use uuid::Uuid;
 
-use super::signing;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
 use crate::domain::{
     Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
+    signing,
 };
+use crate::store::StoreError;
 use crate::store::encryption::Seal;
 use crate::store::sealed::{self, CHECK};
 use crate::store::stored_row::{StoredRow, cell};
-use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::units::{UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
 
-#[async_trait]
-impl<S: Units> EndpointStore for S {
+/// Target of a delivery: address, authentication and signing secrets of an endpoint.
+#[derive(Debug, Clone)]
+pub struct EndpointTarget {
+    pub url: Secret,
+    pub auth: EndpointAuth,
+    /// The secrets to sign with, newest first.
+    pub signing: Arc<[Secret]>,
+    /// The certificates (PEM) that are trusted there; empty for this machine's authorities.
+    pub ca_certificate: Arc<str>,
+}
+
+units! {
+    /// Units of work on webhook endpoints. Credentials are stored encrypted.
+    EndpointStore:
+
+    /// Adds an endpoint; `None` where the organization has `most` already, disabled ones included.
     async fn add_endpoint(
-        &self,
         organization: OrganizationId,
         endpoint: NewEndpoint,
         most: u32,
         now: Timestamp,
-    ) -> StoreResult<Option<Endpoint>> {
-        let given = (organization, endpoint, most, now);
-        self.unit(Way::Visible, given, |unit, (of, endpoint, most, now)| {
-            Box::pin(add(unit, *of, endpoint, *most, *now))
-        })
-        .await
+    ) -> Option<Endpoint> {
+        Way::Visible => |unit| add(unit, *organization, endpoint, *most, *now)
     }
 
-    async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
-        self.unit(Way::Look, organization, |unit, organization| {
-            Box::pin(async move { unit.all(&format!("{COLUMNS} ORDER BY e.key"), &[organization], read).await })
-        })
-        .await
+    /// The endpoints of an organization, oldest first.
+    async fn endpoints(organization: OrganizationId) -> Vec<Endpoint> {
+        Way::Look => |unit| of_organization(unit, *organization)
     }
 
-    async fn endpoint(&self, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
-        let found = self.unit(Way::Look, (organization, id), |unit, (of, id)| Box::pin(find(unit, *of, *id))).await?;
-        Ok(found.map(|(_, endpoint)| endpoint))
+    /// One endpoint; removed ones are not found.
+    async fn endpoint(organization: OrganizationId, id: EndpointId) -> Option<Endpoint> {
+        Way::Look => |unit| find(unit, *organization, *id).map_ok(|found| found.map(|(_, endpoint)| endpoint))
     }
 
+    /// Changes an endpoint; `None` when there is none such. Disabling cancels its pending deliveries.
     async fn change_endpoint(
-        &self,
         organization: OrganizationId,
         id: EndpointId,
         change: EndpointChange,
         now: Timestamp,
-    ) -> StoreResult<Option<Endpoint>> {
-        let given = (organization, id, change, now);
-        self.unit(Way::Visible, given, |unit, (of, id, change, now)| {
-            Box::pin(self::change(unit, *of, *id, change.clone(), *now))
-        })
-        .await
+    ) -> Option<Endpoint> {
+        Way::Visible => |unit| change_endpoint(unit, *organization, *id, change.clone(), *now)
     }
 
-    async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
-        let given = (organization, id, now);
-        self.unit(Way::Visible, given, |unit, (of, id, now)| Box::pin(remove(unit, *of, *id, *now))).await
+    /// Removes an endpoint with its credential; its deliveries stay to be read. `false` when there is none such.
+    async fn remove_endpoint(organization: OrganizationId, id: EndpointId, now: Timestamp) -> bool {
+        Way::Visible => |unit| remove(unit, *organization, *id, *now)
     }
 
-    async fn target(
-        &self,
-        organization: OrganizationId,
-        id: EndpointId,
-        now: Timestamp,
-    ) -> StoreResult<Option<EndpointTarget>> {
-        let given = (organization, id, now);
-        self.unit(Way::Read, given, |unit, (of, id, now)| Box::pin(target(unit, *of, *id, *now))).await
+    /// Address, authentication and signing secrets of an endpoint, disabled or not; `None` when there is none such.
+    async fn target(organization: OrganizationId, id: EndpointId, now: Timestamp) -> Option<EndpointTarget> {
+        Way::Read => |unit| target(unit, *organization, *id, *now)
     }
 }
 
@@ -105,7 +107,7 @@ async fn add(
     let key =
         unit.insert(added, &[&id, &owner, &url, &sealed_url, &auth, &header, &credential, &now, &certificate]).await?;
     if let Some(secret) = &endpoint.signing {
-        signing::rotate(unit, key, secret, TimeDelta::zero(), now).await?;
+        rotate_secret(unit, key, secret, TimeDelta::zero(), now).await?;
     }
     let added = Endpoint {
         id,
@@ -150,6 +152,10 @@ fn read(row: &StoredRow<'_>) -> Work<Endpoint> {
     })
 }
 
+async fn of_organization(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Endpoint>> {
+    unit.all(&format!("{COLUMNS} ORDER BY e.key"), &[&organization], read).await
+}
+
 /// One endpoint with its key.
 pub(super) async fn find(
     unit: &UnitOfWork<'_>,
@@ -173,7 +179,7 @@ async fn find_to_change(
 }
 
 /// Changes an endpoint; `None` where there is none such.
-async fn change(
+async fn change_endpoint(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     id: EndpointId,
@@ -199,8 +205,8 @@ async fn change(
         unit.run("UPDATE endpoint SET ca_certificate = ?2 WHERE key = ?1", &[&key, &named.to_string()]).await?;
     }
     let signed_otherwise = match &change.signing {
-        Some(SigningChange::Rotate { secret, overlap }) => signing::rotate(unit, key, secret, *overlap, now).await?,
-        Some(SigningChange::Stop) => signing::stop(unit, key).await?,
+        Some(SigningChange::Rotate { secret, overlap }) => rotate_secret(unit, key, secret, *overlap, now).await?,
+        Some(SigningChange::Stop) => stop_signing(unit, key).await?,
         None => false,
     };
     change.signing = change.signing.filter(|_| signed_otherwise);
@@ -223,7 +229,7 @@ async fn change(
 async fn remove(unit: &UnitOfWork<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<bool> {
     let Some((key, owner, endpoint)) = find_to_change(unit, organization, id).await? else { return Ok(false) };
     disable(unit, key, REMOVED, now).await?;
-    signing::stop(unit, key).await?;
+    stop_signing(unit, key).await?;
     let removed = "UPDATE endpoint SET removed_at = ?2, credential = ?3, sealed_url = NULL WHERE key = ?1";
     unit.run(removed, &[&key, &now, &[0_u8; 0]]).await?;
     unit.note(owner, AuditNote::endpoint_removed(&endpoint), now).await?;
@@ -266,7 +272,7 @@ pub(super) async fn with_due_deliveries(unit: &UnitOfWork<'_>, now: Timestamp) -
         })
         .await?;
     for target in &mut targets {
-        target.signing = signing::in_force(unit, target.key, now).await?;
+        target.signing = secrets_in_force(unit, target.key, now).await?;
     }
     Ok(targets)
 }
@@ -290,7 +296,7 @@ async fn target(
         })
         .await?;
     let Some((key, target)) = found else { return Ok(None) };
-    Ok(Some(EndpointTarget { signing: signing::in_force(unit, key, now).await?, ..target }))
+    Ok(Some(EndpointTarget { signing: secrets_in_force(unit, key, now).await?, ..target }))
 }
 
 /// The whole address, from the columns `url` and `sealed_url`.
@@ -346,4 +352,61 @@ pub(super) async fn failed(unit: &UnitOfWork<'_>, endpoint: i64, ended_at: Times
         Some(reason) => disable_by_itself(unit, endpoint, &reason, now).await,
         None => Ok(()),
     }
+}
+
+/// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest
+/// one already.
+async fn rotate_secret(
+    unit: &UnitOfWork<'_>,
+    endpoint: i64,
+    secret: &Secret,
+    overlap: TimeDelta,
+    now: Timestamp,
+) -> Work<bool> {
+    let seal = unit.sealing().await?;
+    let known = all(unit, endpoint).await?;
+    let secrets: Vec<_> = known.iter().map(|known| (known.secret.clone(), known.ends_at)).collect();
+    let Some(ends) = signing::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
+    for (old, until) in known.iter().zip(ends) {
+        match until {
+            Some(until) => {
+                unit.run("UPDATE signing_secret SET ends_at = ?2 WHERE key = ?1", &[&old.key, &until]).await?
+            }
+            None => unit.run("DELETE FROM signing_secret WHERE key = ?1", &[&old.key]).await?,
+        };
+    }
+    let id = Uuid::new_v4();
+    let sealed = sealed::signing_secret(&seal, id.as_bytes(), secret)?;
+    let added = "INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)";
+    unit.run(added, &[&id, &endpoint, &sealed, &now]).await?;
+    Ok(true)
+}
+
+/// Signs nothing any more. `false` where nothing was signed.
+async fn stop_signing(unit: &UnitOfWork<'_>, endpoint: i64) -> Work<bool> {
+    Ok(unit.run("DELETE FROM signing_secret WHERE endpoint = ?1", &[&endpoint]).await? > 0)
+}
+
+/// The secrets that sign at this moment, newest first.
+async fn secrets_in_force(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<Arc<[Secret]>> {
+    let known = all(unit, endpoint).await?.into_iter();
+    Ok(known.filter(|known| signing::signs_at(known.ends_at, now)).map(|known| known.secret).collect())
+}
+
+struct Known {
+    key: i64,
+    secret: Secret,
+    ends_at: Option<Timestamp>,
+}
+
+/// Every secret of an endpoint, newest first.
+async fn all(unit: &UnitOfWork<'_>, endpoint: i64) -> Work<Vec<Known>> {
+    let secrets =
+        format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC");
+    unit.all(&secrets, &[&endpoint], |row| {
+        let id: Uuid = row.get(1)?;
+        let secret = sealed::open_signing_secret(&unit.seal_of(row, 4)?, id.as_bytes(), row.get(2)?)?;
+        Ok(Known { key: row.get(0)?, secret, ends_at: row.get(3)? })
+    })
+    .await
 }

@@ -13,7 +13,7 @@ use crate::store::stored_row::{StoredRow, cell};
 use crate::store::work::Work;
 
 /// The alerts within a filter, as a database finds them.
-pub(in crate::store) trait InsightScope: Send {
+pub(crate) trait InsightScope: Send {
     /// Counts the alerts by kind, from the counts where those know it.
     fn kinds(&mut self, days: ToldDays) -> impl Future<Output = Work<Vec<CountedKind>>> + Send;
 
@@ -29,7 +29,7 @@ pub(in crate::store) trait InsightScope: Send {
 
 /// Alerts that are asked for, which have an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::store) enum Reach {
+pub(crate) enum Reach {
     /// Those that wait for an answer.
     Waiting,
     /// Those with an outcome, `o`.
@@ -41,50 +41,46 @@ pub(in crate::store) enum Reach {
 }
 
 /// Number of alerts of a kind on a day.
-pub(in crate::store) struct CountedKind {
-    pub(in crate::store) day: i64,
-    pub(in crate::store) kind: (Provider, AlertType, AlertStatus),
-    pub(in crate::store) has_outcome: bool,
-    pub(in crate::store) expired: bool,
-    pub(in crate::store) alerts: u64,
+pub(crate) struct CountedKind {
+    pub(crate) day: i64,
+    pub(crate) kind: (Provider, AlertType, AlertStatus),
+    pub(crate) has_outcome: bool,
+    pub(crate) expired: bool,
+    pub(crate) alerts: u64,
 }
 
 /// The days that are reported one by one.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::store) struct ToldDays {
-    pub(in crate::store) calendar: Calendar,
+pub(crate) struct ToldDays {
+    pub(crate) calendar: Calendar,
     now: Timestamp,
 }
 
 impl ToldDays {
     /// Beginning of the first of them.
-    pub(in crate::store) fn begin(self) -> Timestamp {
+    pub(crate) fn begin(self) -> Timestamp {
         self.calendar.day_start(first_day(self.calendar, self.now))
     }
 
     /// The day of a column of moments, in SQL.
-    pub(in crate::store) fn of(self, column: &str) -> String {
+    pub(crate) fn of(self, column: &str) -> String {
         format!("({column} + {}) / {DAY_MICROS}", i64::from(self.calendar.minutes()) * 60_000_000)
     }
 
     /// The day of an alert, in SQL; all that are not told one by one are as none.
-    pub(in crate::store) fn of_alert(self) -> String {
+    pub(crate) fn of_alert(self) -> String {
         let (since, day) = (micros(self.begin()), self.of("a.alert_time"));
         format!("CASE WHEN a.alert_time >= {since} THEN {day} ELSE {NO_DAY} END")
     }
 }
 
 /// Nothing, of an organization that is not there.
-pub(in crate::store) fn none(calendar: Calendar, now: Timestamp) -> Insights {
+pub(crate) fn none(calendar: Calendar, now: Timestamp) -> Insights {
     InsightsBuilder::at(now, calendar).finish()
 }
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
-pub(in crate::store) async fn insights(
-    scope: &mut impl InsightScope,
-    calendar: Calendar,
-    now: Timestamp,
-) -> Work<Insights> {
+pub(crate) async fn insights(scope: &mut impl InsightScope, calendar: Calendar, now: Timestamp) -> Work<Insights> {
     let mut found = InsightsBuilder::at(now, calendar);
     let days = ToldDays { calendar, now };
     for CountedKind { day, kind, has_outcome, expired, alerts } in scope.kinds(days).await? {

@@ -11,10 +11,10 @@ use crate::store::work::Work;
 /// Companies and enrollments that the alerts of a batch name, each pair once, in one order. So two that list the same
 /// do not deadlock.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Named(BTreeSet<(CompanyId, Option<EnrollmentId>)>);
+pub(crate) struct Named(BTreeSet<(CompanyId, Option<EnrollmentId>)>);
 
 impl Named {
-    pub(in crate::store) fn note(&mut self, alert: &Alert) {
+    pub(crate) fn note(&mut self, alert: &Alert) {
         if let Some(company) = alert.company_id {
             self.0.insert((company, alert.enrollment_id));
         }

@@ -2,67 +2,90 @@
 //!
 //! An engine with a gateway records it, so that one without it does not answer in its place.
 
-use async_trait::async_trait;
-
 use crate::domain::time::Timestamp;
 use crate::domain::{Provider, lease};
 use crate::store::sql::StoreRows;
-use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::units::{UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{NetworkStore, PullEnd, PullLease, PullState, StoreResult};
 
-#[async_trait]
-impl<S: Units> NetworkStore for S {
-    async fn gateways(&self) -> StoreResult<Vec<(Provider, String)>> {
-        self.unit(Way::Look, (), |unit, ()| Box::pin(gateways(unit))).await
+/// Lease on a source of alerts: permission to pull from it until the lease ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullLease {
+    /// Fence, to be given back with the end of the turn.
+    pub generation: i64,
+    /// Position of the next pull; `None` at the first pull.
+    pub cursor: Option<String>,
+    /// Failures in a row before this.
+    pub failures: u32,
+}
+
+/// The end of a poll.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullEnd {
+    pub ended_at: Timestamp,
+    pub next_at: Timestamp,
+    /// Reason of the failure, in words; `None` where the poll succeeded.
+    pub failure: Option<String>,
+}
+
+/// The state of polling a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullState {
+    /// Position of the next turn.
+    pub cursor: Option<String>,
+    /// Time at which the newest page was stored.
+    pub pulled_at: Option<Timestamp>,
+    pub next_at: Timestamp,
+    pub failures: u32,
+    /// Reason of the last failure; empty where the last poll succeeded.
+    pub failure: String,
+}
+
+units! {
+    /// Units of work on networks: gateways and pulled sources.
+    NetworkStore:
+
+    /// The networks that decisions go to by a gateway, with its address. A process without that gateway must not answer
+    /// in its place.
+    async fn gateways() -> Vec<(Provider, String)> {
+        Way::Look => |unit| gateways(unit)
     }
 
-    async fn keep_gateways(&self, known: Vec<(Provider, Option<String>)>) -> StoreResult<()> {
-        self.unit(Way::Visible, known, |unit, known| Box::pin(keep_gateways(unit, known))).await
+    /// Stores the addresses of networks' gateways, and removes them where there is none.
+    async fn keep_gateways(known: Vec<(Provider, Option<String>)>) -> () {
+        Way::Visible => |unit| keep_gateways(unit, known)
     }
 
-    async fn claim_pull(&self, source: &str, now: Timestamp, lease_until: Timestamp) -> StoreResult<Option<PullLease>> {
-        let given = (source.to_owned(), now, lease_until);
-        self.unit(Way::Quiet, given, |unit, (source, now, until)| Box::pin(claim(unit, source, *now, *until))).await
+    /// Leases a source of alerts where it is due and no living process has it; otherwise `None`. A turn that was put
+    /// off by a clock that has been set back since is due now.
+    async fn claim_pull(
+        source: &str as source.to_owned(),
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Option<PullLease> {
+        Way::Quiet => |unit| claim(unit, source, *now, *lease_until)
     }
 
+    /// Records that a page is stored, with the beginning of the next one (`None`: unchanged). `false` when another
+    /// process has the lease by now.
     async fn advance_pull(
-        &self,
-        source: &str,
+        source: &str as source.to_owned(),
         generation: i64,
         cursor: Option<String>,
         now: Timestamp,
         lease_until: Timestamp,
-    ) -> StoreResult<bool> {
-        let given = (source.to_owned(), generation, cursor, now, lease_until);
-        self.unit(Way::Quiet, given, |unit, (source, generation, cursor, now, until)| {
-            Box::pin(async move {
-                let advanced = "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, \
-                    failures = 0, failure = ''
-                    WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL";
-                Ok(unit.run(advanced, &[source, generation, cursor, now, until]).await? == 1)
-            })
-        })
-        .await
+    ) -> bool {
+        Way::Quiet => |unit| advance(unit, source, *generation, cursor, *now, *lease_until)
     }
 
-    async fn end_pull(&self, source: &str, generation: i64, end: PullEnd) -> StoreResult<bool> {
-        let given = (source.to_owned(), generation, end);
-        self.unit(Way::Quiet, given, |unit, (source, generation, end)| {
-            Box::pin(async move {
-                let ended = "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3, since = ?5,
-                    failures = CASE WHEN ?4/*+::text*/ IS NULL THEN 0 ELSE failures + 1 END, \
-                    failure = coalesce(?4/*+::text*/, '')
-                    WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL";
-                let ended = unit.run(ended, &[source, generation, &end.next_at, &end.failure, &end.ended_at]).await?;
-                Ok(ended == 1)
-            })
-        })
-        .await
+    /// Ends a turn of pulling; `false` when another process has the lease by now.
+    async fn end_pull(source: &str as source.to_owned(), generation: i64, end: PullEnd) -> bool {
+        Way::Quiet => |unit| end_pull(unit, source, *generation, end)
     }
 
-    async fn pull_state(&self, source: &str) -> StoreResult<Option<PullState>> {
-        self.unit(Way::Look, source.to_owned(), |unit, source| Box::pin(state(unit, source))).await
+    /// State of pulling from a source; `None` where it was never pulled.
+    async fn pull_state(source: &str as source.to_owned()) -> Option<PullState> {
+        Way::Look => |unit| state(unit, source)
     }
 }
 
@@ -70,7 +93,7 @@ impl<S: Units> NetworkStore for S {
 const PREFIX: &str = "gateway ";
 
 /// The networks that have a gateway, with its address.
-pub(in crate::store) async fn gateways(rows: &StoreRows<'_>) -> Work<Vec<(Provider, String)>> {
+pub(crate) async fn gateways(rows: &StoreRows<'_>) -> Work<Vec<(Provider, String)>> {
     let all = "SELECT substr(name, length(?1/*+::text*/) + 1), value FROM fact
         WHERE substr(name, 1, length(?1/*+::text*/)) = ?1/*+::text*/ ORDER BY name";
     rows.all(all, &[&PREFIX], |row| Ok((Provider::parse(row.get(0)?), row.get(1)?))).await
@@ -90,6 +113,30 @@ async fn keep_gateways(unit: &UnitOfWork<'_>, known: &[(Provider, Option<String>
         };
     }
     Ok(())
+}
+
+/// Records a stored page.
+async fn advance(
+    unit: &UnitOfWork<'_>,
+    source: &str,
+    generation: i64,
+    cursor: &Option<String>,
+    now: Timestamp,
+    lease_until: Timestamp,
+) -> Work<bool> {
+    let advanced = "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, \
+            failure = ''
+        WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL";
+    Ok(unit.run(advanced, &[&source, &generation, cursor, &now, &lease_until]).await? == 1)
+}
+
+/// Ends a turn.
+async fn end_pull(unit: &UnitOfWork<'_>, source: &str, generation: i64, end: &PullEnd) -> Work<bool> {
+    let ended = "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3, since = ?5,
+            failures = CASE WHEN ?4/*+::text*/ IS NULL THEN 0 ELSE failures + 1 END, \
+            failure = coalesce(?4/*+::text*/, '')
+        WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL";
+    Ok(unit.run(ended, &[&source, &generation, &end.next_at, &end.failure, &end.ended_at]).await? == 1)
 }
 
 /// Leases a source that is due.

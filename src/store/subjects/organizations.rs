@@ -1,28 +1,43 @@
 //! Organizations, and the companies and enrollments that each has.
 
-use async_trait::async_trait;
-
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Company, CompanyId, DEFAULT_ORGANIZATION, EnrollmentId, Organization, OrganizationId};
+use crate::store::StoreError;
 use crate::store::sql::StoreRows;
 use crate::store::stored_row::cell;
-use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::units::{UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResult};
 
-#[async_trait]
-impl<S: Units> OrganizationStore for S {
-    async fn organizations(&self) -> StoreResult<Vec<OrganizationRecord>> {
-        self.unit(Way::Look, (), |unit, ()| Box::pin(all(unit))).await
+/// An organization with the company and the enrollment of alerts that name none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrganizationRecord {
+    /// Id and name.
+    pub organization: Organization,
+    /// Company of alerts that name none.
+    pub default_company: CompanyId,
+    /// Enrollment of alerts that name none.
+    pub default_enrollment: EnrollmentId,
+}
+
+units! {
+    /// Units of work on organizations.
+    OrganizationStore:
+
+    /// Every organization, by name. Fresh data has one, `default`.
+    async fn organizations() -> Vec<OrganizationRecord> {
+        Way::Look => |unit| all(unit)
     }
 
-    async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()> {
-        self.unit(Way::Visible, (record, now), |unit, (record, now)| Box::pin(add(unit, record, *now))).await
+    /// Adds an organization with its default company and enrollment; a conflict where its name or id is taken.
+    async fn add_organization(record: OrganizationRecord, now: Timestamp) -> () {
+        Way::Visible => |unit| add(unit, record, *now)
     }
 
-    async fn companies(&self, organization: OrganizationId) -> StoreResult<Vec<Company>> {
-        self.unit(Way::List(Some(organization)), organization, |unit, id| Box::pin(companies(unit, *id))).await
+    /// The companies of an organization with their enrollments, by id: the default ones, and those that its alerts have
+    /// named.
+    async fn companies(organization: OrganizationId) -> Vec<Company> {
+        Way::List(Some(organization)) => |unit| companies(unit, *organization)
     }
 }
 
@@ -44,12 +59,12 @@ async fn add(unit: &UnitOfWork<'_>, record: &OrganizationRecord, now: Timestamp)
 }
 
 /// Returns whether there is no organization yet.
-pub(in crate::store) async fn is_fresh(rows: &StoreRows<'_>) -> Work<bool> {
+pub(crate) async fn is_fresh(rows: &StoreRows<'_>) -> Work<bool> {
     rows.one("SELECT NOT EXISTS (SELECT 1 FROM organization)", &[], cell).await
 }
 
 /// Gives fresh data its organization. Nobody else may be at it.
-pub(in crate::store) async fn ensure_organization(rows: &StoreRows<'_>, now: Timestamp) -> Work<()> {
+pub(crate) async fn ensure_organization(rows: &StoreRows<'_>, now: Timestamp) -> Work<()> {
     if is_fresh(rows).await? {
         let record = OrganizationRecord {
             organization: Organization { id: OrganizationId::generate(), name: DEFAULT_ORGANIZATION.to_owned() },

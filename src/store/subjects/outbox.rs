@@ -2,90 +2,92 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use super::{claims, deliveries, endpoints};
+use super::claims::{self, DueDelivery};
+use super::deliveries::{self, Redelivery};
+use super::endpoints;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES};
 use crate::domain::{
-    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventKind, NextStep, OrganizationId,
+    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, NextStep, OrganizationId,
 };
 use crate::store::postgres::due as on_postgres;
 use crate::store::sql::StoreRows;
 use crate::store::stored_row::cell;
-use crate::store::units::{UnitContext, UnitOfWork, Units, Way};
+use crate::store::tries::{self, AttemptRecord};
+use crate::store::units::{UnitContext, UnitOfWork, Way, units};
 use crate::store::work::Work;
-use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreResult, tries};
 
-#[async_trait]
-impl<S: Units> OutboxStore for S {
+/// A test event that was sent to an endpoint.
+#[derive(Debug, Clone)]
+pub struct SentTestEvent {
+    /// The event's id: its `webhook-id`.
+    pub event: EventId,
+    pub body: Arc<str>,
+    /// The attempt; its generation means nothing, and its next step is `Delivered` or `Exhausted`.
+    pub record: AttemptRecord,
+}
+
+units! {
+    /// Units of work on deliveries.
+    OutboxStore:
+
+    /// Leases deliveries that are due: pending ones, and those leased by a dead process or past their lease. At most
+    /// `limit` in all and `per_endpoint` in flight for each endpoint; none for an endpoint in `skip`. Organizations
+    /// with the fewest deliveries in flight come first ([`crate::domain::webhook::schedule::fair`]), each with its
+    /// oldest. `alert.resolved` waits for the `alert.created` of the same alert and endpoint, two minutes at most.
     async fn claim_due_deliveries(
-        &self,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
         per_endpoint: u32,
-        skip: &[EndpointId],
-    ) -> StoreResult<Vec<DueDelivery>> {
-        let given = (now, lease_until, limit, per_endpoint, skip.to_vec());
-        self.unit(Way::Quiet, given, |unit, (now, until, limit, per_endpoint, skip)| {
-            Box::pin(claims::claim(unit, *now, *until, *limit, *per_endpoint, skip))
-        })
-        .await
+        skip: &[EndpointId] as skip.to_vec(),
+    ) -> Vec<DueDelivery> {
+        Way::Quiet => |unit| claims::claim(unit, *now, *lease_until, *limit, *per_endpoint, skip)
     }
 
-    async fn record_attempts(&self, records: Arc<[AttemptRecord]>, now: Timestamp) -> StoreResult<()> {
-        self.unit(Way::VisibleMuch, (records, now), |unit, (records, now)| Box::pin(record(unit, records, *now))).await
+    /// Records the results of attempts, in one commit; a record whose fence no longer holds changes nothing. An
+    /// endpoint that has failed for [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
+    async fn record_attempts(records: Arc<[AttemptRecord]>, now: Timestamp) -> () {
+        Way::VisibleMuch => |unit| record(unit, records, *now)
     }
 
-    async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>> {
-        self.unit(Way::Read, (), |unit, ()| Box::pin(claims::next(unit))).await
+    /// Due time of the next pending delivery.
+    async fn next_due_delivery() -> Option<Timestamp> {
+        Way::Read => |unit| claims::next(unit)
     }
 
+    /// Records a test that was sent: its event, its delivery and its attempt. `None` when the endpoint was removed
+    /// meanwhile.
     async fn record_test_event(
-        &self,
         organization: OrganizationId,
         endpoint: EndpointId,
         test: SentTestEvent,
         now: Timestamp,
-    ) -> StoreResult<Option<DeliveryLog>> {
-        let given = (organization, endpoint, test, now);
-        self.unit(Way::Visible, given, |unit, (of, endpoint, test, now)| {
-            Box::pin(record_test_event(unit, *of, *endpoint, test, *now))
-        })
-        .await
+    ) -> Option<DeliveryLog> {
+        Way::Visible => |unit| record_test_event(unit, *organization, *endpoint, test, *now)
     }
 
-    async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage> {
-        let given = (organization, filter);
-        self.unit(Way::List(Some(organization)), given, |unit, (of, filter)| {
-            Box::pin(deliveries::page(unit, *of, filter))
-        })
-        .await
+    /// A page of deliveries, newest first.
+    async fn deliveries(organization: OrganizationId, filter: DeliveryFilter) -> DeliveryPage {
+        Way::List(Some(organization)) => |unit| deliveries::page(unit, *organization, filter)
     }
 
-    async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {
-        self.unit(Way::Read, (organization, id), |unit, (of, id)| Box::pin(deliveries::log(unit, *of, *id))).await
+    /// One delivery with its attempts.
+    async fn delivery(organization: OrganizationId, id: DeliveryId) -> Option<DeliveryLog> {
+        Way::Read => |unit| deliveries::log(unit, *organization, *id)
     }
 
-    async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery> {
-        let given = (organization, id, now);
-        self.unit(Way::Visible, given, |unit, (of, id, now)| Box::pin(deliveries::redeliver(unit, *of, *id, *now)))
-            .await
+    /// Makes a delivery due now, in whatever state it is, with its whole retry schedule before it. One with an attempt
+    /// under way stays as it is.
+    async fn redeliver(organization: OrganizationId, id: DeliveryId, now: Timestamp) -> Redelivery {
+        Way::Visible => |unit| deliveries::redeliver(unit, *organization, *id, *now)
     }
 
-    async fn redeliver_exhausted(
-        &self,
-        organization: OrganizationId,
-        endpoint: EndpointId,
-        now: Timestamp,
-    ) -> StoreResult<Option<u64>> {
-        let given = (organization, endpoint, now);
-        self.unit(Way::VisibleMuch, given, |unit, (of, endpoint, now)| {
-            Box::pin(deliveries::redeliver_exhausted(unit, *of, *endpoint, *now))
-        })
-        .await
+    /// Makes all deliveries to an endpoint due now that are exhausted, or were cancelled with the endpoint. Returns
+    /// their number; `None` when there is no such endpoint or it is disabled.
+    async fn redeliver_exhausted(organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> Option<u64> {
+        Way::VisibleMuch => |unit| deliveries::redeliver_exhausted(unit, *organization, *endpoint, *now)
     }
 }
 
@@ -205,7 +207,7 @@ async fn finish(
 
 /// The endpoints that an organization's events go to. None of them is disabled before this unit of work ends: nothing
 /// would cancel what is recorded for it here.
-pub(in crate::store) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<Vec<i64>> {
+pub(crate) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<Vec<i64>> {
     let enabled = "SELECT key FROM endpoint WHERE organization = ?1 AND disabled_at IS NULL
         ORDER BY key/*+ FOR KEY SHARE*/";
     rows.all(enabled, &[&organization], cell).await

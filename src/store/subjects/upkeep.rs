@@ -1,61 +1,110 @@
 //! Health of the store: the write probe, queue depths, and the observations of the clocks.
+//!
+//! The data key: the proof that it is at hand, and everything sealed anew with another.
+//!
+//! Pruning by age. It takes deliveries that were delivered or given up, with their events and the log of their
+//! attempts. It takes attempts that have ended, the oldest entries of the audit log, and signing secrets past their
+//! time. Deliveries that can still be tried, and attempts that have not ended, are never touched.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
 use futures::try_join;
+use uuid::Uuid;
 
-use super::{rekeying, retention};
+use super::audit;
+use crate::domain::audit::AuditNote;
 use crate::domain::clock::{ClockMemory, Jump};
+use crate::domain::retention::{AUDIT_AT_ONCE, CutOffs, Pruned};
 use crate::domain::time::Timestamp;
-use crate::domain::{CutOffs, Pruned};
+use crate::store::StoreResult;
+use crate::store::cells::ToCell;
 use crate::store::encryption::Seal;
+use crate::store::postgres::counts;
+use crate::store::sealed::{self, CHECK, KEY_CHECK, SEALED};
 use crate::store::sql::BoundValues;
 use crate::store::stored_row::cell;
-use crate::store::units::{UnitOfWork, Units, Way};
+use crate::store::units::{UnitContext, UnitOfWork, Units, Way, units};
 use crate::store::work::Work;
-use crate::store::{Depths, StoreResult, UpkeepStore};
 
-#[async_trait]
-impl<S: Units> UpkeepStore for S {
-    async fn ping(&self) -> StoreResult<()> {
-        self.unit(Way::Look, (), |unit, ()| {
-            Box::pin(async move {
-                let newest = "SELECT /*-*/number/*+CASE WHEN is_called THEN last_value ELSE 0 END*/ FROM change_number";
-                unit.one(newest, &[], cell::<i64>).await.map(drop)
-            })
-        })
-        .await
+/// Queue depths.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Depths {
+    /// Deliveries that wait for their (next) attempt.
+    pub pending: u64,
+    /// Due time of the oldest of them.
+    pub oldest_due: Option<Timestamp>,
+    /// Deliveries that are being sent.
+    pub leased: u64,
+    /// Deliveries that failed for good.
+    pub exhausted: u64,
+    /// Decisions that are being sent to a provider.
+    pub inflight: u64,
+    /// Decisions without a known result.
+    pub unknown: u64,
+    /// Decisions that wait for a person.
+    pub parked: u64,
+}
+
+units! {
+    /// Units of work of upkeep, for all organizations.
+    UpkeepStore:
+
+    /// A health check: a cheap read that proves the database answers.
+    async fn ping() -> () {
+        Way::Look => |unit| ping(unit)
     }
 
-    async fn probe(&self, now: Timestamp) -> StoreResult<()> {
-        self.unit(Way::Quiet, now, |unit, now| Box::pin(probe(unit, *now))).await
+    /// Checks that the data key that the database is sealed with is at hand.
+    ///
+    /// # Errors
+    /// [`Unusable`](crate::store::StoreError::Unusable) names the file that has to hold it.
+    async fn prove_key() -> () {
+        Way::Look => |unit| prove_key(unit)
     }
 
-    async fn prove_key(&self) -> StoreResult<()> {
-        self.unit(Way::Look, (), |unit, ()| Box::pin(rekeying::prove(unit))).await
+    /// Seals every sealed value with this key, in one unit of work; returns their number. The key has to be in its file
+    /// before: other processes go on with the key that they find there.
+    async fn seal_anew(new: Seal, now: Timestamp) -> u64 {
+        Way::VisibleMuch => |unit| seal_anew(unit, new, *now)
     }
 
-    async fn seal_anew(&self, new: Seal, now: Timestamp) -> StoreResult<u64> {
-        self.unit(Way::VisibleMuch, (new, now), |unit, (new, now)| Box::pin(rekeying::seal_anew(unit, new, *now))).await
+    /// A write probe: proves that the database can be written.
+    async fn probe(now: Timestamp) -> () {
+        Way::Quiet => |unit| probe(unit, *now)
     }
 
-    async fn kept_clock(&self) -> StoreResult<Option<ClockMemory>> {
-        self.unit(Way::Look, (), |unit, ()| Box::pin(kept_clock(unit))).await
+    /// Stored observations of this machine's clocks, or of those of the machine that had the database before.
+    async fn kept_clock() -> Option<ClockMemory> {
+        Way::Look => |unit| kept_clock(unit)
     }
 
-    async fn keep_clock(&self, memory: ClockMemory) -> StoreResult<()> {
-        self.unit(Way::Quiet, memory, |unit, memory| Box::pin(keep_clock(unit, memory))).await
+    /// Stores the observations of this machine's clocks.
+    async fn keep_clock(memory: ClockMemory) -> () {
+        Way::Quiet => |unit| keep_clock(unit, memory)
     }
 
-    async fn depths(&self) -> StoreResult<Depths> {
-        self.unit(Way::List(None), (), |unit, ()| Box::pin(depths(unit))).await
+    /// Lengths of the queues, of all organizations.
+    async fn depths() -> Depths {
+        Way::List(None) => |unit| depths(unit)
     }
 
-    async fn prune(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned> {
-        retention::prune(self, cut_offs, limit, now).await
+    /// Prunes what is before the cut-offs, at most `limit` of each kind, oldest first. Kinds are deliveries that
+    /// arrived or were given up, with their events and the log of their attempts, and attempts that have ended. Of the
+    /// audit log [`AUDIT_AT_ONCE`] times as many go, which an entry in it then tells of. Deliveries that can still be
+    /// tried, and attempts that have not ended, are never touched. Signing secrets whose time is over are erased.
+    ///
+    /// [`AUDIT_AT_ONCE`]: crate::domain::retention::AUDIT_AT_ONCE
+    async fn prune(cut_offs: CutOffs, limit: u32, now: Timestamp) -> Pruned {
+        |store| prune(store, cut_offs, limit, now)
     }
+}
+
+/// Reads the newest change number.
+async fn ping(unit: &UnitOfWork<'_>) -> Work<()> {
+    let newest = "SELECT /*-*/number/*+CASE WHEN is_called THEN last_value ELSE 0 END*/ FROM change_number";
+    unit.one(newest, &[], cell::<i64>).await.map(drop)
 }
 
 /// Writes the present moment to a fact that nobody reads: its commit proves that the disk can be written.
@@ -128,4 +177,161 @@ async fn keep_clock(unit: &UnitOfWork<'_>, memory: &ClockMemory) -> Work<()> {
     )
     .await
     .map(drop)
+}
+
+/// Proves that the key that the database is sealed with is at hand.
+async fn prove_key(unit: &UnitOfWork<'_>) -> Work<()> {
+    unit.one(&format!("SELECT {CHECK}"), &[], |row| unit.seal_of(row, 0)).await.map(drop)
+}
+
+/// Seals everything with another key; returns the number of values.
+async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u64> {
+    let old = unit.sealing().await?;
+    let check: Vec<u8> = unit.one(&format!("SELECT {CHECK}"), &[], cell).await?;
+    if sealed::proves(new, &check) {
+        return Err(sealed::in_use_already().into());
+    }
+    let mut values = 0;
+    for (table, column) in SEALED {
+        // The credential of an endpoint that was removed is gone.
+        let all = format!("SELECT id, {column} FROM {table} WHERE length({column}) > 0");
+        // One that is removed meanwhile stays so.
+        let update = format!("UPDATE {table} SET {column} = ?3 WHERE id = ?1 AND {column} = ?2");
+        let rows = unit.all(&all, &[], |row| {
+            let id = if table == "signing_key" { RowId::Text(row.get(0)?) } else { RowId::Uuid(row.get(0)?) };
+            Ok((id, row.get::<Vec<u8>>(1)?))
+        });
+        for (id, bytes) in rows.await? {
+            let again = sealed::again(&old, new, table, column, id.bytes(), &bytes)?;
+            unit.run(&update, &[id.value(), &bytes, &again]).await?;
+            values += 1;
+        }
+    }
+    unit.run("UPDATE fact SET value = ?2 WHERE name = ?1", &[&KEY_CHECK, &sealed::key_check(new)?]).await?;
+    unit.note_for_all(&AuditNote::data_key_rotated(values), now).await?;
+    Ok(values)
+}
+
+/// The id of a row that has something sealed.
+enum RowId {
+    Uuid(Uuid),
+    Text(String),
+}
+
+impl RowId {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Uuid(id) => id.as_bytes(),
+            Self::Text(id) => id.as_bytes(),
+        }
+    }
+
+    fn value(&self) -> &dyn ToCell {
+        match self {
+            Self::Uuid(id) => id,
+            Self::Text(id) => id,
+        }
+    }
+}
+
+/// Prunes at most `limit` of each kind, oldest first.
+async fn prune(store: &impl Units, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned> {
+    let given = (cut_offs, limit, now);
+    // Found by itself, so that a long search holds up nobody's write.
+    let found =
+        store.unit(Way::Much, given, |unit, (cut_offs, limit, now)| Box::pin(find(unit, *cut_offs, *limit, *now)));
+    let given = (found.await?, now);
+    store.unit(Way::QuietMuch, given, |unit, (found, now)| Box::pin(prune_rows(unit, found, *now))).await
+}
+
+/// Rows to prune, by their keys.
+#[derive(Default)]
+struct Prunable {
+    /// Attempts to deliver, with their deliveries, which are kept.
+    delivery_attempts: Vec<[i64; 2]>,
+    deliveries: Vec<i64>,
+    attempts: Vec<i64>,
+    /// The newest entry of the audit log to go.
+    audit: Option<i64>,
+    /// True where a signing secret has ended.
+    secrets: bool,
+}
+
+async fn find(unit: &UnitOfWork<'_>, cut_offs: CutOffs, limit: u32, now: Timestamp) -> Work<Prunable> {
+    let mut found = Prunable::default();
+    if let Some(before) = cut_offs.deliveries {
+        let arrived = "SELECT key FROM delivery/*-*/ INDEXED BY delivery_by_arrival/*+*/
+            WHERE state = 'delivered' AND delivered_at < ?1 ORDER BY delivered_at LIMIT ?2";
+        found.deliveries = unit.all(arrived, &[&before, &limit], cell).await?;
+    }
+    if let Some(before) = cut_offs.given_up {
+        let given_up = "SELECT key FROM delivery/*-*/ INDEXED BY delivery_given_up/*+*/
+            WHERE state IN ('exhausted', 'cancelled') AND given_up_at < ?1 ORDER BY given_up_at LIMIT ?2";
+        found.deliveries.extend(unit.all(given_up, &[&before, &limit], cell::<i64>).await?);
+    }
+    if let Some(before) = cut_offs.delivery_attempts {
+        let old = "SELECT a.delivery, a.attempt FROM delivery_attempt a/*-*/ INDEXED BY delivery_attempt_by_start \
+                CROSS/*+*/ JOIN delivery d ON d.key = a.delivery
+            WHERE a.started_at < ?1 AND d.state = 'delivered' ORDER BY a.started_at LIMIT ?2";
+        found.delivery_attempts = unit.all(old, &[&before, &limit], |row| Ok([row.get(0)?, row.get(1)?])).await?;
+    }
+    if let Some(before) = cut_offs.attempts {
+        let ended = "SELECT key FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_by_end/*+*/
+            WHERE state IN ('COMMITTED', 'RELEASED') AND ended_at < ?1 AND started_at < ?1 ORDER BY ended_at LIMIT ?2";
+        found.attempts = unit.all(ended, &[&before, &limit], cell).await?;
+    }
+    if let Some(before) = cut_offs.audit {
+        found.audit = audit::prunable(unit, before, limit.saturating_mul(AUDIT_AT_ONCE)).await?;
+    }
+    found.secrets = unit.one("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= ?1)", &[&now], cell).await?;
+    Ok(found)
+}
+
+/// The keys in a list, which is the first value of a statement.
+const KEYS: &str =
+    "(SELECT /*-*/value FROM json_each(?1)/*+value::bigint FROM json_array_elements_text(?1::text::json)*/)";
+
+/// A list of keys as a value of a statement.
+fn listed(keys: &impl Debug) -> String {
+    format!("{keys:?}")
+}
+
+/// Prunes them, except those that have been asked for again meanwhile. Rows that another process has locked are left
+/// for the next time.
+async fn prune_rows(unit: &UnitOfWork<'_>, found: &Prunable, now: Timestamp) -> Work<Pruned> {
+    let mut pruned = Pruned::default();
+    let of_kept = "DELETE FROM delivery_attempt WHERE (delivery, attempt) IN (
+            SELECT /*-*/value ->> 0, value ->> 1 FROM json_each(?1)/*+(value ->> 0)::bigint, (value ->> 1)::bigint
+            FROM json_array_elements(?1::text::json)*/)
+        AND EXISTS (SELECT 1 FROM delivery d WHERE d.key = delivery_attempt.delivery AND d.state = 'delivered')";
+    pruned.delivery_attempts = unit.run(of_kept, &[&listed(&found.delivery_attempts)]).await?;
+    let free = format!(
+        "SELECT key FROM delivery WHERE key IN {KEYS} AND state IN ('delivered', 'exhausted', 'cancelled')\
+         /*+ FOR UPDATE SKIP LOCKED*/"
+    );
+    let deliveries = listed(&unit.all(&free, &[&listed(&found.deliveries)], cell::<i64>).await?);
+    let attempts = format!("DELETE FROM delivery_attempt WHERE delivery IN {KEYS}");
+    pruned.delivery_attempts += unit.run(&attempts, &[&deliveries]).await?;
+    let gone = format!("DELETE FROM delivery WHERE key IN {KEYS} RETURNING event");
+    let events = unit.all(&gone, &[&deliveries], cell::<i64>).await?;
+    pruned.deliveries = events.len() as u64;
+    let alone = format!(
+        "DELETE FROM event WHERE key IN {KEYS} AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event = event.key)"
+    );
+    pruned.events = unit.run(&alone, &[&listed(&events)]).await?;
+    if found.secrets {
+        unit.run("DELETE FROM signing_secret WHERE ends_at <= ?1", &[&now]).await?;
+    }
+    let ended = format!(
+        "DELETE FROM resolution_attempt WHERE key IN (SELECT key FROM resolution_attempt
+            WHERE key IN {KEYS} AND state IN ('COMMITTED', 'RELEASED')/*+ FOR UPDATE SKIP LOCKED*/)"
+    );
+    pruned.attempts = unit.run(&ended, &[&listed(&found.attempts)]).await?;
+    if let Some(through) = found.audit {
+        pruned.audit = audit::prune(unit, through, now).await?;
+    }
+    if let UnitContext::Postgres(side) = &unit.database {
+        counts::draw_together(side).await?;
+    }
+    Ok(pruned)
 }
