@@ -7,7 +7,6 @@ use avert::domain::{AlertStatus, SortField, SortOrder};
 use avert::service::{Deployment, ServiceError};
 use chrono::Duration;
 use crossterm::event::{Event, MouseButton, MouseEventKind};
-use rstest::rstest;
 use std::sync::Arc;
 
 use super::fake::{Fate, Million, morning, refunded_sibling};
