@@ -19,13 +19,14 @@ const LEAST_NAME: u16 = 6;
 mod rank {
     pub(super) const AT_RISK: u8 = 1;
     pub(super) const CUT_NAME: u8 = 2;
-    pub(super) const AS_OF: u8 = 3;
-    pub(super) const SNOOZED: u8 = 4;
-    pub(super) const SORT: u8 = 5;
-    pub(super) const COUNTS: u8 = 6;
-    pub(super) const SHORT_SUM: u8 = 7;
-    pub(super) const ONE_SUM: u8 = 8;
-    pub(super) const TWO_SUMS: u8 = 9;
+    pub(super) const WAY_BACK: u8 = 3;
+    pub(super) const NO_SUM: u8 = 4;
+    pub(super) const SNOOZED: u8 = 5;
+    pub(super) const SORT: u8 = 6;
+    pub(super) const COUNTS: u8 = 7;
+    pub(super) const SHORT_SUM: u8 = 8;
+    pub(super) const ONE_SUM: u8 = 9;
+    pub(super) const TWO_SUMS: u8 = 10;
 }
 
 /// Draws the line.
@@ -40,8 +41,11 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let theme = draw.theme;
+    // What it is sorted by stays longer where no column on the screen shows it.
+    let field = Some(queue.order().field);
+    let is_shown = queue.placed_columns().iter().any(|placed| placed.column.sort_field() == field);
     let called = Segment::new(0, sanitize(&title(queue)), theme.strong)
-        .or(rank::SORT, sanitize(&name(queue)))
+        .or(if is_shown { rank::SORT } else { rank::WAY_BACK }, sanitize(&name(queue)))
         .cut_to(rank::CUT_NAME, LEAST_NAME);
     let mut segments = vec![called];
     let Some(listed) = queue.listing.listed() else {
@@ -59,11 +63,11 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     // The rows look as they do while they are read again and again.
     if let Some(at) = queue.link.read_at.filter(|_| queue.link.trouble.is_some()) {
         let words = format!("as of {}", draw.times.at(at, draw.now));
-        segments.push(Segment::new(3, words, theme.warning).or_none(rank::AS_OF));
+        segments.push(Segment::new(3, words, theme.warning).or_none(rank::WAY_BACK));
     }
     if queue.is_set_aside() {
         let words = format!("esc back to {}", sanitize(&queue.view.name));
-        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::SORT));
+        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::WAY_BACK));
     }
     segments.extend(queue.snoozed_words().map(|words| Segment::new(2, words, theme.quiet).or_none(rank::SNOOZED)));
     segments
@@ -153,7 +157,8 @@ fn sums(money: &[Money], gap: u16, draw: &DrawContext<'_>) -> Option<Segment<Act
     let segment = Segment::new(gap, told(4, Money::to_string), draw.theme.plain)
         .or(rank::TWO_SUMS, told(2, Money::to_string))
         .or(rank::ONE_SUM, told(1, Money::to_string))
-        .or(rank::SHORT_SUM, told(1, Money::short));
+        .or(rank::SHORT_SUM, told(1, Money::short))
+        .or_none(rank::NO_SUM);
     (!money.is_empty()).then_some(segment)
 }
 
