@@ -19,14 +19,13 @@ const LEAST_NAME: u16 = 6;
 mod rank {
     pub(super) const AT_RISK: u8 = 1;
     pub(super) const CUT_NAME: u8 = 2;
-    pub(super) const WAY_BACK: u8 = 3;
-    pub(super) const NO_SUM: u8 = 4;
-    pub(super) const SNOOZED: u8 = 5;
-    pub(super) const SORT: u8 = 6;
-    pub(super) const COUNTS: u8 = 7;
-    pub(super) const SHORT_SUM: u8 = 8;
-    pub(super) const ONE_SUM: u8 = 9;
-    pub(super) const TWO_SUMS: u8 = 10;
+    pub(super) const NAME: u8 = 3;
+    pub(super) const SNOOZED: u8 = 4;
+    pub(super) const SORT: u8 = 5;
+    pub(super) const COUNTS: u8 = 6;
+    pub(super) const SHORT_SUM: u8 = 7;
+    pub(super) const ONE_SUM: u8 = 8;
+    pub(super) const TWO_SUMS: u8 = 9;
 }
 
 /// Draws the line.
@@ -44,8 +43,11 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     // What it is sorted by stays longer where no column on the screen shows it.
     let field = Some(queue.order().field);
     let is_shown = queue.placed_columns().iter().any(|placed| placed.column.sort_field() == field);
+    let is_named = is_shown || queue.is_set_aside();
+    let ordered = if is_named { name(queue) } else { format!("{}, {}", name(queue), order_words(queue.order())) };
     let called = Segment::new(0, sanitize(&title(queue)), theme.strong)
-        .or(if is_shown { rank::SORT } else { rank::WAY_BACK }, sanitize(&name(queue)))
+        .or(rank::SORT, sanitize(&ordered))
+        .or(rank::NAME, sanitize(&name(queue)))
         .cut_to(rank::CUT_NAME, LEAST_NAME);
     let mut segments = vec![called];
     let Some(listed) = queue.listing.listed() else {
@@ -63,11 +65,11 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     // The rows look as they do while they are read again and again.
     if let Some(at) = queue.link.read_at.filter(|_| queue.link.trouble.is_some()) {
         let words = format!("as of {}", draw.times.at(at, draw.now));
-        segments.push(Segment::new(3, words, theme.warning).or_none(rank::WAY_BACK));
+        segments.push(Segment::new(3, words, theme.warning).or_none(rank::NAME));
     }
     if queue.is_set_aside() {
         let words = format!("esc back to {}", sanitize(&queue.view.name));
-        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::WAY_BACK));
+        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::SORT));
     }
     segments.extend(queue.snoozed_words().map(|words| Segment::new(2, words, theme.quiet).or_none(rank::SNOOZED)));
     segments
@@ -157,8 +159,7 @@ fn sums(money: &[Money], gap: u16, draw: &DrawContext<'_>) -> Option<Segment<Act
     let segment = Segment::new(gap, told(4, Money::to_string), draw.theme.plain)
         .or(rank::TWO_SUMS, told(2, Money::to_string))
         .or(rank::ONE_SUM, told(1, Money::to_string))
-        .or(rank::SHORT_SUM, told(1, Money::short))
-        .or_none(rank::NO_SUM);
+        .or(rank::SHORT_SUM, told(1, Money::short));
     (!money.is_empty()).then_some(segment)
 }
 
