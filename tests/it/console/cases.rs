@@ -284,7 +284,7 @@ fn what_waits_here_after_a_refused_refund_has_its_keys_in_the_footer_and_is_not_
 
     assert!(footer.contains("2 answers queued, not sent  ctrl-r send or keep  u undo"), "{footer}");
     assert!(asked.contains("refund was not recorded"), "asked on every screen:\n{asked}");
-    assert!(rig.screen().contains("after the refund"), "{}", rig.screen());
+    assert!(rig.screen().contains("queued until the refund is recorded"), "{}", rig.screen());
     let named = dialog.lines().filter(|line| line.contains("Invalid (duplicate"));
     assert!(
         named.clone().count() == 2 && named.clone().all(|line| line.contains("due ")),
@@ -617,7 +617,7 @@ fn the_cursor_moves_among_the_alerts_of_the_case_and_esc_goes_back_to_the_list()
     let copied = rig.screen();
     rig.press("tab tab esc esc");
 
-    assert!(copied.contains("Copied 00000000-0000-0000-0000-0000000007d1"), "{copied}");
+    assert!(copied.contains("Copied the avert id: 00000000-0000-0000-0000-0000000007d1"), "{copied}");
     assert_eq!(rig.current(), before);
     assert!(!rig.screen().contains("3 alerts on one payment"), "{}", rig.screen());
 }

@@ -42,7 +42,7 @@ fn a_staged_refund_of_a_double_is_not_told_as_recorded() {
     rig.press("r");
     let form = rig.screen();
 
-    assert!(detail.contains("Refunded, queued") && !detail.contains("RESOLVED, REFUNDED"), "{detail}");
+    assert!(detail.contains("Refunded, sends in") && !detail.contains("RESOLVED, REFUNDED"), "{detail}");
     assert!(form.contains("a refund is under way: ETHOCA") && !form.contains("already refunded"), "{form}");
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(10));

@@ -173,7 +173,10 @@ fn marked_alerts_are_snoozed_together_each_to_its_own_deadline() {
     rig.press("down down enter");
 
     let screen = rig.screen();
-    assert!(menu.contains("Snooze 5 alerts") && menu.contains("4h          until 18:03"), "{menu}");
+    assert!(
+        menu.contains("Snooze 5 alerts") && menu.contains("2h39        until 16:43: 1 h before it is due"),
+        "{menu}"
+    );
     assert!(screen.contains("1 alert stays") && screen.contains("4 snoozed"), "{screen}");
     assert!(!screen.contains("marked"), "{screen}");
     let snoozed = rig

@@ -219,9 +219,18 @@ impl Parts<'_> {
         self.push(self.spread(vec![Span::styled(provider, theme.strong), Span::styled(kind, theme.plain)], badge));
         self.blank();
         let money = Span::styled(amount(alert), theme.strong);
-        let currency = Span::styled(format!(" {}    ", sanitize(alert.currency.as_str())), theme.quiet);
-        let line: Vec<Span<'static>> = [money, currency].into_iter().chain(self.closing(alert)).collect();
-        wrap_spans(&line, self.width).into_iter().for_each(|line| self.push(line));
+        let currency = Span::styled(format!(" {}", sanitize(alert.currency.as_str())), theme.quiet);
+        let closing = self.closing(alert);
+        let mut line = vec![money, currency];
+        let used: usize = line.iter().chain(&closing).map(Span::width).sum();
+        if used + 4 <= usize::from(self.width) {
+            line.push(Span::raw("    "));
+            line.extend(closing);
+            self.push(line);
+        } else {
+            self.push(line);
+            wrap_spans(&closing, self.width).into_iter().for_each(|line| self.push(line));
+        }
         if gone {
             self.push(Span::styled("no longer in this list", theme.quiet));
         }

@@ -19,7 +19,7 @@ const LEAST_NAME: u16 = 6;
 mod rank {
     pub(super) const AT_RISK: u8 = 1;
     pub(super) const CUT_NAME: u8 = 2;
-    pub(super) const AS_OF: u8 = 3;
+    pub(super) const NAME: u8 = 3;
     pub(super) const SNOOZED: u8 = 4;
     pub(super) const SORT: u8 = 5;
     pub(super) const COUNTS: u8 = 6;
@@ -40,8 +40,14 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let theme = draw.theme;
+    // What it is sorted by stays longer where no column on the screen shows it.
+    let field = Some(queue.order().field);
+    let is_shown = queue.placed_columns().iter().any(|placed| placed.column.sort_field() == field);
+    let is_named = is_shown || queue.is_set_aside();
+    let ordered = if is_named { name(queue) } else { format!("{}, {}", name(queue), order_words(queue.order())) };
     let called = Segment::new(0, sanitize(&title(queue)), theme.strong)
-        .or(rank::SORT, sanitize(&name(queue)))
+        .or(rank::SORT, sanitize(&ordered))
+        .or(rank::NAME, sanitize(&name(queue)))
         .cut_to(rank::CUT_NAME, LEAST_NAME);
     let mut segments = vec![called];
     let Some(listed) = queue.listing.listed() else {
@@ -59,7 +65,7 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     // The rows look as they do while they are read again and again.
     if let Some(at) = queue.link.read_at.filter(|_| queue.link.trouble.is_some()) {
         let words = format!("as of {}", draw.times.at(at, draw.now));
-        segments.push(Segment::new(3, words, theme.warning).or_none(rank::AS_OF));
+        segments.push(Segment::new(3, words, theme.warning).or_none(rank::NAME));
     }
     if queue.is_set_aside() {
         let words = format!("esc back to {}", sanitize(&queue.view.name));

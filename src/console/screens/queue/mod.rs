@@ -12,6 +12,7 @@ pub mod marked;
 pub mod pace;
 pub mod pages;
 pub mod row_orders;
+pub mod searched;
 pub mod signs;
 pub mod state;
 pub mod sums;

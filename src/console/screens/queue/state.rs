@@ -27,6 +27,7 @@ use super::listing::Listing;
 use super::marked::MarkedAlerts;
 use super::pace::Pace;
 use super::row_orders::RowOrders;
+use super::searched::Searched;
 use super::sums::ListSums;
 
 /// The hours ahead that the line over the list tells of.
@@ -121,6 +122,8 @@ pub struct Queue {
     operator: bool,
     /// True where the service looks for doubles by every fact: then every visible row's are looked for.
     pub compares_all: bool,
+    /// What searches for duplicates found.
+    searched: Searched,
     /// Which alerts the shop's orders say were refunded or cancelled before.
     orders: RowOrders,
     /// The alerts whose doubles were looked for since the list was read last.

@@ -1,4 +1,5 @@
-//! The sums of what is listed: asked for with another list and when it is read again, one question at a time.
+//! The sums of what is listed: asked for when another list has been shown for a moment and when it is read again, one
+//! question at a time.
 
 use std::ops::Not as _;
 
@@ -12,6 +13,9 @@ use crate::service::ServiceError;
 /// Adding up rests so many times as long as it took: it takes a small share of a service's time however much is added
 /// up.
 const REST: i32 = 20;
+
+/// Another list is added up when it has been shown so long: its rows come first.
+const SETTLES: Duration = Duration::milliseconds(300);
 
 /// The sums of a list.
 #[derive(Debug, Default)]
@@ -34,7 +38,8 @@ impl ListSums {
     /// Asks for the sums of what is listed, where they are other ones or wanted anew and it is time.
     pub fn run_due(&mut self, listed: &AlertFilter, now: Timestamp) -> Option<Effect> {
         if self.of.as_ref() != Some(listed) {
-            *self = Self { of: Some(listed.clone()), wanted: true, ..Self::default() };
+            let rests_until = self.of.as_ref().map(|_| now + SETTLES);
+            *self = Self { of: Some(listed.clone()), wanted: true, rests_until, ..Self::default() };
         }
         if !self.wanted || self.asked_at.is_some() || self.rests_until.is_some_and(|until| until > now) {
             return None;
@@ -87,8 +92,8 @@ pub fn known_sums(listing: &Listing, asked: &ListSums, is_counted: bool) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Provider;
     use crate::domain::time::from_iso;
+    use crate::domain::{Alert, Provider};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -96,6 +101,21 @@ mod tests {
 
     fn of(provider: Provider) -> AlertFilter {
         AlertFilter { providers: vec![provider], ..AlertFilter::default() }
+    }
+
+    #[test]
+    fn another_list_is_added_up_when_it_has_been_shown_for_a_moment() {
+        let mut sums = ListSums::default();
+        let first = sums.run_due(&of(Provider::Ethoca), now());
+
+        let at_once = sums.run_due(&of(Provider::Cdrn), now());
+        let due = sums.due();
+        sums.took(&of(Provider::Ethoca), Ok(CurrencySum::of([&Alert::sample()])), now());
+        let then = sums.run_due(&of(Provider::Cdrn), now() + SETTLES);
+
+        assert_eq!((first, at_once), (Some(Effect::Sums(of(Provider::Ethoca))), None));
+        assert_eq!((due, then), (Some(now() + SETTLES), Some(Effect::Sums(of(Provider::Cdrn)))));
+        assert_eq!(sums.found, Loadable::Loading, "sums of other alerts are not those of these");
     }
 
     #[test]

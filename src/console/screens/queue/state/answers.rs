@@ -187,6 +187,7 @@ impl Queue {
     fn take_alert(&mut self, alert: &Alert) {
         self.listing.replace(alert);
         self.marked.replace(alert);
+        self.searched.replace(alert);
         if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
             for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
                 duplicate.clone_from(alert);
@@ -213,8 +214,17 @@ impl Queue {
         self.known_duplicates.extend(found);
     }
 
-    /// Takes in what was found then on the card of the cursor's alert: alerts on the same payment are kept.
-    pub(super) fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, at: Timestamp) {
+    /// Takes in the alerts on the same card: those on the same payment are kept.
+    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, now: Timestamp) {
+        let query = self.listing.find(of).and_then(duplicate::query).filter(|_| !self.compares_all);
+        if let (Some(query), Ok(found)) = (query, &answer) {
+            self.searched.keep(&query, found.clone(), now);
+        }
+        self.show_same_card(of, answer, now);
+    }
+
+    /// Shows what was found then on the card of the cursor's alert.
+    pub(super) fn show_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, at: Timestamp) {
         if self.facts.alert != Some(of) {
             return;
         }

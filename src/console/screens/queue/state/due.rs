@@ -101,11 +101,12 @@ impl Queue {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
         }
-        let searched_at = self.facts.searched_at.filter(|at| !self.compares_all && *at <= now && now - *at < lasts);
-        match (searched_at, self.facts.duplicates.loaded().cloned()) {
-            // The list may hold more by now.
-            (Some(at), Some(found)) => self.take_same_card(id, Ok(found), at),
-            _ => effects.extend(self.facts.ask_duplicates(id, query, self.compares_all)),
+        let known =
+            query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
+        if let Some((at, found)) = known.cloned() {
+            self.show_same_card(id, Ok(found), at);
+        } else {
+            effects.extend(self.facts.ask_duplicates(id, query, self.compares_all));
         }
         effects
     }

@@ -35,9 +35,16 @@ impl Queue {
         self.ask(filter, sort)
     }
 
-    /// What the list cannot show though the view's name says so.
+    /// What the list cannot show though the view's name says so: as long as that of the view's filter which is near it
+    /// is asked for, however the list is narrowed.
     pub fn view_note(&self) -> Option<&'static str> {
-        self.view.note.filter(|_| *self.filter() == self.view.filter)
+        let (asked, of_view) = (self.filter(), &self.view.filter);
+        let stands = if of_view.types.is_empty() {
+            asked.start_date == of_view.start_date
+        } else {
+            asked.types == of_view.types
+        };
+        self.view.note.filter(|_| stands)
     }
 }
 
