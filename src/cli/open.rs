@@ -133,7 +133,7 @@ async fn open_once(
 async fn elsewhere(
     context: &Context,
     args: ConsoleArgs,
-    mut target: RemoteTarget,
+    target: RemoteTarget,
     settings: Preferences,
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
@@ -141,6 +141,10 @@ async fn elsewhere(
     let settings = with_rules(settings, &rules)?;
     if let (Some(name), false) = (&target.named, target.profile.auto_rules.is_empty()) {
         say!("auto_rules of profile {name} is ignored: rules only suggest");
+    }
+    let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
+    if let (Some(why), Some(name)) = (withheld, &target.named) {
+        say!("opened without an operator's key of profile {name}: {why}");
     }
     if let (None, Some(name), Some(access)) = (target.profile.environment, &target.named, &context.profiles) {
         say!(

@@ -64,6 +64,7 @@ impl App {
         let keymap = &self.cx.settings.keymap;
         let mut all = offers::actions(keymap, &contexts, |action| self.why_idle(action));
         if contexts.contains(&KeyContext::Queue) && self.dialogs.is_empty() {
+            all.extend(offers::in_lists(keymap));
             all.extend(offers::signs(&self.cx.theme));
         }
         all.extend(offers::views(&self.cx.views));

@@ -181,7 +181,7 @@ const FIRST_KEY: u8 = 10;
 
 /// Keys beside each other, the last of which gives way first.
 pub fn keys<T: Copy>(keys: impl IntoIterator<Item = KeyHint<T>>, theme: &Theme) -> Vec<Segment<T>> {
-    let ranked = (FIRST_KEY..).zip(keys).flat_map(|(rank, key)| {
+    let ranked = (FIRST_KEY..).step_by(2).zip(keys).flat_map(|(rank, key)| {
         let stays = key.stays;
         let gap = if rank == FIRST_KEY { 0 } else { BETWEEN_KEYS };
         key.segments(gap, theme).map(|part| if stays { part } else { part.or_none(rank) })

@@ -207,8 +207,7 @@ fn where_json_is_broken_the_rows_before_are_kept_and_the_place_is_told(#[case] c
 }
 
 #[rstest]
-#[case(b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "is a picture")]
-#[case(b"SQLite format 3\0".to_vec(), "an SQLite database")]
+#[case(b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "is no text: it holds a NUL byte")]
 #[case(b"\xff\xfe[\0".to_vec(), "UTF-16")]
 #[case(b"name,colour\nx,y\n".to_vec(), "names fields of an alert")]
 fn a_file_of_another_kind_is_refused_once(#[case] content: Vec<u8>, #[case] words: &str) {

@@ -233,7 +233,7 @@ fn what_has_the_very_name_is_chosen_though_it_does_nothing_now() {
     rig.press("enter");
 
     let said = rig.screen();
-    assert!(said.contains("There is no delivery under the cursor.") && !said.contains("Keys and commands"), "{said}");
+    assert!(said.contains("no delivery is here") && !said.contains("Keys and commands"), "{said}");
     let of_all = |effect: &Effect| matches!(effect, Effect::CountGivenUp(_) | Effect::SendAllAgain(_));
     assert!(!rig.done.iter().any(of_all), "{:?}", rig.done);
 }

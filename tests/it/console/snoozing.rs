@@ -313,7 +313,7 @@ fn an_export_has_the_alerts_that_its_view_shows_and_its_form_says_so() {
 
     assert_eq!((&written, aside.len()), (&shown, 1));
     assert_eq!(written_of_aside, aside);
-    assert!(form.contains(&format!("Export  {} alerts(1 snoozed", shown.len())), "{form}");
+    assert!(form.contains(&format!("Export  {} alerts (snoozed excluded)", shown.len())), "{form}");
     assert!(form_of_aside.contains("Export  1 snoozed alert"), "{form_of_aside}");
 }
 

@@ -194,7 +194,7 @@ fn the_filter_shows_deliveries_by_state_endpoint_and_time() {
     let rows = |rig: &mut Rig| {
         let screen = rig.screen();
         // The endpoints' health counts some too.
-        let lines = screen.lines().skip_while(|line| !line.contains("Deliveries"));
+        let lines = screen.lines().skip_while(|line| !line.contains("WHEN"));
         let list: String = lines.collect::<Vec<_>>().join("\n");
         ["pending", "failed", "delivered", "cancelled"].map(|word| list.matches(&format!(" {word}  ")).count())
     };
@@ -254,7 +254,7 @@ fn enter_on_an_endpoint_shows_its_deliveries_alone_and_esc_all_again() {
 
     rig.press("tab enter");
     let screen = rig.screen();
-    let list = screen.lines().skip_while(|line| !line.contains("Deliveries")).collect::<Vec<_>>().join("\n");
+    let list = screen.lines().skip_while(|line| !line.contains("WHEN")).collect::<Vec<_>>().join("\n");
     assert!(list.contains("shop.example") && !list.contains("erp.example"), "{screen}");
     rig.press("esc");
 

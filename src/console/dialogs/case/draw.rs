@@ -232,19 +232,18 @@ impl CaseDialog {
             (_, Some(other)) if other.says_refunded_before() => {
                 (format!("⚠ Refunded before, by the answer to {}.", name(other)), String::new())
             }
-            (Some(other), _) => (format!("⚠ Already refunded: {}", name(other)), self.refund_told(other, cx)),
+            (Some(other), _) => {
+                let told = self.refund_told(other, cx);
+                let end = if told.is_empty() { "." } else { "," };
+                (format!("⚠ Already refunded: {}{end}", name(other)), told)
+            }
             (None, Some(other)) => {
                 let is_checking = known.may_have_arrived(other.id);
                 let title = if is_checking { "⚠ A refund is unconfirmed" } else { "⚠ A refund is under way" };
-                let (title, text) =
-                    (format!("{title}: {}.", name(other)), "A second one would pay the cardholder twice.");
-                return Some(CaseWarning {
-                    title,
-                    text: text.to_owned(),
-                    key: String::new(),
-                    does: String::new(),
-                    named,
-                });
+                let title = format!("{title}: {}.", name(other));
+                let would = if is_checking { "may" } else { "would" };
+                let text = format!("A second one {would} pay the cardholder twice.");
+                return Some(CaseWarning { title, text, key: String::new(), does: String::new(), named });
             }
             (None, None) => match self.refunded_elsewhere(cx) {
                 Some(who) => (format!("⚠ {who}"), String::new()),

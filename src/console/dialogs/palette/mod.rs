@@ -86,6 +86,9 @@ impl Palette {
             // A sign has a meaning and does nothing.
             PaletteGoal::Sign(_) => return Vec::new(),
             PaletteGoal::Act(action) => return vec![Order::Close, Order::Choose(action)],
+            PaletteGoal::InList(list, action) => {
+                return vec![Order::Close, Order::Choose(list), Order::Choose(action)];
+            }
             PaletteGoal::Setting(setting) => {
                 vec![Order::Act(Action::ShowSettings), Message::GoToSetting(setting).into()]
             }
@@ -160,7 +163,7 @@ impl Dialog for Palette {
         let chosen = self.menu.chosen.index(rows.len()).map(|at| rows[at]);
         let pick = chosen.and_then(|offer| match (&offer.goal, offer.idle) {
             (_, Some(_)) => Some("say why"),
-            (PaletteGoal::Act(_), None) => Some("run"),
+            (PaletteGoal::Act(_) | PaletteGoal::InList(..), None) => Some("run"),
             _ => None,
         });
         let list = List {

@@ -16,6 +16,8 @@ use crate::desk::BuiltIn;
 pub enum PaletteGoal {
     /// An action, as a key would do it; what sends opens its form.
     Act(Action),
+    /// An action of a list: the list opens, and does it where that needs no entry to be chosen.
+    InList(Action, Action),
     /// A view.
     View(String),
     /// A setting of this console, where it is changed.
@@ -31,6 +33,7 @@ impl PaletteGoal {
     pub fn id(&self) -> String {
         match self {
             Self::Act(action) => action.name(),
+            Self::InList(list, action) => format!("{}/{}", list.name(), action.name()),
             Self::View(name) => format!("view:{name}"),
             Self::Setting(setting) => format!("setting:{}.{}", setting.table, setting.key),
             Self::Open(NextConsole::Profile(name)) => format!("profile:{name}"),
@@ -92,6 +95,30 @@ fn offer(binding: &Binding) -> PaletteOffer {
 
 fn key_names(keys: &[Chord]) -> String {
     keys.iter().map(Chord::to_string).collect::<Vec<_>>().join("  ")
+}
+
+/// What the lists of views and columns can do.
+pub fn in_lists(keymap: &Keymap) -> Vec<PaletteOffer> {
+    let lists = [(Action::Views, KeyContext::Views), (Action::Columns, KeyContext::Columns)];
+    let offers = lists.into_iter().flat_map(|(list, context)| {
+        let opener = keymap.binding(list);
+        keymap.bindings(context).filter_map(move |binding| {
+            let opener = opener?;
+            let keys = match (opener.keys.first(), binding.keys.first()) {
+                (Some(first), Some(second)) => format!("{first} {second}"),
+                _ => String::new(),
+            };
+            Some(PaletteOffer {
+                goal: PaletteGoal::InList(list, binding.action),
+                group: opener.group.clone(),
+                name: format!("{}: {}", opener.words, binding.words),
+                about: binding.about.clone(),
+                keys,
+                idle: None,
+            })
+        })
+    });
+    offers.collect()
 }
 
 /// The signs of the list, each with its meaning.
@@ -165,7 +192,8 @@ pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<us
         .enumerate()
         .filter_map(|(at, offer)| {
             let scores = words.iter().map(|word| word.score(offer, &mut matcher));
-            scores.sum::<Option<u32>>().map(|score| (at, score))
+            let detour = if matches!(offer.goal, PaletteGoal::InList(..)) { DETOUR } else { 0 };
+            scores.sum::<Option<u32>>().map(|score| (at, score.saturating_sub(detour)))
         })
         .collect();
     fitting.sort_by_key(|(at, score)| {
@@ -198,6 +226,9 @@ pub fn names_that_fit(names: &[impl AsRef<str>], typed: &str) -> Vec<usize> {
     fitting.sort_by_key(|(at, score)| (u32::MAX - score, *at));
     fitting.into_iter().map(|(at, _)| at).collect()
 }
+
+/// What is done in a list that opens first comes behind what is done at once.
+const DETOUR: u32 = 200;
 
 /// What stands between words.
 const SEPARATORS: [char; 8] = [' ', '(', ')', ',', ':', ';', '.', '/'];
@@ -291,6 +322,14 @@ mod tests {
 
         assert_eq!(found[..2], ["undo", "mark"]);
         assert_eq!(found.len(), offers.len());
+    }
+
+    #[test]
+    fn what_takes_a_list_to_open_comes_behind_what_does_not() {
+        let place = SessionInfo { profiles: vec!["shop-us".to_owned()], ..SessionInfo::default() };
+        let offers: Vec<_> = in_lists(&Keymap::default()).into_iter().chain(consoles(&place)).collect();
+
+        assert_eq!(names(&offers, "us", &[]).first(), Some(&"shop-us"));
     }
 
     #[test]
