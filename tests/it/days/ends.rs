@@ -50,6 +50,7 @@ fn typing(day: &Day) -> Terminal {
 /// That the next console has the text in that form.
 fn assert_typed_text_is_there(day: &Day) {
     let mut terminal = day.open_with(&[], 120, 40);
+    terminal.wait_for("SHOP 1 ");
     open_form(&mut terminal, "n");
     terminal.wait_for("goods were delivered");
     terminal.press("\x1b");
