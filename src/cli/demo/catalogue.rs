@@ -6,7 +6,6 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 
 use crate::domain::Alert;
-use crate::domain::rule::{DecisionRule, parse_rules};
 
 /// Rules of a desk that has none of its own.
 pub(super) const RULES: &str = include_str!("../../../assets/demo/rules.txt");
@@ -17,8 +16,6 @@ pub(super) struct Catalogue {
     pub merchants: Vec<Merchant>,
     pub issuers: Vec<Issuer>,
     pub networks: NetworkCatalogue,
-    /// The rules that a desk without any has.
-    pub rules: Vec<DecisionRule>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -59,13 +56,12 @@ pub(super) struct CardRange {
 pub(super) struct NetworkCatalogue {
     #[serde(rename = "kind")]
     pub kinds: Vec<AlertKind>,
-    /// Reason codes by scheme and sort of dispute.
-    pub reasons: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// Reason codes by scheme.
+    pub reasons: BTreeMap<String, Reasons>,
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
     pub partners: Partners,
-    #[serde(rename = "answer")]
-    pub answers: Vec<Answer>,
+    pub comments: Comments,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -82,6 +78,15 @@ pub(super) struct AlertKind {
     pub fraud: bool,
     #[serde(default)]
     pub subscription: bool,
+}
+
+/// Reason codes of a card scheme.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reasons {
+    pub fraud: Vec<String>,
+    pub dispute: Vec<String>,
+    pub cancel: Vec<String>,
 }
 
 /// Rule by which VERIFI refunds by itself.
@@ -112,14 +117,16 @@ pub(super) struct Partners {
     pub acquirer_bins: Vec<String>,
 }
 
-/// Answer of desks, and comments on it.
+/// Comments of desks, by decision.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Answer {
-    pub weight: u32,
-    pub refunded: String,
-    pub resolution: Option<String>,
-    pub comments: Vec<String>,
+pub(super) struct Comments {
+    pub refunded: Vec<String>,
+    pub not_refunded: Vec<String>,
+    pub previously_refunded: Vec<String>,
+    pub chargeback_received: Vec<String>,
+    pub duplicate: Vec<String>,
+    pub not_found: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -142,8 +149,7 @@ impl Catalogue {
         let merchants: Merchants = toml::from_str(include_str!("../../../assets/demo/merchants.toml")).expect(valid);
         let issuers: Issuers = toml::from_str(include_str!("../../../assets/demo/issuers.toml")).expect(valid);
         let networks = toml::from_str(include_str!("../../../assets/demo/networks.toml")).expect(valid);
-        let rules = parse_rules(RULES).expect(valid);
-        Self { merchants: merchants.merchant, issuers: issuers.issuer, networks, rules }
+        Self { merchants: merchants.merchant, issuers: issuers.issuer, networks }
     }
 }
 
@@ -213,7 +219,8 @@ mod tests {
     #[test]
     fn every_reason_and_every_trade_has_words() {
         let Catalogue { merchants, networks, .. } = Catalogue::built_in();
-        let codes = networks.reasons.values().flat_map(BTreeMap::values).flatten();
+        let codes =
+            networks.reasons.values().flat_map(|reasons| [&reasons.fraud, &reasons.dispute, &reasons.cancel]).flatten();
         let bare: Vec<&String> = codes
             .filter(|code| dispute_reason(code).is_none())
             .chain(merchants.iter().map(|merchant| &merchant.mcc).filter(|mcc| merchant_category(mcc).is_none()))

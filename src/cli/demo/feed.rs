@@ -12,14 +12,16 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rust_decimal::Decimal;
 
-use super::catalogue::{AlertKind, CardRange, Catalogue, Issuer, Merchant};
+use super::catalogue::{AlertKind, CardRange, Catalogue, Issuer, Merchant, RULES};
 use super::shop::order_of;
 use crate::domain::alert::default_window;
 use crate::domain::card::mask_card_numbers;
-use crate::domain::rule::suggestion;
+use crate::domain::duplicate::evidence;
+use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::rule::{parse_rules, suggestion};
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, Dialect, OrderState, OutcomeId,
-    Provider, Resolution, ResolutionParts, Timestamp, decide,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OrderState, OutcomeId, Provider,
+    Resolution, Timestamp, decide,
 };
 
 /// Number of recent alerts that a duplicate can be of.
@@ -28,18 +30,26 @@ const REMEMBERED: usize = 400;
 /// Longest time that any network gives for an answer.
 const LONGEST_WINDOW: Duration = Duration::hours(72);
 
-/// Number of alerts that are due first. As a new user looks at them they are plain ones: no notice, rule, duplicate or
-/// order state.
-const PLAIN: u32 = 3;
+/// Number of payments in a backlog that three networks raise, where enough alerts are open.
+const CASES_OF_THREE: usize = 3;
+const FEWEST_FOR_CASES: u32 = 24;
+
+/// Number of alerts without a suggestion that are due first.
+const PLAIN: usize = 3;
+
+fn left(alert: &Alert, now: Timestamp) -> Duration {
+    alert.alert_time.map_or(Duration::zero(), |raised| raised + default_window(&alert.provider) - now)
+}
 
 fn waits(alert: &Alert, now: Timestamp) -> bool {
-    alert.outcome.is_none() && alert.alert_time.is_some_and(|raised| raised + default_window(&alert.provider) > now)
+    alert.outcome.is_none() && left(alert, now) > Duration::zero()
 }
 
 /// Returns whether two alerts are on one payment.
 fn is_one_payment(one: &Alert, other: &Alert) -> bool {
-    (&one.card_bin, &one.card_last_four, one.amount, &one.currency)
-        == (&other.card_bin, &other.card_last_four, other.amount, &other.currency)
+    one.id != other.id
+        && (&one.card_bin, &one.card_last_four, one.amount, &one.currency)
+            == (&other.card_bin, &other.card_last_four, other.amount, &other.currency)
 }
 
 /// Seeded generator of alerts.
@@ -66,9 +76,87 @@ impl DemoFeed {
     pub fn backlog(&mut self, count: u32, now: Timestamp) -> Vec<AlertPatch> {
         let waiting = count.div_ceil(4);
         let mut alerts: Vec<Alert> = (waiting..count).map(|index| self.past(index, now)).collect();
-        alerts.extend((0..waiting).map(|index| self.waiting(index, waiting, now)));
+        for index in 0..waiting {
+            alerts.push(self.waiting(index, waiting, now));
+        }
+        self.make_plain_first(&mut alerts, now);
+        if waiting >= FEWEST_FOR_CASES {
+            self.make_cases_of_three(&mut alerts, now);
+        }
         alerts.sort_by_key(|alert| alert.alert_time);
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
+    }
+
+    /// Raises some payments of two networks by the third one too, each in place of an open alert without duplicates.
+    /// Random numbers come from a copy, so later alerts do not depend on it.
+    fn make_cases_of_three(&mut self, alerts: &mut [Alert], now: Timestamp) {
+        let later = self.rng.clone();
+        let waits = |alert: &Alert| waits(alert, now);
+        let left = |alert: &Alert| left(alert, now);
+        let networks = [Provider::Ethoca, Provider::Verifi, Provider::Cdrn];
+        let mut made = 0;
+        for one in 0..alerts.len() {
+            let original = alerts[one].clone();
+            if made == CASES_OF_THREE || !waits(&original) {
+                continue;
+            }
+            let others: Vec<&Alert> = alerts.iter().filter(|other| is_one_payment(other, &original)).collect();
+            let [twin] = others.as_slice() else { continue };
+            let third = networks.iter().find(|network| ![&original.provider, &twin.provider].contains(network));
+            let (Some(third), true) = (third, waits(twin)) else { continue };
+            // An unrelated alert with hours left is replaced.
+            let alone = |alert: &Alert| {
+                waits(alert)
+                    && (Duration::hours(2)..Duration::hours(23)).contains(&left(alert))
+                    && !alert.network_rule_applied()
+                    && alerts.iter().filter(|other| other.alert_type == alert.alert_type).count() > 3
+                    && !alerts.iter().any(|other| is_one_payment(other, alert))
+            };
+            let Some(place) = (0..alerts.len()).find(|place| alone(&alerts[*place])) else { return };
+            let until = now + left(&alerts[place]);
+            let raised = until - default_window(third);
+            let seen = self.seen_by(|provider| provider == third.as_str(), original, raised);
+            self.replace(&mut alerts[place], seen);
+            made += 1;
+        }
+        self.rng = later;
+    }
+
+    /// Makes the alerts that are due first plain ones, as a new user looks at them: no notice, rule, duplicate or order
+    /// state. Random numbers come from a copy here too.
+    fn make_plain_first(&mut self, alerts: &mut [Alert], now: Timestamp) {
+        let later = self.rng.clone();
+        let rules = parse_rules(RULES).unwrap_or_default();
+        let is_plain = |alert: &Alert, all: &[Alert]| {
+            let state = order_of(alert).and_then(|order| order.state);
+            let suggested = alert.alert_type.is_notice()
+                || alert.network_rule_applied()
+                || suggestion(&rules, alert, now).is_some();
+            !suggested
+                && matches!(state, None | Some(OrderState::Paid))
+                && all.iter().all(|other| evidence(alert, other).is_none())
+        };
+        let mut waiting: Vec<usize> = (0..alerts.len()).filter(|place| waits(&alerts[*place], now)).collect();
+        waiting.sort_by_key(|place| left(&alerts[*place], now));
+        for place in waiting.into_iter().take(PLAIN) {
+            let mut plain = alerts[place].clone();
+            while !is_plain(&plain, alerts) {
+                let kind = self.kind(|_| true);
+                plain = self.fresh(&kind, now);
+                let window = default_window(&plain.provider);
+                self.set_time(&mut plain, now + left(&alerts[place], now) - window);
+            }
+            self.replace(&mut alerts[place], plain);
+        }
+        self.rng = later;
+    }
+
+    /// Replaces an alert, here and among the recent ones.
+    fn replace(&mut self, alert: &mut Alert, by: Alert) {
+        if let Some(remembered) = self.recent.iter_mut().find(|known| known.id == alert.id) {
+            remembered.clone_from(&by);
+        }
+        *alert = by;
     }
 
     /// Returns the next alert to arrive. Most have their whole window, some were delayed and are due within minutes,
@@ -119,60 +207,45 @@ impl DemoFeed {
             part if part < 0.72 => self.seconds(6 * 3_600, 23 * 3_600),
             _ => self.seconds(24 * 3_600, 71 * 3_600),
         };
-        // Of eight alerts one is a duplicate of a resolved one, one of an open one, and the next on that one's payment.
-        let lately = now - Duration::hours(20);
-        let last = self.recent.back().map(|alert| alert.id);
+        // One alert in eight is a duplicate of a resolved one, and one in eight a duplicate of an open one.
         let duplicate = match index % 8 {
-            3 => self.duplicate(lately, |alert| alert.status == AlertStatus::Resolved),
-            6 => self.duplicate(lately, |alert| waits(alert, now)),
-            7 => self.duplicate(lately, |alert| Some(alert.id) == last),
+            3 => self.duplicate(now - Duration::hours(20), |alert| alert.status == AlertStatus::Resolved),
+            6 => self.duplicate(now - Duration::hours(20), |alert| {
+                alert.outcome.is_none() && alert.status == AlertStatus::Open
+            }),
             _ => None,
         };
-        let mut alert = duplicate.unwrap_or_else(|| self.due_in(left, now));
-        while index < PLAIN && !self.is_plain(&alert, now) {
-            alert = self.due_in(left, now);
-        }
+        let mut alert = duplicate.unwrap_or_else(|| {
+            let kind = self.kind(|kind| {
+                left < Duration::hours(24) || default_window(&Provider::parse(&kind.provider)) > Duration::hours(24)
+            });
+            self.fresh(&kind, now)
+        });
         let window = default_window(&alert.provider);
         let left = if left < window { left } else { Duration::seconds(left.num_seconds() % (20 * 3_600) + 3_600) };
-        self.set_time(&mut alert, now + left - window);
-        if index >= PLAIN {
-            self.remember(&alert);
-        }
+        let raised = now + left - window;
+        self.set_time(&mut alert, raised);
+        self.remember(&alert);
         alert
-    }
-
-    /// Returns a new alert of a network that gives so much time for an answer.
-    fn due_in(&mut self, left: Duration, now: Timestamp) -> Alert {
-        let day = Duration::hours(24);
-        let kind = self.kind(|kind| left < day || default_window(&Provider::parse(&kind.provider)) > day);
-        self.fresh(&kind, now)
-    }
-
-    fn is_plain(&self, alert: &Alert, now: Timestamp) -> bool {
-        let state = order_of(alert).and_then(|order| order.state);
-        !alert.alert_type.is_notice()
-            && !alert.network_rule_applied()
-            && suggestion(&self.catalogue.rules, alert, now).is_none()
-            && matches!(state, None | Some(OrderState::Paid))
     }
 
     /// Returns an alert of the last two weeks; every fourth is of the last day and has been answered since.
     fn past(&mut self, index: u32, now: Timestamp) -> Alert {
         let today = index.is_multiple_of(4);
         // Some of the others expired.
-        let is_answered = today || !self.rng.random_bool(0.14);
+        let decision = (today || !self.rng.random_bool(0.14)).then(|| self.decision());
         let kind = self.kind(|_| true);
         let window = default_window(&Provider::parse(&kind.provider));
-        let age = match is_answered {
-            false => window + self.seconds(3_600, 11 * 86_400),
-            true if today => self.seconds(3_600, 20 * 3_600),
-            true => self.seconds(26 * 3_600, 14 * 86_400),
+        let age = match decision {
+            None => window + self.seconds(3_600, 11 * 86_400),
+            Some(_) if today => self.seconds(3_600, 20 * 3_600),
+            Some(_) => self.seconds(26 * 3_600, 14 * 86_400),
         };
         let mut alert = self.fresh(&kind, now - age);
-        if is_answered {
+        if let Some(decision) = decision {
             let latest = (window - Duration::minutes(10)).min(age - Duration::minutes(1));
             let answered = now - age + self.seconds(300, latest.num_seconds());
-            self.answer(&mut alert, answered);
+            self.answer(&mut alert, decision, answered);
         }
         self.remember(&alert);
         alert
@@ -189,7 +262,7 @@ impl DemoFeed {
         now: Timestamp,
     ) -> AlertPatch {
         let waits = index * 20 >= count * 19;
-        let is_answered = !self.rng.random_bool(0.21);
+        let decision = if self.rng.random_bool(0.21) { None } else { Some(self.decision()) };
         let latest = LONGEST_WINDOW + Duration::hours(1);
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let age =
@@ -197,12 +270,16 @@ impl DemoFeed {
         let raised = now - age;
         let mut alert = self.any(raised, 0.1);
         let window = default_window(&alert.provider);
-        if waits {
-            let left = self.seconds(60, window.num_seconds());
-            self.set_time(&mut alert, now + left - window);
-        } else if is_answered {
-            let answered = raised + self.seconds(300, window.num_seconds() - 600);
-            self.answer(&mut alert, answered);
+        match decision {
+            _ if waits => {
+                let left = self.seconds(60, window.num_seconds());
+                self.set_time(&mut alert, now + left - window);
+            }
+            Some(decision) => {
+                let answered = raised + self.seconds(300, window.num_seconds() - 600);
+                self.answer(&mut alert, decision, answered);
+            }
+            None => {}
         }
         // The first one has half of all, the next one half of the rest.
         alert.company_id = companies.iter().find(|_| self.rng.random_bool(0.5)).or(companies.last()).copied();
@@ -217,18 +294,30 @@ impl DemoFeed {
         self.recent.push_back(alert.clone());
     }
 
-    /// Gives an alert an outcome, as the interface's own table has it for a decision.
-    fn answer(&mut self, alert: &mut Alert, at: Timestamp) {
-        let answers = &self.catalogue.networks.answers;
-        let chosen = answers.choose_weighted(&mut self.rng, |answer| answer.weight);
-        let answer = chosen.expect("the catalogue has answers");
-        let said = ResolutionParts {
-            refunded: Some(answer.refunded.clone()),
-            resolution: answer.resolution.clone(),
-            amount_stopped: None,
-            comments: answer.comments.choose(&mut self.rng).cloned().unwrap_or_default(),
+    fn decision(&mut self) -> Decision {
+        match self.rng.random_range(0..100) {
+            0..58 => Decision::Refunded,
+            58..75 => Decision::NotRefunded,
+            75..84 => Decision::Invalid(InvalidReason::PreviouslyRefunded),
+            84..89 => Decision::Invalid(InvalidReason::ChargebackReceived),
+            89..95 => Decision::Invalid(InvalidReason::Duplicate),
+            _ => Decision::Invalid(InvalidReason::NotFound),
+        }
+    }
+
+    /// Gives an alert the outcome that this decision has by the interface's own table.
+    fn answer(&mut self, alert: &mut Alert, decision: Decision, at: Timestamp) {
+        let comments = &self.catalogue.networks.comments;
+        let written = match decision {
+            Decision::Refunded => &comments.refunded,
+            Decision::NotRefunded => &comments.not_refunded,
+            Decision::Invalid(InvalidReason::PreviouslyRefunded) => &comments.previously_refunded,
+            Decision::Invalid(InvalidReason::ChargebackReceived) => &comments.chargeback_received,
+            Decision::Invalid(InvalidReason::Duplicate) => &comments.duplicate,
+            Decision::Invalid(InvalidReason::NotFound) => &comments.not_found,
         };
-        let said = Resolution::from_parts(said, Dialect::Current, None).expect("a test holds that answers are allowed");
+        let comments = written.choose(&mut self.rng).cloned().unwrap_or_default();
+        let said = Resolution::Current { decision, comments };
         decide(&said).record(alert, OutcomeId(self.uuid(at)), said.comments(), Some(at));
     }
 
@@ -265,24 +354,26 @@ impl DemoFeed {
         alert
     }
 
-    /// Returns the payment of a recent alert that `wanted` picks as an alert of a network that has not raised it yet.
+    /// Returns the same dispute from another network: card, purchase and money are those of a recent alert that
+    /// `wanted` picks.
     fn duplicate(&mut self, raised: Timestamp, wanted: impl Fn(&Alert) -> bool) -> Option<Alert> {
-        let is_candidate = |alert: &&Alert| {
-            let close = alert.alert_time.is_some_and(|time| (raised - time).abs() < Duration::days(3));
-            // Only VISA cards are seen by several networks.
-            alert.card_bin.starts_with('4') && close && !alert.alert_type.is_notice() && wanted(alert)
-        };
-        let candidates: Vec<&Alert> = self.recent.iter().filter(is_candidate).collect();
-        let original = (*candidates.choose(&mut self.rng)?).clone();
-        let on_payment = self.recent.iter().filter(|other| is_one_payment(other, &original));
-        let taken: Vec<String> = on_payment.map(|other| other.provider.to_string()).collect();
-        let is_free = |kind: &AlertKind| {
-            !kind.subscription && !kind.alert_type.ends_with("NOTICE") && !taken.contains(&kind.provider)
-        };
-        if !self.catalogue.networks.kinds.iter().any(is_free) {
-            return None;
-        }
-        let kind = self.kind(is_free);
+        let candidates: Vec<usize> = (0..self.recent.len())
+            .filter(|&index| {
+                let alert = &self.recent[index];
+                let close = alert.alert_time.is_some_and(|time| (raised - time).abs() < Duration::days(3));
+                // Only VISA cards are seen by both networks.
+                alert.card_bin.starts_with('4') && close && !alert.alert_type.is_notice() && wanted(alert)
+            })
+            .collect();
+        let original = self.recent[*candidates.choose(&mut self.rng)?].clone();
+        let by_ethoca = original.provider == Provider::Ethoca;
+        Some(self.seen_by(|provider| (provider == "ETHOCA") != by_ethoca, original, raised))
+    }
+
+    /// Returns the payment of an alert as an alert of another network, which `network` picks.
+    fn seen_by(&mut self, network: impl Fn(&str) -> bool, original: Alert, raised: Timestamp) -> Alert {
+        let kind =
+            self.kind(|kind| !kind.subscription && !kind.alert_type.ends_with("NOTICE") && network(&kind.provider));
         let mut alert = Alert {
             id: AlertId(self.uuid(raised)),
             provider: Provider::parse(&kind.provider),
@@ -309,7 +400,7 @@ impl DemoFeed {
         };
         self.network_fields(&mut alert, &kind);
         self.set_time(&mut alert, raised);
-        Some(alert)
+        alert
     }
 
     /// Sets the fields that only one network knows, and its id.
@@ -348,7 +439,9 @@ impl DemoFeed {
                     alert.rule_type = Some(rule.kind.clone());
                 }
             }
-            Provider::Cdrn | Provider::Other(_) => {}
+            Provider::Cdrn | Provider::Other(_) => {
+                alert.acquirer_bin = None;
+            }
         }
     }
 
@@ -392,14 +485,14 @@ impl DemoFeed {
 
     fn reason(&mut self, kind: &AlertKind, scheme: &str) -> Option<String> {
         let reasons = self.catalogue.networks.reasons.get(scheme)?;
-        let sort = if kind.fraud {
-            "fraud"
+        let codes = if kind.fraud {
+            &reasons.fraud
         } else if kind.subscription {
-            "cancel"
+            &reasons.cancel
         } else {
-            "dispute"
+            &reasons.dispute
         };
-        reasons.get(sort)?.choose(&mut self.rng).cloned()
+        codes.choose(&mut self.rng).cloned()
     }
 
     fn amount(&mut self, merchant: &Merchant) -> Amount {

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 
 use super::super::shop;
 use super::*;
-use crate::domain::duplicate::evidence;
 use crate::domain::order::matches;
 use crate::domain::time::from_iso;
 
@@ -15,7 +14,7 @@ fn now() -> Timestamp {
 }
 
 fn left(alert: &Alert) -> Duration {
-    alert.alert_time.unwrap() + default_window(&alert.provider) - now()
+    super::left(alert, now())
 }
 
 fn waits(alert: &Alert) -> bool {
@@ -105,14 +104,14 @@ fn some_payments_wait_at_three_networks() {
 
 #[test]
 fn what_lapses_first_is_an_ordinary_alert_that_nothing_speaks_for_or_against() {
-    let rules = Catalogue::built_in().rules;
+    let rules = parse_rules(RULES).unwrap();
     for (seed, count) in (0..60).flat_map(|seed| [(seed, 12), (seed, 240)]) {
         let alerts: Vec<Alert> = DemoFeed::new(seed).backlog(count, now()).into_iter().map(|row| row.alert).collect();
         let orders = shop::orders_of(alerts.iter());
         let mut waiting: Vec<&Alert> = alerts.iter().filter(|alert| waits(alert)).collect();
         waiting.sort_by_key(|alert| left(alert));
 
-        for alert in &waiting[..PLAIN as usize] {
+        for alert in &waiting[..PLAIN] {
             assert_eq!(
                 (&alert.status, alert.alert_type.is_notice(), alert.network_rule_applied()),
                 (&AlertStatus::Open, false, false)
