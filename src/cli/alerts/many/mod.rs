@@ -27,7 +27,7 @@ use crate::domain::indeterminate::{Proof, proof};
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp, decide};
 use crate::service::ServiceError;
-use results::{ResultEntry, ResultsFile, RowOutcome, RowResult, RunReport};
+use results::{FileReport, ResultEntry, ResultsFile, RowOutcome, RowResult};
 use rows::{DecisionRow, SaidRow};
 
 /// Advice on a row that a check warns of.
@@ -68,7 +68,7 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     let mut run = Run { source: &source, kept, from_file, earlier, seen, refunds, in_vain: 0, stopped: None };
     // From here on a signal no longer ends the process by itself: a decision under way is reported first.
     let mut signals = Signals::listen()?;
-    let mut report = RunReport::new(context.output, rows.len());
+    let mut report = FileReport::new(context.output, rows.len());
     let ended = run.all(&rows, &mut report, &mut signals).await;
     let stopped = run.stopped.take();
     drop(run);
@@ -172,7 +172,12 @@ struct KeptRun {
 type Left = (Timestamp, Option<String>);
 
 impl Run<'_> {
-    async fn all(&mut self, rows: &[DecisionRow], report: &mut RunReport, signals: &mut Signals) -> anyhow::Result<()> {
+    async fn all(
+        &mut self,
+        rows: &[DecisionRow],
+        report: &mut FileReport,
+        signals: &mut Signals,
+    ) -> anyhow::Result<()> {
         for row in rows {
             let outcome = match &row.said {
                 Err(wrong) => RowOutcome::new(RowResult::Refused, wrong.clone()),

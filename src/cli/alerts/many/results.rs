@@ -173,13 +173,13 @@ impl ResultsFile {
 }
 
 /// Report of the rows: lines as they come, or one document at the end, with a progress bar on a terminal.
-pub(super) struct RunReport {
+pub(super) struct FileReport {
     output: Output,
     rows: Vec<(u64, RowOutcome)>,
     bar: ProgressBar,
 }
 
-impl RunReport {
+impl FileReport {
     pub(super) fn new(output: Output, rows: usize) -> Self {
         let shown = io::stderr().is_terminal() && !io::stdout().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
