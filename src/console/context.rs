@@ -15,7 +15,7 @@ use super::known_alerts::{KnownAlerts, KnownEndpoints};
 use super::known_decisions::KnownDecisions;
 use super::last_call::LastCall;
 use super::notes::NoteList;
-use super::runs::{RunState, Runs};
+use super::runs::{AnswerBooks, RunState, Runs};
 use super::session::{AlertJson, NextConsole, Preferences, SessionInfo};
 use super::snoozes::SnoozeList;
 use super::times::TimeFormat;
@@ -24,7 +24,7 @@ use super::unfinished::Unfinished;
 use super::unsaved_drafts::UnsavedDrafts;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
-use super::{Action, DrawContext, Effect, Keep, Order, Theme, Tone};
+use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
 use crate::desk::{JournalAlert, JournalStep};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp};
@@ -273,14 +273,14 @@ impl AppContext {
         }
     }
 
-    /// Takes a step into the journal; the order that writes it.
-    pub fn record(&mut self, step: JournalStep) -> Order {
-        self.journal.write(step, self.now).into()
+    /// Takes a step into the journal; the effect that writes it.
+    pub fn record(&mut self, step: JournalStep) -> Effect {
+        self.journal.write(step, self.now)
     }
 
     /// The run that is shown.
     pub fn newest_run(&self) -> Option<RunState<'_>> {
-        self.runs.newest(self.journal.history(), &self.decisions)
+        self.runs.newest(AnswerBooks { history: self.journal.history(), decisions: &self.decisions })
     }
 
     /// The key to name for an action.

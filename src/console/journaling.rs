@@ -47,7 +47,7 @@ impl App {
             let Some(decision) = failed.map(|record| record.key.clone()) else { continue };
             answered_since(alert, cx);
             cx.decisions.dismiss(alert.id);
-            orders.push(cx.record(JournalStep::Answered { decision, status: alert.status.to_string() }));
+            orders.push(cx.record(JournalStep::Answered { decision, status: alert.status.to_string() }).into());
             // What comes to its row is read in its turn.
             self.screens.activity.rest(cx.now);
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::answer_words::{BY_WHOM, answer_told, who_answered};
 use super::decisions::{DecisionEvent, PendingDecision, fate_of_run};
 use super::dialog::run;
+use super::runs::AnswerBooks;
 use super::text::count;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
@@ -39,7 +40,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
         }
         many => {
             let together = many[0].together;
-            let all = together.and_then(|number| cx.runs.subject(number)).map_or(many.len(), |(_, answers)| answers);
+            let all = together.and_then(|number| cx.runs.answers(number)).unwrap_or(many.len());
             let left = all.saturating_sub(many.len());
             let rest =
                 if left == 0 { "Not sent.".to_owned() } else { format!("{} were sent already.", count(left as u64)) };
@@ -67,7 +68,7 @@ fn marked_again(order: &Order) -> Option<usize> {
 /// is marked again.
 pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
     let steps = taken.iter().map(|decision| JournalStep::TakenBack { decision: decision.journal_key() });
-    let mut outcome: Orders = steps.map(|step| cx.record(step)).collect();
+    let mut outcome: Orders = steps.map(|step| cx.record(step).into()).collect();
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
     for number in numbers {
         let Some((mut draft, alerts)) = cx.runs.taken_form(number, cx.journal.history()) else { continue };
@@ -101,7 +102,8 @@ pub fn stage_together(
     cx.last_made = made.first().map(|(_, resolution)| resolution.clone());
     let grace = cx.grace();
     let (number, keys) = cx.decisions.stage_together(made, first_decides, grace, cx.now);
-    cx.runs.begin(number, subject, &keys, (cx.journal.history(), &cx.decisions), cx.now);
+    let books = AnswerBooks { history: cx.journal.history(), decisions: &cx.decisions };
+    cx.runs.begin(number, subject, &keys, books, cx.now);
     let first = cx.decisions.get(number).map(PendingDecision::journal_key);
     let run = first.filter(|_| keys.len() > 1).map(|first| JournalRun { first, from: chosen });
     let decisions = keys.iter().filter_map(|key| cx.decisions.get(*key));
@@ -185,7 +187,7 @@ fn tell_unlooked(decision: &PendingDecision, why: String, cx: &mut AppContext) -
         let words = format!("{}: {UNLOOKED}: {}.", subject(&decision.alert), briefly(&why));
         cx.notify_of_decision(decision, Tone::Note, words);
     }
-    vec![cx.record(JournalStep::Unlooked { decision: decision.journal_key(), why })]
+    vec![cx.record(JournalStep::Unlooked { decision: decision.journal_key(), why }).into()]
 }
 
 /// Takes in what a look for a decision of unknown fate found.
@@ -231,7 +233,7 @@ fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     let step = event.step.clone().line(decision.journal_key());
-    let mut outcome: Orders = step.map(|step| cx.record(step)).into_iter().collect();
+    let mut outcome: Orders = step.map(|step| cx.record(step).into()).into_iter().collect();
     if cx.runs.has_news(decision.key) {
         if cx.decisions.holds_others(decision.key) {
             tell_held(decision, &of_refund(&event, cx), cx);
@@ -277,7 +279,8 @@ fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Order
 
 /// Tells that the run of a decision has ended, and how.
 fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
-    if let Some((words, failed)) = cx.runs.take_ended(cx.journal.history(), &cx.decisions) {
+    let books = AnswerBooks { history: cx.journal.history(), decisions: &cx.decisions };
+    if let Some((words, failed)) = cx.runs.take_ended(books) {
         let key = cx.key(Action::Bulk);
         if failed == 0 {
             cx.notify_of_run(last, Tone::Good, format!("{words}."));
@@ -388,7 +391,7 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
                 cx.runs.has_news(decision.key);
                 let said = by_word.then(|| JournalStep::Settled { decision: decision.journal_key() });
                 let steps = said.into_iter().chain(event.step.line(decision.journal_key()));
-                steps.map(|step| cx.record(step)).collect()
+                steps.map(|step| cx.record(step).into()).collect()
             });
             cx.decisions.stop_polling(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);

@@ -30,6 +30,13 @@ const NOT_SENT: &str = "not sent: ";
 /// Completed answers from which the remaining time is estimated: at least 3, at most 20.
 const PACED: (usize, usize) = (3, 20);
 
+/// The books in which it is looked up what became of an answer: what the journal tells, and what is pending.
+#[derive(Clone, Copy)]
+pub struct AnswerBooks<'a> {
+    pub history: &'a History,
+    pub decisions: &'a Decisions,
+}
+
 /// An answer of a run as it was made.
 #[derive(Debug)]
 struct RunAnswer {
@@ -85,13 +92,14 @@ pub struct RunItem<'a> {
 }
 
 impl<'a> RunItem<'a> {
-    fn of(answer: &'a RunAnswer, history: &'a History, decisions: &'a Decisions) -> Self {
+    fn of(answer: &'a RunAnswer, books: AnswerBooks<'a>) -> Self {
         let RunAnswer { alert, resolution, key, journal_key, made_at } = answer;
-        let pending = decisions.get(*key);
+        let pending = books.decisions.get(*key);
         let made = Self { alert, resolution, at: *made_at, step: AnswerStep::Staged, pending, again: false };
-        let Some(record) = history.record(journal_key) else { return made };
+        let Some(record) = books.history.record(journal_key) else { return made };
         let (at, step) = record.last();
-        let since = history.later_than(record).filter(|later| step.fate() == Fate::NotRecorded && later.was_answered());
+        let since =
+            books.history.later_than(record).filter(|later| step.fate() == Fate::NotRecorded && later.was_answered());
         match since {
             Some(later) => {
                 let again = later.fate() == Fate::Recorded;
@@ -310,9 +318,9 @@ impl RunState<'_> {
 }
 
 impl DecisionRun {
-    fn state<'a>(&'a self, history: &'a History, decisions: &'a Decisions) -> RunState<'a> {
+    fn state<'a>(&'a self, books: AnswerBooks<'a>) -> RunState<'a> {
         let Self { number, subject, answers, started, resumed, left_out, order, .. } = self;
-        let items = answers.iter().map(|answer| RunItem::of(answer, history, decisions)).collect();
+        let items = answers.iter().map(|answer| RunItem::of(answer, books)).collect();
         RunState { number: *number, subject, started: *started, resumed: *resumed, items, left_out, order }
     }
 }
@@ -326,24 +334,17 @@ pub struct Runs {
 impl Runs {
     /// A run of these pending answers begins. What went well before it is forgotten, and what failed before and is
     /// answered again is told by this one.
-    pub fn begin(
-        &mut self,
-        number: u64,
-        subject: String,
-        keys: &[u64],
-        (history, decisions): (&History, &Decisions),
-        now: Timestamp,
-    ) {
-        let made: Vec<&PendingDecision> = keys.iter().filter_map(|key| decisions.get(*key)).collect();
+    pub fn begin(&mut self, number: u64, subject: String, keys: &[u64], books: AnswerBooks<'_>, now: Timestamp) {
+        let made: Vec<&PendingDecision> = keys.iter().filter_map(|key| books.decisions.get(*key)).collect();
         for run in &mut self.all {
             let is_told_here = |answer: &RunAnswer| {
-                let item = RunItem::of(answer, history, decisions);
+                let item = RunItem::of(answer, books);
                 item.fate() == Fate::NotRecorded && made.iter().any(|made| made.alert.id == answer.alert.id)
             };
             run.answers.retain(|answer| !is_told_here(answer));
         }
         self.all.retain(|run| {
-            let state = run.state(history, decisions);
+            let state = run.state(books);
             !state.has_ended() || state.calling() > 0
         });
         let answers = made.iter().map(|made| RunAnswer {
@@ -406,14 +407,23 @@ impl Runs {
         Some((draft, alerts))
     }
 
-    /// The words for the alerts of a run, and how many were answered.
-    pub fn subject(&self, number: u64) -> Option<(&str, usize)> {
-        self.all.iter().find(|run| run.number == number).map(|run| (run.subject.as_str(), run.answers.len()))
+    /// The words for the alerts of a run.
+    pub fn subject(&self, number: u64) -> Option<&str> {
+        self.get(number).map(|run| run.subject.as_str())
+    }
+
+    /// Number of answers of a run.
+    pub fn answers(&self, number: u64) -> Option<usize> {
+        self.get(number).map(|run| run.answers.len())
+    }
+
+    fn get(&self, number: u64) -> Option<&DecisionRun> {
+        self.all.iter().find(|run| run.number == number)
     }
 
     /// The run that is shown: the newest one that goes on, else the newest one.
-    pub fn newest<'a>(&'a self, history: &'a History, decisions: &'a Decisions) -> Option<RunState<'a>> {
-        let state = |run: &'a DecisionRun| run.state(history, decisions);
+    pub fn newest<'a>(&'a self, books: AnswerBooks<'a>) -> Option<RunState<'a>> {
+        let state = |run: &'a DecisionRun| run.state(books);
         self.all.iter().rev().map(state).find(|run| !run.has_ended()).or_else(|| self.all.last().map(state))
     }
 
@@ -456,9 +466,9 @@ impl Runs {
 
     /// The run that has just ended, told once: what became of it, in words, and how many failed or are not known to
     /// have arrived.
-    pub fn take_ended(&mut self, history: &History, decisions: &Decisions) -> Option<(String, u64)> {
+    pub fn take_ended(&mut self, books: AnswerBooks<'_>) -> Option<(String, u64)> {
         for run in self.all.iter_mut().filter(|run| !run.told && !run.answers.is_empty()) {
-            let state = run.state(history, decisions);
+            let state = run.state(books);
             if state.has_ended() {
                 let told = (format!("{}: {}", state.subject, state.words()), state.calling());
                 run.told = true;

@@ -58,7 +58,7 @@ impl Dialog for EarlierSession {
         }
         let unsent = &self.left.unsent;
         let go = unsent.first().map(|left| Message::GoToAlert(left.said.alert.id).into());
-        let read = unsent.iter().map(|left| cx.record(JournalStep::Read { decision: left.key.clone() }));
+        let read = unsent.iter().map(|left| cx.record(JournalStep::Read { decision: left.key.clone() }).into());
         [Order::Close].into_iter().chain(read).chain(go).collect()
     }
 

@@ -112,7 +112,7 @@ impl Dialog for Reconnected {
                     if certain { "The refund was not recorded" } else { "The refund is unconfirmed" },
                     theme.strong,
                 );
-                if let Some((case, _)) = cx.runs.subject(first) {
+                if let Some(case) = cx.runs.subject(first) {
                     question.line(sanitize(case), theme.plain);
                 }
                 if let Some(why) = not_recorded(first, cx) {

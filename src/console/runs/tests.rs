@@ -42,7 +42,8 @@ impl Console {
         let made: Vec<_> = alerts.into_iter().map(|alert| (alert, refunded.clone())).collect();
         let subject = format!("{} alerts", made.len());
         let (number, keys) = self.decisions.stage_together(made, false, Duration::seconds(5), now());
-        self.runs.begin(number, subject, &keys, (&self.history, &self.decisions), now());
+        let books = AnswerBooks { history: &self.history, decisions: &self.decisions };
+        self.runs.begin(number, subject, &keys, books, now());
         let steps: Vec<_> = keys.iter().map(|key| self.decisions.get(*key).unwrap().staged_step(None)).collect();
         steps.into_iter().for_each(|step| self.write(step, now()));
         (number, keys)
@@ -76,11 +77,11 @@ impl Console {
     }
 
     fn newest(&self) -> RunState<'_> {
-        self.runs.newest(&self.history, &self.decisions).unwrap()
+        self.runs.newest(AnswerBooks { history: &self.history, decisions: &self.decisions }).unwrap()
     }
 
     fn ended(&mut self) -> Option<(String, u64)> {
-        self.runs.take_ended(&self.history, &self.decisions)
+        self.runs.take_ended(AnswerBooks { history: &self.history, decisions: &self.decisions })
     }
 
     fn rows(&self) -> Vec<AlertId> {

@@ -109,5 +109,5 @@ fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
     // It may be known here alone that it did not leave.
     let read =
         (*decision.step() == AnswerStep::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
-    read.into_iter().chain([dismissed]).map(|step| cx.record(step)).collect()
+    read.into_iter().chain([dismissed]).map(|step| cx.record(step).into()).collect()
 }
