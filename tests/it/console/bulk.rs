@@ -890,7 +890,7 @@ fn an_answer_whose_fate_is_not_known_is_given_anew_with_the_comment_that_it_had(
     let same = rig.screen();
     rig.press("esc r");
 
-    assert!(same.contains("list 88213"), "{same}");
+    assert!(same.contains("list 88213") && same.contains("Draft restored."), "{same}");
     assert!(
         !rig.screen().contains("list 88213"),
         "what was written for one decision never slips into another: {}",

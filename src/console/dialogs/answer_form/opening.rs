@@ -97,7 +97,9 @@ fn one(alert: &Alert, choice: Choice, facts: &Facts, cx: &mut AppContext) -> Ord
     let unconfirmed = cx.decisions.of(alert.id).filter(|sent| sent.fate == Fate::Unconfirmed);
     let unconfirmed = unconfirmed.map(|sent| sent.resolution.to_parts());
     let unconfirmed = unconfirmed.filter(|said| Choice::of_parts(said, cx.place.dialect) == choice);
-    let mut form = on(alert, choice, &unconfirmed.unwrap_or_default(), facts, cx);
+    let said = unconfirmed.unwrap_or_default();
+    let note = note.or_else(|| (!said.comments.is_empty()).then(|| RESTORED.to_owned()));
+    let mut form = on(alert, choice, &said, facts, cx);
     draft.iter().for_each(|draft| form.restore(draft, cx));
     form.open(note, cx)
 }
