@@ -20,13 +20,16 @@ use crate::ui::table::{self, DataTable, TableColumn};
 /// Columns of the time; in the history, whose days have headings, and elsewhere.
 const TIME: [u16; 2] = [8, 12];
 
-/// Columns of the person, and of the answer and the alert, at least and where there is room.
+/// From so many columns on the answer and the alert have more of them.
+const WIDE: u16 = 110;
+
+/// Columns of the person, and of the answer and the alert where there is little room and where there is more.
 const WHO: u16 = 14;
-const WHAT: [u16; 2] = [26, 34];
-const ALERT: [u16; 2] = [18, 26];
+const WHAT: [u16; 2] = [26, 28];
+const ALERT: [u16; 2] = [17, 26];
 
 /// Fewest columns of the result.
-const RESULT: u16 = 14;
+const RESULT: u16 = 17;
 
 /// A line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,7 +159,8 @@ fn draw_empty(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, are
 type TimedRow = (String, ActivityRow);
 
 /// The columns of a tab. What is to do has its reason on a line of its own, and a note is all that its row says.
-fn columns(view: ActivityView, cx: &AppContext) -> Vec<TableColumn<'_, TimedRow>> {
+fn columns(view: ActivityView, room: u16, cx: &AppContext) -> Vec<TableColumn<'_, TimedRow>> {
+    let is_wide = usize::from(room >= WIDE);
     let (theme, digits) = (&cx.theme, cx.draw_context().digits());
     let of_row = |row: &TimedRow| Span::styled(row.1.result.clone(), row.1.tone.of(theme));
     let named = TableColumn::new("ALERT", |row: &TimedRow, _| Span::styled(row.1.named.clone(), theme.plain));
@@ -170,13 +174,13 @@ fn columns(view: ActivityView, cx: &AppContext) -> Vec<TableColumn<'_, TimedRow>
     ];
     if view != ActivityView::Notes {
         let what = TableColumn::new("WHAT", move |row: &TimedRow, _| Span::styled(row.1.what.clone(), digits));
-        columns.push(what.min(WHAT[0]).reserve(WHAT[1]));
+        columns.push(what.reserve(WHAT[is_wide]));
     }
     if view == ActivityView::ToDo {
         columns.push(named.min(ALERT[0]).reserve(u16::MAX));
     } else {
         let head = if view == ActivityView::Notes { "NOTE" } else { "RESULT" };
-        columns.push(named.min(ALERT[0]).reserve(ALERT[1]));
+        columns.push(named.reserve(ALERT[is_wide]));
         columns.push(TableColumn::new(head, move |row: &TimedRow, _| of_row(row)).min(RESULT).reserve(u16::MAX));
     }
     columns
@@ -193,7 +197,7 @@ fn draw_list(
     let [head, body] = stacked(area, [1, FILL]);
     // The columns stay as wide as they are, whatever is in sight.
     let room = table::room(area);
-    let table = DataTable::of(columns(screen.view, cx), &[], room);
+    let table = DataTable::of(columns(screen.view, room, cx), &[], room);
     table.head(theme).render(inset(head, 2, 0), buffer);
     let rows: Vec<Option<usize>> = lines.iter().map(|line| line.row()).collect();
     let line_of = |line: usize| match lines[line] {
