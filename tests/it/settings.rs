@@ -61,6 +61,8 @@ fn close_and_revoke(terminal: &mut Terminal, server: &Server, key: &str) {
     terminal.press("r");
     terminal.wait_for(&format!("Revoked key {id}"));
     assert_eq!(status_with(server, key), 403);
+    terminal.press("x");
+    terminal.wait_for("already revoked");
 }
 
 /// Everything below a directory.

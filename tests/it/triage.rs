@@ -172,7 +172,7 @@ fn a_case_of_another_process_is_refunded_in_the_words_of_the_older_dialect() {
     let mut terminal = world.console_by(&world.by_token(&world.server.url));
 
     terminal.press("\r");
-    terminal.wait_for("reports this one as refunded, the others OTHER, NOT REFUNDED");
+    terminal.wait_for("reports this one as refunded, the others as OTHER");
     terminal.press("r");
     terminal.wait_until("what each gets", |screen| {
         screen.contains("3 will be sent") && !screen.contains("Checking duplicates")

@@ -71,7 +71,7 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     terminal.wait_for(&format!("ETHOCA {}: already answered", money(3)));
     // One whose network cannot be reached.
     answer(&mut terminal, 4);
-    terminal.wait_for("CDRN not recorded");
+    terminal.wait_for("1 needs you");
     // One that is lost on its way to the service, and one whose answer is lost on its way back.
     link.next(Passage::LostRequest);
     answer(&mut terminal, 5);
