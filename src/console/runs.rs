@@ -57,7 +57,7 @@ pub struct DecisionRun {
     subject: String,
     answers: Vec<RunAnswer>,
     started: Timestamp,
-    /// When it went on last, after its user or the service held it.
+    /// Time at which it went on last, after its user or the service held it.
     resumed: Timestamp,
     left_out: Vec<LeftOut>,
     /// All its alerts in the order of their form, where that is known.
@@ -270,7 +270,7 @@ impl RunState<'_> {
         self.items.iter().all(RunItem::has_ended)
     }
 
-    /// When the last one ended, once nothing of it is on its way any more.
+    /// Returns when the last one ended, once nothing of it is on its way any more.
     pub fn ended_at(&self) -> Option<Timestamp> {
         self.items.iter().map(|item| item.at).max().filter(|_| self.has_ended())
     }

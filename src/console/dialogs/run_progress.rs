@@ -261,7 +261,7 @@ fn state(item: &RunItem<'_>, cx: &AppContext) -> ((&'static str, Style), String,
     ((sign, style), words, style)
 }
 
-/// Why an answer waits here, where that is known.
+/// Words for an answer that waits here, with the reason where it is known.
 fn waiting(step: &AnswerStep, cx: &AppContext) -> String {
     let why = step.reason().map(briefly).or_else(|| cx.held_back_by().map(str::to_owned));
     why.map_or_else(|| "queued, not sent".to_owned(), |why| format!("queued, not sent: {why}"))

@@ -9,8 +9,8 @@ use crate::console::text::sanitize;
 use crate::console::{AppContext, Effect, Message, Orders, Reply};
 use crate::domain::{Alert, AlertId, duplicate};
 
-/// How many alerts' payments are looked up at a time: many where the service does it by one search, few where it is
-/// asked for each card.
+/// Number of alerts whose payments are looked up at a time: many where the service does it by one search, few where it
+/// is asked for each card.
 const fn looked_up_at_once(by_one_search: bool) -> usize {
     if by_one_search { 100 } else { 8 }
 }

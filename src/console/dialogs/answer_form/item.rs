@@ -13,13 +13,13 @@ use crate::service::ServiceError;
 pub enum AnswerScope {
     /// One alert.
     One,
-    /// What was marked: all get the same.
+    /// The marked alerts: all get the same.
     Bulk,
     /// The alerts of one payment: this one is refunded where money goes back, the others follow from that.
     Case(AlertId),
 }
 
-/// Why an answer has to be confirmed once more before it is sent.
+/// Reason for which an answer has to be confirmed once more before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caution {
     /// This desk knows of an outcome that the list does not show.
@@ -76,21 +76,21 @@ pub(super) struct FormItem {
     pub(super) alert: Alert,
     /// True where it is left out by hand.
     pub(super) left_out: bool,
-    /// What speaks against it and was confirmed by hand.
+    /// Cautions that were confirmed by hand.
     pub(super) confirmed: Vec<Caution>,
     /// The refunds on its payment that were known then.
     pub(super) known: Option<KnownRefunds>,
-    /// What changed while the form was open of the facts that a decision rests on.
+    /// Change while the form was open of the facts that a decision rests on.
     pub(super) changed: Option<String>,
     /// Other alerts on its payment.
     pub(super) others: Loadable<Vec<Alert>>,
-    /// What the orders of the shop say.
+    /// Advice of the shop's orders.
     pub(super) order: Loadable<Option<OrderAdvice>>,
     /// True where the others, and the orders, were looked up for this form: what was known before counts, and never as
     /// if it were.
     is_searched: bool,
     is_matched: bool,
-    /// Why the others could not be looked up last.
+    /// Error of the last search for the others.
     search_error: Option<ServiceError>,
     /// The others on its payment that the orders were asked about with it last.
     matched_with: Vec<AlertId>,
@@ -149,7 +149,7 @@ impl FormItem {
         self.is_searched && self.is_matched
     }
 
-    /// Why what is around it could not be looked up.
+    /// Returns the error of looking up what is around it.
     pub(super) fn not_searched(&self) -> Option<&ServiceError> {
         let of_order = if let Loadable::Failed(error) = &self.order { Some(error) } else { None };
         self.search_error.as_ref().or(of_order)
@@ -182,7 +182,8 @@ impl FormItem {
         cautions.iter().all(|caution| self.confirmed.contains(caution))
     }
 
-    /// What was confirmed by hand holds for the refunds that were known then: a further one has to be confirmed anew.
+    /// Drops stale confirmations. What was confirmed by hand holds for the refunds that were known then: a further one
+    /// has to be confirmed anew.
     pub(super) fn drop_stale_confirmations(&mut self, now: KnownRefunds) {
         match &self.known {
             _ if self.confirmed.is_empty() => self.known = None,
@@ -192,7 +193,7 @@ impl FormItem {
         }
     }
 
-    /// What is known now of refunds on its payment, with what the shop's order says of it.
+    /// Returns the refunds on its payment that are known now, with what the shop's order says of it.
     pub(super) fn refunds_known(&self, order: Option<OrderAdvice>, cx: &AppContext) -> KnownRefunds {
         let alerts = cx.known_decisions().refunds_known(&self.alert, self.others());
         KnownRefunds { alerts, by_order: order.is_some_and(|order| order.was_refunded_before()) }
@@ -210,7 +211,8 @@ impl FormItem {
         stale.map(|other| other.clone_from(alert)).is_some()
     }
 
-    /// What the shop's orders are asked about now: the alert, and the others on its payment as far as they are known.
+    /// Returns what the shop's orders are asked about now: the alert, and the others on its payment as far as they are
+    /// known.
     pub(super) fn ask_orders(&mut self) -> (Alert, Vec<Alert>) {
         self.matched_with = self.others().iter().map(|other| other.id).collect();
         (self.alert.clone(), self.others().to_vec())
@@ -246,7 +248,7 @@ impl FormItem {
         self.order.answer(advised.advice.clone());
     }
 
-    /// What the order of the shop says, as far as is known.
+    /// Returns the advice of the shop's order, as far as it is known.
     pub(super) fn order(&self) -> Option<&OrderAdvice> {
         self.order.loaded().and_then(Option::as_ref)
     }

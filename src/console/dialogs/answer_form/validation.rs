@@ -23,7 +23,7 @@ pub enum RowPlan {
     Out {
         why: String,
         care: bool,
-        /// What would have to be confirmed.
+        /// Cautions that would have to be confirmed.
         cautions: Vec<Caution>,
     },
 }
@@ -50,7 +50,7 @@ impl RowPlan {
     }
 }
 
-/// Why an alert cannot be answered at all now; nothing where it can be.
+/// Returns the plan of an alert that cannot be answered at all now; none where it can be.
 pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<RowPlan> {
     if alert.outcome.is_some() {
         return Some(RowPlan::out(format!("already answered: {}", answered_as(alert))));
@@ -86,8 +86,8 @@ pub(super) fn duplicate_indices(rows: &[FormItem]) -> Vec<BTreeSet<usize>> {
     duplicate_indices
 }
 
-/// What the shop's orders say of each alert: that the payment's money went back counts for all its alerts, whichever
-/// the order was found by.
+/// Returns the advice of the shop's orders for each alert: that the payment's money went back counts for all its
+/// alerts, whichever the order was found by.
 pub(super) fn orders(rows: &[FormItem], duplicate_indices: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
     let of = |(row, duplicate_indices): (&FormItem, &BTreeSet<usize>)| {
         let own = row.order().copied();
@@ -102,7 +102,7 @@ pub(super) struct FormAnswer<'f> {
     pub rows: &'f [FormItem],
     /// For each alert the positions of the others that are on its payment.
     pub duplicate_indices: &'f [BTreeSet<usize>],
-    /// What the shop's orders say of each.
+    /// Advice of the shop's orders for each.
     pub orders: Vec<Option<OrderAdvice>>,
     pub scope: AnswerScope,
     pub choice: Option<Choice>,
@@ -144,7 +144,7 @@ impl FormAnswer<'_> {
         self.duplicate_indices[at].iter().map(|other| &self.rows[*other].alert)
     }
 
-    /// Why an alert cannot be answered now, or is left out.
+    /// Returns the plan of an alert that cannot be answered now, or is left out.
     fn takes_no_part(&self, row: &FormItem) -> Option<RowPlan> {
         let stands = |plan: &RowPlan| match plan {
             RowPlan::Out { cautions, .. } => cautions.is_empty() || !row.confirms(cautions),
@@ -175,7 +175,7 @@ impl FormAnswer<'_> {
         self.said.clone()
     }
 
-    /// What speaks against a decision on an alert by itself, or beside the alerts before it.
+    /// Checks a decision on an alert by itself, and beside the alerts before it.
     fn check(&self, at: usize, resolution: Resolution, earlier: &[RowPlan]) -> RowPlan {
         let alert = &self.rows[at].alert;
         if let Some(out) = self.warning(at, &resolution) {
@@ -205,7 +205,7 @@ impl FormAnswer<'_> {
         }
     }
 
-    /// What speaks against a decision on an alert that can be answered, as far as it was not confirmed.
+    /// Returns the warning against a decision on an alert that can be answered, as far as it was not confirmed.
     fn warning(&self, at: usize, resolution: &Resolution) -> Option<RowPlan> {
         let (row, order, now) = (&self.rows[at], self.orders[at].as_ref(), self.cx.now);
         let alert = &row.alert;
@@ -254,7 +254,7 @@ impl FormAnswer<'_> {
     }
 }
 
-/// What is wrong with the stopped amount of an answer to this alert.
+/// Returns the error of the stopped amount of an answer to this alert.
 fn amount_error(alert: &Alert, resolution: &Resolution) -> Option<&'static str> {
     let Resolution::Older { amount_stopped: Some(stopped), .. } = resolution else { return None };
     let (stopped, disputed) = (stopped.decimal(), alert.money()?);

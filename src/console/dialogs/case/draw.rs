@@ -135,7 +135,7 @@ impl CaseDialog {
         ]
     }
 
-    /// Why its alerts belong together, and how long there is.
+    /// Draws the reason for which its alerts belong together, and the time left.
     fn matched_by(&self, cx: &AppContext) -> Vec<Segment<()>> {
         let (theme, now) = (&cx.theme, cx.now);
         let (doubt, style) = if self.is_looking() {
@@ -288,7 +288,7 @@ impl CaseDialog {
         })
     }
 
-    /// What is known of a refund behind the name of its alert: `by maria 3 h ago, "reference 88213". `
+    /// Words for a refund behind the name of its alert: `by maria 3 h ago, "reference 88213". `
     fn refund_told(&self, refunded: &Alert, cx: &AppContext) -> String {
         let by = who_answered(refunded.id, &self.audit, cx.journal.history(), cx.journal.place());
         let outcome = refunded.outcome.as_ref();
@@ -369,8 +369,8 @@ impl CaseDialog {
         parts
     }
 
-    /// What the footer offers: the way back, the answers, and what leads to the other alerts and to the rest of the
-    /// page.
+    /// Draws the keys of the footer: the way back, the answers, and what leads to the other alerts and to the rest of
+    /// the page.
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
         let mut offered = vec![key(Action::Back, "back")];

@@ -65,11 +65,11 @@ pub struct CaseDialog {
     cursor: AlertId,
     /// What is known around each alert.
     facts: HashMap<AlertId, Facts>,
-    /// What the service's audit log says of its alerts, the newest first.
+    /// Audit entries of its alerts, the newest first.
     audit: Vec<AuditEntry>,
     /// Of which alerts it was asked last, each with whether it was answered.
     audit_asked: Vec<(AlertId, bool)>,
-    /// What each alert would get by the key that fits.
+    /// Answer of each alert by the key that fits.
     foreseen: Option<Foreseen>,
     /// When its alerts were read.
     read_at: Timestamp,

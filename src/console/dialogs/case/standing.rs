@@ -42,7 +42,7 @@ impl Standing {
     }
 }
 
-/// How many alerts stand so, in words: `2 open`, `1 expired`, `1 decided`.
+/// Counts the alerts that stand so, in words: `2 open`, `1 expired`, `1 decided`.
 pub(super) fn counts(alerts: &[Alert], cx: &AppContext) -> Vec<String> {
     let of = |standing| alerts.iter().filter(|alert| Standing::of(alert, cx) == standing).count() as u64;
     let (expired, notices, decided) = (of(Standing::Lapsed), of(Standing::Notice), of(Standing::Decided));
@@ -67,7 +67,8 @@ pub(super) struct Foreseen {
 }
 
 impl Foreseen {
-    /// What the form for the case would send as it opens; `refunded` where money has gone back already, or is about to.
+    /// Foresees what the form for the case sends as it opens; `refunded` where money has gone back already, or is about
+    /// to.
     pub(super) fn of(case: &KnownCase<'_>, refunded: bool, cx: &AppContext) -> Option<Self> {
         let waits = |alert: &Alert| Standing::of(alert, cx) == Standing::Waits;
         let shows = case.alerts.iter().any(waits) && case.alerts.len() > 1;
@@ -100,7 +101,7 @@ impl Foreseen {
     }
 }
 
-/// What is sent, in few words: of Invalid its reason alone.
+/// Answer in few words: of Invalid its reason alone.
 fn sent_words(resolution: &Resolution) -> String {
     match resolution {
         Resolution::Current { decision: Decision::Invalid(reason), .. } => reason.words().to_owned(),

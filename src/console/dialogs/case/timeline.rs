@@ -98,7 +98,7 @@ impl AlertEvents<'_> {
         self.events.push(Happened { at, what: format!("{}: {what}", self.called), weight });
     }
 
-    /// What happened to the alert.
+    /// Adds the events of the alert.
     fn of_alert(&mut self, known: &KnownOfCase<'_>) {
         let alert = self.alert;
         // By whom it was taken in is not told: an import may bring the moment with it.
@@ -168,7 +168,7 @@ impl AlertEvents<'_> {
         }
     }
 
-    /// What became of the alert's webhooks: those that fared alike within a minute are told once.
+    /// Adds the results of the alert's webhooks: those that fared alike within a minute are told once.
     fn of_webhooks(&mut self, deliveries: &[Delivery]) {
         let mut alike: BTreeMap<(i64, String), (usize, Timestamp, Weight)> = BTreeMap::new();
         for delivery in deliveries {

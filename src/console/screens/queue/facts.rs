@@ -77,7 +77,7 @@ impl Facts {
     }
 }
 
-/// What is told of an alert's orders: the later word replaces the earlier one.
+/// Name of the notification of an alert's orders: the later word replaces the earlier one.
 const MATCH: &str = "orders of";
 
 /// Takes the order that is shown off an alert; where none is left, those that were taken off match again.

@@ -75,7 +75,7 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     segments
 }
 
-/// What came in, and what is due soon.
+/// Words for new alerts, and for what is due soon.
 fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     let theme = draw.theme;
     let mut segments = Vec::new();

@@ -216,7 +216,7 @@ fn row_line(
     table::line_of(cells)
 }
 
-/// What has more than a day steps back, and what is over further still: how it ended is what is left to be read.
+/// Styles the time left: more than a day steps back, and what is over further still.
 fn cell_style(column: Column, stand: Stand, urgency: Urgency, draw: &DrawContext<'_>) -> Style {
     use Column::{Amount, Card, Descriptor, Left, Merchant, Order, Outcome, Provider, Status, Type, When};
     let theme = draw.theme;
@@ -261,7 +261,7 @@ fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, ar
     bar.into_iter().for_each(|bar| queue.targets.push(bar, QueueTarget::Scrollbar));
 }
 
-/// What there is to do at a desk that has no alert at all, each command with what it is for.
+/// Commands to begin with at a desk that has no alert at all, each with what it is for.
 fn first_steps(draw: &DrawContext<'_>) -> Vec<String> {
     const HERE: &[(&str, &str)] = &[
         ("avert import FILE", "imports alerts"),

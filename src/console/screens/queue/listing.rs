@@ -86,7 +86,7 @@ pub struct Listing {
     lead: u64,
     /// True where the window stands where a refresh has left it, so that the cursor's row keeps its line.
     pinned: bool,
-    /// What came in above the cursor's row and was not gone to, in the order of the list.
+    /// Alerts that came in above the cursor's row and were not gone to, in the order of the list.
     arrived: Vec<AlertId>,
     height: u16,
     /// Alerts whose rows take no line.

@@ -148,7 +148,7 @@ pub struct Queue {
     sought: Option<AlertId>,
     /// The alert that the cursor stays on in that list, where it is there.
     followed: Option<AlertId>,
-    /// What is to be hinted with the next tick.
+    /// Hints for the next tick.
     hints: Vec<&'static str>,
 }
 
@@ -401,7 +401,7 @@ impl Queue {
         effects
     }
 
-    /// What is to be hinted now.
+    /// Takes the hints.
     pub fn take_hints(&mut self) -> Vec<&'static str> {
         std::mem::take(&mut self.hints)
     }

@@ -24,7 +24,7 @@ pub enum SettingsRow {
     Profile(String),
     /// A rule that suggests answers, by its place.
     Rule(usize),
-    /// What this console is set to, by its place.
+    /// A setting of this console, by its place.
     Setting(usize),
 }
 
@@ -41,7 +41,7 @@ pub struct SettingsScreen {
     pub(super) targets: ClickTargets<usize>,
     /// True where keys and clients can be managed from here.
     offered: bool,
-    /// How many rules there are.
+    /// Number of rules.
     rules: usize,
     cursor: Option<SettingsRow>,
     /// True where the profiles were asked for since they were last wanted.

@@ -232,7 +232,7 @@ fn is_tried_again(delivery: &Delivery) -> bool {
     delivery.state == DeliveryState::Pending && delivery.last_result.is_some()
 }
 
-/// When the next attempt is, and what the last one came to: `in 2 min, 503`.
+/// Words for the next attempt and the result of the last one: `in 2 min, 503`.
 fn outlook(delivery: &Delivery, draw: &DrawContext<'_>) -> String {
     let next = delivery.due.map(|due| match due - draw.now {
         left if left <= TimeDelta::zero() => "now".to_owned(),

@@ -108,8 +108,8 @@ impl WebhooksScreen {
         self.deliveries.loaded().is_some_and(|page| page.next.is_some())
     }
 
-    /// How many deliveries were given up, to an endpoint or to all: `4 failed`, `100+ failed`; nothing where none was,
-    /// or it is not known.
+    /// Words for the deliveries that were given up, to an endpoint or to all: `4 failed`, `100+ failed`; nothing where
+    /// none was, or it is not known.
     pub fn given_up_words(&self, endpoint: Option<EndpointId>) -> Option<String> {
         let page = self.given_up.loaded()?;
         let is_counted = |delivery: &&Delivery| endpoint.is_none_or(|endpoint| delivery.endpoint == endpoint);

@@ -1,4 +1,4 @@
-//! What becomes of an alert, in its detail: the answer on its way, the draft, what is suggested, and notes.
+//! The state of an alert, in its detail: the answer on its way, the draft, what is suggested, and notes.
 
 use ratatui::text::Span;
 
@@ -26,7 +26,7 @@ const ANSWERS: [(Action, Decision); 3] = [
 ];
 
 impl Parts<'_> {
-    /// What becomes of the alert: the decision on its way, what speaks against a plain answer, its outcome.
+    /// Adds the state of the alert: the decision on its way, what speaks against a plain answer, its outcome.
     pub(super) fn answer(&mut self, alert: &Alert, facts: &Facts, with_duplicates: bool, order_told: bool) {
         let draw = self.draw;
         self.under_way(alert);
@@ -170,7 +170,7 @@ impl Parts<'_> {
         });
     }
 
-    /// What was noted on this machine, the newest first; and that a note is being written.
+    /// Adds the notes of this machine, the newest first; and that a note is being written.
     fn notes(&mut self, alert: &Alert) {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let notes = self.draw.notes.on(alert.id);

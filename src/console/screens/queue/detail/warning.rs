@@ -64,7 +64,7 @@ impl Parts<'_> {
         }
     }
 
-    /// How far a duplicate is: what is on its way is not recorded.
+    /// State of a duplicate: what is on its way is not recorded.
     fn state_of_duplicate(&self, other: &Alert, now: Timestamp) -> String {
         let draw = self.draw;
         match (draw.decisions.coming(other.id), draw.unfinished.of(other.id)) {

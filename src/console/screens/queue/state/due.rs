@@ -1,4 +1,4 @@
-//! What is due on the Queue: what is asked after every message and around the cursor's alert, and when it has something
+//! Due work of the Queue: what is asked after every message and around the cursor's alert, and when it has something
 //! to do by itself.
 
 use chrono::Duration;
