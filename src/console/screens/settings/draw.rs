@@ -18,7 +18,7 @@ use crate::domain::{Credential, CredentialKind, CredentialList, Environment, Tim
 use crate::ui::table::{self, DataTable, TableColumn};
 
 /// Columns of the labels of settings, and of their values.
-const LABEL: usize = 14;
+const LABEL: usize = 16;
 const VALUE: usize = 15;
 
 /// Columns of a moment to the minute.
