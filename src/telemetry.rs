@@ -3,16 +3,17 @@
 
 mod metrics;
 
-use std::backtrace::Backtrace;
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    backtrace::Backtrace,
+    fs::{DirBuilder, File, OpenOptions},
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use chrono::Utc;
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _};
 
 pub use self::metrics::{install_metrics, run_metrics_upkeep};
 

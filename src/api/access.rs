@@ -1,22 +1,29 @@
 //! Extractors: a request's credential, the id in its path, the type of its body, its body.
 
-use std::str::FromStr;
-use std::time::Duration;
+use std::{str::FromStr, time::Duration};
 
-use axum::RequestPartsExt;
-use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Request};
-use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName};
+use axum::{
+    RequestPartsExt,
+    extract::{FromRef, FromRequest, FromRequestParts, Path, Request},
+    http::{
+        HeaderMap, HeaderName,
+        header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE},
+        request::Parts,
+    },
+};
 
-use super::concurrency_limit::{Asker, enter, reading};
-use super::options::MAX_BODY;
-use super::problem::{Code, Problem};
-use super::state::Api;
-use crate::domain::{FieldError, KeyScope};
-use crate::engine::ActingEngine;
-use crate::inbound::body::{announced, discard, read};
-use crate::wire::Dialect;
+use super::{
+    concurrency_limit::{Asker, enter, reading},
+    options::MAX_BODY,
+    problem::{Code, Problem},
+    state::Api,
+};
+use crate::{
+    domain::{FieldError, KeyScope},
+    engine::ActingEngine,
+    inbound::body::{announced, discard, read},
+    wire::Dialect,
+};
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -1,17 +1,23 @@
 //! Handlers of the interface's routes. The dialect of an answer is the credential's.
 
-use axum::extract::{RawQuery, State};
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::{
+    extract::{RawQuery, State},
+    http::HeaderMap,
+    response::Response,
+};
 
-use super::access::{Acting, IdempotencyKey, JsonContent, PathId, WholeBody};
-use super::conditional::{tagged, tagged_by};
-use super::list_budget::{add, missing_filter, within};
-use super::problem::{Code, Problem, json};
-use super::state::Api;
-use crate::domain::{AlertId, Resolution};
-use crate::service::{Alerts, ResolveRequest};
-use crate::wire::{body, query, write};
+use super::{
+    access::{Acting, IdempotencyKey, JsonContent, PathId, WholeBody},
+    conditional::{tagged, tagged_by},
+    list_budget::{add, missing_filter, within},
+    problem::{Code, Problem, json},
+    state::Api,
+};
+use crate::{
+    domain::{AlertId, Resolution},
+    service::{Alerts, ResolveRequest},
+    wire::{body, query, write},
+};
 
 /// GET /api/v1/alerts
 pub(super) async fn list(

@@ -3,8 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::http::header::FORWARDED;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header::FORWARDED};
 use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

@@ -1,19 +1,24 @@
 //! Concurrency limit: how many requests are worked on at once. Callers without a credential have few places of their
 //! own, and no organization gets them all.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use axum::extract::FromRequestParts;
-use axum::http::Extensions;
-use axum::http::request::Parts;
+use axum::{
+    extract::FromRequestParts,
+    http::{Extensions, request::Parts},
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::problem::{Code, Problem};
-use crate::domain::OrganizationId;
-use crate::inbound::connections::{Activity, Line, locked};
+use crate::{
+    domain::OrganizationId,
+    inbound::connections::{Activity, Line, locked},
+};
 
 /// Most requests of callers without a credential that are worked on at once. Those that they may make are quick.
 const STRANGERS: usize = 64;

@@ -3,12 +3,15 @@
 
 use std::convert::Infallible;
 
-use axum::body::{Body, Bytes};
-use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::Response;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use axum::{
+    body::{Body, Bytes},
+    http::{
+        HeaderMap, HeaderValue, StatusCode,
+        header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY},
+    },
+    response::Response,
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures::stream;
 use sha2::{Digest, Sha256};
 

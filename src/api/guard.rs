@@ -1,31 +1,45 @@
 //! Middleware around every request: size of the head, request id, host check, who the client is, admission, panics.
 
-use std::net::{IpAddr, SocketAddr};
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::{
+    net::{IpAddr, SocketAddr},
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{CACHE_CONTROL, ETAG, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::{
+    Router,
+    body::Body,
+    extract::{MatchedPath, Request, State},
+    http::{
+        HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
+        header::{CACHE_CONTROL, ETAG, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS},
+    },
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
 use futures::FutureExt;
 use ipnet::IpNet;
 use uuid::Uuid;
 
-use super::client_address::{client_address, is_untrusted_proxy};
-use super::concurrency_limit::{Admission, RequestPlaces};
-use super::hosts::{HostError, Hosts};
-use super::options::{ApiOptions, MAX_HEAD};
-use super::problem::{Code, Problem};
-use super::state::{Connected, Peer};
-use crate::domain::card::mask_card_numbers;
-use crate::inbound::answering::AnswerBody;
-use crate::inbound::connections::{Activity, Line};
+use super::{
+    client_address::{client_address, is_untrusted_proxy},
+    concurrency_limit::{Admission, RequestPlaces},
+    hosts::{HostError, Hosts},
+    options::{ApiOptions, MAX_HEAD},
+    problem::{Code, Problem},
+    state::{Connected, Peer},
+};
+use crate::{
+    domain::card::mask_card_numbers,
+    inbound::{
+        answering::AnswerBody,
+        connections::{Activity, Line},
+    },
+};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -237,9 +251,9 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::api::concurrency_limit::{Asker, StrangersPlace};
-    use crate::api::options::MAX_BODY;
+    use crate::concurrency_limit::{Asker, StrangersPlace};
     use crate::domain::OrganizationId;
+    use crate::options::MAX_BODY;
 
     #[rstest]
     #[case(MAX_HEAD, true)]

@@ -4,8 +4,6 @@
 //! 404 and 409. The body of a request is not read before its credentials are known. [`router`] is the whole surface,
 //! [`serve()`] runs it on a listener.
 
-extern crate self as api;
-
 use avert_domain as domain;
 use avert_engine as engine;
 use avert_inbound as inbound;

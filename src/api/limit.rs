@@ -2,14 +2,14 @@
 //!
 //! Time is counted by a clock that cannot be set. So a clock that jumps lets nobody in and locks nobody out.
 
-use std::net::IpAddr;
-use std::num::NonZeroU32;
-use std::time::Duration;
+use std::{net::IpAddr, num::NonZeroU32, time::Duration};
 
-use governor::clock::{Clock, DefaultClock};
-use governor::middleware::NoOpMiddleware;
-use governor::state::keyed::HashMapStateStore;
-use governor::{Quota, RateLimiter};
+use governor::{
+    Quota, RateLimiter,
+    clock::{Clock, DefaultClock},
+    middleware::NoOpMiddleware,
+    state::keyed::HashMapStateStore,
+};
 
 use crate::inbound::network::network;
 

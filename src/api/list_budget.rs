@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::problem::{Code, Problem};
-use crate::domain::AlertFilter;
-use crate::service::ServiceError;
+use crate::{domain::AlertFilter, service::ServiceError};
 
 /// Advice for a list over its budget that has nothing to leave out.
 pub(super) const AGAIN: &str = "try again in a moment";

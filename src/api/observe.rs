@@ -1,20 +1,26 @@
 //! Observability: liveness, readiness, and metrics for Prometheus.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::{IntoResponse, Response};
+use axum::{
+    extract::{Request, State},
+    http::{
+        HeaderMap, HeaderName, HeaderValue,
+        header::{AUTHORIZATION, CONTENT_TYPE},
+    },
+    response::{IntoResponse, Response},
+};
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::sync::{Mutex, watch};
-use tokio::time::Instant;
+use tokio::{
+    sync::{Mutex, watch},
+    time::Instant,
+};
 
-use super::concurrency_limit::{Asker, StrangersPlace, enter};
-use super::problem::{Code, Problem, json};
-use crate::domain::KeyScope;
-use crate::engine::Engine;
+use super::{
+    concurrency_limit::{Asker, StrangersPlace, enter},
+    problem::{Code, Problem, json},
+};
+use crate::{domain::KeyScope, engine::Engine};
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 

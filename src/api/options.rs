@@ -1,7 +1,9 @@
 //! Options of the API, and its limits.
 
-use std::num::NonZeroU32;
-use std::time::{Duration, Instant};
+use std::{
+    num::NonZeroU32,
+    time::{Duration, Instant},
+};
 
 use ipnet::IpNet;
 use metrics_exporter_prometheus::PrometheusHandle;

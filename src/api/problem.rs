@@ -1,14 +1,19 @@
 //! The error table: every refusal of the API, as problem details (RFC 9457).
 
-use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::{
+    body::Body,
+    http::{
+        HeaderValue, StatusCode,
+        header::{CONTENT_TYPE, RETRY_AFTER},
+    },
+    response::{IntoResponse, Response},
+};
 use serde::Serialize;
 
-use crate::domain::FieldError;
-use crate::domain::card::mask_card_numbers;
-use crate::service::ServiceError;
+use crate::{
+    domain::{FieldError, card::mask_card_numbers},
+    service::ServiceError,
+};
 
 /// Seconds after which a request that was turned away may be tried again.
 const RETRY_AFTER_SECONDS: u64 = 1;

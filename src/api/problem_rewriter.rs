@@ -1,14 +1,18 @@
 //! The problem rewriter: turns the bare status with which hyper refuses what is no HTTP request into a problem
 //! document. It carries the id of the request, as every other refusal does.
 
-use std::io::{self, IoSlice};
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::guard::new_request_id;
-use super::problem::{Code, Problem};
+use super::{
+    guard::new_request_id,
+    problem::{Code, Problem},
+};
 
 /// Bare refusals are short; they are looked for no further back.
 const LONGEST: usize = 512;

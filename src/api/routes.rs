@@ -1,21 +1,24 @@
 //! The table of routes, and the whole surface of the API made of it.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
-use axum::Router;
-use axum::response::Response;
+use axum::{Router, response::Response};
 use governor::clock::DefaultClock;
 use tokio_util::sync::CancellationToken;
 
-use super::concurrency_limit::{Shares, StrangersPlace};
-use super::guard::{self, Guard};
-use super::hosts::HostError;
-use super::limit::TokenLimit;
-use super::observe::{self, Observed};
-use super::options::ApiOptions;
-use super::state::Api;
-use super::{alerts, operator, problem, token};
+use super::{
+    alerts,
+    concurrency_limit::{Shares, StrangersPlace},
+    guard::{self, Guard},
+    hosts::HostError,
+    limit::TokenLimit,
+    observe::{self, Observed},
+    operator,
+    options::ApiOptions,
+    problem,
+    state::Api,
+    token,
+};
 use crate::engine::Engine;
 
 /// Bodies that are taken in at once, of all organizations: each holds a few thousand alerts in memory.

@@ -1,25 +1,28 @@
 //! The server loop: connections with their limits, and a graceful shutdown.
 
-use std::io;
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use axum::Extension;
-use tokio::net::TcpListener;
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio::{net::TcpListener, time::Instant};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Layer;
 
-use super::client_address::is_among;
-use super::options::{ApiOptions, MAX_HEAD};
-use super::problem_rewriter::ProblemRewriter;
-use super::routes::routes_until;
-use super::state::Connected;
-use crate::engine::Engine;
-use crate::inbound::accepting::{Acceptor, Newcomer};
-use crate::inbound::connection::{self, Ending, HeadLimits};
-use crate::inbound::connections::Connections;
-use crate::inbound::write_timeout::WriteTimeout;
+use super::{
+    client_address::is_among,
+    options::{ApiOptions, MAX_HEAD},
+    problem_rewriter::ProblemRewriter,
+    routes::routes_until,
+    state::Connected,
+};
+use crate::{
+    engine::Engine,
+    inbound::{
+        accepting::{Acceptor, Newcomer},
+        connection::{self, Ending, HeadLimits},
+        connections::Connections,
+        write_timeout::WriteTimeout,
+    },
+};
 
 /// Most bytes read of a head: twice the limit, so that a refusal can name the part that is too long.
 const READ_OF_A_HEAD: usize = 2 * MAX_HEAD;

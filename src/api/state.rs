@@ -1,20 +1,19 @@
 //! State that all handlers share, and the facts of a request that they extract.
 
-use std::net::IpAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use axum::extract::FromRef;
-use axum::http::request::Parts;
+use axum::{extract::FromRef, http::request::Parts};
 use tokio_util::sync::CancellationToken;
 
-use super::concurrency_limit::Shares;
-use super::limit::TokenLimit;
-use super::observe::Observed;
-use crate::domain::OrganizationId;
-use crate::domain::person::{PERSON_HEADER, person_of_header};
-use crate::engine::{ActingEngine, Caller, Engine};
-use crate::inbound::connections::Line;
+use super::{concurrency_limit::Shares, limit::TokenLimit, observe::Observed};
+use crate::{
+    domain::{
+        OrganizationId,
+        person::{PERSON_HEADER, person_of_header},
+    },
+    engine::{ActingEngine, Caller, Engine},
+    inbound::connections::Line,
+};
 
 /// The state that handlers share.
 #[derive(Clone)]

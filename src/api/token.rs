@@ -5,24 +5,33 @@
 //! that was so. A right secret always gets its token. Refusals of the endpoint itself are those of RFC 6749, 5.2;
 //! limits of size, time and number are told as everywhere.
 
-use std::borrow::Cow;
-use std::net::{IpAddr, Ipv4Addr};
+use std::{
+    borrow::Cow,
+    net::{IpAddr, Ipv4Addr},
+};
 
-use axum::extract::{Extension, Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, PRAGMA, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use axum::{
+    extract::{Extension, Request, State},
+    http::{
+        HeaderMap, HeaderValue, StatusCode,
+        header::{AUTHORIZATION, CONTENT_TYPE, PRAGMA, WWW_AUTHENTICATE},
+    },
+    response::{IntoResponse, Response},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use url::form_urlencoded;
 
-use super::access::{BodyFault, scheme, whole_body};
-use super::concurrency_limit::{Asker, StrangersPlace, enter};
-use super::problem::{Problem, json};
-use super::state::{Api, Peer};
-use crate::domain::{KeyScope, Secret};
-use crate::service::ServiceError;
+use super::{
+    access::{BodyFault, scheme, whole_body},
+    concurrency_limit::{Asker, StrangersPlace, enter},
+    problem::{Problem, json},
+    state::{Api, Peer},
+};
+use crate::{
+    domain::{KeyScope, Secret},
+    service::ServiceError,
+};
 
 /// POST /auth/token
 pub(super) async fn issue(

@@ -1,16 +1,22 @@
 //! Questions at the terminal: a line, yes or no, a secret that is not shown. Without a terminal nothing is asked.
 
-use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::{
+    io::{self, IsTerminal, Write},
+    time::Duration,
+};
 
 use anyhow::Context as _;
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
-use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use crossterm::{
+    event::{Event, KeyCode, KeyEventKind, KeyModifiers},
+    terminal::{disable_raw_mode, enable_raw_mode},
+};
 use zeroize::Zeroizing;
 
 use super::failure::{SaidAlready, Signalled};
-use crate::console::terminal_input::{Received, TerminalInput};
-use crate::domain::{Environment, Secret};
+use crate::{
+    console::terminal_input::{Received, TerminalInput},
+    domain::{Environment, Secret},
+};
 
 /// Longest secret that can be typed.
 const LONGEST_SECRET: usize = 4_096;

@@ -3,16 +3,19 @@
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::alerts::single;
-use super::args::AttemptsCommand;
-use super::ask::confirm;
-use super::context::Context;
-use super::failure::NotFound;
-use super::local::Local;
-use super::output::{ListColumns, Report, printable};
-use crate::domain::time::to_iso;
-use crate::domain::{AttemptId, ResolutionAttempt};
-use crate::service::{Attempts, ServiceError};
+use super::{
+    alerts::single,
+    args::AttemptsCommand,
+    ask::confirm,
+    context::Context,
+    failure::NotFound,
+    local::Local,
+    output::{ListColumns, Report, printable},
+};
+use crate::{
+    domain::{AttemptId, ResolutionAttempt, time::to_iso},
+    service::{Attempts, ServiceError},
+};
 
 pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::Result<()> {
     let local = Local::existing(&context).await?;

@@ -5,14 +5,20 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::args::{BackupArgs, RestoreArgs};
-use super::context::Context;
-use super::database::key_file_of;
-use super::failure::Misused;
-use super::output::Report;
-use crate::domain::AuditState;
-use crate::store::Actor;
-use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, StepObserver, back_up, restore};
+use super::{
+    args::{BackupArgs, RestoreArgs},
+    context::Context,
+    database::key_file_of,
+    failure::Misused,
+    output::Report,
+};
+use crate::{
+    domain::AuditState,
+    store::{
+        Actor,
+        sqlite::backup::{BackupOptions, Contents, RestoreOptions, StepObserver, back_up, restore},
+    },
+};
 
 /// Refusal of `avert backup` for a database on a server.
 const NO_BACKUP: &str = "a database on a server is backed up by the server's own means: `pg_dump --format=custom`, \

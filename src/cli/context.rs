@@ -5,16 +5,20 @@ use std::path::PathBuf;
 use directories::ProjectDirs;
 use tracing::level_filters::LevelFilter;
 
-use super::args::{Everywhere, OrganizationArgs};
-use super::failure::Misused;
-use super::home::{Home, file_name_of};
-use super::output::Output;
-use super::process::variable;
-use super::profile_access::ProfileAccess;
-use crate::config::{ConfigError, Settings};
-use crate::desk::{ProfileName, Profiles, Secrets, directory_of};
-use crate::domain::url::BaseUrl;
-use crate::telemetry;
+use super::{
+    args::{Everywhere, OrganizationArgs},
+    failure::Misused,
+    home::{Home, file_name_of},
+    output::Output,
+    process::variable,
+    profile_access::ProfileAccess,
+};
+use crate::{
+    config::{ConfigError, Settings},
+    desk::{ProfileName, Profiles, Secrets, directory_of},
+    domain::url::BaseUrl,
+    telemetry,
+};
 
 /// Most characters of a user's name that are kept.
 const USER_CHARS: usize = 64;

@@ -6,15 +6,19 @@ use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::args::CopyArgs;
-use super::context::Context;
-use super::database::{key_file_of, named_key_file, of_flag, shared_key_file, with_password};
-use super::failure::SaidAlready;
-use super::home::Home;
-use super::output::{ListColumns, Report, progress};
-use crate::desk::directory_of;
-use crate::domain::database::DatabaseLocation;
-use crate::store::transfer::{CopyKeys, CopyStep, Transferred, TransferredTable, transfer};
+use super::{
+    args::CopyArgs,
+    context::Context,
+    database::{key_file_of, named_key_file, of_flag, shared_key_file, with_password},
+    failure::SaidAlready,
+    home::Home,
+    output::{ListColumns, Report, progress},
+};
+use crate::{
+    desk::directory_of,
+    domain::database::DatabaseLocation,
+    store::transfer::{CopyKeys, CopyStep, Transferred, TransferredTable, transfer},
+};
 
 pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> {
     let (from, to) = (of_flag("--from", &args.from)?, of_flag("--to", &args.to)?);

@@ -1,8 +1,6 @@
 //! Credentials from files: never from a flag, which others on the machine could see.
 
-use std::fs;
-use std::io::Read as _;
-use std::path::Path;
+use std::{fs, io::Read as _, path::Path};
 
 use super::failure::Misused;
 use crate::domain::{Secret, without_mark};

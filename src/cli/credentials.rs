@@ -2,13 +2,16 @@
 
 use serde_json::{Map, json};
 
-use super::args::{ClientsCommand, KeysCommand, OrganizationArgs};
-use super::context::Context;
-use super::local::Local;
-use super::output::{ListColumns, Report};
-use crate::domain::time::to_iso;
-use crate::domain::{Credential, CredentialKind, Environment, KeyScope};
-use crate::service::Credentials;
+use super::{
+    args::{ClientsCommand, KeysCommand, OrganizationArgs},
+    context::Context,
+    local::Local,
+    output::{ListColumns, Report},
+};
+use crate::{
+    domain::{Credential, CredentialKind, Environment, KeyScope, time::to_iso},
+    service::Credentials,
+};
 
 /// Verb with its arguments.
 enum Asked {

@@ -1,27 +1,38 @@
 //! The database of this machine's desk: opening it, its password and its data key.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once};
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Once},
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use indicatif::{HumanBytes, ProgressBar};
-use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinHandle};
-
-use super::credential_file::{allows_others, read_credential};
-use super::failure::{Misused, NotFound};
-use super::home::Home;
-use super::output::progress;
-use super::process::variable;
-use crate::config::Settings;
-use crate::domain::database::{DatabaseLocation, PostgresAddress};
-use crate::domain::{Secret, without_mark};
-use crate::store::postgres::migrate;
-use crate::store::{
-    LongStep, PageCaches, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore,
+use tokio::{
+    sync::mpsc,
+    task::{JoinError, JoinHandle},
 };
-use crate::wire::EventBody;
+
+use super::{
+    credential_file::{allows_others, read_credential},
+    failure::{Misused, NotFound},
+    home::Home,
+    output::progress,
+    process::variable,
+};
+use crate::{
+    config::Settings,
+    domain::{
+        Secret,
+        database::{DatabaseLocation, PostgresAddress},
+        without_mark,
+    },
+    store::{
+        LongStep, PageCaches, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore,
+        postgres::migrate,
+    },
+    wire::EventBody,
+};
 
 /// Variable with the file of passwords, which the programs of PostgreSQL read, too.
 const PASSWORDS: &str = "PGPASSFILE";

@@ -1,33 +1,45 @@
 //! `avert doctor`: finds what is wrong here and what to do. Changes nothing but what it is asked to clean.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use serde_json::json;
 use url::Url;
 
-use super::args::DoctorArgs;
-use super::context::Context;
-use super::credential_file::allows_others;
-use super::database::{key_file, with_password};
-use super::failure::{SaidAlready, say};
-use super::home::is_absent;
-use super::journal::cannot_be_read;
-use super::networks;
-use super::output::{ListColumns, Report};
-use super::profile_access::ProfileAccess;
-use crate::config::ConfigError;
-use crate::console::text::counted;
-use crate::desk::directory_of;
-use crate::desk::ledger::files::{FILE, read_whole};
-use crate::domain::database::DatabaseLocation;
-use crate::domain::time::{Clock as _, SystemClock};
-use crate::domain::webhook::address::AddressPolicy;
-use crate::domain::{EndpointId, PlacedCredential};
-use crate::store::examine::Examination;
-use crate::store::postgres::examine::examine as examine_server;
-use crate::store::sqlite::examine::{clean, examine, is_idle};
-use crate::store::{Finding, Grade};
+use super::{
+    args::DoctorArgs,
+    context::Context,
+    credential_file::allows_others,
+    database::{key_file, with_password},
+    failure::{SaidAlready, say},
+    home::is_absent,
+    journal::cannot_be_read,
+    networks,
+    output::{ListColumns, Report},
+    profile_access::ProfileAccess,
+};
+use crate::{
+    config::ConfigError,
+    console::text::counted,
+    desk::{
+        directory_of,
+        ledger::files::{FILE, read_whole},
+    },
+    domain::{
+        EndpointId, PlacedCredential,
+        database::DatabaseLocation,
+        time::{Clock as _, SystemClock},
+        webhook::address::AddressPolicy,
+    },
+    store::{
+        Finding, Grade,
+        examine::Examination,
+        postgres::examine::examine as examine_server,
+        sqlite::examine::{clean, examine, is_idle},
+    },
+};
 
 /// Free bytes of the disk below which it is an error.
 const TOO_LITTLE: u64 = 100 << 20;

@@ -1,15 +1,18 @@
 //! Exit codes, and errors on stderr: 0 done, 1 failed, 2 misused, 3 not found, 4 conflict, 5 not authorized, 6 unknown
 //! outcome; 128 and the number of a signal that ended it before its work was done.
 
-use std::io::{self, Write};
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
-use crate::config::ConfigError;
-use crate::console::ConsoleError;
-use crate::domain::redact;
-use crate::domain::sanitize::lines;
-use crate::service::ServiceError;
-use crate::store::StoreError;
+use crate::{
+    config::ConfigError,
+    console::ConsoleError,
+    domain::{redact, sanitize::lines},
+    service::ServiceError,
+    store::StoreError,
+};
 
 /// Prints a sanitized line on stderr, written as by [`format!`].
 macro_rules! say {

@@ -1,11 +1,6 @@
 //! The first page: the ways to start `avert` where nothing is set up yet.
 
-use super::args::RemoteArgs;
-use super::ask;
-use super::context::Context;
-use super::process::variable;
-use super::profile_access::PROFILE;
-use super::target::URL;
+use super::{args::RemoteArgs, ask, context::Context, process::variable, profile_access::PROFILE, target::URL};
 
 /// Choice on the first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

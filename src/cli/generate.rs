@@ -6,15 +6,20 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::args::GenerateArgs;
-use super::context::Context;
-use super::demo::DemoFeed;
-use super::local::Local;
-use super::output::{ListColumns, progress};
-use crate::domain::database::DatabaseLocation;
-use crate::domain::{AlertPatch, AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch};
-use crate::engine::ActingEngine;
-use crate::service::{Alerts as _, Intake as _};
+use super::{
+    args::GenerateArgs,
+    context::Context,
+    demo::DemoFeed,
+    local::Local,
+    output::{ListColumns, progress},
+};
+use crate::{
+    domain::{
+        AlertPatch, AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch, database::DatabaseLocation,
+    },
+    engine::ActingEngine,
+    service::{Alerts as _, Intake as _},
+};
 
 /// Alerts of every other organization for each 100 of the first one.
 const OTHERS: u64 = 6;

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::{Misused, NotFound};
-use crate::desk::directory_of;
-use crate::domain::database::DatabaseLocation;
-use crate::store::sqlite::backup::is_pending;
+use crate::{desk::directory_of, domain::database::DatabaseLocation, store::sqlite::backup::is_pending};
 
 /// Home of this machine's desk.
 #[derive(Debug, Clone)]

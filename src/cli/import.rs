@@ -1,24 +1,30 @@
 //! `avert import`: ingests alerts from a file, in batches, each row kept or rejected by itself.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write as _};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write as _},
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use indicatif::ProgressBar;
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
-use super::args::{Format, ImportArgs, NamedColumn};
-use super::context::Context;
-use super::failure::{Misused, SaidAlready, say};
-use super::local::Local;
-use super::output::{Output, Report, json, progress};
-use crate::desk::{Desk, DeskError, OrderDatabase, begins_with, open_own};
-use crate::domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRow, UnknownWords};
-use crate::engine::intake::{self, IntakeError, Taken};
-use crate::wire::import;
+use super::{
+    args::{Format, ImportArgs, NamedColumn},
+    context::Context,
+    failure::{Misused, SaidAlready, say},
+    local::Local,
+    output::{Output, Report, json, progress},
+};
+use crate::{
+    desk::{Desk, DeskError, OrderDatabase, begins_with, open_own},
+    domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRow, UnknownWords},
+    engine::intake::{self, IntakeError, Taken},
+    wire::import,
+};
 
 /// Most rejected rows that are printed on stderr.
 const MOST_TOLD: u64 = 100;

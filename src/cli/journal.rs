@@ -1,22 +1,29 @@
 //! `avert journal`: the decisions of a desk on this machine, read from its files alone.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
+use std::{collections::BTreeMap, io, path::Path};
 
 use anyhow::Context as _;
 use clap::ValueEnum as _;
 use serde_json::json;
 
-use super::args::{Format, JournalExportArgs, SinceWhen};
-use super::context::Context;
-use super::failure::SaidAlready;
-use super::output::{ListColumns, Output, Report};
-use crate::desk::ledger::files::{FILE, read_history};
-use crate::desk::{AnswerStep, DecisionRecord, History, JournalAlert, NotificationRecord, write_new};
-use crate::domain::count::counted;
-use crate::domain::time::{Clock as _, SystemClock, to_iso};
-use crate::domain::{Currency, Timestamp};
+use super::{
+    args::{Format, JournalExportArgs, SinceWhen},
+    context::Context,
+    failure::SaidAlready,
+    output::{ListColumns, Output, Report},
+};
+use crate::{
+    desk::{
+        AnswerStep, DecisionRecord, History, JournalAlert, NotificationRecord,
+        ledger::files::{FILE, read_history},
+        write_new,
+    },
+    domain::{
+        Currency, Timestamp,
+        count::counted,
+        time::{Clock as _, SystemClock, to_iso},
+    },
+};
 
 pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result<()> {
     let desk = args.desk.remote().desk(context)?;

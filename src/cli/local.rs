@@ -1,30 +1,38 @@
 //! Composition root of local commands: opens store, providers and engine in one way.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::anyhow;
 use chrono::TimeDelta;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio::{sync::watch, task::JoinHandle};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::args::OrganizationArgs;
-use super::ask;
-use super::context::Context;
-use super::database::{self, OpenedBy};
-use super::home::Home;
-use super::networks::{self, Networks};
-use crate::config::{Days, Settings};
-use crate::desk::OrderOwner;
-use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::domain::webhook::address::AddressPolicy;
-use crate::domain::{DEFAULT_ORGANIZATION, Organization, OrganizationId, Provider, ResponseWindows, RetentionPolicy};
-use crate::engine::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
-use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom};
-use crate::service::ServiceError;
-use crate::store::{SharedStore, StoreError};
+use super::{
+    args::OrganizationArgs,
+    ask,
+    context::Context,
+    database::{self, OpenedBy},
+    home::Home,
+    networks::{self, Networks},
+};
+use crate::{
+    config::{Days, Settings},
+    desk::OrderOwner,
+    domain::{
+        DEFAULT_ORGANIZATION, Organization, OrganizationId, Provider, ResponseWindows, RetentionPolicy,
+        time::{SharedClock, SystemClock, Timestamp},
+        webhook::address::AddressPolicy,
+    },
+    engine::{
+        ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom,
+        webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings},
+    },
+    service::ServiceError,
+    store::{SharedStore, StoreError},
+};
 
 /// Local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
 pub(super) struct Local {

@@ -2,17 +2,21 @@
 
 use serde_json::json;
 
-use super::args::{LoginArgs, LogoutArgs};
-use super::ask;
-use super::context::Context;
-use super::credential_file::credential_in;
-use super::failure::SaidAlready;
-use super::output::Report;
-use super::process::variable;
-use super::profile_access::{NamedProfile, ProfileAccess};
-use super::target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told};
-use crate::desk::{Profile, ProfileName, SecretKind, SecretStorage};
-use crate::domain::Secret;
+use super::{
+    args::{LoginArgs, LogoutArgs},
+    ask,
+    context::Context,
+    credential_file::credential_in,
+    failure::SaidAlready,
+    output::Report,
+    process::variable,
+    profile_access::{NamedProfile, ProfileAccess},
+    target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told},
+};
+use crate::{
+    desk::{Profile, ProfileName, SecretKind, SecretStorage},
+    domain::Secret,
+};
 
 pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<()> {
     let access = context.require_profiles()?;

@@ -3,14 +3,17 @@
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::args::MigrateArgs;
-use super::context::Context;
-use super::database::{OpenedBy, of_flag, open, shared_key_file, with_password};
-use super::failure::{InDoubt, NotOurs, SaidAlready, code, told};
-use super::output::Report;
-use crate::domain::database::DatabaseLocation;
-use crate::store::sqlite::schema_of;
-use crate::store::{PostgresStore, SchemaState, StoreError, postgres};
+use super::{
+    args::MigrateArgs,
+    context::Context,
+    database::{OpenedBy, of_flag, open, shared_key_file, with_password},
+    failure::{InDoubt, NotOurs, SaidAlready, code, told},
+    output::Report,
+};
+use crate::{
+    domain::database::DatabaseLocation,
+    store::{PostgresStore, SchemaState, StoreError, postgres, sqlite::schema_of},
+};
 
 pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Result<()> {
     if let Some(database) = &args.database {

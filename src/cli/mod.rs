@@ -45,9 +45,7 @@ mod target;
 mod topics;
 mod webhooks;
 
-use std::future::Future;
-use std::pin::Pin;
-use std::time::Duration;
+use std::{future::Future, pin::Pin, time::Duration};
 
 use anyhow::Context as _;
 use tracing::level_filters::LevelFilter;

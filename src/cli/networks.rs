@@ -1,23 +1,28 @@
 //! The configured networks: a gateway over HTTP where the settings name one, else the simulator.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::anyhow;
 use chrono::TimeDelta;
 
-use super::credential_file::{allows_others, parts, read_credential};
-use super::process::variable;
-use crate::config::{Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault};
-use crate::domain::time::SharedClock;
-use crate::domain::{CaCertificates, Environment, Provider, Secret};
-use crate::engine::PullFrom;
-use crate::engine::providers::http::{GatewayCredential, HttpOptions};
-use crate::engine::providers::simulator::FaultProfile;
-use crate::engine::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
-use crate::outbound::circuit::CircuitLimits;
-use crate::outbound::tls::ca_file;
-use crate::store::Finding;
+use super::{
+    credential_file::{allows_others, parts, read_credential},
+    process::variable,
+};
+use crate::{
+    config::{Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault},
+    domain::{CaCertificates, Environment, Provider, Secret, time::SharedClock},
+    engine::{
+        PullFrom,
+        providers::{
+            Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator,
+            http::{GatewayCredential, HttpOptions},
+            simulator::FaultProfile,
+        },
+    },
+    outbound::{circuit::CircuitLimits, tls::ca_file},
+    store::Finding,
+};
 
 /// Longest wait of a call for a place among the calls in flight.
 const PATIENCE: Duration = Duration::from_secs(3);

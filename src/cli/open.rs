@@ -1,43 +1,52 @@
 //! `avert` and `avert open`: the console, on this machine's alerts or another deployment's.
 
-use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use directories::BaseDirs;
 use futures::FutureExt as _;
 use tokio::time::timeout;
 
-use super::alerts::alert_records;
-use super::args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs};
-use super::context::Context;
-use super::database::{OpenedBy, key_file};
-use super::failure::{Misused, SaidAlready, Signalled};
-use super::local::Local;
-use super::networks::{self, Known};
-use super::process::{Signals, variable};
-use super::profiles::for_console;
-use super::program_log;
-use super::rules::RulesText;
-use super::settings_file::SettingsFile;
-use super::target::{CredentialSource, RemoteTarget, credential_variable};
-use crate::config;
-use crate::console::keymap::Keymap;
-use crate::console::notices::{DesktopSequence, NoticeSettings};
-use crate::console::rules_file::{ReadRules, RulesFile as _};
-use crate::console::setting::{SettingOverride, SettingsKeeper};
-use crate::console::theme::ThemeName;
-use crate::console::user_settings::{USER_SETTINGS, UserSetting};
-use crate::console::{self, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
-use crate::desk::profiles::LOCAL;
-use crate::desk::{Profile, ProfileName, SecretStorage};
-use crate::domain::sanitize;
-use crate::domain::time::{SharedClock, SystemClock};
-use crate::domain::{LinkTemplates, without_mark};
-use crate::service::Deployment;
-use crate::wire;
+use super::{
+    alerts::alert_records,
+    args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs},
+    context::Context,
+    database::{OpenedBy, key_file},
+    failure::{Misused, SaidAlready, Signalled},
+    local::Local,
+    networks::{self, Known},
+    process::{Signals, variable},
+    profiles::for_console,
+    program_log,
+    rules::RulesText,
+    settings_file::SettingsFile,
+    target::{CredentialSource, RemoteTarget, credential_variable},
+};
+use crate::{
+    config,
+    console::{
+        self, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo,
+        keymap::Keymap,
+        notices::{DesktopSequence, NoticeSettings},
+        rules_file::{ReadRules, RulesFile as _},
+        setting::{SettingOverride, SettingsKeeper},
+        theme::ThemeName,
+        user_settings::{USER_SETTINGS, UserSetting},
+    },
+    desk::{Profile, ProfileName, SecretStorage, profiles::LOCAL},
+    domain::{
+        LinkTemplates, sanitize,
+        time::{SharedClock, SystemClock},
+        without_mark,
+    },
+    service::Deployment,
+    wire,
+};
 
 /// Longest wait for a console to restore the terminal once it was asked to end.
 const LAST_FRAME: Duration = Duration::from_secs(5);

@@ -3,15 +3,19 @@
 use anyhow::anyhow;
 use serde_json::json;
 
-use super::args::{OrderImportArgs, OrdersCommand};
-use super::context::Context;
-use super::failure::SaidAlready;
-use super::import::{ColumnNames, Input, Rejects, bytes_read, open, print};
-use super::local::Local;
-use super::output::ListColumns;
-use crate::desk::{Desk, OrderCounts, OrderDatabase, OrderOwner};
-use crate::domain::{IngestReport, MerchantOrder, OrderField, RejectedRow};
-use crate::wire::import::{OrderFileError, OrderImporter};
+use super::{
+    args::{OrderImportArgs, OrdersCommand},
+    context::Context,
+    failure::SaidAlready,
+    import::{ColumnNames, Input, Rejects, bytes_read, open, print},
+    local::Local,
+    output::ListColumns,
+};
+use crate::{
+    desk::{Desk, OrderCounts, OrderDatabase, OrderOwner},
+    domain::{IngestReport, MerchantOrder, OrderField, RejectedRow},
+    wire::import::{OrderFileError, OrderImporter},
+};
 
 /// Number of orders in one commit.
 const AT_ONCE: usize = 2_000;

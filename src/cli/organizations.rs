@@ -2,13 +2,17 @@
 
 use serde_json::json;
 
-use super::args::OrganizationsCommand;
-use super::context::Context;
-use super::local::Local;
-use super::output::{ListColumns, Report};
-use crate::domain::{Company, CompanyId, EnrollmentId};
-use crate::service::Intake;
-use crate::store::OrganizationRecord;
+use super::{
+    args::OrganizationsCommand,
+    context::Context,
+    local::Local,
+    output::{ListColumns, Report},
+};
+use crate::{
+    domain::{Company, CompanyId, EnrollmentId},
+    service::Intake,
+    store::OrganizationRecord,
+};
 
 pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {
     let local = match &command {

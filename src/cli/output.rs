@@ -2,17 +2,17 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table};
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::Format;
-use super::process::variable;
-use crate::desk::records::{Cells, unwrapped};
+use super::{args::Format, process::variable};
 pub(super) use crate::domain::sanitize::line as printable;
-use crate::domain::sanitize::{self, lines};
+use crate::{
+    desk::records::{Cells, unwrapped},
+    domain::sanitize::{self, lines},
+};
 
 /// Report of a command, in every output format.
 pub(super) struct Report {

@@ -5,16 +5,20 @@ mod markdown;
 mod roff;
 mod text;
 
-use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::{
+    fs,
+    io::{self, IsTerminal as _, Write as _},
+    path::Path,
+};
 
 use anyhow::Context as _;
 
-use super::Cli;
-use super::args::{CompletionsArgs, Everywhere, HelpArgs, ManArgs};
-use super::output::{Output, print_line};
-use super::topics::{TOPICS, Topic, topic};
+use super::{
+    Cli,
+    args::{CompletionsArgs, Everywhere, HelpArgs, ManArgs},
+    output::{Output, print_line},
+    topics::{TOPICS, Topic, topic},
+};
 
 /// Width of pages where the terminal's is not known, and the largest one that reads well.
 const WIDTH: usize = 80;

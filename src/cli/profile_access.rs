@@ -2,13 +2,18 @@
 
 use anyhow::bail;
 
-use super::ask;
-use super::failure::{Misused, NotFound};
-use super::process::variable;
-use crate::desk::profiles::LOCAL;
-use crate::desk::{DeskError, Profile, ProfileName, Profiles, SecretError, SecretKind, SecretStorage, Secrets};
-use crate::domain::{Environment, Secret};
-use crate::service::ServiceError;
+use super::{
+    ask,
+    failure::{Misused, NotFound},
+    process::variable,
+};
+use crate::{
+    desk::{
+        DeskError, Profile, ProfileName, Profiles, SecretError, SecretKind, SecretStorage, Secrets, profiles::LOCAL,
+    },
+    domain::{Environment, Secret},
+    service::ServiceError,
+};
 
 /// Environment variable that names a profile.
 pub(super) const PROFILE: &str = "AVERT_PROFILE";

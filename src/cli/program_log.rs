@@ -1,7 +1,6 @@
 //! The log of a console, in a file of its data directory.
 
-use std::path::Path;
-use std::sync::OnceLock;
+use std::{path::Path, sync::OnceLock};
 
 use tracing::level_filters::LevelFilter;
 

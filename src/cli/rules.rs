@@ -1,24 +1,29 @@
 //! `avert rules`: the desk rules that suggest answers, and a test of them on past alerts.
 
-use std::io;
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use chrono::Duration;
 use serde_json::json;
 
-use super::alerts::read_whole_list;
-use super::args::{RehearseArgs, RulesCommand};
-use super::context::Context;
-use super::failure::Misused;
-use super::output::{ListColumns, Report};
-use super::process::variable;
-use super::source::AlertAccess;
-use crate::console::rules_file::{ReadRules, RulesFile};
-use crate::desk::rehearsing::{RehearsalSink, alerts_since};
-use crate::domain::count::counted;
-use crate::domain::resolution::InvalidReason;
-use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
-use crate::domain::without_mark;
+use super::{
+    alerts::read_whole_list,
+    args::{RehearseArgs, RulesCommand},
+    context::Context,
+    failure::Misused,
+    output::{ListColumns, Report},
+    process::variable,
+    source::AlertAccess,
+};
+use crate::{
+    console::rules_file::{ReadRules, RulesFile},
+    desk::rehearsing::{RehearsalSink, alerts_since},
+    domain::{
+        count::counted,
+        resolution::InvalidReason,
+        rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules},
+        without_mark,
+    },
+};
 
 /// Environment variable that names another file of rules.
 const RULES: &str = "AVERT_RULES";

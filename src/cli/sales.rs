@@ -3,14 +3,20 @@
 
 use serde_json::json;
 
-use super::args::{RemoteArgs, SalesCommand};
-use super::context::Context;
-use super::output::{ListColumns, Report};
-use super::profile_access::unusable;
-use crate::console::text::count;
-use crate::desk::{Desk, SalesCount};
-use crate::domain::SalesMonth;
-use crate::domain::time::{Clock as _, SystemClock, to_iso};
+use super::{
+    args::{RemoteArgs, SalesCommand},
+    context::Context,
+    output::{ListColumns, Report},
+    profile_access::unusable,
+};
+use crate::{
+    console::text::count,
+    desk::{Desk, SalesCount},
+    domain::{
+        SalesMonth,
+        time::{Clock as _, SystemClock, to_iso},
+    },
+};
 
 pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()> {
     let answer = match command {

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::args::{RotateCommand, SecretsCommand};
-use super::context::Context;
-use super::database::{key_file_of, shared_key_file};
-use super::local::Local;
-use super::output::Report;
-use crate::domain::database::DatabaseLocation;
-use crate::domain::time::to_iso;
-use crate::engine::RotatedSigningKey;
-use crate::store::rekeying::RotatedDataKey;
+use super::{
+    args::{RotateCommand, SecretsCommand},
+    context::Context,
+    database::{key_file_of, shared_key_file},
+    local::Local,
+    output::Report,
+};
+use crate::{
+    domain::{database::DatabaseLocation, time::to_iso},
+    engine::RotatedSigningKey,
+    store::rekeying::RotatedDataKey,
+};
 
 pub(super) async fn run(context: Context, command: SecretsCommand) -> anyhow::Result<()> {
     let SecretsCommand::Rotate(which) = command;

@@ -1,23 +1,26 @@
 //! `avert serve`: the engine and its HTTP interface without a console.
 
-use std::num::NonZeroU32;
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use anyhow::Context as _;
 use tokio::net::TcpListener;
 
-use super::args::ServeArgs;
-use super::context::Context;
-use super::database::{self, OpenedBy};
-use super::failure::Signalled;
-use super::local::Local;
-use super::networks::{self, Known};
-use super::output::print_line;
-use super::process::{self, Signals};
-use crate::api::{self, ApiOptions};
-use crate::domain::Environment;
-use crate::engine::EngineSettings;
-use crate::telemetry;
+use super::{
+    args::ServeArgs,
+    context::Context,
+    database::{self, OpenedBy},
+    failure::Signalled,
+    local::Local,
+    networks::{self, Known},
+    output::print_line,
+    process::{self, Signals},
+};
+use crate::{
+    api::{self, ApiOptions},
+    domain::Environment,
+    engine::EngineSettings,
+    telemetry,
+};
 
 /// Longest time of the last answers, commits and deliveries, beside the longest decision.
 const LAST_WORK: Duration = Duration::from_secs(5);

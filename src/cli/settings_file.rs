@@ -1,16 +1,21 @@
 //! Changes settings of a console in the settings file: one value changes, and comments stay.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use toml_edit::{DocumentMut, Item, Value, table, value};
 
-use crate::config::Settings;
-use crate::console::Preferences;
-use crate::console::setting::{SettingValue, SettingsKeeper};
-use crate::console::user_settings::USER_SETTINGS;
-use crate::desk::{directory_of, in_form_of, make_directory, replace, turn};
+use crate::{
+    config::Settings,
+    console::{
+        Preferences,
+        setting::{SettingValue, SettingsKeeper},
+        user_settings::USER_SETTINGS,
+    },
+    desk::{directory_of, in_form_of, make_directory, replace, turn},
+};
 
 /// Settings file of this user.
 pub(super) struct SettingsFile<R> {

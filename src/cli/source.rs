@@ -1,23 +1,29 @@
 //! Access to the alerts that a command works on: this machine's, or another deployment's.
 
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
-use super::args::SourceArgs;
-use super::context::Context;
-use super::failure::{Misused, NotFound};
-use super::local::Local;
-use super::networks;
-use super::output::printable;
-use super::process::variable;
-use crate::desk::ledger::files::read_whole;
-use crate::desk::same_payment::same_payment;
-use crate::desk::{Desk, DeskError, History, Journal, OrderOwner};
-use crate::domain::query::Vocabulary;
-use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::domain::{Alert, Environment, OrderAdvice, ResolutionAttempt, duplicate};
-use crate::service::{Alerts, Deployment, ServiceError};
-use crate::wire::Dialect;
+use super::{
+    args::SourceArgs,
+    context::Context,
+    failure::{Misused, NotFound},
+    local::Local,
+    networks,
+    output::printable,
+    process::variable,
+};
+use crate::{
+    desk::{Desk, DeskError, History, Journal, OrderOwner, ledger::files::read_whole, same_payment::same_payment},
+    domain::{
+        Alert, Environment, OrderAdvice, ResolutionAttempt, duplicate,
+        query::Vocabulary,
+        time::{SharedClock, SystemClock, Timestamp},
+    },
+    service::{Alerts, Deployment, ServiceError},
+    wire::Dialect,
+};
 
 /// Access to the alerts that a command works on: this machine's, or another deployment's.
 pub(super) struct AlertAccess {

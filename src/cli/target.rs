@@ -1,23 +1,27 @@
 //! Remote target: the deployment that flags and environment name, and its client.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
-use super::args::RemoteArgs;
-use super::context::Context;
-use super::credential_file::{credential_in, read_credential};
-use super::failure::Misused;
-use super::process::{variable, without_empty};
-use super::profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld};
-use crate::client::{AccessCredential, Client, ClientOptions, OperatorProbe};
-use crate::desk::{Profile, ProfileName, SecretStorage};
-use crate::domain::time::{SharedClock, SystemClock};
-use crate::domain::url::{BaseUrl, PlainHttp};
-use crate::domain::{AlertQuery, Environment, PageRequest, Secret};
-use crate::outbound::tls::TlsFiles;
-use crate::service::Deployment;
-use crate::wire::Dialect;
-use crate::wire::query::COMPANY_PARAMETER;
+use super::{
+    args::RemoteArgs,
+    context::Context,
+    credential_file::{credential_in, read_credential},
+    failure::Misused,
+    process::{variable, without_empty},
+    profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld},
+};
+use crate::{
+    client::{AccessCredential, Client, ClientOptions, OperatorProbe},
+    desk::{Profile, ProfileName, SecretStorage},
+    domain::{
+        AlertQuery, Environment, PageRequest, Secret,
+        time::{SharedClock, SystemClock},
+        url::{BaseUrl, PlainHttp},
+    },
+    outbound::tls::TlsFiles,
+    service::Deployment,
+    wire::{Dialect, query::COMPANY_PARAMETER},
+};
 
 pub(super) const URL: &str = "AVERT_URL";
 const DIALECT: &str = "AVERT_DIALECT";

@@ -7,11 +7,13 @@ use async_trait::async_trait;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::handle::Client;
-use super::http::Call;
-use super::inner::Inner;
-use super::refusals::{refused, refused_read};
-use super::stream::{ChangeStream, SILENCE};
+use super::{
+    handle::Client,
+    http::Call,
+    inner::Inner,
+    refusals::{refused, refused_read},
+    stream::{ChangeStream, SILENCE},
+};
 use crate::service::{Changes, ServiceError};
 
 /// A stream is opened anew after so long at most.

@@ -3,15 +3,16 @@
 use async_trait::async_trait;
 use reqwest::Method;
 
-use super::handle::Client;
-use super::inner::{Authorization, Inner};
-use super::options::key_id;
-use super::refusals::no_routes;
-use crate::domain::redact;
-use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Revoked};
-use crate::service::{Credentials, ServiceError};
-use crate::wire::operator::{
-    ClientJson, CreatedClientJson, CreatedKeyJson, IndexJson, KeyJson, ListJson, NewKeyJson, Text,
+use super::{
+    handle::Client,
+    inner::{Authorization, Inner},
+    options::key_id,
+    refusals::no_routes,
+};
+use crate::{
+    domain::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Revoked, redact},
+    service::{Credentials, ServiceError},
+    wire::operator::{ClientJson, CreatedClientJson, CreatedKeyJson, IndexJson, KeyJson, ListJson, NewKeyJson, Text},
 };
 
 impl Inner {

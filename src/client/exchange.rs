@@ -3,11 +3,9 @@
 
 use std::fmt;
 
-use reqwest::Method;
-use reqwest::header::HeaderMap;
+use reqwest::{Method, header::HeaderMap};
 
-use crate::domain::exchange::with_exchange;
-use crate::domain::redact;
+use crate::domain::{exchange::with_exchange, redact};
 
 /// Headers in which deployments tell the id of a request.
 const REQUEST_IDS: [&str; 2] = ["x-request-id", "x-correlation-id"];

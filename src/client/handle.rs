@@ -1,24 +1,24 @@
 //! The client itself: made of its options, and the interface's three operations.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
-use super::http::Http;
-use super::inner::{Authorization, Inner};
-use super::options::{self, AccessCredential, Base, ClientError, ClientOptions};
-use super::page_cap::PageCap;
-use super::tokens::Tokens;
-use crate::domain::person::person_header;
-use crate::domain::query::Vocabulary;
-use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, AlertQuery, Page};
-use crate::service::{Alerts, Deployment, ResolveRequest, ServiceError};
-use crate::wire::Dialect;
+use super::{
+    http::Http,
+    inner::{Authorization, Inner},
+    options::{self, AccessCredential, Base, ClientError, ClientOptions},
+    page_cap::PageCap,
+    tokens::Tokens,
+};
+use crate::{
+    domain::{Alert, AlertId, AlertQuery, Page, person::person_header, query::Vocabulary, resolution::FieldError},
+    service::{Alerts, Deployment, ResolveRequest, ServiceError},
+    wire::Dialect,
+};
 
 /// Another deployment's alert service. Cheap to clone: clones share connections and token.
 #[derive(Debug, Clone)]

@@ -1,25 +1,38 @@
 //! One request and its answer: sizes bounded, redirects not followed, and always known whether it may have been sent.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use chrono::TimeDelta;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Method, Response};
+use reqwest::{
+    Method, Response,
+    header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue},
+};
 
-use super::exchange::Exchange;
-use super::options::{ClientError, ClientOptions, Pauses};
-use super::throttle::{self, Throttle};
-use crate::domain::redact;
-use crate::domain::time::{SharedClock, Timestamp};
-use crate::outbound::body::{self, Body, Unread};
-use crate::outbound::causes::cause;
-use crate::outbound::client::HttpClient;
-use crate::outbound::proxy::Proxy;
-use crate::outbound::reason::Reason;
-use crate::outbound::{date, retry_after};
-use crate::service::ServiceError;
-use crate::wire::refusal::Refusal;
+use super::{
+    exchange::Exchange,
+    options::{ClientError, ClientOptions, Pauses},
+    throttle::{self, Throttle},
+};
+use crate::{
+    domain::{
+        redact,
+        time::{SharedClock, Timestamp},
+    },
+    outbound::{
+        body::{self, Body, Unread},
+        causes::cause,
+        client::HttpClient,
+        date,
+        proxy::Proxy,
+        reason::Reason,
+        retry_after,
+    },
+    service::ServiceError,
+    wire::refusal::Refusal,
+};
 
 /// Most bytes of a good answer: many times a page of the largest alerts.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;

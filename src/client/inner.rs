@@ -4,17 +4,20 @@ use reqwest::Method;
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
-use super::http::{Answer, Call, Http, NoAnswer};
-use super::options::{Base, Pauses};
-use super::page_cap::PageCap;
-use super::reading;
-use super::refusals::refused_read;
-use super::stream::ChangeStream;
-use super::tokens::{Token, Tokens};
-use crate::domain::person::PERSON_HEADER;
-use crate::domain::{Alert, AlertId, Secret};
-use crate::service::ServiceError;
-use crate::wire::Dialect;
+use super::{
+    http::{Answer, Call, Http, NoAnswer},
+    options::{Base, Pauses},
+    page_cap::PageCap,
+    reading,
+    refusals::refused_read,
+    stream::ChangeStream,
+    tokens::{Token, Tokens},
+};
+use crate::{
+    domain::{Alert, AlertId, Secret, person::PERSON_HEADER},
+    service::ServiceError,
+    wire::Dialect,
+};
 
 #[derive(Debug)]
 pub(super) struct Inner {

@@ -4,8 +4,6 @@
 //! where that helps. **A decision is sent once**: when its answer does not come, whoever asked is told that it is
 //! indeterminate.
 
-extern crate self as client;
-
 use avert_domain as domain;
 use avert_outbound as outbound;
 use avert_service as service;

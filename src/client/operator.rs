@@ -4,30 +4,34 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 use reqwest::Method;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 use zeroize::Zeroize;
 
-use super::handle::Client;
-use super::http::{Answer, Call, NoAnswer};
-use super::inner::Inner;
-use super::paging::written;
-use super::reading;
-use super::refusals::{refused, unreadable};
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count,
-    CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, PageRequest, RejectedRow, ResolutionAttempt,
-    duplicate,
+use super::{
+    handle::Client,
+    http::{Answer, Call, NoAnswer},
+    inner::Inner,
+    paging::written,
+    reading,
+    refusals::{refused, unreadable},
 };
-use crate::service::{Attempts, Audit, Duplicates, Find, Intake, ServiceError, Stats};
-use crate::wire::operator::{
-    AttemptDecisionJson, AttemptJson, AuditEntryJson, CompanyJson, CountsJson, CurrencySumJson, IngestReportJson,
-    InsightsJson, ListJson, MOST_HOURS, MOST_ROWS, MOST_TOLD, PageJson, lines_of,
+use crate::{
+    domain::{
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count,
+        CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, MAX_PAGE_SIZE, PageRequest, RejectedRow,
+        ResolutionAttempt, duplicate,
+    },
+    service::{Attempts, Audit, Duplicates, Find, Intake, ServiceError, Stats},
+    wire::{
+        operator::{
+            AttemptDecisionJson, AttemptJson, AuditEntryJson, CompanyJson, CountsJson, CurrencySumJson,
+            IngestReportJson, InsightsJson, ListJson, MOST_HOURS, MOST_ROWS, MOST_TOLD, PageJson, lines_of,
+        },
+        query::COMPANY_PARAMETER,
+    },
 };
-use crate::wire::query::COMPANY_PARAMETER;
 
 impl Inner {
     /// A call of a route, to be sent by one of the others.

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use crate::domain::time::SharedClock;
-use crate::domain::url::BaseUrl;
-use crate::domain::{AlertId, Secret};
-use crate::outbound::tls::TlsFiles;
-use crate::wire::Dialect;
-use crate::wire::query::COMPANY_PARAMETER;
+use crate::{
+    domain::{AlertId, Secret, time::SharedClock, url::BaseUrl},
+    outbound::tls::TlsFiles,
+    wire::{Dialect, query::COMPANY_PARAMETER},
+};
 
 /// A client error; fit to be shown, and without any secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,13 +1,17 @@
 //! Paging of a list whose deployment gives fewer rows a page than it is asked for: a page is put together from its
 //! smaller ones.
 
-use super::http::Answer;
-use super::inner::Inner;
-use super::reading::{self, PageAnswer};
-use super::refusals::refused_read;
-use crate::domain::{Alert, AlertQuery, Page, PageRequest};
-use crate::service::ServiceError;
-use crate::wire::query;
+use super::{
+    http::Answer,
+    inner::Inner,
+    reading::{self, PageAnswer},
+    refusals::refused_read,
+};
+use crate::{
+    domain::{Alert, AlertQuery, Page, PageRequest},
+    service::ServiceError,
+    wire::query,
+};
 
 /// The query string of what is asked. What no parameter says is refused here, and nothing is sent.
 pub(super) fn written(query: &AlertQuery, company_parameter: &str) -> Result<String, ServiceError> {

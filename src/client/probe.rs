@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::Value;
 
-use super::handle::Client;
-use super::http::{Answer, Call};
-use super::inner::Authorization;
-use super::reading;
-use crate::domain::field::Field;
-use crate::domain::{Alert, AlertQuery, Environment, PageRequest, redact};
-use crate::service::ServiceError;
-use crate::wire::operator::IndexJson;
+use super::{
+    handle::Client,
+    http::{Answer, Call},
+    inner::Authorization,
+    reading,
+};
+use crate::{
+    domain::{Alert, AlertQuery, Environment, PageRequest, field::Field, redact},
+    service::ServiceError,
+    wire::operator::IndexJson,
+};
 
 /// Finding of a probe of avert's own routes for operators.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! Good answers, read as tolerantly as the wire can.
 
 use super::http::Answer;
-use crate::domain::{Alert, AlertId, FieldError, Outcome, Page, PageRequest};
-use crate::service::ServiceError;
-use crate::wire::read::{self, UnknownNames};
+use crate::{
+    domain::{Alert, AlertId, FieldError, Outcome, Page, PageRequest},
+    service::ServiceError,
+    wire::read::{self, UnknownNames},
+};
 
 /// One alert, which has to be the one that was asked for.
 pub(super) fn alert(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError> {

@@ -1,11 +1,11 @@
 //! Translation of refusals into errors of the seam, with words for a user.
 
-use super::exchange::Exchange;
-use super::http::Answer;
-use super::throttle::LONGEST;
-use crate::domain::{AlertId, FieldError};
-use crate::service::{OutcomeUnknown, ServiceError};
-use crate::wire::refusal::Refusal;
+use super::{exchange::Exchange, http::Answer, throttle::LONGEST};
+use crate::{
+    domain::{AlertId, FieldError},
+    service::{OutcomeUnknown, ServiceError},
+    wire::refusal::Refusal,
+};
 
 /// Translates the refusal of a read.
 pub(super) fn refused_read(answer: &Answer, id: Option<AlertId>) -> ServiceError {

@@ -3,15 +3,17 @@
 use reqwest::Method;
 use uuid::Uuid;
 
-use super::http::{Answer, Call, NoAnswer};
-use super::inner::{Authorization, Inner};
-use super::reading;
-use super::refusals::{about, fields, redirected, unavailable, words};
-use crate::domain::indeterminate::is_contrary;
-use crate::domain::{Alert, AlertId, FieldError, Resolution, redact};
-use crate::service::{OutcomeUnknown, ResolveRequest, ServiceError};
-use crate::wire::body;
-use crate::wire::refusal::Refusal;
+use super::{
+    http::{Answer, Call, NoAnswer},
+    inner::{Authorization, Inner},
+    reading,
+    refusals::{about, fields, redirected, unavailable, words},
+};
+use crate::{
+    domain::{Alert, AlertId, FieldError, Resolution, indeterminate::is_contrary, redact},
+    service::{OutcomeUnknown, ResolveRequest, ServiceError},
+    wire::{body, refusal::Refusal},
+};
 
 /// Longest Idempotency-Key.
 const MAX_KEY: usize = 255;

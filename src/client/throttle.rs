@@ -1,12 +1,13 @@
 //! Waits of reads: backoff with jitter, and the pause that the service asked for.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use chrono::TimeDelta;
 
-use crate::domain::lease;
-use crate::domain::time::Timestamp;
+use crate::domain::{lease, time::Timestamp};
 
 /// No service is left alone for longer than this, whatever it asks for.
 pub(super) const LONGEST: Duration = Duration::from_secs(10 * 60);

@@ -1,20 +1,28 @@
 //! Access tokens: cached, renewed by one request at a time when most of their life is over, and used to its end where
 //! that fails.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use chrono::TimeDelta;
 use reqwest::Method;
 use tokio::sync::Mutex as FetchMutex;
 
-use super::http::{Call, Http};
-use super::options::{ClientError, Pauses};
-use super::refusals::{about, unavailable, words};
-use crate::domain::Secret;
-use crate::domain::time::{SharedClock, Timestamp};
-use crate::service::ServiceError;
-use crate::wire::token;
+use super::{
+    http::{Call, Http},
+    options::{ClientError, Pauses},
+    refusals::{about, unavailable, words},
+};
+use crate::{
+    domain::{
+        Secret,
+        time::{SharedClock, Timestamp},
+    },
+    service::ServiceError,
+    wire::token,
+};
 
 /// Lifetime of a token that names none, in seconds.
 const UNTOLD_LIFE: u64 = 300;

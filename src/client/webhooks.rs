@@ -3,16 +3,17 @@
 use async_trait::async_trait;
 use reqwest::Method;
 
-use super::handle::Client;
-use super::refusals::unreadable;
-use crate::domain::{
-    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, NewEndpoint,
-    SigningChange,
-};
-use crate::service::{ServiceError, Webhooks};
-use crate::wire::operator::{
-    CreatedEndpointJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson, ListJson,
-    MOST_ROWS, NewEndpointJson, NewSecretJson, RedeliveredJson, delivery_query,
+use super::{handle::Client, refusals::unreadable};
+use crate::{
+    domain::{
+        Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId,
+        NewEndpoint, SigningChange,
+    },
+    service::{ServiceError, Webhooks},
+    wire::operator::{
+        CreatedEndpointJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson,
+        ListJson, MOST_ROWS, NewEndpointJson, NewSecretJson, RedeliveredJson, delivery_query,
+    },
 };
 
 const CHANGED: &str = "it is not known whether anything changed: look at the endpoints";

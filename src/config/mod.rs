@@ -6,13 +6,16 @@
 
 #![allow(rustdoc::bare_urls, reason = "docs of settings are their help, which is plain text")]
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+};
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 mod networks;
 mod table;
@@ -26,9 +29,9 @@ pub use values::*;
 
 use table::{Ignored, SettingTable, SettingType, table};
 
-use crate::domain::database::DatabaseLocation;
-use crate::domain::webhook::address::AllowedNetwork;
-use crate::domain::{Environment, LinkTemplate, QuietHours, without_mark};
+use crate::domain::{
+    Environment, LinkTemplate, QuietHours, database::DatabaseLocation, webhook::address::AllowedNetwork, without_mark,
+};
 
 table! {
     /// The configuration: every setting.

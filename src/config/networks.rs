@@ -1,17 +1,19 @@
 //! Configuration of the networks: gateways, authentication, capabilities.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::ValueEnum;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::Error as _};
 
-use super::table::{ConfigError, SettingSection, SettingTable, table};
-use super::values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, word, words};
-use crate::domain::Provider;
-use crate::domain::url::{BaseUrl, PlainHttp};
-use crate::domain::webhook::auth::valid_header;
+use super::{
+    table::{ConfigError, SettingSection, SettingTable, table},
+    values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, word, words},
+};
+use crate::domain::{
+    Provider,
+    url::{BaseUrl, PlainHttp},
+    webhook::auth::valid_header,
+};
 
 /// A network that can have a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]

@@ -1,11 +1,11 @@
 //! Tables of settings: a setting is one line with its name, type, default and environment variable, below its help.
 
-use std::fmt::Display;
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::{fmt::Display, path::PathBuf, str::FromStr};
 
-use serde::de::{Error as _, IgnoredAny};
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, IgnoredAny},
+};
 
 /// Error of a setting, in a file or in the environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -227,7 +227,8 @@ macro_rules! table {
     };
 }
 
-pub(super) use {parsed, table};
+pub(super) use parsed;
+pub(super) use table;
 
 /// Reads the default of a table's line.
 pub(super) fn default_of<T: SettingType>(default: &str) -> T {

@@ -1,13 +1,14 @@
 //! The values of settings: words, numbers within bounds, addresses.
 
-use std::fmt;
-use std::net::{IpAddr, SocketAddr};
-use std::str::FromStr;
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    str::FromStr,
+};
 
 use clap::ValueEnum;
 use ipnet::IpNet;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::Error as _};
 use tracing::level_filters::LevelFilter;
 
 use super::table::{SettingType, from_file, parsed};

@@ -4,11 +4,14 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::text::{count, counted};
-use super::{Effect, Keep};
-use crate::desk::AnswerDraft;
-use crate::domain::AlertId;
-use crate::domain::card::mask_card_numbers;
+use super::{
+    Effect, Keep,
+    text::{count, counted},
+};
+use crate::{
+    desk::AnswerDraft,
+    domain::{AlertId, card::mask_card_numbers},
+};
 
 /// The drafts of this desk that are known here, the one that was begun last at the end.
 #[derive(Debug, Default)]

@@ -1,11 +1,13 @@
 //! The words of an answer: what an alert was answered, as the form that answers it says it.
 
-use super::text::sanitize;
-use super::times::TimeFormat;
-use super::unfinished::in_words;
-use crate::desk::{AnswerStep, DecisionRecord, History};
-use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::{Alert, AlertId, AlertStatus, AuditEntry, Outcome, Timestamp};
+use super::{text::sanitize, times::TimeFormat, unfinished::in_words};
+use crate::{
+    desk::{AnswerStep, DecisionRecord, History},
+    domain::{
+        Alert, AlertId, AlertStatus, AuditEntry, Outcome, Timestamp,
+        resolution::{Decision, InvalidReason},
+    },
+};
 
 /// Words for an outcome that was found as it was decided here, and may be another's all the same.
 pub const BY_WHOM: &str = "by whom is not known";

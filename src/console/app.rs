@@ -6,46 +6,48 @@ use std::collections::VecDeque;
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
 
-use super::answer_drafts::AnswerDraftList;
-use super::calls::Calls;
-use super::clock_news::ClockNews;
-use super::decisions::Decisions;
-use super::desk_check::DeskCheck;
-use super::dialog::run;
-use super::dialogs::answer_form::Choice;
-use super::dialogs::snooze_menu;
-use super::exports::Exports;
-use super::journal_feed::JournalFeed;
-use super::known_alerts::{KnownAlerts, KnownEndpoints};
-use super::last_call::LastCall;
-use super::notes::NoteList;
 pub use super::parts::{DeskState, Parts};
-use super::rules_file::ReadRules;
-use super::runs::Runs;
-use super::screens::activity::state::ActivityScreen;
-use super::screens::insights::state::InsightsScreen;
-use super::screens::queue::ANOTHER_LIST;
-use super::screens::queue::link::ReadPart;
-use super::screens::queue::state::Queue;
-use super::screens::settings::state::SettingsScreen;
-use super::screens::webhooks::state::WebhooksScreen;
-use super::screens::{ScreenName, Screens};
-use super::session::NextConsole;
-use super::setting::SettingValue;
-use super::snoozes::SnoozeList;
-use super::text::counted;
-use super::times::{self, until_next_minute};
-use super::toasts::{NoteLine, Toasts};
-use super::unfinished::Unfinished;
-use super::unsaved_drafts::UnsavedDrafts;
-use super::user_settings::USER_SETTINGS;
-use super::views::SavedViews;
-use super::write_check::WriteCheck;
-use super::{Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone, dialogs, resolving};
-use crate::desk::ledger::preflight::Preflight;
-use crate::desk::{History, JournalDecision, Layout};
-use crate::domain::time::SharedClock;
-use crate::domain::{AlertFilter, AlertId, Timestamp};
+use super::{
+    Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone,
+    answer_drafts::AnswerDraftList,
+    calls::Calls,
+    clock_news::ClockNews,
+    decisions::Decisions,
+    desk_check::DeskCheck,
+    dialog::run,
+    dialogs::{self, answer_form::Choice, snooze_menu},
+    exports::Exports,
+    journal_feed::JournalFeed,
+    known_alerts::{KnownAlerts, KnownEndpoints},
+    last_call::LastCall,
+    notes::NoteList,
+    resolving,
+    rules_file::ReadRules,
+    runs::Runs,
+    screens::{
+        ScreenName, Screens,
+        activity::state::ActivityScreen,
+        insights::state::InsightsScreen,
+        queue::{ANOTHER_LIST, link::ReadPart, state::Queue},
+        settings::state::SettingsScreen,
+        webhooks::state::WebhooksScreen,
+    },
+    session::NextConsole,
+    setting::SettingValue,
+    snoozes::SnoozeList,
+    text::counted,
+    times::{self, until_next_minute},
+    toasts::{NoteLine, Toasts},
+    unfinished::Unfinished,
+    unsaved_drafts::UnsavedDrafts,
+    user_settings::USER_SETTINGS,
+    views::SavedViews,
+    write_check::WriteCheck,
+};
+use crate::{
+    desk::{History, JournalDecision, Layout, ledger::preflight::Preflight},
+    domain::{AlertFilter, AlertId, Timestamp, time::SharedClock},
+};
 
 /// The application.
 pub struct App {

@@ -3,13 +3,17 @@
 
 use chrono::Duration;
 
-use super::app::App;
-use super::calls::{AttentionCall, hours_read, left_words, named, when_words};
-use super::decisions::Decisions;
-use super::text::{count, counted, sanitize};
-use super::{Action, AppContext, Effect, Message, Tone};
-use crate::desk::{Fate, JournalStep};
-use crate::domain::{AlertId, Timestamp};
+use super::{
+    Action, AppContext, Effect, Message, Tone,
+    app::App,
+    calls::{AttentionCall, hours_read, left_words, named, when_words},
+    decisions::Decisions,
+    text::{count, counted, sanitize},
+};
+use crate::{
+    desk::{Fate, JournalStep},
+    domain::{AlertId, Timestamp},
+};
 
 impl App {
     /// Takes in what calls are made of.

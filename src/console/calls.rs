@@ -4,12 +4,16 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::notices::NoticeSettings;
-use super::text::count;
-use super::times::{self, TimeFormat};
-use crate::desk::ClosingAlerts;
-use crate::domain::{Alert, AlertId, Deadline, Timestamp};
-use crate::service::ServiceError;
+use super::{
+    notices::NoticeSettings,
+    text::count,
+    times::{self, TimeFormat},
+};
+use crate::{
+    desk::ClosingAlerts,
+    domain::{Alert, AlertId, Deadline, Timestamp},
+    service::ServiceError,
+};
 
 /// Interval between two reads of the alerts that are due next, 60 s.
 const READ_EVERY: Duration = Duration::seconds(60);

@@ -3,11 +3,16 @@
 
 use crossterm::event::KeyEvent;
 
-use super::app::App;
-use super::dialogs::palette::{Palette, offers};
-use super::dialogs::repeat_in_form;
-use super::idle::{NONE_STAGED, NONE_TOLD, unless};
-use super::{Action, Effect, KeyContext, Keys, Orders, dialog};
+use super::{
+    Action, Effect, KeyContext, Keys, Orders,
+    app::App,
+    dialog,
+    dialogs::{
+        palette::{Palette, offers},
+        repeat_in_form,
+    },
+    idle::{NONE_STAGED, NONE_TOLD, unless},
+};
 
 impl App {
     /// The contexts of the keys that are taken now, the innermost first; none where text is typed.

@@ -4,8 +4,7 @@
 use chrono::Duration;
 
 use super::times::short;
-use crate::domain::Timestamp;
-use crate::domain::clock::CONFIRMED;
+use crate::domain::{Timestamp, clock::CONFIRMED};
 
 /// Least change that is told, one minute: less changes nothing that is shown.
 const LEAST: Duration = Duration::minutes(1);

@@ -3,31 +3,34 @@
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::answer_drafts::AnswerDraftList;
-use super::begun_text::BegunText;
-use super::calls::Calls;
-use super::decisions::{Decisions, PendingDecision};
-use super::desk_check::DeskCheck;
-use super::exports::Exports;
-use super::journal_feed::JournalFeed;
-use super::keymap::Chord;
-use super::known_alerts::{KnownAlerts, KnownEndpoints};
-use super::known_decisions::KnownDecisions;
-use super::last_call::LastCall;
-use super::notes::NoteList;
-use super::runs::{AnswerBooks, RunState, Runs};
-use super::session::{AlertJson, NextConsole, Preferences, SessionInfo};
-use super::snoozes::SnoozeList;
-use super::times::TimeFormat;
-use super::toasts::Toasts;
-use super::unfinished::Unfinished;
-use super::unsaved_drafts::UnsavedDrafts;
-use super::views::SavedViews;
-use super::write_check::WriteCheck;
-use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
-use crate::desk::{JournalAlert, JournalStep};
-use crate::domain::card::mask_card_numbers;
-use crate::domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp};
+use super::{
+    Action, DrawContext, Effect, Keep, Theme, Tone,
+    answer_drafts::AnswerDraftList,
+    begun_text::BegunText,
+    calls::Calls,
+    decisions::{Decisions, PendingDecision},
+    desk_check::DeskCheck,
+    exports::Exports,
+    journal_feed::JournalFeed,
+    keymap::Chord,
+    known_alerts::{KnownAlerts, KnownEndpoints},
+    known_decisions::KnownDecisions,
+    last_call::LastCall,
+    notes::NoteList,
+    runs::{AnswerBooks, RunState, Runs},
+    session::{AlertJson, NextConsole, Preferences, SessionInfo},
+    snoozes::SnoozeList,
+    times::TimeFormat,
+    toasts::Toasts,
+    unfinished::Unfinished,
+    unsaved_drafts::UnsavedDrafts,
+    views::SavedViews,
+    write_check::WriteCheck,
+};
+use crate::{
+    desk::{JournalAlert, JournalStep},
+    domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp, card::mask_card_numbers},
+};
 
 /// Of so many alerts it is asked at once what they are known by.
 const MOST_NAMED_AT_ONCE: usize = 20;

@@ -12,15 +12,22 @@ use chrono::Duration;
 
 pub use together::fate_of_run;
 
-use super::text::sanitize;
-use super::unfinished::in_words;
-use crate::desk::ledger::preflight::KnownRefunds;
-use crate::desk::ledger::sender::{Landing, step_by_error};
-use crate::desk::ledger::steps::{is_of_command, new_key};
-use crate::desk::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision};
-use crate::domain::indeterminate::{Found, Polling, Proof, proof};
-use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp};
-use crate::service::{ResolveRequest, ServiceError};
+use super::{text::sanitize, unfinished::in_words};
+use crate::{
+    desk::{
+        AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision,
+        ledger::{
+            preflight::KnownRefunds,
+            sender::{Landing, step_by_error},
+            steps::{is_of_command, new_key},
+        },
+    },
+    domain::{
+        Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp,
+        indeterminate::{Found, Polling, Proof, proof},
+    },
+    service::{ResolveRequest, ServiceError},
+};
 
 /// So long before its deadline a decision has left, whatever its grace: the call takes its time too.
 pub const MARGIN: Duration = Duration::seconds(10);

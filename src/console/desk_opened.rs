@@ -3,10 +3,9 @@
 
 use uuid::Uuid;
 
-use super::app::App;
-use super::desk_check::DeskCheck;
-use super::dialogs::earlier_session::EarlierSession;
-use super::{Effect, Keep, Order, Orders, Tone};
+use super::{
+    Effect, Keep, Order, Orders, Tone, app::App, desk_check::DeskCheck, dialogs::earlier_session::EarlierSession,
+};
 use crate::desk::{Layout, Leftovers};
 
 impl App {

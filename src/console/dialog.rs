@@ -1,12 +1,9 @@
 //! The trait of every dialog, which lies over a screen and has the input; and the outcome in which dialogs and screens
 //! say what they want of the application.
 
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
-use super::idle::OTHER_PLACE;
-use super::{Action, AppContext, Effect, KeyContext, Message};
+use super::{Action, AppContext, Effect, KeyContext, Message, idle::OTHER_PLACE};
 use crate::domain::{AlertId, Timestamp};
 
 /// Age of what a dialog shows.

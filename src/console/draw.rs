@@ -1,21 +1,28 @@
 //! Draws a frame: the header, the screen, the dialogs over it, the footer with the keys, and notifications.
 
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Margin, Rect, Size};
-use ratatui::style::Style;
+use ratatui::{
+    Frame,
+    buffer::Buffer,
+    layout::{Constraint, Margin, Rect, Size},
+    style::Style,
+};
 
-use super::answer_words::without_reason;
-use super::app::App;
-use super::areas::{Areas, SMALLEST};
-use super::decisions::SendTiming;
-use super::pen::put_middle;
-use super::plain::{clear_beside, simplify, unmark};
-use super::screens::ScreenName;
-use super::text::counted;
-use super::{Action, KeyContext, Keys, toasts};
-use crate::ui::areas::{FILL, inset, stacked};
-use crate::ui::fit::{self, KeyHint, Segment};
+use super::{
+    Action, KeyContext, Keys,
+    answer_words::without_reason,
+    app::App,
+    areas::{Areas, SMALLEST},
+    decisions::SendTiming,
+    pen::put_middle,
+    plain::{clear_beside, simplify, unmark},
+    screens::ScreenName,
+    text::counted,
+    toasts,
+};
+use crate::ui::{
+    areas::{FILL, inset, stacked},
+    fit::{self, KeyHint, Segment},
+};
 
 /// The rank of what is on its way: some keys are worth more than its words.
 const UNDERWAY: u8 = 15;

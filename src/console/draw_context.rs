@@ -2,20 +2,26 @@
 
 use ratatui::style::{Modifier, Style};
 
-use super::answer_drafts::AnswerDraftList;
-use super::decisions::Decisions;
-use super::journal_feed::JournalFeed;
-use super::keymap::Keymap;
-use super::known_alerts::KnownAlerts;
-use super::known_decisions::KnownDecisions;
-use super::notes::NoteList;
-use super::snoozes::SnoozeList;
-use super::times::{TimeFormat, Urgency};
-use super::unfinished::Unfinished;
-use super::{Action, SessionInfo, Theme};
-use crate::desk::{DecisionRecord, Draft};
-use crate::domain::rule::{DecisionRule, suggestion};
-use crate::domain::{Alert, DeliveryState, Dialect, Timestamp};
+use super::{
+    Action, SessionInfo, Theme,
+    answer_drafts::AnswerDraftList,
+    decisions::Decisions,
+    journal_feed::JournalFeed,
+    keymap::Keymap,
+    known_alerts::KnownAlerts,
+    known_decisions::KnownDecisions,
+    notes::NoteList,
+    snoozes::SnoozeList,
+    times::{TimeFormat, Urgency},
+    unfinished::Unfinished,
+};
+use crate::{
+    desk::{DecisionRecord, Draft},
+    domain::{
+        Alert, DeliveryState, Dialect, Timestamp,
+        rule::{DecisionRule, suggestion},
+    },
+};
 
 /// The draw context: theme, time and words.
 #[derive(Clone, Copy)]

@@ -1,24 +1,24 @@
 //! Effects: what an update wants done, as values.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use uuid::Uuid;
 
-use super::begun_text::BegunText;
-use super::notices::Notice;
-use super::order_matches::MatchChange;
-use super::screens::queue::listing::Need;
-use super::setting::SettingValue;
-use super::user_settings::UserSetting;
-use crate::desk::collect::Stretch;
-use crate::desk::ledger::preflight::Preflight;
-use crate::desk::{AnswerDraft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert};
-use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
-    EndpointId, FindQuery, Secret, Timestamp,
+use super::{
+    begun_text::BegunText, notices::Notice, order_matches::MatchChange, screens::queue::listing::Need,
+    setting::SettingValue, user_settings::UserSetting,
 };
-use crate::service::ResolveRequest;
+use crate::{
+    desk::{
+        AnswerDraft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert, collect::Stretch,
+        ledger::preflight::Preflight,
+    },
+    domain::{
+        Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
+        EndpointId, FindQuery, Secret, Timestamp,
+    },
+    service::ResolveRequest,
+};
 
 /// Most alerts that a search shows.
 pub const SHOWN_OF_FOUND: u32 = 50;

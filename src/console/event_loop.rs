@@ -1,31 +1,30 @@
 //! The loop: wait for a key, a message or the next moment something changes; update; run the effects; draw when nothing
 //! waits.
 
-use std::future::poll_fn;
-use std::io;
-use std::task::Poll;
-use std::time::Duration;
+use std::{future::poll_fn, io, task::Poll, time::Duration};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use crossterm::clipboard::CopyToClipboard;
-use crossterm::event::Event;
-use ratatui::Terminal;
-use ratatui::backend::Backend;
-use ratatui::layout::Rect;
-use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver};
-use tokio::time::Instant;
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use crossterm::{clipboard::CopyToClipboard, event::Event};
+use ratatui::{Terminal, backend::Backend, layout::Rect};
+use tokio::{
+    sync::mpsc::{self, Receiver, UnboundedReceiver},
+    time::Instant,
+};
 use zeroize::Zeroize;
 
-use super::app::{App, DeskState, Parts};
-use super::compact_backend::CompactBackend;
-use super::runner::Runner;
-use super::session::{ConsoleError, LostAtEnd, NextConsole, Session, SessionInfo};
-use super::terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop, may_write_in_background};
-use super::terminal_input::{LOOK, is_in_foreground};
-use super::{Effect, Message, Theme};
-use crate::desk::{Desk, DeskAddress};
-use crate::domain::time::SharedClock;
+use super::{
+    Effect, Message, Theme,
+    app::{App, DeskState, Parts},
+    compact_backend::CompactBackend,
+    runner::Runner,
+    session::{ConsoleError, LostAtEnd, NextConsole, Session, SessionInfo},
+    terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop, may_write_in_background},
+    terminal_input::{LOOK, is_in_foreground},
+};
+use crate::{
+    desk::{Desk, DeskAddress},
+    domain::time::SharedClock,
+};
 
 /// Thirty frames a second.
 const FRAME: Duration = Duration::from_millis(33);

@@ -1,7 +1,9 @@
 //! Logs what the deployment fails to do for the console: each failure once while it lasts, and its end.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use super::Message;
 use crate::service::ServiceError;

@@ -3,22 +3,25 @@
 
 use std::collections::BTreeSet;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect};
-use ratatui::style::Style;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Margin, Rect},
+    style::Style,
+};
 
-use super::Action;
-use super::app::App;
-use super::dialog::DataAge;
-use super::screens::ScreenName;
-use super::screens::activity::views::needs_you;
-use super::screens::queue::link::LATE;
-use super::text::{capitalized, sanitize};
-use super::unfinished::Stage;
-use crate::domain::exchange::without_exchange;
-use crate::domain::{Environment, Provider, Timestamp};
-use crate::service::ServiceError;
-use crate::ui::fit::{self, Segment};
+use super::{
+    Action,
+    app::App,
+    dialog::DataAge,
+    screens::{ScreenName, activity::views::needs_you, queue::link::LATE},
+    text::{capitalized, sanitize},
+    unfinished::Stage,
+};
+use crate::{
+    domain::{Environment, Provider, Timestamp, exchange::without_exchange},
+    service::ServiceError,
+    ui::fit::{self, Segment},
+};
 
 const READ_ONLY: &str = " READ-ONLY ";
 

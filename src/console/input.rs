@@ -3,10 +3,9 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::app::App;
-use super::areas::SMALLEST;
-use super::screens::ScreenName;
-use super::{Action, Effect, KeyContext, Keys, Message, Order, Orders, Tone};
+use super::{
+    Action, Effect, KeyContext, Keys, Message, Order, Orders, Tone, app::App, areas::SMALLEST, screens::ScreenName,
+};
 
 impl App {
     pub(super) fn is_too_small(&self) -> bool {

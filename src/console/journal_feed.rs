@@ -3,11 +3,11 @@
 use chrono::Duration;
 use uuid::Uuid;
 
-use super::text::count;
-use super::{Effect, Keep};
-use crate::desk::{DecisionRecord, Fate, History, JournalEntry, JournalStep, LeftDecision, WholeJournal};
-use crate::domain::time::to_iso;
-use crate::domain::{AlertId, Timestamp};
+use super::{Effect, Keep, text::count};
+use crate::{
+    desk::{DecisionRecord, Fate, History, JournalEntry, JournalStep, LeftDecision, WholeJournal},
+    domain::{AlertId, Timestamp, time::to_iso},
+};
 
 /// One that cannot be read is tried again after so long.
 const AGAIN: Duration = Duration::seconds(5);

@@ -2,16 +2,24 @@
 
 use std::borrow::Cow;
 
-use super::app::App;
-use super::decisions::alert_of;
-use super::dialogs::answer_form::{self, Choice};
-use super::dialogs::case;
-use super::resolving::answered_since;
-use super::screens::ScreenName;
-use super::screens::activity::views::{calls_as_failed, needs_you};
-use super::{Action, Effect, Message, Order, Orders, Tone};
-use crate::desk::{JournalDecision, JournalStep, WholeJournal};
-use crate::domain::{Alert, AlertId};
+use super::{
+    Action, Effect, Message, Order, Orders, Tone,
+    app::App,
+    decisions::alert_of,
+    dialogs::{
+        answer_form::{self, Choice},
+        case,
+    },
+    resolving::answered_since,
+    screens::{
+        ScreenName,
+        activity::views::{calls_as_failed, needs_you},
+    },
+};
+use crate::{
+    desk::{JournalDecision, JournalStep, WholeJournal},
+    domain::{Alert, AlertId},
+};
 
 impl App {
     /// Takes in the journal as it was read.

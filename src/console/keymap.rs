@@ -1,10 +1,12 @@
 //! The keymap as data: what each key does where. The footer and the help are written from it, and a user's file changes
 //! its keys.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::str::FromStr;
-use std::sync::LazyLock;
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    str::FromStr,
+    sync::LazyLock,
+};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde::Deserialize;

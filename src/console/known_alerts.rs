@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use super::Message;
-use crate::desk::JournalAlert;
-use crate::domain::{Alert, AlertId, AuditEntry, Endpoint};
+use crate::{
+    desk::JournalAlert,
+    domain::{Alert, AlertId, AuditEntry, Endpoint},
+};
 
 /// Most names that are held.
 const MOST: usize = 20_000;

@@ -3,11 +3,17 @@
 
 use std::borrow::Cow;
 
-use super::decisions::Decisions;
-use super::unfinished::{Stage, Unfinished};
-use crate::desk::History;
-use crate::domain::duplicate::{self, Duplicate, DuplicateState};
-use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
+use super::{
+    decisions::Decisions,
+    unfinished::{Stage, Unfinished},
+};
+use crate::{
+    desk::History,
+    domain::{
+        Alert, AlertId, OutcomeId, Resolution, Timestamp, decide,
+        duplicate::{self, Duplicate, DuplicateState},
+    },
+};
 
 /// The decisions that are known: those on their way, here and at the engine, and what the desk's journal has.
 #[derive(Clone, Copy)]

@@ -1,9 +1,7 @@
 //! The last call: whether what a dialog or a key asked of the service failed, until the service answers again.
 
-use super::Message;
-use super::failures::outcome;
-use crate::domain::Timestamp;
-use crate::service::ServiceError;
+use super::{Message, failures::outcome};
+use crate::{domain::Timestamp, service::ServiceError};
 
 /// A call that failed: what was asked, since when it fails, and why.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,13 +1,18 @@
 //! Leaving the console, and what is held back: decisions that have not left, texts that would be lost, and who is asked
 //! what becomes of them.
 
-use super::app::App;
-use super::decisions::PendingDecision;
-use super::dialogs::leave::{Leave, LoseTexts, named};
-use super::dialogs::reconnected::Reconnected;
-use super::session::LostAtEnd;
-use super::text::count;
-use super::{Effect, Message, Tone, resolving};
+use super::{
+    Effect, Message, Tone,
+    app::App,
+    decisions::PendingDecision,
+    dialogs::{
+        leave::{Leave, LoseTexts, named},
+        reconnected::Reconnected,
+    },
+    resolving,
+    session::LostAtEnd,
+    text::count,
+};
 use crate::desk::JournalStep;
 
 impl App {

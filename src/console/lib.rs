@@ -7,8 +7,6 @@
 //! nothing waits and something changed. The console knows services, never an engine: what else it needs of one is
 //! handed to it in its [`Session`].
 
-extern crate self as console;
-
 use avert_desk as desk;
 use avert_domain as domain;
 use avert_service as service;
@@ -78,8 +76,10 @@ pub mod write_check;
 
 use std::collections::HashMap;
 
-use crate::desk::{AnswerDraft, Desk, DeskAddress, DeskError, Journal};
-use crate::domain::AlertId;
+use crate::{
+    desk::{AnswerDraft, Desk, DeskAddress, DeskError, Journal},
+    domain::AlertId,
+};
 
 use app::DeskState;
 use theme::ThemeName;

@@ -5,31 +5,34 @@ use std::path::PathBuf;
 use crossterm::event::Event;
 use uuid::Uuid;
 
-use super::Action;
-use super::begun_text::BegunText;
-use super::profile_directory::ListedProfile;
-use super::rules_file::ReadRules;
-use super::screens::queue::columns::Column;
-use super::screens::queue::listing::Ticket;
-use super::session::NextConsole;
-use super::setting::SettingValue;
-use super::user_settings::UserSetting;
-use super::views::View;
-use crate::desk::find::FoundAlerts;
-use crate::desk::ledger::preflight::KnownRefunds;
-use crate::desk::ledger::preflight::PreflightResult;
-use crate::desk::ledger::sender::Landing;
-use crate::desk::{
-    AnswerDraft, ClosingAlerts, DeskFigures, ExportFailure, FoundInsights, JournalDecision, Leftovers, MatchedOrders,
-    Note, SnoozedAlert, WholeJournal,
+use super::{
+    Action,
+    begun_text::BegunText,
+    profile_directory::ListedProfile,
+    rules_file::ReadRules,
+    screens::queue::{columns::Column, listing::Ticket},
+    session::NextConsole,
+    setting::SettingValue,
+    user_settings::UserSetting,
+    views::View,
 };
-use crate::domain::indeterminate::Found;
-use crate::domain::{
-    Alert, AlertFilter, AlertId, AtRisk, AttemptId, AuditEntry, CreatedCredential, CredentialKind, CredentialList,
-    CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery,
-    OrderAdvice, Page, Resolution, ResolutionAttempt, Revoked, Sort,
+use crate::{
+    desk::{
+        AnswerDraft, ClosingAlerts, DeskFigures, ExportFailure, FoundInsights, JournalDecision, Leftovers,
+        MatchedOrders, Note, SnoozedAlert, WholeJournal,
+        find::FoundAlerts,
+        ledger::{
+            preflight::{KnownRefunds, PreflightResult},
+            sender::Landing,
+        },
+    },
+    domain::{
+        Alert, AlertFilter, AlertId, AtRisk, AttemptId, AuditEntry, CreatedCredential, CredentialKind, CredentialList,
+        CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery,
+        OrderAdvice, Page, Resolution, ResolutionAttempt, Revoked, Sort, indeterminate::Found,
+    },
+    service::ServiceError,
 };
-use crate::service::ServiceError;
 
 /// A service's reply.
 pub type Reply<T> = Result<T, ServiceError>;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::Keep;
-use crate::desk::Note;
-use crate::domain::AlertId;
-use crate::domain::card::mask_card_numbers;
+use crate::{
+    desk::Note,
+    domain::{AlertId, card::mask_card_numbers},
+};
 
 /// The notes of this desk, by alert.
 #[derive(Debug, Clone, Default)]

@@ -2,8 +2,7 @@
 
 use chrono::Duration;
 
-use crate::domain::QuietHours;
-use crate::ui::terminal::plain;
+use crate::{domain::QuietHours, ui::terminal::plain};
 
 /// A sequence that has a terminal show a message on the desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! The orders of the shop that an alert is on, as the desk matches them, and what a person changes of it.
 
 use super::message::{Message, Reply};
-use crate::desk::{Desk, DeskError, MatchedOrders};
-use crate::domain::{Alert, Timestamp};
-use crate::service::ServiceError;
+use crate::{
+    desk::{Desk, DeskError, MatchedOrders},
+    domain::{Alert, Timestamp},
+    service::ServiceError,
+};
 
 /// A change of which orders match an alert.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::Theme;
-use super::session::{AlertJson, Preferences, SessionInfo};
-use crate::desk::{AnswerDraft, Layout, Leftovers, Note, SavedView, SnoozedAlert};
-use crate::domain::AlertId;
-use crate::domain::query::Vocabulary;
-use crate::domain::time::SharedClock;
+use super::{
+    Theme,
+    session::{AlertJson, Preferences, SessionInfo},
+};
+use crate::{
+    desk::{AnswerDraft, Layout, Leftovers, Note, SavedView, SnoozedAlert},
+    domain::{AlertId, query::Vocabulary, time::SharedClock},
+};
 
 /// The desk's state when the console was opened.
 #[derive(Debug, Clone, Default)]

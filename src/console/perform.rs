@@ -1,20 +1,27 @@
 //! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of it.
 
-use super::Message;
-use super::effects::{Effect, Keep, SHOWN_OF_FOUND};
-use super::message::{AdvisedAlert, Reply};
-use super::order_matches::matcher;
-use super::reads::{audited, count, count_given_up, deliveries_of, refunds};
-use crate::desk::closing::closing;
-use crate::desk::collect::collect;
-use crate::desk::find::find_everywhere;
-use crate::desk::insights::insights;
-use crate::desk::ledger::sender::{look_up, send};
-use crate::desk::same_payment::{same_payment, same_payments};
-use crate::desk::snoozed_page::{page_of, read_all};
-use crate::desk::{Desk, write_new};
-use crate::domain::{Alert, AlertFilter, OrderAdvice};
-use crate::service::{Deployment, ServiceError};
+use super::{
+    Message,
+    effects::{Effect, Keep, SHOWN_OF_FOUND},
+    message::{AdvisedAlert, Reply},
+    order_matches::matcher,
+    reads::{audited, count, count_given_up, deliveries_of, refunds},
+};
+use crate::{
+    desk::{
+        Desk,
+        closing::closing,
+        collect::collect,
+        find::find_everywhere,
+        insights::insights,
+        ledger::sender::{look_up, send},
+        same_payment::{same_payment, same_payments},
+        snoozed_page::{page_of, read_all},
+        write_new,
+    },
+    domain::{Alert, AlertFilter, OrderAdvice},
+    service::{Deployment, ServiceError},
+};
 
 fn advice_of_order(desk: Option<&Desk>, alert: &Alert, others: &[Alert]) -> Reply<Option<(String, OrderAdvice)>> {
     let matched = matcher(desk)(alert, others)?;

@@ -1,9 +1,11 @@
 //! Changed settings in the application: each holds at once, and is kept in the settings file.
 
-use super::app::App;
-use super::setting::SettingValue;
-use super::user_settings::{USER_SETTINGS, UserSetting};
-use super::{Effect, Orders, Theme, Tone};
+use super::{
+    Effect, Orders, Theme, Tone,
+    app::App,
+    setting::SettingValue,
+    user_settings::{USER_SETTINGS, UserSetting},
+};
 
 impl App {
     /// Changes a setting, and has it kept.

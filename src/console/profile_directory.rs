@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::desk::SecretStorage;
-use crate::domain::Environment;
+use crate::{desk::SecretStorage, domain::Environment};
 
 /// A profile as it is listed: what a console can be opened on.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Reads of a deployment that take more than one call, or less than its answer.
 
-use crate::domain::audit::audit_of;
-use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, DeliveryState, EndpointId,
-    PageRequest, Sort,
+use crate::{
+    domain::{
+        Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, DeliveryState, EndpointId,
+        PageRequest, Sort, audit::audit_of,
+    },
+    service::{Audit, Deployment, ServiceError, Webhooks},
 };
-use crate::service::{Audit, Deployment, ServiceError, Webhooks};
 
 /// Most deliveries that are counted before it is enough to say "or more", and how many at a time.
 const MOST_COUNTED: u64 = 10_000;

@@ -3,21 +3,26 @@
 
 use std::collections::BTreeSet;
 
-use super::answer_words::{BY_WHOM, answer_told, who_answered};
-use super::decisions::{DecisionEvent, PendingDecision, fate_of_run};
-use super::dialog::run;
-use super::runs::AnswerBooks;
-use super::text::count;
-use super::unfinished::in_words;
-use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
-use crate::desk::ledger::preflight::PreflightResult;
-use crate::desk::ledger::sender::Landing;
-use crate::desk::{AnswerStep, Fate, JournalRun, JournalStep};
-use crate::domain::attempt::outcome_id;
-use crate::domain::exchange::without_exchange;
-use crate::domain::indeterminate::Found;
-use crate::domain::{Alert, AlertId, AttemptId, Outcome, Resolution, ResolutionAttempt};
-use crate::service::ServiceError;
+use super::{
+    Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone,
+    answer_words::{BY_WHOM, answer_told, who_answered},
+    decisions::{DecisionEvent, PendingDecision, fate_of_run},
+    dialog::run,
+    runs::AnswerBooks,
+    text::count,
+    unfinished::in_words,
+};
+use crate::{
+    desk::{
+        AnswerStep, Fate, JournalRun, JournalStep,
+        ledger::{preflight::PreflightResult, sender::Landing},
+    },
+    domain::{
+        Alert, AlertId, AttemptId, Outcome, Resolution, ResolutionAttempt, attempt::outcome_id,
+        exchange::without_exchange, indeterminate::Found,
+    },
+    service::ServiceError,
+};
 
 /// Words for a refund whose preflight check did not come to its end.
 pub const UNLOOKED: &str = "duplicates not checked again before sending";

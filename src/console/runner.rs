@@ -1,28 +1,35 @@
 //! The runner of effects: those on the service in tasks that come back as messages, those on the desk written one after
 //! the other; those on the terminal are the loop's.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
 
-use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::oneshot;
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio::{
+    sync::{mpsc::UnboundedSender, oneshot},
+    task::{AbortHandle, JoinHandle, JoinSet},
+};
 
-use super::Message;
-use super::effects::{Effect, Keep};
-use super::failures::FailureLog;
-use super::order_matches::{MatchChange, match_orders};
-use super::perform::{kept, perform};
-use super::profile_directory::ProfileDirectory;
-use super::rules_file::RulesFile;
-use super::setting::{SettingValue, SettingsKeeper};
-use super::user_settings::UserSetting;
-use super::workstation::{browse, export_list};
-use crate::desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep};
-use crate::domain::Alert;
-use crate::service::Deployment;
+use super::{
+    Message,
+    effects::{Effect, Keep},
+    failures::FailureLog,
+    order_matches::{MatchChange, match_orders},
+    perform::{kept, perform},
+    profile_directory::ProfileDirectory,
+    rules_file::RulesFile,
+    setting::{SettingValue, SettingsKeeper},
+    user_settings::UserSetting,
+    workstation::{browse, export_list},
+};
+use crate::{
+    desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep},
+    domain::Alert,
+    service::Deployment,
+};
 
 /// Runs effects on a deployment and a desk.
 pub struct Runner {

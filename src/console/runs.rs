@@ -9,11 +9,15 @@ use std::collections::HashMap;
 use chrono::Duration;
 use uuid::Uuid;
 
-use super::answer_words::answered_as;
-use super::decisions::{Decisions, PendingDecision};
-use super::text::count;
-use crate::desk::{AnswerDraft, AnswerStep, Fate, History};
-use crate::domain::{Alert, AlertId, Resolution, Timestamp};
+use super::{
+    answer_words::answered_as,
+    decisions::{Decisions, PendingDecision},
+    text::count,
+};
+use crate::{
+    desk::{AnswerDraft, AnswerStep, Fate, History},
+    domain::{Alert, AlertId, Resolution, Timestamp},
+};
 
 /// Reason where the outcome is the one that was meant and its author is unknown.
 const AS_DECIDED: &str = "answered as chosen, by whom is unknown";

@@ -1,7 +1,6 @@
 //! The trait of every screen.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
 use super::{Action, AppContext, KeyContext, Message, Orders};
 use crate::domain::Timestamp;

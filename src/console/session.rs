@@ -1,26 +1,25 @@
 //! Parameters of a console: the service, session facts, preferences; and errors by which it ends.
 
-use std::fmt;
-use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{fmt, io, path::PathBuf, sync::Arc, time::Duration};
 
-use super::keymap::Keymap;
-use super::notices::NoticeSettings;
-use super::profile_directory::ProfileDirectory;
-use super::rules_file::RulesFile;
-use super::setting::{SettingOverride, SettingsKeeper};
-use super::text::count;
-use super::theme::ThemeName;
-use super::times::{TimeFormat, Zone};
-use crate::desk::AlertRecords;
-use crate::desk::OrderOwner;
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::rule::DecisionRule;
-use crate::domain::time::SharedClock;
-use crate::domain::{Alert, Calendar, Dialect, Environment, LinkTemplates, Timestamp};
-use crate::service::Deployment;
+use super::{
+    keymap::Keymap,
+    notices::NoticeSettings,
+    profile_directory::ProfileDirectory,
+    rules_file::RulesFile,
+    setting::{SettingOverride, SettingsKeeper},
+    text::count,
+    theme::ThemeName,
+    times::{TimeFormat, Zone},
+};
+use crate::{
+    desk::{AlertRecords, OrderOwner},
+    domain::{
+        Alert, Calendar, Dialect, Environment, LinkTemplates, MAX_PAGE_SIZE, Timestamp, rule::DecisionRule,
+        time::SharedClock,
+    },
+    service::Deployment,
+};
 
 /// Writes an alert as the interface does, for copying it.
 pub type AlertJson = Arc<dyn Fn(&Alert, Timestamp) -> String + Send + Sync>;

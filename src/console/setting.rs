@@ -1,8 +1,7 @@
 //! Settings that can be changed in a session: their values, what is stronger than the file, and who keeps
 //! them.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use crate::domain::QuietHours;
 

@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::desk::SnoozedAlert;
-use crate::domain::{AlertId, Timestamp};
+use crate::{
+    desk::SnoozedAlert,
+    domain::{AlertId, Timestamp},
+};
 
 /// Most alerts that are put aside at once: what is put aside is to be few, and the view of them reads each one.
 pub const MOST_SNOOZED: usize = 100;

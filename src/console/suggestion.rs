@@ -1,12 +1,13 @@
 //! The one answer that is suggested for an alert: by a rule of the analyst's own, or by what the facts around it
 //! advise.
 
-use super::DrawContext;
-use super::screens::queue::facts::Facts;
-use crate::domain::advice::{Advice, AdviceBasis, advice, refund_warning};
-use crate::domain::resolution::Decision;
-use crate::domain::rule::DecisionRule;
-use crate::domain::{Alert, OrderAdvice};
+use super::{DrawContext, screens::queue::facts::Facts};
+use crate::domain::{
+    Alert, OrderAdvice,
+    advice::{Advice, AdviceBasis, advice, refund_warning},
+    resolution::Decision,
+    rule::DecisionRule,
+};
 
 /// What suggests an answer.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,12 +1,16 @@
 //! Toasts: short notifications that go away by themselves, on lines of their own above the footer.
 
 use chrono::Duration;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect};
-use ratatui::widgets::{Clear, Widget};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Margin, Rect},
+    widgets::{Clear, Widget},
+};
 
-use super::text::{columns, sanitize, wrap, wrap_to};
-use super::{Pen, Theme};
+use super::{
+    Pen, Theme,
+    text::{columns, sanitize, wrap, wrap_to},
+};
 use crate::domain::{Alert, Timestamp};
 
 /// The severity of a notification.

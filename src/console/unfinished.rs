@@ -3,8 +3,10 @@
 
 use chrono::Duration;
 
-use crate::desk::JournalDecision;
-use crate::domain::{AlertId, Amount, Currency, Money, Resolution, ResolutionAttempt, Timestamp, sanitize};
+use crate::{
+    desk::JournalDecision,
+    domain::{AlertId, Amount, Currency, Money, Resolution, ResolutionAttempt, Timestamp, sanitize},
+};
 
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);

@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use super::Preferences;
-use super::setting::SettingValue;
-use super::theme::ThemeName;
+use super::{Preferences, setting::SettingValue, theme::ThemeName};
 use crate::domain::QuietHours;
 
 /// A setting that can be changed here.

@@ -1,8 +1,12 @@
 //! Saved views: lists of alerts by name, built in or one's own.
 
-use crate::desk::{BuiltIn, SavedView, same_name};
-use crate::domain::query::{self, QueryError, Vocabulary};
-use crate::domain::{AlertFilter, Calendar, Sort, Timestamp};
+use crate::{
+    desk::{BuiltIn, SavedView, same_name},
+    domain::{
+        AlertFilter, Calendar, Sort, Timestamp,
+        query::{self, QueryError, Vocabulary},
+    },
+};
 
 /// What is shown: a view by name, and what it asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,16 +1,20 @@
 //! Effects on this machine beside the desk: a list is written into a file, an address opens in the
 //! browser.
 
-use std::ffi::OsString;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
-use std::{io, thread};
+use std::{
+    ffi::OsString,
+    io,
+    process::{Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
 
 use super::Message;
-use crate::desk::export::export;
-use crate::desk::{AlertRecords, ExportRequest};
-use crate::service::Alerts;
+use crate::{
+    desk::{AlertRecords, ExportRequest, export::export},
+    service::Alerts,
+};
 
 /// Time for which an opener is watched for a failure: those that work end soon, or stay.
 const WATCHED: Duration = Duration::from_millis(250);

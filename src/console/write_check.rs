@@ -4,8 +4,7 @@
 use chrono::Duration;
 
 use super::times::until_next_minute;
-use crate::domain::Timestamp;
-use crate::service::ServiceError;
+use crate::{domain::Timestamp, service::ServiceError};
 
 /// Interval of probes while nothing can be written, 5 s.
 const AGAIN: Duration = Duration::seconds(5);

@@ -1,7 +1,6 @@
 //! The address of a desk: where it is, and for which console it is opened.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use super::{Desk, DeskError, Leftovers, OrderOwner};
 use crate::domain::time::SharedClock;

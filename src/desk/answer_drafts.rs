@@ -1,13 +1,14 @@
 //! Drafts of answers that were not sent, a file per answer, so that two consoles never fight over one.
 
-use std::path::PathBuf;
-use std::time::SystemTime;
+use std::{path::PathBuf, time::SystemTime};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::drafts::{entries, is_old};
-use super::file::{DeskError, DeskFile};
+use super::{
+    drafts::{entries, is_old},
+    file::{DeskError, DeskFile},
+};
 use crate::domain::{AlertId, ResolutionParts};
 
 /// The parts of a decision that was begun and not sent: as they were typed, and perhaps still wrong. Confirmations are

@@ -4,8 +4,10 @@
 use std::collections::HashSet;
 
 use super::same_payment::list_in_some_order;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, MAX_PAGE_SIZE, PageRequest, Sort, SortField, SortOrder};
-use crate::service::{Alerts, ServiceError};
+use crate::{
+    domain::{Alert, AlertFilter, AlertId, AlertQuery, MAX_PAGE_SIZE, PageRequest, Sort, SortField, SortOrder},
+    service::{Alerts, ServiceError},
+};
 
 /// Most pages that are read where notices, which ask for no answer, take up the rows.
 const PAGES: u64 = 5;

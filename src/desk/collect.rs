@@ -1,9 +1,10 @@
 //! Collecting a stretch of a list, whatever of it is shown: so many rows from one on, by pages.
 
 use super::same_payment::list_in_some_order;
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, PageRequest, Sort};
-use crate::service::{Alerts, ServiceError};
+use crate::{
+    domain::{Alert, AlertFilter, AlertId, AlertQuery, MAX_PAGE_SIZE, PageRequest, Sort},
+    service::{Alerts, ServiceError},
+};
 
 /// A stretch of a list.
 #[derive(Debug, Clone, PartialEq)]

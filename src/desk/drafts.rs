@@ -1,11 +1,12 @@
 //! Drafts of notes that were not kept, a file per alert; and the files of drafts of any kind.
 
-use std::collections::HashMap;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::time::{Duration, SystemTime};
+use std::{
+    collections::HashMap,
+    fs, io,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::{Duration, SystemTime},
+};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,20 +1,26 @@
 //! The export of a list: read to its end, each alert once, into a file that is there as a whole or not at all.
 
-use std::collections::HashSet;
-use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    collections::HashSet,
+    io::{self, BufWriter},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
-use super::file::directory_of;
-use super::records::{Cells, RecordFormat, RecordWriter};
-use super::snoozed_page::{ChosenAlerts, page_of};
-use super::snoozes::can_be_aside;
-use super::whole_list::{Next, PageFacts, PageWalk};
-use crate::domain::{Alert, AlertId, AlertQuery, PageRequest};
-use crate::service::{Alerts, ServiceError};
+use super::{
+    file::directory_of,
+    records::{Cells, RecordFormat, RecordWriter},
+    snoozed_page::{ChosenAlerts, page_of},
+    snoozes::can_be_aside,
+    whole_list::{Next, PageFacts, PageWalk},
+};
+use crate::{
+    domain::{Alert, AlertId, AlertQuery, PageRequest},
+    service::{Alerts, ServiceError},
+};
 
 /// A sink for the alerts of a whole list.
 pub trait AlertSink {

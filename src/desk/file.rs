@@ -1,14 +1,15 @@
 //! A private TOML file with atomic replacement and errors by line.
 
-use std::fs;
-use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
-use std::ops::Range;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::{self, Read, Seek as _, SeekFrom, Write as _},
+    ops::Range,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
 
 use rustix::fs::OFlags;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::merge::merge;
 use crate::domain::cause::RefusalCause;

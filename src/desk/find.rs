@@ -3,18 +3,19 @@
 
 use std::cmp::Reverse;
 
-use super::same_payment::list_in_some_order;
-use super::{Desk, DeskError};
-use crate::domain::count::count;
-use crate::domain::find::{MOST_FOUND, among};
-use crate::domain::identity::Identifier;
-use crate::domain::order::transaction_key;
-use crate::domain::sanitize::line;
-use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest, Sort,
-    SortField, SortOrder,
+use super::{Desk, DeskError, same_payment::list_in_some_order};
+use crate::{
+    domain::{
+        Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest,
+        Sort, SortField, SortOrder,
+        count::count,
+        find::{MOST_FOUND, among},
+        identity::Identifier,
+        order::transaction_key,
+        sanitize::line,
+    },
+    service::{Alerts, Find, ServiceError},
 };
-use crate::service::{Alerts, Find, ServiceError};
 
 /// Pages of a hundred that are read for a word.
 const PAGES: u64 = 3;

@@ -3,14 +3,15 @@
 
 use std::collections::HashSet;
 
-use super::sales::SalesCount;
-use super::same_payment::list_in_some_order;
-use crate::domain::insights::{self, month_of};
-use crate::domain::{
-    Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort,
-    SortField, SortOrder, Timestamp,
+use super::{sales::SalesCount, same_payment::list_in_some_order};
+use crate::{
+    domain::{
+        Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort,
+        SortField, SortOrder, Timestamp,
+        insights::{self, month_of},
+    },
+    service::{Alerts, ServiceError, Stats},
 };
-use crate::service::{Alerts, ServiceError, Stats};
 
 /// Pages of a hundred that are read of each list.
 const PAGES: u64 = 10;

@@ -1,14 +1,12 @@
 //! The system's keyring, asked on a thread of its own: one that is locked may never answer.
 
-use std::sync::mpsc;
-use std::time::Duration;
+use std::{sync::mpsc, time::Duration};
 
 #[cfg(target_os = "macos")]
 use apple_native_keyring_store::keychain::Store;
 #[cfg(not(target_os = "macos"))]
 use dbus_secret_service_keyring_store::Store;
-use keyring_core::api::CredentialStoreApi;
-use keyring_core::{Entry, Error};
+use keyring_core::{Entry, Error, api::CredentialStoreApi};
 
 use crate::domain::Secret;
 

@@ -6,8 +6,6 @@
 //! orders and the secrets in the system's keyring are not. A file that cannot be read is reported with its line and
 //! kept: nothing here ever overwrites what it could not read.
 
-extern crate self as desk;
-
 use avert_domain as domain;
 use avert_service as service;
 
@@ -49,10 +47,12 @@ pub use file::{DeskError, begins_with, directory_of, make_directory, open_own, r
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
-pub use ledger::fate::Fate;
-pub use ledger::files::{Journal, Leftovers, WholeJournal};
-pub use ledger::fold::{DecisionRecord, History, LeftDecision, NotificationRecord};
-pub use ledger::steps::{AnswerStep, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
+pub use ledger::{
+    fate::Fate,
+    files::{Journal, Leftovers, WholeJournal},
+    fold::{DecisionRecord, History, LeftDecision, NotificationRecord},
+    steps::{AnswerStep, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep},
+};
 pub use merge::in_form_of;
 pub use notes::{Note, Notes};
 pub use order_owner::OrderOwner;
@@ -66,8 +66,7 @@ pub use views::{BuiltIn, SavedView, Views, same_name};
 
 use file::DeskFile;
 
-use crate::domain::time::SharedClock;
-use crate::domain::{Alert, OrderAdvice};
+use crate::domain::{Alert, OrderAdvice, time::SharedClock};
 
 /// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the
 /// drawing path.

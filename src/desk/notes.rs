@@ -1,17 +1,23 @@
 //! Notes on alerts: a file of lines, one line of JSON for each note, on the disk before it counts as kept. They never
 //! leave this machine.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    path::{Path, PathBuf},
+};
 
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::file::{DeskError, directory_of, private, replace, set_torn_line_aside, turn};
-use super::ledger::steps::{JournalAlert, id};
-use crate::domain::time::{from_iso, to_iso};
-use crate::domain::{AlertId, Timestamp};
+use super::{
+    file::{DeskError, directory_of, private, replace, set_torn_line_aside, turn},
+    ledger::steps::{JournalAlert, id},
+};
+use crate::domain::{
+    AlertId, Timestamp,
+    time::{from_iso, to_iso},
+};
 
 /// Retention of notes.
 const KEPT: Duration = Duration::days(365);

@@ -5,8 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::file::DeskError;
-use super::orders::OrderDatabase;
+use super::{file::DeskError, orders::OrderDatabase};
 
 /// The organization whose orders are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +39,7 @@ pub(super) fn order_file(directory: &Path, owner: Option<&OrderOwner>) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::Desk;
+    use crate::Desk;
     use crate::domain::MerchantOrder;
 
     fn desk(directory: &Path, owner: Option<(&str, bool)>) -> Desk {

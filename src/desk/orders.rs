@@ -4,23 +4,25 @@
 //! An order is found by what an alert tells: its transaction, its reference, its number, its card. Which order a person
 //! has taken off an alert is kept too, and the headers that the columns of the shop's file have.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use chrono::TimeDelta;
-use rusqlite::config::DbConfig;
-use rusqlite::types::Type;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, config::DbConfig, params,
+    types::Type,
+};
 use sha2::{Digest as _, Sha256};
 
 use super::file::{DeskError, directory_of, make_directory, private, sqlite_cause};
-use crate::domain::cause::RefusalCause;
-use crate::domain::order::{matches, transaction_key};
 use crate::domain::{
     Alert, AlertId, Currency, MatchConfidence, MerchantOrder, OrderAdvice, OrderMatch, OrderState, Timestamp,
+    cause::RefusalCause,
+    order::{matches, transaction_key},
 };
 
 /// Marks the file as avert's orders (`PRAGMA application_id`): the letters `avro`.
@@ -460,7 +462,7 @@ fn in_words(path: &Path, error: &rusqlite::Error) -> DeskError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::Desk;
+    use crate::Desk;
     use crate::domain::OrderEvidence;
 
     fn desk() -> (tempfile::TempDir, Desk) {

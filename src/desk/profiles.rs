@@ -1,17 +1,17 @@
 //! Profiles: deployments by name, in `profiles.toml` beside the settings, which can be edited by hand.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::{
+    collections::BTreeMap,
+    fmt,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::file::{DeskError, DeskFile};
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::{Dialect, Environment};
+use crate::domain::{Dialect, Environment, MAX_PAGE_SIZE};
 
 /// The name that no profile has: it means this machine's own desk.
 pub const LOCAL: &str = "local";

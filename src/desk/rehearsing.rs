@@ -4,12 +4,17 @@ use std::io;
 
 use chrono::Duration;
 
-use super::export::{AlertSink, ListReadError, PageMark, read_whole_list};
-use super::whole_list::PageWalk;
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule};
-use crate::domain::{Alert, AlertFilter, AlertQuery, PageRequest, Timestamp};
-use crate::service::Alerts;
+use super::{
+    export::{AlertSink, ListReadError, PageMark, read_whole_list},
+    whole_list::PageWalk,
+};
+use crate::{
+    domain::{
+        Alert, AlertFilter, AlertQuery, MAX_PAGE_SIZE, PageRequest, Timestamp,
+        rule::{DecisionRule, Rehearsal, RehearsedRule},
+    },
+    service::Alerts,
+};
 
 /// The whole list of the alerts since a moment's day: a list can be asked for days alone.
 pub fn alerts_since(since: Timestamp) -> AlertQuery {

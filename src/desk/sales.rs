@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::file::{DeskError, DeskFile};
-use crate::domain::time::{from_iso, to_iso};
-use crate::domain::{CardScheme, SalesMonth, Timestamp};
+use crate::domain::{
+    CardScheme, SalesMonth, Timestamp,
+    time::{from_iso, to_iso},
+};
 
 /// The most sales that can be entered for a month.
 pub const MOST_SALES: u64 = 1_000_000_000_000;

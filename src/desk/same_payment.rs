@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use crate::domain::count::count;
-use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, AlertQuery, Page, Sort};
-use crate::service::{Alerts, Duplicates, ServiceError};
+use crate::{
+    domain::{Alert, AlertId, AlertQuery, Page, Sort, count::count, resolution::FieldError},
+    service::{Alerts, Duplicates, ServiceError},
+};
 
 /// The alerts that may be on an alert's payment: by every fact where the service can, else what the interface can be
 /// asked for.

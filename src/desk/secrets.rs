@@ -1,12 +1,16 @@
 //! Credentials of profiles: in the system's keyring, or in `secrets.toml` where plain storage was asked for; never in
 //! the profiles.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use super::file::{DeskError, DeskFile};
-use super::keyring::{self, KeyringError};
-use super::profiles::ProfileName;
+use super::{
+    file::{DeskError, DeskFile},
+    keyring::{self, KeyringError},
+    profiles::ProfileName,
+};
 use crate::domain::Secret;
 
 /// Kind of a profile's credential.

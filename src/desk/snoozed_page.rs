@@ -2,8 +2,10 @@
 
 use futures::{StreamExt as _, stream};
 
-use crate::domain::{Alert, AlertId, AlertQuery, Page, Timestamp};
-use crate::service::{Alerts, ServiceError};
+use crate::{
+    domain::{Alert, AlertId, AlertQuery, Page, Timestamp},
+    service::{Alerts, ServiceError},
+};
 
 /// Most alerts that are read at the same time.
 const AT_ONCE: usize = 4;

@@ -3,10 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{DeskError, DeskFile};
-use super::ledger::steps::JournalAlert;
-use crate::domain::time::{from_iso, to_iso};
-use crate::domain::{Alert, AlertId, Deadline, Timestamp};
+use super::{
+    file::{DeskError, DeskFile},
+    ledger::steps::JournalAlert,
+};
+use crate::domain::{
+    Alert, AlertId, Deadline, Timestamp,
+    time::{from_iso, to_iso},
+};
 
 /// A snoozed alert.
 #[derive(Debug, Clone, PartialEq, Eq)]

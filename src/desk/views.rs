@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::file::{DeskError, DeskFile};
-use crate::domain::query::Vocabulary;
 use crate::domain::{
     AlertFilter, AlertStatus, AlertType, Calendar, CalendarDay, LocalConditions, Sort, SortField, SortOrder, Timestamp,
+    query::Vocabulary,
 };
 
 /// The hours of [`BuiltIn::Due`].

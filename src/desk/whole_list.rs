@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::count::count;
-use crate::domain::{Alert, AlertId, Page};
+use crate::domain::{Alert, AlertId, Page, count::count};
 
 /// Most passes through a list: it is read again from its beginning when it changed or did not add up.
 const MOST_PASSES: u32 = 3;

@@ -3,10 +3,12 @@
 //! Money that has gone back already says it first: by when it went, before the alert was raised or since (decisions,
 //! Outcome).
 
-use super::alert::Alert;
-use super::duplicate::{Duplicate, DuplicateState, RefundTime};
-use super::order::OrderAdvice;
-use super::resolution::{Decision, InvalidReason};
+use super::{
+    alert::Alert,
+    duplicate::{Duplicate, DuplicateState, RefundTime},
+    order::OrderAdvice,
+    resolution::{Decision, InvalidReason},
+};
 
 /// The answer that is advised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,9 +110,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::duplicate::DuplicateEvidence;
-    use crate::domain::time::from_iso;
-    use crate::domain::{AlertType, Outcome, Provider, Timestamp};
+    use crate::duplicate::DuplicateEvidence;
+    use crate::time::from_iso;
+    use crate::{AlertType, Outcome, Provider, Timestamp};
 
     const BEFORE: &str = "2026-03-02T09:00:00Z";
     const SINCE: &str = "2026-03-02T11:00:00Z";

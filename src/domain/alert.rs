@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use chrono::Duration;
 
-use super::field::{Content, HoldsText, ID, Merge, NAME, Section, WORD, record};
-use super::ids::{AlertId, CompanyId, EnrollmentId};
-use super::money::{Amount, Currency, Money};
-use super::outcome::Outcome;
-use super::time::Timestamp;
-use super::word_enums::open_enum;
+use super::{
+    field::{Content, HoldsText, ID, Merge, NAME, Section, WORD, record},
+    ids::{AlertId, CompanyId, EnrollmentId},
+    money::{Amount, Currency, Money},
+    outcome::Outcome,
+    time::Timestamp,
+    word_enums::open_enum,
+};
 
 open_enum! {
     /// The network that raised the alert (interface, Alert).
@@ -321,7 +323,7 @@ pub fn default_window(provider: &Provider) -> Duration {
 #[allow(clippy::unwrap_used, reason = "fixed texts")]
 mod sample {
     use super::{Alert, AlertId, AlertType, Currency, Provider};
-    use crate::domain::time::from_iso;
+    use crate::time::from_iso;
 
     impl Alert {
         /// Returns an alert with a card, an amount and times, for tests; each has an id of its own.
@@ -344,7 +346,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::time::from_iso;
+    use crate::time::from_iso;
     use chrono::TimeDelta;
 
     fn open_alert(deadline: Deadline) -> Alert {

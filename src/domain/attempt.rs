@@ -2,10 +2,12 @@
 
 use chrono::TimeDelta;
 
-use super::monotonic::{MonotonicTime, Present};
-use super::resolution::{Resolution, decide};
-use super::time::{Timestamp, later_by};
-use super::{Alert, AlertId, AttemptId, OutcomeId};
+use super::{
+    Alert, AlertId, AttemptId, OutcomeId,
+    monotonic::{MonotonicTime, Present},
+    resolution::{Resolution, decide},
+    time::{Timestamp, later_by},
+};
 use crate::closed_enum;
 
 /// Retention of an Idempotency-Key (decisions, Repeats).
@@ -267,7 +269,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::{AlertType, ClockEpoch, Outcome, Provider};
+    use crate::{AlertType, ClockEpoch, Outcome, Provider};
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + TimeDelta::seconds(seconds)
@@ -474,7 +476,7 @@ mod tests {
     fn an_accepted_attempt_leaves_its_outcome_on_the_alert() {
         let (mut alert, attempt) = (Alert::sample(), AttemptId::generate());
         let resolution =
-            Resolution::Current { decision: domain::resolution::Decision::Refunded, comments: "by Ann".to_owned() };
+            Resolution::Current { decision: crate::resolution::Decision::Refunded, comments: "by Ann".to_owned() };
 
         record_outcome(&mut alert, attempt, &resolution, at(5));
 

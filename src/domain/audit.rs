@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::attempt::word_of;
-use super::time::{Timestamp, to_iso};
 use super::{
     Alert, AlertId, AttemptId, Credential, CredentialKind, DeliveryId, DeliveryState, Endpoint, EndpointAuth,
     EndpointChange, EndpointId, IngestReport, Organization, Resolution, SigningChange,
+    attempt::word_of,
+    time::{Timestamp, to_iso},
 };
 
 /// Actor: who changes something, as the audit log puts it down.
@@ -542,7 +542,7 @@ mod tests {
     fn endpoint(signed: bool) -> Endpoint {
         Endpoint {
             id: EndpointId::generate(),
-            url: domain::url::EndpointUrl::parse("https://a.example/", domain::url::PlainHttp::Allowed).unwrap(),
+            url: crate::url::EndpointUrl::parse("https://a.example/", crate::url::PlainHttp::Allowed).unwrap(),
             auth: "Basic".to_owned(),
             created_at: Timestamp::UNIX_EPOCH,
             disabled: None,
@@ -557,7 +557,7 @@ mod tests {
     #[test]
     fn a_change_of_an_endpoint_is_noted_in_what_it_says_and_not_where_that_is_nothing() {
         let rotated =
-            || Some(SigningChange::Rotate { secret: domain::Secret::new("whsec_x"), overlap: TimeDelta::hours(24) });
+            || Some(SigningChange::Rotate { secret: crate::Secret::new("whsec_x"), overlap: TimeDelta::hours(24) });
         let noted = |signed, change| AuditNote::endpoint_changed(&endpoint(signed), &change).map(|note| note.detail);
 
         let change = EndpointChange { enabled: Some(false), signing: rotated(), ..EndpointChange::default() };

@@ -1,15 +1,13 @@
 //! Certificates that are trusted for one connection, in place of this machine's authorities: read from PEM or DER,
 //! written as PEM.
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::Arc;
+use std::{fmt, str::FromStr, sync::Arc};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use rustls::RootCertStore;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use rustls::{
+    RootCertStore,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+};
 
 use super::sanitize::BYTE_ORDER_MARK;
 

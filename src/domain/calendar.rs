@@ -1,7 +1,6 @@
 //! A calendar of days: which day a moment is of, where an analyst sits.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use chrono::{Days, Duration, FixedOffset, NaiveDate, NaiveTime, Offset, Timelike as _, Utc};
 
@@ -184,7 +183,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::time::from_iso;
+    use crate::time::from_iso;
 
     #[rstest]
     #[case(0, "2026-03-10T00:00:00Z", "2026-03-10T23:59:59Z")]

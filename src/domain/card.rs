@@ -1,7 +1,6 @@
 //! Card number masking: no text keeps more of a card number (PAN) than its BIN and its last four digits.
 
-use std::borrow::Cow;
-use std::ops::RangeInclusive;
+use std::{borrow::Cow, ops::RangeInclusive};
 
 use super::sanitize::is_invisible;
 

@@ -1,8 +1,10 @@
 //! Causes of a refusal by the database or the system, and the advice that follows from each.
 
-use std::fmt;
-use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::{
+    fmt,
+    io::{self, ErrorKind},
+    path::Path,
+};
 
 /// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged)
 /// speaks of a restore.

@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::ids::ClockEpoch;
-use super::time::Timestamp;
+use super::{ids::ClockEpoch, time::Timestamp};
 
 /// Tolerance: how far the date may run ahead between two observations. The expiry loop looks twice a minute.
 const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
@@ -141,7 +140,7 @@ impl ClockGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::time::from_iso;
+    use crate::time::from_iso;
 
     /// Both clocks, and what is believed.
     struct Clocks {

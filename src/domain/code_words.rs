@@ -3,9 +3,7 @@
 //!
 //! The codes stand in `assets/codes.toml`. A code that is not there has no words, and none are made up for it.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, ops::RangeInclusive, sync::LazyLock};
 
 use serde::Deserialize;
 

@@ -2,10 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use super::alert::Alert;
-use super::calendar::{CalendarDay, CalendarHour};
-use super::fold::fold;
-use super::money::{Amount, Currency, MAX_DECIMALS};
+use super::{
+    alert::Alert,
+    calendar::{CalendarDay, CalendarHour},
+    fold::fold,
+    money::{Amount, Currency, MAX_DECIMALS},
+};
 
 /// A comparison of amounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,9 +125,9 @@ mod tests {
     use rust_decimal::Decimal;
 
     use super::*;
-    use crate::domain::query::{Vocabulary, parse};
-    use crate::domain::time::from_iso;
-    use crate::domain::{AlertType, Deadline, Outcome};
+    use crate::query::{Vocabulary, parse};
+    use crate::time::from_iso;
+    use crate::{AlertType, Deadline, Outcome};
 
     fn alert() -> Alert {
         Alert { issuer: "HSBC Bank".to_owned(), mcc: Some("5941".to_owned()), ..Alert::sample() }

@@ -1,8 +1,6 @@
 //! API keys and client credentials, as they can be shown.
 
-use super::environment::Environment;
-use super::secret::Secret;
-use super::time::Timestamp;
+use super::{environment::Environment, secret::Secret, time::Timestamp};
 use crate::closed_enum;
 
 closed_enum! {

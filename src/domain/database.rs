@@ -1,10 +1,7 @@
 //! The location of a database: a file, or an address on a server with how the way there is protected. Its password is
 //! shown nowhere.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::{borrow::Cow, fmt, path::PathBuf, str::FromStr};
 
 use percent_encoding::percent_decode_str;
 use url::Url;

@@ -45,7 +45,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::{AlertType, Currency, Timestamp};
+    use crate::{AlertType, Currency, Timestamp};
 
     fn changed(change: impl FnOnce(&mut Alert)) -> Option<String> {
         let (arn, updated_at) = (Some("7432".to_owned()), Some(Timestamp::UNIX_EPOCH));

@@ -9,13 +9,15 @@ use chrono::Duration;
 
 pub use facts::{SharedFact, shared_facts};
 
-use super::alert::{Alert, Provider};
-use super::filter::{AlertFilter, AlertQuery, Sort, SortField, SortOrder};
-use super::identity::{CardComparison, contradiction};
-use super::ids::AlertId;
-use super::pagination::{MAX_PAGE_SIZE, PageRequest};
-use super::resolution::Resolution;
-use super::time::Timestamp;
+use super::{
+    alert::{Alert, Provider},
+    filter::{AlertFilter, AlertQuery, Sort, SortField, SortOrder},
+    identity::{CardComparison, contradiction},
+    ids::AlertId,
+    pagination::{MAX_PAGE_SIZE, PageRequest},
+    resolution::Resolution,
+    time::Timestamp,
+};
 
 /// Longest interval between the dates that two networks give the same transaction (field notes, Matching).
 const SAME_TRANSACTION: Duration = Duration::days(3);

@@ -1,9 +1,11 @@
 //! Events: the two kinds of message that the service sends to a merchant's system.
 
-use super::Alert;
-use super::ids::{AlertId, EventId};
-use super::time::Timestamp;
-use super::word_enums::open_enum;
+use super::{
+    Alert,
+    ids::{AlertId, EventId},
+    time::Timestamp,
+    word_enums::open_enum,
+};
 
 open_enum! {
     /// Kind of an event (interface, Events).

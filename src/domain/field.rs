@@ -5,8 +5,10 @@ use std::borrow::Cow;
 
 use uuid::Uuid;
 
-use super::money::{Amount, Currency};
-use super::time::Timestamp;
+use super::{
+    money::{Amount, Currency},
+    time::Timestamp,
+};
 
 /// Longest words, ids and names, in characters.
 pub(super) const WORD: usize = 64;
@@ -325,11 +327,11 @@ macro_rules! record {
 
         impl $record {
             /// The table of its fields, in the order of the interface.
-            pub const FIELDS: &'static [$crate::domain::field::Field<Self>] = &[$(
-                $crate::domain::field::Field::<$record>::new(
+            pub const FIELDS: &'static [$crate::field::Field<Self>] = &[$(
+                $crate::field::Field::<$record>::new(
                     $wire,
                     stringify!($name),
-                    $crate::domain::field::kind!($kind, $name),
+                    $crate::field::kind!($kind, $name),
                     |record| record.$name == <$type>::default(),
                     |into, from| into.$name = std::mem::take(&mut from.$name),
                 )$(.$rule($($argument),*))*,
@@ -339,28 +341,29 @@ macro_rules! record {
 }
 
 macro_rules! kind {
-    (Word, $name:ident) => { $crate::domain::field::kind!(@text Word, $name) };
-    (Text, $name:ident) => { $crate::domain::field::kind!(@text Text, $name) };
+    (Word, $name:ident) => { $crate::field::kind!(@text Word, $name) };
+    (Text, $name:ident) => { $crate::field::kind!(@text Text, $name) };
     (@text $kind:ident, $name:ident) => {
-        $crate::domain::field::Kind::$kind($crate::domain::field::TextAccess {
-            get: |record| $crate::domain::field::HoldsText::held(&record.$name),
-            set: |record, text| $crate::domain::field::HoldsText::hold(&mut record.$name, text),
+        $crate::field::Kind::$kind($crate::field::TextAccess {
+            get: |record| $crate::field::HoldsText::held(&record.$name),
+            set: |record, text| $crate::field::HoldsText::hold(&mut record.$name, text),
         })
     };
     ($kind:ident, $name:ident) => {
-        $crate::domain::field::Kind::$kind($crate::domain::field::Access {
-            get: |record| $crate::domain::field::Holds::held(&record.$name),
-            set: |record, value| $crate::domain::field::Holds::hold(&mut record.$name, value),
+        $crate::field::Kind::$kind($crate::field::Access {
+            get: |record| $crate::field::Holds::held(&record.$name),
+            set: |record, value| $crate::field::Holds::hold(&mut record.$name, value),
         })
     };
 }
 
-pub(super) use {kind, record};
+pub(super) use kind;
+pub(super) use record;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Alert, Outcome};
+    use crate::{Alert, Outcome};
 
     fn field(name: &str) -> &'static Field<Alert> {
         Alert::FIELDS.iter().find(|field| field.name == name).unwrap()

@@ -7,14 +7,16 @@ use std::cmp::Ordering;
 
 use chrono::{Duration, NaiveDate};
 
-use super::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
-use super::calendar::CalendarHour;
-use super::condition::LocalConditions;
-use super::field::Kind;
-use super::fold::fold;
-use super::ids::CompanyId;
-use super::pagination::PageRequest;
-use super::time::Timestamp;
+use super::{
+    alert::{Alert, AlertStatus, AlertType, Deadline, Provider},
+    calendar::CalendarHour,
+    condition::LocalConditions,
+    field::Kind,
+    fold::fold,
+    ids::CompanyId,
+    pagination::PageRequest,
+    time::Timestamp,
+};
 use crate::closed_enum;
 
 /// A filter of alerts: which are wanted. An empty list and `None` mean "any"; all conditions hold together.
@@ -237,9 +239,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::ids::AlertId;
-    use crate::domain::outcome::Outcome;
-    use crate::domain::time::from_iso;
+    use crate::ids::AlertId;
+    use crate::outcome::Outcome;
+    use crate::time::from_iso;
 
     fn alert() -> Alert {
         let mut alert = Alert::new(AlertId::generate(), Provider::Verifi, AlertType::VerifiDispute);

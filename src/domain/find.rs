@@ -1,19 +1,23 @@
 //! Full-text search over all fields of an alert: the words that are looked for, how well they match, and the order of
 //! what is found.
 
-use std::borrow::Cow;
-use std::cmp::{Ordering, Reverse};
+use std::{
+    borrow::Cow,
+    cmp::{Ordering, Reverse},
+};
 
-use super::alert::Alert;
-use super::card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers};
-use super::field::Field;
-use super::find_reading::{MatchGrade, Reading};
-use super::find_words::{as_values, typed_words};
-use super::fold::{APOSTROPHES, ascii_digit, fold, search_key};
-use super::ids::AlertId;
-use super::outcome::Outcome;
-use super::sanitize::is_invisible;
-use super::time::Timestamp;
+use super::{
+    alert::Alert,
+    card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers},
+    field::Field,
+    find_reading::{MatchGrade, Reading},
+    find_words::{as_values, typed_words},
+    fold::{APOSTROPHES, ascii_digit, fold, search_key},
+    ids::AlertId,
+    outcome::Outcome,
+    sanitize::is_invisible,
+    time::Timestamp,
+};
 
 /// Most alerts that one search finds.
 pub const MOST_FOUND: u32 = 100;
@@ -212,7 +216,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::{AlertStatus, AlertType, Currency, Provider};
+    use crate::{AlertStatus, AlertType, Currency, Provider};
 
     fn alert() -> Alert {
         Alert {

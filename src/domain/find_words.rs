@@ -1,10 +1,12 @@
 //! Words of a search, as people write them, and their other readings. Among them are an amount with its currency, the
 //! last digits of a card behind the hidden ones, and quoted text.
 
-use super::card::{BIN_DIGITS, LAST_DIGITS};
-use super::find_reading::Reading;
-use super::fold::ELLIPSIS;
-use super::money::{Amount, Currency, Money};
+use super::{
+    card::{BIN_DIGITS, LAST_DIGITS},
+    find_reading::Reading,
+    fold::ELLIPSIS,
+    money::{Amount, Currency, Money},
+};
 
 /// Punctuation around a word that is no part of it.
 const AROUND: [char; 11] = [',', ';', '"', '“', '”', '„', '«', '»', '‹', '›', '\''];

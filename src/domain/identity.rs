@@ -3,10 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::alert::Alert;
-use super::fold::search_key;
-use super::money::Money;
-use super::sanitize::excerpt;
+use super::{alert::Alert, fold::search_key, money::Money, sanitize::excerpt};
 
 /// Words in the place of an identifier, in several languages; their letters alone.
 const EMPTY_WORDS: &str = "na nan nil null none unknown undefined empty blank missing unavailable notavailable \
@@ -163,7 +160,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::Currency;
+    use crate::Currency;
 
     const NOTHING: [&str; 26] = [
         "",

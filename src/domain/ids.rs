@@ -1,7 +1,6 @@
 //! Identifiers: one type for each kind of thing, so that they cannot be mixed up.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use uuid::Uuid;
 

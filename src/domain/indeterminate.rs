@@ -7,9 +7,7 @@ mod evidence;
 
 use chrono::TimeDelta;
 
-use super::alert::Alert;
-use super::resolution::Resolution;
-use super::time::Timestamp;
+use super::{alert::Alert, resolution::Resolution, time::Timestamp};
 
 pub use evidence::is_contrary;
 
@@ -127,9 +125,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::resolution::Decision;
-    use crate::domain::time::from_iso;
-    use crate::domain::{AlertId, AlertType, Outcome, Provider};
+    use crate::resolution::Decision;
+    use crate::time::from_iso;
+    use crate::{AlertId, AlertType, Outcome, Provider};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

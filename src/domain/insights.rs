@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
 
-use super::alert::is_refund;
-use super::monitoring::{CardScheme, MonitoredCount};
-use super::resolution::OlderRefunded;
 use super::{
     Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, LocalConditions, Money, Provider,
     Timestamp,
+    alert::is_refund,
+    monitoring::{CardScheme, MonitoredCount},
+    resolution::OlderRefunded,
 };
 
 /// Number of days that are listed one by one, today among them.

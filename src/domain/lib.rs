@@ -4,8 +4,6 @@
 //! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one. [`money`] keeps
 //! amounts exact.
 
-extern crate self as domain;
-
 pub mod advice;
 pub mod alert;
 pub mod attempt;
@@ -98,11 +96,11 @@ pub use secret::Secret;
 pub use shared_alert::{SharedAlert, Written};
 pub use stats::{AtRisk, Count, CurrencySum};
 pub use time::Timestamp;
-pub use webhook::auth::EndpointAuth;
-pub use webhook::delivery::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, SentRequest,
+pub use webhook::{
+    auth::EndpointAuth,
+    delivery::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, SentRequest},
+    endpoint::{Endpoint, EndpointChange, NewEndpoint, SigningChange},
+    schedule::NextStep,
+    signing,
 };
-pub use webhook::endpoint::{Endpoint, EndpointChange, NewEndpoint, SigningChange};
-pub use webhook::schedule::NextStep;
-pub use webhook::signing;
 pub use work_pace::WorkPace;

@@ -1,8 +1,6 @@
 //! Links: addresses of an order, a payment or a network's portal, made of templates and an alert's fields.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;

@@ -1,9 +1,6 @@
 //! Exact money: decimal amounts that keep the digits they came with, currencies and their exponents.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
+use std::{cmp::Reverse, collections::BTreeMap, fmt, str::FromStr};
 
 use rust_decimal::Decimal;
 

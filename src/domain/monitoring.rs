@@ -1,13 +1,11 @@
 //! Monitoring programmes of the card schemes (VAMP, ECP): what they measure in a month, where they begin, and how near
 //! to it a merchant is.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use chrono::{Datelike, Months, NaiveDate};
 
-use super::Timestamp;
-use super::calendar::parse_day;
+use super::{Timestamp, calendar::parse_day};
 use crate::closed_enum;
 
 closed_enum! {

@@ -6,8 +6,7 @@
 
 use chrono::TimeDelta;
 
-use super::ids::ClockEpoch;
-use super::time::Timestamp;
+use super::{ids::ClockEpoch, time::Timestamp};
 
 /// A monotonic timestamp: microseconds since the epoch of a monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! A note: what an analyst keeps beside an alert on their own machine; checked once, before it is kept.
 
-use super::card::mask_card_numbers;
-use super::sanitize::stored_lines;
+use super::{card::mask_card_numbers, sanitize::stored_lines};
 
 /// The most characters of a note (Unicode scalar values).
 pub const MAX_NOTE_CHARS: usize = 500;

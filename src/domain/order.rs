@@ -6,12 +6,14 @@ mod matching;
 
 use std::borrow::Cow;
 
-use super::duplicate::RefundTime;
-use super::field::{HoldsText, record};
-use super::identity::{CardDigits, Contradiction};
-use super::money::{Amount, Currency, Money};
-use super::resolution::Decision;
-use super::time::Timestamp;
+use super::{
+    duplicate::RefundTime,
+    field::{HoldsText, record},
+    identity::{CardDigits, Contradiction},
+    money::{Amount, Currency, Money},
+    resolution::Decision,
+    time::Timestamp,
+};
 use crate::closed_enum;
 
 pub use matching::{matches, transaction_key};
@@ -267,7 +269,7 @@ impl OrderAdvice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::time::from_iso;
+    use crate::time::from_iso;
 
     #[test]
     fn a_later_file_changes_what_it_says_and_leaves_the_rest() {

@@ -4,9 +4,7 @@ use std::ops::RangeInclusive;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::fold::fold;
-use super::sanitize::is_unsafe;
-use super::{CompanyId, EnrollmentId, OrganizationId};
+use super::{CompanyId, EnrollmentId, OrganizationId, fold::fold, sanitize::is_unsafe};
 
 /// The name of the organization that every database begins with.
 pub const DEFAULT_ORGANIZATION: &str = "default";

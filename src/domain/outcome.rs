@@ -1,9 +1,11 @@
 //! The outcome: what is stored and returned once a resolution has been recorded.
 
-use super::field::{Content, ID, record};
-use super::ids::{AlertId, OutcomeId};
-use super::money::Amount;
-use super::time::Timestamp;
+use super::{
+    field::{Content, ID, record},
+    ids::{AlertId, OutcomeId},
+    money::Amount,
+    time::Timestamp,
+};
 
 /// Longest comments, in characters; other services allow more than the 250 of a resolution.
 const COMMENTS: usize = 2_000;

@@ -2,8 +2,7 @@
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-use super::card::mask_card_numbers;
-use super::sanitize;
+use super::{card::mask_card_numbers, sanitize};
 
 /// The header that carries the name, in lower case.
 pub const PERSON_HEADER: &str = "x-avert-user";

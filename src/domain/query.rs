@@ -22,7 +22,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::domain::{
+    use crate::{
         AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour, CompanyId, Comparison,
         Currency, LocalConditions, Provider, Sort, SortField, SortOrder,
     };

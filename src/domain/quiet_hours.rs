@@ -1,7 +1,6 @@
 //! Quiet hours: the time of day in which nothing rings.
 
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use chrono::NaiveTime;
 

@@ -1,7 +1,9 @@
 //! Redaction: our own secrets and card numbers out of text that others wrote.
 
-use super::card::mask_card_numbers;
-use super::sanitize::{line, stored_line};
+use super::{
+    card::mask_card_numbers,
+    sanitize::{line, stored_line},
+};
 
 /// Replacement of a secret.
 pub const REDACTED: &str = "****";

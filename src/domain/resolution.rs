@@ -8,9 +8,7 @@ pub use verdict::{Verdict, decide};
 
 use std::fmt;
 
-use super::card::mask_card_numbers;
-use super::money::Amount;
-use super::word_enums::open_enum;
+use super::{card::mask_card_numbers, money::Amount, word_enums::open_enum};
 use crate::closed_enum;
 
 /// Longest comment, in Unicode scalar values (interface, Limits).

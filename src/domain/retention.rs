@@ -2,8 +2,7 @@
 
 use chrono::{TimeDelta, TimeZone as _, Utc};
 
-use super::attempt::IDEMPOTENCY_KEY_MEMORY;
-use super::time::Timestamp;
+use super::{attempt::IDEMPOTENCY_KEY_MEMORY, time::Timestamp};
 
 /// Factor by which more audit entries are pruned at once than other records. Each pruning leaves an entry in the log,
 /// so that few large ones are better.
@@ -99,7 +98,7 @@ impl Pruned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::time::from_iso;
+    use crate::time::from_iso;
 
     fn noon() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

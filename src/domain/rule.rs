@@ -3,12 +3,14 @@
 mod read;
 mod rehearsal;
 
-use super::alert::{Alert, AlertStatus, Deadline};
-use super::condition::LocalConditions;
-use super::filter::AlertFilter;
-use super::query::Vocabulary;
-use super::resolution::Decision;
-use super::time::Timestamp;
+use super::{
+    alert::{Alert, AlertStatus, Deadline},
+    condition::LocalConditions,
+    filter::AlertFilter,
+    query::Vocabulary,
+    resolution::Decision,
+    time::Timestamp,
+};
 
 pub use read::parse_rules;
 

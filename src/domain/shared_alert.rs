@@ -1,8 +1,10 @@
 //! A shared alert: as it was read once, for all who read it, with what was written of it.
 
-use std::fmt;
-use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::{
+    fmt,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
 
 use super::{Alert, Dialect};
 

@@ -59,8 +59,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::Outcome;
-    use crate::domain::time::from_iso;
+    use crate::Outcome;
+    use crate::time::from_iso;
 
     fn now() -> Timestamp {
         from_iso("2026-11-20T14:03:00Z").unwrap()

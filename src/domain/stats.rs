@@ -1,7 +1,6 @@
 //! Statistics of an organization's alerts: sums by currency, money at risk, and counts by day and kind.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{Alert, AlertStatus, AlertType, Amount, Currency, Money, Provider};
 

@@ -3,14 +3,11 @@
 //!
 //! Shape only. Whether an address may be connected to is decided at connect time, when its name has been resolved.
 
-use std::fmt;
-use std::net::IpAddr;
-use std::str::FromStr;
+use std::{fmt, net::IpAddr, str::FromStr};
 
 use url::{Host, ParseError, Url};
 
-use super::redact::REDACTED;
-use super::resolution::FieldError;
+use super::{redact::REDACTED, resolution::FieldError};
 
 /// Longest address.
 pub const MAX_URL_BYTES: usize = 2_048;

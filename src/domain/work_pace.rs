@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::Duration;
 
-use super::Timestamp;
-use super::insights::QUARTER;
+use super::{Timestamp, insights::QUARTER};
 
 /// Length of the work that is counted.
 const LOOKED_BACK: Duration = Duration::minutes(60);
@@ -94,9 +93,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::insights::{Lapsing, due_soon};
-    use crate::domain::time::from_iso;
-    use crate::domain::{Amount, Currency, Money};
+    use crate::insights::{Lapsing, due_soon};
+    use crate::time::from_iso;
+    use crate::{Amount, Currency, Money};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

@@ -3,12 +3,16 @@
 use chrono::TimeDelta;
 use subtle::ConstantTimeEq;
 
-use super::credential_text::{hash, is_client_id, is_client_secret, made_for, public_id};
-use super::handle::{Caller, Engine, locked, service_error};
-use super::tokens::{AccessToken, Claims};
-use crate::domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, PlacedCredential, Timestamp};
-use crate::service::ServiceError;
-use crate::store::{Actor, CredentialRecord, OrganizationRecord};
+use super::{
+    credential_text::{hash, is_client_id, is_client_secret, made_for, public_id},
+    handle::{Caller, Engine, locked, service_error},
+    tokens::{AccessToken, Claims},
+};
+use crate::{
+    domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, PlacedCredential, Timestamp},
+    service::ServiceError,
+    store::{Actor, CredentialRecord, OrganizationRecord},
+};
 
 /// Shortest interval between two records of a credential's use.
 const TOUCH_EVERY: TimeDelta = TimeDelta::minutes(1);

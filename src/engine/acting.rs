@@ -6,18 +6,17 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 
 use super::handle::{Caller, Engine, service_error};
-use crate::domain::duplicate;
-use crate::domain::query::Vocabulary;
-use crate::domain::time::later_by;
-use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar, Company,
-    Count, CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, OrganizationId, Page, ResolutionAttempt,
-    SharedAlert,
+use crate::{
+    domain::{
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar,
+        Company, Count, CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, OrganizationId, Page,
+        ResolutionAttempt, SharedAlert, duplicate, query::Vocabulary, time::later_by,
+    },
+    service::{
+        Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats,
+    },
+    store::{Settled, SharedStore},
 };
-use crate::service::{
-    Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats,
-};
-use crate::store::{Settled, SharedStore};
 
 /// A service handle: an engine bound to one caller. Everything it sees and does belongs to the caller's organization.
 #[derive(Debug, Clone)]

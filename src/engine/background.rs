@@ -1,10 +1,8 @@
 //! The engine's background tasks: expiry, retention and reconciliation.
 
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::handle::Engine;
-use super::{expire, reconcile, retention};
+use super::{expire, handle::Engine, reconcile, retention};
 
 impl Engine {
     /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and

@@ -1,17 +1,23 @@
 //! The guarded clock: the engine's own, as far as it can be believed beside one that only counts.
 
-use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use chrono::TimeDelta;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::domain::clock::{CONFIRMED, ClockChange, ClockGuard, ClockMemory};
-use crate::domain::time::{Clock, SharedClock};
-use crate::domain::{ClockEpoch, MonotonicTime, Present, Timestamp};
+use crate::domain::{
+    ClockEpoch, MonotonicTime, Present, Timestamp,
+    clock::{CONFIRMED, ClockChange, ClockGuard, ClockMemory},
+    time::{Clock, SharedClock},
+};
 
 /// A monotonic clock: the time since some moment, by two counts. It is never set.
 #[derive(Clone)]

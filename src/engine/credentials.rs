@@ -2,12 +2,16 @@
 
 use async_trait::async_trait;
 
-use super::acting::ActingEngine;
-use super::credential_text::{hash, id_of_key, made, named};
-use super::handle::service_error;
-use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked, Secret};
-use crate::service::{Credentials, ServiceError};
-use crate::store::CredentialRecord;
+use super::{
+    acting::ActingEngine,
+    credential_text::{hash, id_of_key, made, named},
+    handle::service_error,
+};
+use crate::{
+    domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked, Secret},
+    service::{Credentials, ServiceError},
+    store::CredentialRecord,
+};
 
 #[async_trait]
 impl Credentials for ActingEngine {

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use super::handle::Engine;
-use crate::store::rekeying::{RotatedDataKey, rotate_data_key};
-use crate::store::{Actor, StoreError, StoreResult};
+use crate::store::{
+    Actor, StoreError, StoreResult,
+    rekeying::{RotatedDataKey, rotate_data_key},
+};
 
 /// The cause of an error where one is known, in words for strangers; the log has the whole error.
 fn cause_of(error: &StoreError) -> Option<String> {

@@ -2,17 +2,19 @@
 
 use async_trait::async_trait;
 
-use super::acting::ActingEngine;
-use super::handle::Engine;
-use super::handle::service_error;
-use crate::domain::url::EndpointUrl;
-use crate::domain::{
-    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FieldError,
-    NewEndpoint,
+use super::{
+    acting::ActingEngine,
+    handle::{Engine, service_error},
 };
-use crate::engine::webhooks::resolver;
-use crate::service::{ServiceError, Webhooks};
-use crate::store::Redelivery;
+use crate::{
+    domain::{
+        Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId,
+        FieldError, NewEndpoint, url::EndpointUrl,
+    },
+    service::{ServiceError, Webhooks},
+    store::Redelivery,
+    webhooks::resolver,
+};
 
 fn no_endpoint(id: EndpointId) -> ServiceError {
     ServiceError::NotFound(format!("endpoint {id}"))

@@ -5,8 +5,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::handle::{Engine, until};
-use crate::domain::{Timestamp, batch};
-use crate::store::StoreResult;
+use crate::{
+    domain::{Timestamp, batch},
+    store::StoreResult,
+};
 
 /// The longest sleep. The machine's clock may jump (suspend, adjustment) while a timer does not.
 const LONGEST: Duration = Duration::from_secs(30);

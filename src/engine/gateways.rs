@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use super::handle::{Engine, Gateways, locked};
-use crate::domain::Provider;
-use crate::store::StoreResult;
+use crate::{domain::Provider, store::StoreResult};
 
 impl Engine {
     /// Records which networks have a gateway, with its address, and which have none any more. Nothing is written where

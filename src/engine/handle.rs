@@ -1,25 +1,28 @@
 //! The engine: the store, the providers, the clock and the settings that every use case stands on, and the caller it
 //! acts for.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::{Duration, Instant},
+};
 
 use chrono::TimeDelta;
 use tokio::sync::{Notify, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::clock::GuardedClock;
-use super::settings::EngineSettings;
-use super::tokens::TokenKeys;
-use crate::domain::person::person_name;
-use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
-use crate::domain::{FieldError, MonotonicTime, OrganizationId, Present, Provider};
-use crate::engine::providers::Providers;
-use crate::engine::webhooks::Sender;
-use crate::service::ServiceError;
-use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
+use super::{clock::GuardedClock, settings::EngineSettings, tokens::TokenKeys};
+use crate::{
+    domain::{
+        FieldError, MonotonicTime, OrganizationId, Present, Provider,
+        person::person_name,
+        time::{Clock, SharedClock, Timestamp, later_by},
+    },
+    providers::Providers,
+    service::ServiceError,
+    store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError},
+    webhooks::Sender,
+};
 
 /// An authenticated caller: the organization that everything is bound to, and a name for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,17 +3,17 @@
 
 use std::io::BufRead;
 
-use tokio::sync::mpsc;
-use tokio::task::JoinError;
+use tokio::{sync::mpsc, task::JoinError};
 
 use super::handle::{Caller, Engine, service_error};
-use crate::domain::intake::SourceRows;
-use crate::domain::{
-    AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Money, Provider, RejectedRow, UnknownWords, batch,
+use crate::{
+    domain::{
+        AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Money, Provider, RejectedRow, UnknownWords,
+        batch, intake::SourceRows,
+    },
+    service::{Intake, ServiceError},
+    wire::{import::Importer, read::UnknownNames},
 };
-use crate::service::{Intake, ServiceError};
-use crate::wire::import::Importer;
-use crate::wire::read::UnknownNames;
 
 impl Engine {
     /// Ingests alerts, batch by batch; a row that is rejected does not hold up the others.

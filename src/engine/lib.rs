@@ -5,8 +5,6 @@
 //! [`Engine::start`] starts its loops: alerts expire at their deadline, indeterminate decisions are reconciled with the
 //! provider, and rows beyond their retention are pruned.
 
-extern crate self as engine;
-
 use avert_domain as domain;
 use avert_inbound as inbound;
 use avert_outbound as outbound;

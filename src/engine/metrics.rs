@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use crate::domain::{Alert, IngestReport, Provider, Timestamp};
-use crate::engine::providers::{LookUp, SubmitResult};
-use crate::service::ServiceError;
-use crate::store::AttemptEnd;
+use crate::{
+    domain::{Alert, IngestReport, Provider, Timestamp},
+    providers::{LookUp, SubmitResult},
+    service::ServiceError,
+    store::AttemptEnd,
+};
 
 /// A resolution was answered.
 pub(super) fn resolved(result: &Result<Alert, ServiceError>) {

@@ -1,11 +1,14 @@
 //! Organizations (tenants): created, found by name or id, never mixed.
 
-use super::handle::Engine;
-use super::handle::service_error;
-use crate::domain::organization::{is_same_name, new_name};
-use crate::domain::{CompanyId, EnrollmentId, FieldError, Organization, OrganizationId};
-use crate::service::ServiceError;
-use crate::store::{Actor, OrganizationRecord};
+use super::handle::{Engine, service_error};
+use crate::{
+    domain::{
+        CompanyId, EnrollmentId, FieldError, Organization, OrganizationId,
+        organization::{is_same_name, new_name},
+    },
+    service::ServiceError,
+    store::{Actor, OrganizationRecord},
+};
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 64;

@@ -4,18 +4,20 @@
 //! process pulls from a source at a time, by a lease in the database. A row that is no alert is logged and counted, and
 //! does not hold up the others.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use super::handle::{Caller, Engine, later, until};
-use super::metrics;
-use crate::domain::redact;
-use crate::domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow};
-use crate::engine::providers::AlertSource;
-use crate::store::{PullEnd, StoreResult};
-use crate::wire::read::{self, UnknownNames};
+use super::{
+    handle::{Caller, Engine, later, until},
+    metrics,
+};
+use crate::{
+    domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow, redact},
+    providers::AlertSource,
+    store::{PullEnd, StoreResult},
+    wire::read::{self, UnknownNames},
+};
 
 /// Longest time to read and store a page; then another process may pull.
 const LEASE: Duration = Duration::from_secs(150);

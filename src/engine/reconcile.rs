@@ -9,14 +9,17 @@ use chrono::TimeDelta;
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use super::handle::{Engine, later, locked, span};
-use super::metrics;
-use super::resolve::{Landed, left_to_a_person};
-use crate::domain::time::later_by;
-use crate::domain::{MonotonicTime, Provider, batch, redact};
-use crate::engine::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
-use crate::service::FoundOutBy;
-use crate::store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult};
+use super::{
+    handle::{Engine, later, locked, span},
+    metrics,
+    resolve::{Landed, left_to_a_person},
+};
+use crate::{
+    domain::{MonotonicTime, Provider, batch, redact, time::later_by},
+    providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult},
+    service::FoundOutBy,
+    store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult},
+};
 
 /// The result of a reconciliation round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

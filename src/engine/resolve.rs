@@ -5,21 +5,24 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::handle::{Caller, Engine, later, locked, service_error, span};
-use super::metrics;
-use crate::domain::attempt::outcome_id;
-use crate::domain::redact;
-use crate::domain::time::later_by;
-use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, MonotonicTime, OrganizationId, Resolution};
-use crate::engine::providers::{Cause, LookUp, Submission, SubmitResult};
-use crate::service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
-use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreError, StoreResult};
+use super::{
+    handle::{Caller, Engine, later, locked, service_error, span},
+    metrics,
+};
+use crate::{
+    domain::{
+        Alert, AlertId, AttemptId, FieldError, Holder, MonotonicTime, OrganizationId, Resolution, attempt::outcome_id,
+        redact, time::later_by,
+    },
+    providers::{Cause, LookUp, Submission, SubmitResult},
+    service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError},
+    store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreError, StoreResult},
+};
 
 /// Longest Idempotency-Key.
 const MAX_KEY: usize = 255;

@@ -6,8 +6,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::handle::Engine;
-use crate::domain::{Pruned, batch};
-use crate::store::StoreResult;
+use crate::{
+    domain::{Pruned, batch},
+    store::StoreResult,
+};
 
 /// The pause between two commits.
 const BREATH: Duration = Duration::from_millis(50);

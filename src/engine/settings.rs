@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::clock::MonotonicClock;
-use crate::domain::webhook::address::AddressPolicy;
-use crate::domain::{Environment, ResponseWindows, RetentionPolicy};
+use crate::domain::{Environment, ResponseWindows, RetentionPolicy, webhook::address::AddressPolicy};
 
 /// Configuration of an [`super::Engine`].
 #[derive(Debug, Clone)]

@@ -5,16 +5,16 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::handle::{Engine, locked};
-use crate::domain::event::RenderEvent as _;
-use crate::domain::time::later_by;
-use crate::domain::{
-    Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind,
-    NextStep, OrganizationId, Provider, Timestamp,
+use crate::{
+    domain::{
+        Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId,
+        EventKind, NextStep, OrganizationId, Provider, Timestamp, event::RenderEvent as _, time::later_by,
+    },
+    service::ServiceError,
+    store::{DueDelivery, EndpointTarget, SentTestEvent},
+    webhooks::Sender,
+    wire::EventBody,
 };
-use crate::engine::webhooks::Sender;
-use crate::service::ServiceError;
-use crate::store::{DueDelivery, EndpointTarget, SentTestEvent};
-use crate::wire::EventBody;
 
 /// Most tests of an organization's endpoints at the same time. A test of one that hangs holds a socket, though its
 /// caller may have gone.

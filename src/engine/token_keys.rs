@@ -10,12 +10,15 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use jsonwebtoken::jwk::JwkSet;
 
-use super::handle::{Engine, locked, service_error};
-use super::tokens::{SigningKey, TOKEN_LIFETIME, TokenKeys};
-use crate::domain::Timestamp;
-use crate::domain::time::later_by;
-use crate::service::ServiceError;
-use crate::store::{Actor, SigningKeyRecords};
+use super::{
+    handle::{Engine, locked, service_error},
+    tokens::{SigningKey, TOKEN_LIFETIME, TokenKeys},
+};
+use crate::{
+    domain::{Timestamp, time::later_by},
+    service::ServiceError,
+    store::{Actor, SigningKeyRecords},
+};
 
 /// Longest age of keys in memory that check tokens.
 const READ_FOR: TimeDelta = TimeDelta::seconds(5);

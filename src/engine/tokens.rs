@@ -8,14 +8,18 @@ use std::fmt;
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 use chrono::TimeDelta;
-use jsonwebtoken::jwk::{Jwk, KeyAlgorithm, PublicKeyUse, ThumbprintHash};
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use jsonwebtoken::{
+    Algorithm, DecodingKey, EncodingKey, Header, Validation,
+    jwk::{Jwk, KeyAlgorithm, PublicKeyUse, ThumbprintHash},
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::domain::{KeyScope, OrganizationId, Secret, Timestamp};
-use crate::service::ServiceError;
-use crate::store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords};
+use crate::{
+    domain::{KeyScope, OrganizationId, Secret, Timestamp},
+    service::ServiceError,
+    store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords},
+};
 
 /// Lifetime of an access token (decisions, Credentials).
 pub const TOKEN_LIFETIME: TimeDelta = TimeDelta::seconds(600);

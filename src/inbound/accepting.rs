@@ -1,8 +1,10 @@
 //! The acceptor: new connections within bounds, and room for them where the machine has none left.
 
-use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
 use tokio::net::{TcpListener, TcpStream};
 

@@ -1,8 +1,10 @@
 //! The body of an answer, which tells what its connection is doing.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};

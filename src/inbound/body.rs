@@ -3,10 +3,14 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::Request;
-use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, EXPECT};
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{
+        HeaderMap,
+        header::{CONTENT_LENGTH, EXPECT},
+    },
+};
 use futures::StreamExt as _;
 
 /// Most bytes of a body over the limit that are read and discarded, so that the client gets to read the refusal.

@@ -1,21 +1,18 @@
 //! One connection, from its first request to its end.
 
-use std::convert::Infallible;
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
-use axum::body::Body;
-use axum::response::Response;
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
+use axum::{body::Body, response::Response};
+use hyper::{Request, body::Incoming, server::conn::http1};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
-use super::connections::OpenLine;
-use super::framing::StrictFraming;
+use super::{connections::OpenLine, framing::StrictFraming};
 
 /// Limits of the heads of requests.
 #[derive(Debug, Clone, Copy)]

@@ -2,11 +2,15 @@
 //!
 //! Over a bound the one that does least gives way, the oldest first. One whose request is worked on never does.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    cmp::Reverse,
+    collections::HashMap,
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;

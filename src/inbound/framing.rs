@@ -4,9 +4,11 @@
 //! Servers and proxies read anything else in different ways, which permits request smuggling. Such a header is spoiled
 //! before the HTTP server reads it. So it is refused as every malformed head is: with 400, and the connection ends.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
 use tokio::io::{AsyncRead, ReadBuf};
 

@@ -5,8 +5,6 @@
 //! to its end, and [`body`] reads the body of a request. [`network`] tells addresses apart, and [`write_timeout`] ends
 //! what nobody reads.
 
-extern crate self as inbound;
-
 pub mod accepting;
 pub mod answering;
 pub mod body;

@@ -1,7 +1,6 @@
 //! The chain of causes of a failed call: its innermost words, and a cause of a certain type.
 
-use std::error::Error;
-use std::io;
+use std::{error::Error, io};
 
 /// The innermost cause of a failure. reqwest's own words hold the address with its query, which may be a secret; the
 /// cause does not.

@@ -6,8 +6,7 @@
 
 use chrono::Duration;
 
-use crate::domain::lease;
-use crate::domain::time::Timestamp;
+use crate::domain::{lease, time::Timestamp};
 
 /// Thresholds of a circuit breaker: when it opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

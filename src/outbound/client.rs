@@ -5,11 +5,7 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, redirect, retry};
 
-use super::causes::cause;
-use super::names::HostNames;
-use super::proxy::Proxy;
-use super::reason::Reason;
-use super::tls::ClientTls;
+use super::{causes::cause, names::HostNames, proxy::Proxy, reason::Reason, tls::ClientTls};
 
 /// Name of avert in requests.
 pub const USER_AGENT: &str = concat!("avert/", env!("CARGO_PKG_VERSION"));

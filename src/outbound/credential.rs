@@ -1,12 +1,10 @@
 //! The header that a call is authenticated by (RFC 7617, RFC 6750 or the other side's own), and the secrets in it that
 //! are redacted.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
-use crate::domain::EndpointAuth;
-use crate::domain::redact::REDACTED;
+use crate::domain::{EndpointAuth, redact::REDACTED};
 
 /// Prefix of the encoded pair.
 const BASIC: &str = "Basic ";

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use rustls::pki_types::UnixTime;
-use rustls::{AlertDescription, CertificateError, InvalidMessage};
+use rustls::{AlertDescription, CertificateError, InvalidMessage, pki_types::UnixTime};
 
 use super::causes::find;
 use crate::domain::{Timestamp, redact};

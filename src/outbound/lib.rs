@@ -7,8 +7,6 @@
 //! time that its clock showed. [`reason`] tells why none came, by its [`causes`] and the [`handshake`]. [`retry_after`]
 //! is the wait that was asked for, and [`circuit`] leaves alone whoever does not answer.
 
-extern crate self as outbound;
-
 use avert_domain as domain;
 
 pub mod body;

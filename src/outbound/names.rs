@@ -1,8 +1,10 @@
 //! Host names to addresses, for every call that goes out: `localhost` and what is below it is this machine (RFC 6761),
 //! the rest the system's.
 
-use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::{
+    io,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 

@@ -1,12 +1,13 @@
 //! Reasons of a call without an answer: one table of what each says about the request, and its words.
 
-use std::fmt;
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
-use super::causes::{cause, is_of_tunnel};
-use super::handshake::HandshakeFault;
-use super::proxy::Proxy;
-use super::tls::ClientTls;
+use super::{
+    causes::{cause, is_of_tunnel},
+    handshake::HandshakeFault,
+    proxy::Proxy,
+    tls::ClientTls,
+};
 
 /// Reason of a call without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,20 +1,25 @@
 //! TLS of a client: the files that say whom it trusts and which certificate it shows.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use rustls::ClientConfig;
-use rustls::client::ResolvesClientCert;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{
+    ClientConfig,
+    client::ResolvesClientCert,
+    crypto::aws_lc_rs,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+    sign::{CertifiedKey, SingleCertAndKey},
+};
 use zeroize::Zeroizing;
 
-use super::handshake::HandshakeFault;
-use super::trust::{self, ServerProof};
+use super::{
+    handshake::HandshakeFault,
+    trust::{self, ServerProof},
+};
 use crate::domain::CaCertificates;
 
 /// A file larger than this holds something else: all authorities of a system take a quarter of it.

@@ -4,24 +4,18 @@
 //! always there; the others are what an avert offers beyond it. A handle is bound to one caller when it is made, so no
 //! method takes an organization. A [`Deployment`] holds what there is.
 
-extern crate self as service;
-
 use avert_domain as domain;
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use crate::domain::query::Vocabulary;
-use crate::domain::resolution::FieldError;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count,
     CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
     DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery, IngestOptions, IngestReport, Insights, NewEndpoint,
-    Page, Resolution, ResolutionAttempt, Revoked,
+    Page, Resolution, ResolutionAttempt, Revoked, query::Vocabulary, resolution::FieldError,
 };
 
 /// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.

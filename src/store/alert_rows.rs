@@ -1,17 +1,20 @@
 //! Alerts as rows, as far as both databases have them alike.
 
-use std::borrow::Cow;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use uuid::Uuid;
 
-use super::cells::{FromCell as _, SqlCell};
-use super::stored_row::StoredRow;
-use super::work::Work;
-use super::{StoreError, StoreResult};
-use crate::domain::field::{Field, Kind};
-use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome};
+use super::{
+    StoreError, StoreResult,
+    cells::{FromCell as _, SqlCell},
+    stored_row::StoredRow,
+    work::Work,
+};
+use crate::domain::{
+    Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome,
+    field::{Field, Kind},
+    time::Timestamp,
+};
 
 /// An alert with its row's key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,15 @@
 //! The rows of the audit log: read, checked, and each linked to the one before by its hash.
 
-use super::sql::StoreRows;
-use super::stored_row::{StoredRow, cell};
-use super::work::Work;
-use crate::domain::audit::{AuditCheck, AuditLink, AuditNote, AuditRecord, UnlinkedEntry};
-use crate::domain::time::Timestamp;
-use crate::domain::{Actor, AuditState};
+use super::{
+    sql::StoreRows,
+    stored_row::{StoredRow, cell},
+    work::Work,
+};
+use crate::domain::{
+    Actor, AuditState,
+    audit::{AuditCheck, AuditLink, AuditNote, AuditRecord, UnlinkedEntry},
+    time::Timestamp,
+};
 
 pub(super) const COLUMNS: &str =
     "number, at, organization, actor, origin, action, subject, detail, previous, hash, person";

@@ -1,9 +1,11 @@
 //! Causes of a refusal, looked for on the disk and in the system, and the facts known there.
 
-use std::fs;
-use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::{self, ErrorKind, Write as _},
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 use crate::domain::cause::{RefusalCause, directory_of};
 

@@ -3,20 +3,16 @@
 //! SQLite has ids as bytes and flags as numbers; PostgreSQL has types for both, and holds texts without the character
 //! NUL.
 
-use std::error::Error;
-use std::fmt;
-use std::sync::Arc;
+use std::{error::Error, fmt, sync::Arc};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use tokio_postgres::types::private::BytesMut;
-use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use uuid::Uuid;
 
 use super::{StoreError, StoreResult};
-use crate::domain::time::Timestamp;
 use crate::domain::{
     AlertId, AttemptId, ClockEpoch, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
-    OrganizationId,
+    OrganizationId, time::Timestamp,
 };
 
 /// A value as a database holds it.

@@ -5,8 +5,10 @@
 
 use async_trait::async_trait;
 
-use crate::store::portable::{PortableRow, PortableTable};
-use crate::store::{Finding, SchemaState, StoreError, StoreResult};
+use crate::{
+    Finding, SchemaState, StoreError, StoreResult,
+    portable::{PortableRow, PortableTable},
+};
 
 /// The table with the mark: it is there as long as the copy is not finished.
 pub(super) const UNFINISHED_COPY: &str = "unfinished_copy";

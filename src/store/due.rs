@@ -1,10 +1,8 @@
 //! Deliveries that are due, as both databases find and lease them.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use crate::domain::time::Timestamp;
-use crate::domain::{DeliveryId, EventId, OrganizationId};
+use crate::domain::{DeliveryId, EventId, OrganizationId, time::Timestamp};
 
 /// A pending delivery, and the time from which it can be sent.
 pub(super) struct Waiting {

@@ -4,19 +4,21 @@
 //! The data key lives in a file of its own, 0600, beside the database or where the operator says. It is made when the
 //! database is new and never again. A database without its key is refused, and never gets another one silently.
 
-use std::fs;
-use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::{
+    fs,
+    io::{ErrorKind, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use chacha20poly1305::aead::{Aead as _, Generate as _, KeyInit as _, Payload};
-use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use chacha20poly1305::{
+    Key, XChaCha20Poly1305, XNonce,
+    aead::{Aead as _, Generate as _, KeyInit as _, Payload},
+};
 
 use super::{StoreError, StoreResult};
-use crate::domain::cause::directory_of;
-use crate::domain::without_mark;
+use crate::domain::{cause::directory_of, without_mark};
 
 /// First byte of every sealed value, so that another method can follow one day.
 const VERSION: u8 = 1;

@@ -1,7 +1,6 @@
 //! Store errors: reasons of a unit of work that did not happen.
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use super::cause::{beside, place};
 use crate::domain::cause::RefusalCause;

@@ -4,13 +4,17 @@ use std::path::Path;
 
 use chrono::Duration;
 
-use super::encryption::{Seal, open_to_others};
-use super::portable::{PortableCell, PortableRow};
-use super::sql::StoreRows;
-use super::{Finding, Grade, StoreResult};
-use crate::domain::audit::hex;
-use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{AuditState, EndpointId, PlacedCredential, Provider};
+use super::{
+    Finding, Grade, StoreResult,
+    encryption::{Seal, open_to_others},
+    portable::{PortableCell, PortableRow},
+    sql::StoreRows,
+};
+use crate::domain::{
+    AuditState, EndpointId, PlacedCredential, Provider,
+    audit::hex,
+    time::{Timestamp, to_iso},
+};
 
 /// Findings of an examination, and the stored facts that other checks ask for. The facts are empty where they cannot be
 /// read, which the findings tell.

@@ -4,15 +4,22 @@
 //! too. So a rotation may be broken off anywhere. A key that was brought to every machine as `FILE.new` beforehand is
 //! there when it is needed.
 
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
 
-use super::encryption::{Seal, put_key};
-use super::{Finding, StoreError, StoreResult, sealed};
-use crate::domain::cause::directory_of;
-use crate::domain::time::{Clock as _, SystemClock};
+use super::{
+    Finding, StoreError, StoreResult,
+    encryption::{Seal, put_key},
+    sealed,
+};
+use crate::domain::{
+    cause::directory_of,
+    time::{Clock as _, SystemClock},
+};
 
 /// Data key of an open database: the seal that proved its check. When the check changes, another seal is looked for in
 /// the file.

@@ -4,8 +4,6 @@
 //! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: each caller is
 //! bound to one. The rules of the field are functions of [`crate::domain`]; a store keeps, finds and locks.
 
-extern crate self as store;
-
 use avert_domain as domain;
 use avert_outbound as outbound;
 
@@ -40,29 +38,28 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-pub use self::error::{StoreError, StoreResult};
-pub use self::finding::{Finding, Grade};
-pub use self::postgres::{PostgresOptions, PostgresStore};
-pub use self::schema::SchemaState;
-pub use self::sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore};
-pub use self::subjects::access::{
-    AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords,
+pub use self::{
+    error::{StoreError, StoreResult},
+    finding::{Finding, Grade},
+    postgres::{PostgresOptions, PostgresStore},
+    schema::SchemaState,
+    sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore},
+    subjects::{
+        access::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords},
+        alerts::AlertStore,
+        attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled},
+        audit::AuditStore,
+        claims::DueDelivery,
+        deliveries::Redelivery,
+        endpoints::{EndpointStore, EndpointTarget},
+        networks::{NetworkStore, PullEnd, PullLease, PullState},
+        organizations::{OrganizationRecord, OrganizationStore},
+        outbox::{OutboxStore, SentTestEvent},
+        upkeep::{Depths, UpkeepStore},
+    },
+    tries::AttemptRecord,
 };
-pub use self::subjects::alerts::AlertStore;
-pub use self::subjects::attempts::{
-    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled,
-};
-pub use self::subjects::audit::AuditStore;
-pub use self::subjects::claims::DueDelivery;
-pub use self::subjects::deliveries::Redelivery;
-pub use self::subjects::endpoints::{EndpointStore, EndpointTarget};
-pub use self::subjects::networks::{NetworkStore, PullEnd, PullLease, PullState};
-pub use self::subjects::organizations::{OrganizationRecord, OrganizationStore};
-pub use self::subjects::outbox::{OutboxStore, SentTestEvent};
-pub use self::subjects::upkeep::{Depths, UpkeepStore};
-pub use self::tries::AttemptRecord;
-pub use crate::domain::Actor;
-pub use crate::domain::cause::RefusalCause;
+pub use crate::domain::{Actor, cause::RefusalCause};
 use crate::domain::{DatabaseId, InstanceId};
 
 /// A shared store.

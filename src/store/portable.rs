@@ -1,10 +1,12 @@
 //! The tables of a desk that are carried from one database to another. Each row comes after those that it refers to.
 //! Their columns are those of the schema at either end.
 
-use super::cells::{FromCell, SqlCell};
-use super::{StoreResult, searched};
-use crate::domain::Alert;
-use crate::domain::field::Kind;
+use super::{
+    StoreResult,
+    cells::{FromCell, SqlCell},
+    searched,
+};
+use crate::domain::{Alert, field::Kind};
 
 /// Every table, in order. Data that a database derives from them are made anew.
 pub(super) const TABLES: [&str; 20] = [

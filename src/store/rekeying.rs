@@ -1,14 +1,18 @@
 //! The data key, rotated while processes work on the database. A new one is written beside the file in use, and
 //! everything is sealed anew with it in one unit of work. Then the new one takes the place of the old one.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use super::encryption::{Seal, made_key, put_key};
-use super::key_file::{kept, next, put_in_place};
-use super::{SharedStore, StoreError, StoreResult, sealed};
-use crate::domain::time::Timestamp;
-use crate::domain::without_mark;
+use super::{
+    SharedStore, StoreError, StoreResult,
+    encryption::{Seal, made_key, put_key},
+    key_file::{kept, next, put_in_place},
+    sealed,
+};
+use crate::domain::{time::Timestamp, without_mark};
 
 /// A data key that was rotated.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::store::{Finding, RefusalCause, StoreError, StoreResult};
+use crate::{Finding, RefusalCause, StoreError, StoreResult};
 
 /// One step of the schema. Never edited once released: the checksum is compared.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,11 @@
 //! Sealed values and their form: credentials, addresses and secrets of endpoints, the key of access tokens, and the
 //! proof of a data key. The form is the same in every store, so that values copied from one to another open there.
 
-use super::encryption::{AssociatedData, Seal};
-use super::{StoreError, StoreResult};
-use crate::domain::url::EndpointUrl;
-use crate::domain::{EndpointAuth, EndpointId, Secret};
+use super::{
+    StoreError, StoreResult,
+    encryption::{AssociatedData, Seal},
+};
+use crate::domain::{EndpointAuth, EndpointId, Secret, url::EndpointUrl};
 
 /// The row of facts that proves a data key: its name; this text, sealed, is its value.
 pub(super) const KEY_CHECK: &str = "key_check";

@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 
-use crate::domain::filter::search_fields;
-use crate::domain::find::{FindField, find_fields, outcome_fields};
-use crate::domain::find_reading::Reading;
-use crate::domain::fold::{fold, search_key};
-use crate::domain::{Alert, Currency, MatchGrade, Outcome};
+use crate::domain::{
+    Alert, Currency, MatchGrade, Outcome,
+    filter::search_fields,
+    find::{FindField, find_fields, outcome_fields},
+    find_reading::Reading,
+    fold::{fold, search_key},
+};
 
 /// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].
 const SEPARATOR: char = '\u{1f}';

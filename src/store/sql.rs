@@ -4,21 +4,24 @@
 //! read by PostgreSQL alone, and what stands between `/*-*/` and `/*+` by SQLite alone. So the lock of a row is
 //! `/*+FOR UPDATE*/`.
 
-use std::collections::HashMap;
-use std::ops::Deref;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::HashMap,
+    ops::Deref,
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+};
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
+use futures::{FutureExt as _, future::BoxFuture};
 use rusqlite::CachedStatement;
 use tokio_postgres::types::ToSql;
 
-use super::cells::ToCell;
-use super::postgres::{Connection, is_taken};
-use super::sqlite::{Dictionary, Reader, is_duplicate};
-use super::stored_row::{StoredRow, cell};
-use super::work::Work;
-use super::{StoreError, StoreResult};
+use super::{
+    StoreError, StoreResult,
+    cells::ToCell,
+    postgres::{Connection, is_taken},
+    sqlite::{Dictionary, Reader, is_duplicate},
+    stored_row::{StoredRow, cell},
+    work::Work,
+};
 
 /// Values of a statement.
 pub(super) type BoundValues<'a> = &'a [&'a dyn ToCell];

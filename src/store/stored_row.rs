@@ -1,7 +1,9 @@
 //! A row of an answer, of either database.
 
-use super::cells::{FromCell, SqlCell};
-use super::work::Work;
+use super::{
+    cells::{FromCell, SqlCell},
+    work::Work,
+};
 
 /// A row of an answer.
 pub(super) enum StoredRow<'r> {

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::copy_mark::{CopyMark, DESK, Occupant};
-use super::encryption::Seal;
-use super::key_file;
-use super::portable::{PortableCell, PortableRow, PortableTable};
-use super::postgres::transfer::PostgresEnd;
-use super::sealed::{self, KEY_CHECK, SEALED};
-use super::sqlite::transfer::SqliteEnd;
-use super::{StoreError, StoreResult};
-use crate::domain::database::DatabaseLocation;
-use crate::store::copy_mark::CopyEnd;
+use super::{
+    StoreError, StoreResult,
+    copy_mark::{CopyMark, DESK, Occupant},
+    encryption::Seal,
+    key_file,
+    portable::{PortableCell, PortableRow, PortableTable},
+    postgres::transfer::PostgresEnd,
+    sealed::{self, KEY_CHECK, SEALED},
+    sqlite::transfer::SqliteEnd,
+};
+use crate::{copy_mark::CopyEnd, domain::database::DatabaseLocation};
 
 /// The data keys of a copy.
 #[derive(Debug, Clone, Default)]

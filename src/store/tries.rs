@@ -4,8 +4,7 @@ use chrono::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{StoreError, StoreResult};
-use crate::domain::time::Timestamp;
-use crate::domain::{DeliveryId, NextStep, SentRequest};
+use crate::domain::{DeliveryId, NextStep, SentRequest, time::Timestamp};
 
 /// The record of a delivery attempt, and the step that follows it.
 #[derive(Debug, Clone)]

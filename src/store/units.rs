@@ -7,18 +7,21 @@ use std::ops::Deref;
 
 use futures::future::BoxFuture;
 
-use super::audit_log;
-use super::encryption::Seal;
-use super::postgres::{Unit as OnPostgres, is_beside_service, is_dead};
-use super::sealed::KEY_CHECK;
-use super::sql::{SqliteRows, StoreRows, locked};
-use super::sqlite::{Memory, Reader, Unit as OnSqlite};
-use super::stored_row::{StoredRow, cell};
-use super::work::{Work, WorkFault};
-use super::{StoreError, StoreResult};
-use crate::domain::audit::{AuditNote, UnlinkedEntry};
-use crate::domain::time::Timestamp;
-use crate::domain::{Actor, InstanceId, OrganizationId};
+use super::{
+    StoreError, StoreResult, audit_log,
+    encryption::Seal,
+    postgres::{Unit as OnPostgres, is_beside_service, is_dead},
+    sealed::KEY_CHECK,
+    sql::{SqliteRows, StoreRows, locked},
+    sqlite::{Memory, Reader, Unit as OnSqlite},
+    stored_row::{StoredRow, cell},
+    work::{Work, WorkFault},
+};
+use crate::domain::{
+    Actor, InstanceId, OrganizationId,
+    audit::{AuditNote, UnlinkedEntry},
+    time::Timestamp,
+};
 
 /// One unit of work.
 pub(super) struct UnitOfWork<'u> {

@@ -5,13 +5,17 @@
 //! one ink are written before the next ink: a colour is longer than the way to the next place. That makes a third of
 //! what a move of the cursor sends, which is felt on a slow line to another machine.
 
-use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+};
 
-use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
-use ratatui::buffer::Cell;
-use ratatui::layout::{Position, Size};
-use ratatui::style::{Color, Modifier};
+use ratatui::{
+    backend::{Backend, ClearType, CrosstermBackend, WindowSize},
+    buffer::Cell,
+    layout::{Position, Size},
+    style::{Color, Modifier},
+};
 
 /// A backend that writes cells with few bytes; everything else is crossterm's.
 pub struct CompactBackend<W: Write> {
@@ -257,7 +261,7 @@ mod tests {
     use ratatui::layout::Rect;
 
     use super::*;
-    use crate::ui::terminal::FrameWriter;
+    use crate::terminal::FrameWriter;
 
     const AREA: Rect = Rect::new(0, 0, 12, 4);
 

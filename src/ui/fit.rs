@@ -2,12 +2,16 @@
 
 use std::borrow::Cow;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Constraint, Layout, Rect},
+    style::Style,
+};
 
-use crate::ui::text::{columns, cut};
-use crate::ui::{Pen, Theme};
+use crate::{
+    Pen, Theme,
+    text::{columns, cut},
+};
 
 /// A segment of a line.
 #[derive(Debug, Clone)]

@@ -12,8 +12,6 @@
 //! widgets    input, buttons, panel, menu, scrollbar, click targets
 //! ```
 
-extern crate self as ui;
-
 use avert_domain as domain;
 
 pub mod areas;
@@ -30,5 +28,4 @@ pub mod widgets;
 
 pub use pen::Pen;
 pub use theme::Theme;
-pub use widgets::click_targets::ClickTargets;
-pub use widgets::text_input::TextInput;
+pub use widgets::{click_targets::ClickTargets, text_input::TextInput};

@@ -1,11 +1,8 @@
 //! A pen that writes along one line of the screen and stops at its end.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::areas::inset;
-use super::{Theme, text};
+use super::{Theme, areas::inset, text};
 
 /// A cursor that writes from left to right within one line.
 pub struct Pen<'b> {

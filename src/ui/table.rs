@@ -1,19 +1,22 @@
 //! Tables: columns as data, each as wide as its content. Where not all have room the column of the highest rank goes
 //! first. A list has one cursor, one scroll window and one click map.
 
-use std::borrow::Cow;
-use std::cell::Cell;
+use std::{borrow::Cow, cell::Cell};
 
 use crossterm::event::KeyCode;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::{Line, Span},
+    widgets::Widget,
+};
 
-use crate::ui::Theme;
-use crate::ui::areas::{FILL, inset, stacked};
-use crate::ui::text::{columns as width_of, cut};
-use crate::ui::widgets::scrollbar;
+use crate::{
+    Theme,
+    areas::{FILL, inset, stacked},
+    text::{columns as width_of, cut},
+    widgets::scrollbar,
+};
 
 /// Blank columns between two columns, and at the right of rows: the scrollbar's, and one before it.
 const GAP: u16 = 2;
@@ -328,7 +331,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ui::theme::ThemeName;
+    use crate::theme::ThemeName;
 
     const ROWS: [(&str, &str, &str); 2] = [("4m12", "129.90", "ACME*SHOP TOULOUSE"), ("1h", "9.50", "KONTOR")];
 

@@ -1,29 +1,37 @@
 //! Entering and leaving the terminal: one guard that undoes all that was switched on, whatever ends the console; frames
 //! that leave in one write; keys read on a thread of their own.
 
-use std::io::{self, IsTerminal, Write};
-use std::panic::{self, PanicHookInfo};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-use crossterm::cursor::{Hide, Show};
-use crossterm::event::{
-    DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
-    EnableMouseCapture, Event,
+use std::{
+    io::{self, IsTerminal, Write},
+    panic::{self, PanicHookInfo},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
-use crossterm::style::{ResetColor, force_color_output};
-use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
-use crossterm::{execute, queue};
+
+use crossterm::{
+    cursor::{Hide, Show},
+    event::{
+        DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
+        EnableMouseCapture, Event,
+    },
+    execute, queue,
+    style::{ResetColor, force_color_output},
+    terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
+};
 use tokio::sync::{Notify, mpsc};
 use xterm_color::Color;
 use zeroize::Zeroize;
 
-use super::Theme;
-use super::terminal_input::{LOOK, Received, TerminalInput, is_in_foreground};
-use super::text::sanitize;
-use super::theme::ThemeName;
+use super::{
+    Theme,
+    terminal_input::{LOOK, Received, TerminalInput, is_in_foreground},
+    text::sanitize,
+    theme::ThemeName,
+};
 
 /// Returns true where there is a terminal to draw on and to read keys from.
 pub fn is_there() -> bool {

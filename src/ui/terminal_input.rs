@@ -1,12 +1,13 @@
 //! Reader of the terminal: bytes become keys, pastes and mouse events. What a terminal answers to a query is never one
 //! of these.
 
-use std::collections::VecDeque;
-use std::io;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::{collections::VecDeque, io};
+use std::{
+    sync::{LazyLock, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use crossterm::event::{Event, KeyCode};
 use terminput::Event as Input;

@@ -1,16 +1,22 @@
 //! Text on the screen: what came from outside is sanitized, measured in columns, and cut where it must be.
 
-use std::borrow::Cow;
-use std::iter::{once, repeat};
-use std::path::{MAIN_SEPARATOR, Path};
+use std::{
+    borrow::Cow,
+    iter::{once, repeat},
+    path::{MAIN_SEPARATOR, Path},
+};
 
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-pub use crate::domain::count::{count, counted};
-pub use crate::domain::sanitize::line as sanitize;
+pub use crate::domain::{
+    count::{count, counted},
+    sanitize::line as sanitize,
+};
 
 /// Shown where a text was cut.
 pub const CUT: &str = "…";

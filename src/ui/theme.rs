@@ -10,10 +10,12 @@ mod tests;
 
 use std::str::FromStr;
 
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
+use ratatui::{
+    buffer::{Buffer, Cell},
+    layout::Rect,
+    style::{Color, Modifier, Style},
+    widgets::{Block, BorderType, Borders, Clear, Widget},
+};
 use serde::Deserialize;
 
 /// The themes there are.

@@ -7,8 +7,10 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::json::{Given, Place, each_member};
-use super::read::UnknownNames;
+use super::{
+    json::{Given, Place, each_member},
+    read::UnknownNames,
+};
 use crate::domain::{Dialect, FieldError, Resolution, ResolutionParts};
 
 /// The members of a body; the current dialect has no stopped amount.

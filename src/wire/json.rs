@@ -1,11 +1,12 @@
 //! A JSON object parser, member by member and without a tree: values stay the text they were, so that digits are never
 //! lost.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{
+    Deserialize,
+    de::{Deserializer, MapAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use crate::domain::FieldError;

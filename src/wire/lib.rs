@@ -6,8 +6,6 @@
 //! What operators ask and are answered is in `operator`. Decimals never pass through a binary float on any of these
 //! ways.
 
-extern crate self as wire;
-
 use avert_domain as domain;
 
 pub mod body;

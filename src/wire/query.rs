@@ -9,15 +9,14 @@ use std::borrow::Cow;
 use chrono::NaiveDate;
 use url::form_urlencoded::{Serializer, parse};
 
-use super::Dialect;
-use super::json::quoted;
-use crate::domain::calendar::parse_day;
-use crate::domain::filter::{SortField, SortOrder};
-use crate::domain::query::{DEFAULT_SORT, ONLY_HERE, Vocabulary, render};
-use crate::domain::resolution::OlderWord;
+use super::{Dialect, json::quoted};
 use crate::domain::{
     AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, MAX_PAGE_SIZE, PageRequest, Provider,
     Sort,
+    calendar::parse_day,
+    filter::{SortField, SortOrder},
+    query::{DEFAULT_SORT, ONLY_HERE, Vocabulary, render},
+    resolution::OlderWord,
 };
 
 /// Last page that can be asked for: no offset of a page up to it leaves a signed 64-bit integer.

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::FieldError;
-use crate::domain::redact;
+use crate::domain::{FieldError, redact};
 
 /// Most fields at fault that are kept of one answer.
 const MOST_ERRORS: usize = 20;

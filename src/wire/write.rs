@@ -2,15 +2,19 @@
 //! domain.
 
 use chrono::{Datelike, Timelike};
-use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
+use serde::{
+    Serialize,
+    ser::{SerializeStruct, Serializer},
+};
 use sha2::{Digest, Sha256};
 
 use super::Dialect;
-use crate::domain::event::RenderEvent;
-use crate::domain::field::{Field, Kind};
-use crate::domain::time::to_iso;
-use crate::domain::{Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp, Written};
+use crate::domain::{
+    Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp, Written,
+    event::RenderEvent,
+    field::{Field, Kind},
+    time::to_iso,
+};
 
 /// Alert in a page: an owned one, or a shared one with what was written of it before.
 pub trait WriteAlert {

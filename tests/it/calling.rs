@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use chrono::{Duration, Utc};
 use serde_json::{Value, json};
 
-use crate::support::binary::{Server, run_ok, signal};
-use crate::support::terminal::Terminal;
+use crate::support::{
+    binary::{Server, run_ok, signal},
+    terminal::Terminal,
+};
 
 /// Alerts with these times left, in minutes.
 fn bring_in(home: &Path, minutes: &[i64]) {

@@ -4,14 +4,15 @@
 
 use std::path::Path;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::support::binary::{Server, run, run_ok};
-use crate::support::receiver::{Answer, Receiver};
-use crate::support::terminal::Terminal;
+use crate::support::{
+    binary::{Server, run, run_ok},
+    receiver::{Answer, Receiver},
+    terminal::Terminal,
+};
 
 const PROVIDER_CREDENTIAL: &str = "canary-Provider-7Hq2Zt9";
 const HEADER_VALUE: &str = "canary-Header-Xw83kLm";

@@ -12,21 +12,26 @@ mod roundtrip;
 mod rules;
 mod sales;
 
-use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
-use std::process::{Output, Stdio};
-use std::sync::Arc;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    path::Path,
+    process::{Output, Stdio},
+    sync::Arc,
+};
 
-use avert::cli::demo::DemoFeed;
-use avert::domain::time::{Clock as _, SystemClock};
-use avert::domain::{AlertFilter, AlertQuery, AlertStatus, IngestOptions};
-use avert::engine::{Engine, EngineSettings};
-use avert::providers::simulator::FaultProfile;
-use avert::providers::{Providers, Simulator};
-use avert::service::{Alerts as _, Intake as _};
-use avert::store::{SqliteOptions, SqliteStore};
-use avert::wire::EventBody;
+use avert::{
+    cli::demo::DemoFeed,
+    domain::{
+        AlertFilter, AlertQuery, AlertStatus, IngestOptions,
+        time::{Clock as _, SystemClock},
+    },
+    engine::{Engine, EngineSettings},
+    providers::{Providers, Simulator, simulator::FaultProfile},
+    service::{Alerts as _, Intake as _},
+    store::{SqliteOptions, SqliteStore},
+    wire::EventBody,
+};
 use rstest::rstest;
 use serde_json::{Value, json};
 use tempfile::TempDir;

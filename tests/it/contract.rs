@@ -5,31 +5,32 @@
 //! A further way to the engine is a variant of [`Way`], its opening in [`World::open_with`], and a line in
 //! `sentences!`.
 
-use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{collections::BTreeSet, net::Ipv4Addr, sync::Arc, time::Duration};
 
-use avert::api::{self, ApiOptions};
-use avert::client::AccessCredential;
-use avert::domain::resolution::{Decision, InvalidReason, OlderRefunded, OlderWord};
-use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline,
-    KeyScope, PageRequest, Provider, Resolution, Sort, SortField, SortOrder, decide,
+use avert::{
+    api::{self, ApiOptions},
+    client::AccessCredential,
+    domain::{
+        Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline,
+        KeyScope, PageRequest, Provider, Resolution, Sort, SortField, SortOrder, decide,
+        resolution::{Decision, InvalidReason, OlderRefunded, OlderWord},
+    },
+    engine::{ActingEngine, Engine, EngineSettings},
+    providers::{AlertProvider, Cause, Declined, SubmitResult},
+    service::{Alerts, Credentials, ResolveRequest, ServiceError},
+    wire::Dialect,
 };
-use avert::engine::{ActingEngine, Engine, EngineSettings};
-use avert::providers::{AlertProvider, Cause, Declined, SubmitResult};
-use avert::service::{Alerts, Credentials, ResolveRequest, ServiceError};
-use avert::wire::Dialect;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::support::alerts::{NOON, noon, open_alert};
-use crate::support::client::client_of;
-use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, acting, bring_in, engine_with, impatient, network};
-use crate::support::respelling::{Respelling, Spelling};
+use crate::support::{
+    alerts::{NOON, noon, open_alert},
+    client::client_of,
+    clock::ManualClock,
+    engine::{Gate, acting, bring_in, engine_with, impatient, network},
+    respelling::{Respelling, Spelling},
+};
 
 /// A way to the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,29 +14,33 @@
 #[cfg(target_os = "linux")]
 mod power;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::PathBuf;
-use std::process::Stdio;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    path::PathBuf,
+    process::Stdio,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
-use avert::domain::time::to_iso;
-use avert::domain::{AlertId, AttemptId, AuditState};
+use avert::domain::{AlertId, AttemptId, AuditState, time::to_iso};
 use chrono::Utc;
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 use reqwest::Client;
 use serde_json::{Value, json};
-use tokio::sync::Notify;
-use tokio::task::{JoinSet, block_in_place};
+use tokio::{
+    sync::Notify,
+    task::{JoinSet, block_in_place},
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::binary::{Server, avert, run_ok};
-use crate::support::outside::{LATEST, Outside};
-use crate::support::ports::free_port;
-use crate::support::receiver::{Answer, Receiver, Request};
-use crate::support::size::sized;
-use crate::support::store;
+use crate::support::{
+    binary::{Server, avert, run_ok},
+    outside::{LATEST, Outside},
+    ports::free_port,
+    receiver::{Answer, Receiver, Request},
+    size::sized,
+    store,
+};
 
 /// Cycles in a plain `cargo test`, and at full size.
 const CYCLES: (u64, u64) = (12, 10_000);

@@ -12,8 +12,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::binary::run_ok;
-use crate::support::terminal::Terminal;
+use crate::support::{binary::run_ok, terminal::Terminal};
 
 const CTRL_F: &str = "\x06";
 const CTRL_S: &str = "\x13";

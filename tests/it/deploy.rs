@@ -1,18 +1,19 @@
 //! What operators are given (assets/deploy, assets/docs/operations.md) names figures, commands and variables that there
 //! are.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use avert::cli::Cli;
 use clap::error::ErrorKind;
 use rstest::rstest;
 
-use crate::support::binary::Server;
-use crate::tidy::source::files_below;
+use crate::{support::binary::Server, tidy::source::files_below};
 
 const COMPOSE: &str = "assets/deploy/compose.yaml";
 const DOCKERFILE: &str = "assets/deploy/Dockerfile";

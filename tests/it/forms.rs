@@ -5,17 +5,23 @@ mod filter;
 mod older;
 mod pictures;
 
-use avert::console::dialogs::answer_form::{AnswerFields, Choice};
-use avert::console::theme::{Theme, ThemeName};
-use avert::desk::Draft;
-use avert::domain::{Alert, AlertType, Currency, Deadline, Dialect, Provider, Resolution};
-use avert::ui::form::Entered;
+use avert::{
+    console::{
+        dialogs::answer_form::{AnswerFields, Choice},
+        theme::{Theme, ThemeName},
+    },
+    desk::Draft,
+    domain::{Alert, AlertType, Currency, Deadline, Dialect, Provider, Resolution},
+    ui::form::Entered,
+};
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use ratatui::backend::TestBackend;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::{Frame, Terminal};
+use ratatui::{
+    Frame, Terminal,
+    backend::TestBackend,
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
 
 use crate::support::alerts::{noon, open_alert};
 

@@ -2,10 +2,14 @@
 
 use std::io::{self, BufReader, Read};
 
-use avert::domain::time::to_iso;
-use avert::domain::{AlertPatch, RejectedRow};
-use avert::wire::import::{Conventions, DateOrder, DecimalMark, FileFormat, Importer, MAX_ROW, Row};
-use avert::wire::{Dialect, write};
+use avert::{
+    domain::{AlertPatch, RejectedRow, time::to_iso},
+    wire::{
+        Dialect,
+        import::{Conventions, DateOrder, DecimalMark, FileFormat, Importer, MAX_ROW, Row},
+        write,
+    },
+};
 use proptest::prelude::*;
 use rstest::rstest;
 

@@ -1,15 +1,19 @@
 //! What libraries of others make of avert. They come from PyPI, so these run only where they are asked for:
 //! `cargo test --test it peers:: -- --ignored`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::support::binary::{Server, run_ok};
-use crate::support::operations::{alerts, import};
-use crate::support::receiver::{Receiver, Request};
+use crate::support::{
+    binary::{Server, run_ok},
+    operations::{alerts, import},
+    receiver::{Receiver, Request},
+};
 
 /// A Python of its own in this directory, with these packages.
 fn python(directory: &Path, packages: &[&str]) -> PathBuf {

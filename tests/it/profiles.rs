@@ -8,8 +8,10 @@ mod logging_in;
 mod prompts;
 mod testing;
 
-use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::{
+    path::{Path, PathBuf},
+    process::Output,
+};
 
 use crate::support::two_machines::{TwoMachines, errors, far_alert};
 

@@ -3,17 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use avert::domain::query::Vocabulary;
-use avert::domain::resolution::Decision;
-use avert::domain::{
-    AlertFilter, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange,
-    FindQuery, IngestOptions, KeyScope, NewEndpoint, Resolution, Secret,
+use avert::{
+    domain::{
+        AlertFilter, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange,
+        FindQuery, IngestOptions, KeyScope, NewEndpoint, Resolution, Secret, query::Vocabulary, resolution::Decision,
+    },
+    engine::ActingEngine,
+    service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks},
 };
-use avert::engine::ActingEngine;
-use avert::service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks};
 
-use crate::support::alerts::open_alert;
-use crate::support::engine::{Desk, bring_in, deliveries_of, incoming};
+use crate::support::{
+    alerts::open_alert,
+    engine::{Desk, bring_in, deliveries_of, incoming},
+};
 
 /// The methods that the seam declares to be a `read` or a `write`.
 fn declared(access: &str) -> BTreeSet<&'static str> {

@@ -1,17 +1,22 @@
 //! The README and the pages that it leads to are true of the program: keys, commands, links.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use avert::console::keymap::{KeyContext, Keymap};
-use avert::domain::field::{Content, Field, Kind};
-use avert::domain::{Alert, Outcome};
+use avert::{
+    console::keymap::{KeyContext, Keymap},
+    domain::{
+        Alert, Outcome,
+        field::{Content, Field, Kind},
+    },
+};
 use serde_json::{Value, json};
 
-use crate::support::binary::run_ok;
-use crate::tidy::source::files_below;
+use crate::{support::binary::run_ok, tidy::source::files_below};
 
 const README: &str = include_str!("../../README.md");
 const COMMANDS: &str = include_str!("../../assets/docs/commands.md");

@@ -4,9 +4,7 @@
 //! `sentences/interface.md`, `sentences/decisions.md` and `sentences/console.md` are the table; here it is held to the
 //! tests there are.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
+use std::{collections::BTreeSet, path::Path, process::Command};
 
 /// Each table, with the fewest rows that it has.
 const TABLES: [(&str, usize, &str); 3] = [

@@ -3,18 +3,21 @@
 
 use std::path::{Path, PathBuf};
 
-use avert::client::{AccessCredential as Access, Client};
-use avert::domain::time::SystemClock;
-use avert::domain::{CredentialKind, Environment, KeyScope, Secret};
-use avert::service::{Credentials, ServiceError};
-use avert::wire::Dialect;
+use avert::{
+    client::{AccessCredential as Access, Client},
+    domain::{CredentialKind, Environment, KeyScope, Secret, time::SystemClock},
+    service::{Credentials, ServiceError},
+    wire::Dialect,
+};
 use serde_json::Value;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-use crate::support::binary::{Server, run_ok};
-use crate::support::client::client_of;
-use crate::support::terminal::Terminal;
+use crate::support::{
+    binary::{Server, run_ok},
+    client::client_of,
+    terminal::Terminal,
+};
 
 /// A key of an engine's own organization, by the command line.
 fn key(home: &Path, scope: &str) -> String {

@@ -1,14 +1,15 @@
 //! The real binary in a pseudo-terminal: an alert resolved by keys, seen on the screen and in the database.
 
-use std::path::Path;
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
 use chrono::{Duration, Utc};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::binary::{Server, binary, run_ok, signal};
-use crate::support::terminal::Terminal;
+use crate::support::{
+    binary::{Server, binary, run_ok, signal},
+    terminal::Terminal,
+};
 
 const CTRL_S: &str = "\x13";
 const ESC: &str = "\x1b";

@@ -43,11 +43,15 @@ mod resolutions;
 mod sqlite;
 mod surroundings;
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use avert::domain::{Alert, AlertPatch, AlertQuery, OrganizationId, Outcome, OutcomeId, SharedAlert};
-use avert::store::{SharedStore, StoreResult};
+use avert::{
+    domain::{Alert, AlertPatch, AlertQuery, OrganizationId, Outcome, OutcomeId, SharedAlert},
+    store::{SharedStore, StoreResult},
+};
 
 use self::ground::Ground;
 use crate::support::alerts::noon;

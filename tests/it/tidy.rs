@@ -4,9 +4,11 @@ mod items;
 pub mod source;
 mod weight;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 use items::items;
 use source::{Sources, files_below};
@@ -201,14 +203,15 @@ fn house(files: &[(&str, &str)]) -> Sources {
 
 #[test]
 fn a_circle_is_seen_through_imports_inline_paths_and_macros() {
-    for back in [
-        "use crate::room::a::One; fn f(_: One) {}",
-        "fn f() { super::a::one(); }",
-        "fn f() { println!(\"{}\", super::a::one()); }",
+    for (root, back) in [
+        ("mod", "use crate::room::a::One; fn f(_: One) {}"),
+        ("lib", "use crate::a::One; fn f(_: One) {}"),
+        ("mod", "fn f() { super::a::one(); }"),
+        ("lib", "fn f() { println!(\"{}\", super::a::one()); }"),
     ] {
         let sources = house(&[
             ("src/lib.rs", "mod room;"),
-            ("src/room/mod.rs", "mod a; mod b;"),
+            (&format!("src/room/{root}.rs"), "mod a; mod b;"),
             ("src/room/a.rs", "pub struct One; pub fn one() { super::b::f(); }"),
             ("src/room/b.rs", &format!("pub fn f() {{}} {back}").replace("pub fn f() {} fn f", "pub fn f")),
         ]);

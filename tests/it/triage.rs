@@ -2,15 +2,19 @@
 
 mod unlucky;
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
-use crate::support::binary::{binary, run, run_ok, signal};
-use crate::support::journal::{ON_A_FULL_DISK, journal_text};
-use crate::support::terminal::Terminal;
-use crate::support::two_machines::{TwoMachines, far_alert};
+use crate::support::{
+    binary::{binary, run, run_ok, signal},
+    journal::{ON_A_FULL_DISK, journal_text},
+    terminal::Terminal,
+    two_machines::{TwoMachines, far_alert},
+};
 
 const CTRL_S: &str = "\x13";
 

@@ -1,14 +1,18 @@
 //! The README's walk, each step as it is written there. Where `AVERT_WRITE_PICTURES` is set, the pictures of the README
 //! are taken on the way.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
-use crate::support::binary::{Server, avert, binary, surroundings};
-use crate::support::ports::free_port;
-use crate::support::svg::{self, Frame};
-use crate::support::terminal::Terminal;
+use crate::support::{
+    binary::{Server, avert, binary, surroundings},
+    ports::free_port,
+    svg::{self, Frame},
+    terminal::Terminal,
+};
 
 const README: &str = include_str!("../../README.md");
 

@@ -1,17 +1,17 @@
 //! The JSON of the interface.
 
-use avert::domain::event::RenderEvent;
-use avert::domain::time::from_iso;
 use avert::domain::{
     Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind,
-    IntakeTerms, Outcome, OutcomeId, Page, Provider, ResponseWindows, Timestamp,
+    IntakeTerms, Outcome, OutcomeId, Page, Provider, ResponseWindows, Timestamp, event::RenderEvent, time::from_iso,
 };
 
-use avert::wire::read::{UnknownNames, answer, incoming};
-use avert::wire::{Dialect, EventBody, write};
+use avert::wire::{
+    Dialect, EventBody,
+    read::{UnknownNames, answer, incoming},
+    write,
+};
 use chrono::Duration;
-use proptest::option::of;
-use proptest::prelude::*;
+use proptest::{option::of, prelude::*};
 use rstest::rstest;
 use serde_json::{Value, json};
 use uuid::Uuid;

@@ -2,34 +2,43 @@
 //!
 //! Intake is one alert, an array, a page or NDJSON, streamed, in batches, each row kept or rejected by itself.
 
-use std::collections::HashSet;
-use std::io::{self, BufReader};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
+use std::{
+    collections::HashSet,
+    io::{self, BufReader},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    time::Duration,
+};
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::HeaderMap;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::Response;
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, header::CONTENT_TYPE},
+    response::Response,
+};
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use super::extract::{JsonBody, Operator, Parameters, answer, page_size};
-use crate::api::access::{PathId, not_encoded};
-use crate::api::list_budget::within;
-use crate::api::options::MAX_IMPORT;
-use crate::api::problem::{self, Code, Problem};
-use crate::api::state::Api;
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::{AlertId, AttemptId, FieldError, FindQuery, IngestOptions, IngestReport, UnknownWords};
-use crate::engine::intake::{self, IntakeError, Taken};
-use crate::inbound::body::{announced, discard};
-use crate::service::{Attempts, Find};
-use crate::wire::import::{FileFormat, Importer};
-use crate::wire::operator::{AttemptDecisionJson, AttemptJson, IngestReportJson, ListJson, MOST_TOLD};
-use crate::wire::{Dialect, write};
+use crate::{
+    access::{PathId, not_encoded},
+    domain::{AlertId, AttemptId, FieldError, FindQuery, IngestOptions, IngestReport, MAX_PAGE_SIZE, UnknownWords},
+    engine::intake::{self, IntakeError, Taken},
+    inbound::body::{announced, discard},
+    list_budget::within,
+    options::MAX_IMPORT,
+    problem::{self, Code, Problem},
+    service::{Attempts, Find},
+    state::Api,
+    wire::{
+        Dialect,
+        import::{FileFormat, Importer},
+        operator::{AttemptDecisionJson, AttemptJson, IngestReportJson, ListJson, MOST_TOLD},
+        write,
+    },
+};
 
 /// Reasons for which a body ended: at its end, over the limit, after its timeout, or broken off.
 const WHOLE: u8 = 0;
@@ -38,7 +47,7 @@ const TOO_SLOW: u8 = 2;
 const BROKEN: u8 = 3;
 
 /// POST /operator/v1/alerts
-pub(in crate::api) async fn take_in(
+pub(crate) async fn take_in(
     State(api): State<Api>,
     operator: Operator,
     parameters: Parameters,
@@ -159,12 +168,12 @@ fn metered(
 }
 
 /// GET /operator/v1/attempts
-pub(in crate::api) async fn unfinished(operator: Operator) -> Result<Response, Problem> {
+pub(crate) async fn unfinished(operator: Operator) -> Result<Response, Problem> {
     Ok(answer(&ListJson::<AttemptJson>::of(operator.acting.unfinished().await?)))
 }
 
 /// POST /operator/v1/attempts/:id/decision
-pub(in crate::api) async fn decide(
+pub(crate) async fn decide(
     State(api): State<Api>,
     operator: Operator,
     PathId(id): PathId<AttemptId>,
@@ -178,7 +187,7 @@ pub(in crate::api) async fn decide(
 const FOUND: u32 = 20;
 
 /// GET /operator/v1/find
-pub(in crate::api) async fn find(
+pub(crate) async fn find(
     State(api): State<Api>,
     operator: Operator,
     parameters: Parameters,
@@ -202,7 +211,7 @@ pub(in crate::api) async fn find(
 }
 
 /// GET /operator/v1/duplicates
-pub(in crate::api) async fn duplicates(
+pub(crate) async fn duplicates(
     State(api): State<Api>,
     operator: Operator,
     parameters: Parameters,

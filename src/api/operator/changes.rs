@@ -1,21 +1,26 @@
 //! The change stream (server-sent events): one for each newest change, whose id is its number.
 
-use std::convert::Infallible;
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{IntoResponse, Response};
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderName},
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
 use futures::{Stream, StreamExt, stream};
 
 use super::extract::Operator;
-use crate::api::concurrency_limit::Share;
-use crate::api::problem::{Code, Problem};
-use crate::api::state::Api;
-use crate::domain::{FieldError, KeyScope, OrganizationId};
-use crate::service::Changes;
-use crate::wire::operator::ChangeJson;
+use crate::{
+    concurrency_limit::Share,
+    domain::{FieldError, KeyScope, OrganizationId},
+    problem::{Code, Problem},
+    service::Changes,
+    state::Api,
+    wire::operator::ChangeJson,
+};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -27,7 +32,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Several changes at once are one event with the newest number. Who comes back with `Last-Event-ID` hears at once
 /// where something has changed since; who comes without it hears the newest number. The stream ends when the service
 /// does, or the key no longer works.
-pub(in crate::api) async fn stream(
+pub(crate) async fn stream(
     State(api): State<Api>,
     operator: Operator,
     headers: HeaderMap,

@@ -1,20 +1,23 @@
 //! Deliveries: lists, one with its attempts, sending again.
 
-use axum::extract::State;
-use axum::response::Response;
+use axum::{extract::State, response::Response};
 
 use super::extract::{Operator, Parameters, answer, page_size, uuid};
-use crate::api::access::PathId;
-use crate::api::list_budget::{add, within};
-use crate::api::problem::Problem;
-use crate::api::state::Api;
-use crate::domain::time::{Timestamp, from_iso};
-use crate::domain::{DeliveryFilter, DeliveryId, DeliveryState, EventKind};
-use crate::service::Webhooks;
-use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson};
+use crate::{
+    access::PathId,
+    domain::{
+        DeliveryFilter, DeliveryId, DeliveryState, EventKind,
+        time::{Timestamp, from_iso},
+    },
+    list_budget::{add, within},
+    problem::Problem,
+    service::Webhooks,
+    state::Api,
+    wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson},
+};
 
 /// GET /operator/v1/deliveries
-pub(in crate::api) async fn list(
+pub(crate) async fn list(
     State(api): State<Api>,
     operator: Operator,
     parameters: Parameters,
@@ -45,12 +48,12 @@ pub(in crate::api) async fn list(
 }
 
 /// GET /operator/v1/deliveries/:id
-pub(in crate::api) async fn get(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
+pub(crate) async fn get(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
     Ok(answer(&DeliveryLogJson::from(operator.acting.delivery(id).await?)))
 }
 
 /// POST /operator/v1/deliveries/:id/redeliver
-pub(in crate::api) async fn redeliver(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
+pub(crate) async fn redeliver(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
     Ok(answer(&DeliveryJson::from(operator.acting.redeliver(id).await?)))
 }
 

@@ -3,24 +3,26 @@
 
 use std::str::FromStr;
 
-use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::request::Parts;
-use axum::response::Response;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use axum::{
+    extract::{FromRequest, FromRequestParts, Request},
+    http::request::Parts,
+    response::Response,
+};
+use serde::{Serialize, de::DeserializeOwned};
 use url::form_urlencoded;
 
-use crate::api::access::{BodyFault, JsonContent, RequestCredential, whole_body};
-use crate::api::concurrency_limit::{Asker, enter};
-use crate::api::problem::{self, Code, Problem};
-use crate::api::state::Api;
-use crate::domain::{FieldError, KeyScope};
-use crate::engine::ActingEngine;
-use crate::wire;
-use crate::wire::operator::MOST_ROWS;
+use crate::{
+    access::{BodyFault, JsonContent, RequestCredential, whole_body},
+    concurrency_limit::{Asker, enter},
+    domain::{FieldError, KeyScope},
+    engine::ActingEngine,
+    problem::{self, Code, Problem},
+    state::Api,
+    wire::{self, operator::MOST_ROWS},
+};
 
 /// The services, bound to the caller behind an operator's key.
-pub(in crate::api) struct Operator {
+pub(crate) struct Operator {
     pub(super) acting: ActingEngine,
     /// The key itself, for answers that go on for so long that it may be revoked meanwhile.
     pub(super) key: String,
@@ -42,7 +44,7 @@ impl FromRequestParts<Api> for Operator {
 }
 
 /// Extractor of query parameters: known ones once at most, unknown ones ignored.
-pub(in crate::api) struct Parameters(Vec<(String, String)>);
+pub(crate) struct Parameters(Vec<(String, String)>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Parameters {
     type Rejection = Problem;
@@ -94,7 +96,7 @@ pub(super) fn page_size(text: &str) -> Result<u32, String> {
 }
 
 /// The body: a JSON object, read and without a fault.
-pub(in crate::api) struct JsonBody<T>(pub(super) T);
+pub(crate) struct JsonBody<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<Api> for JsonBody<T> {
     type Rejection = Problem;

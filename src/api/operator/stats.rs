@@ -2,26 +2,30 @@
 
 use std::num::NonZeroU64;
 
-use axum::extract::{RawQuery, State};
-use axum::response::Response;
+use axum::{
+    extract::{RawQuery, State},
+    response::Response,
+};
 
 use super::extract::{Operator, Parameters, answer, page_size, whole};
-use crate::api::list_budget::{AGAIN, add, missing_filter, within};
-use crate::api::problem::{Code, Problem};
-use crate::api::state::Api;
-use crate::domain::calendar::MOST_MINUTES;
-use crate::domain::{AlertFilter, Calendar};
-use crate::service::{Audit, Stats};
-use crate::wire::operator::{
-    AuditEntryJson, CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS, PageJson,
+use crate::{
+    domain::{AlertFilter, Calendar, calendar::MOST_MINUTES},
+    list_budget::{AGAIN, add, missing_filter, within},
+    problem::{Code, Problem},
+    service::{Audit, Stats},
+    state::Api,
+    wire::{
+        Dialect,
+        operator::{AuditEntryJson, CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS, PageJson},
+        query,
+    },
 };
-use crate::wire::{Dialect, query};
 
 /// Default hours ahead within which money counts as at risk: the shortest window of a network.
 const AT_RISK_HOURS: u32 = 24;
 
 /// GET /operator/v1/counts
-pub(in crate::api) async fn counts(
+pub(crate) async fn counts(
     State(api): State<Api>,
     operator: Operator,
     parameters: Parameters,
@@ -38,7 +42,7 @@ pub(in crate::api) async fn counts(
 }
 
 /// GET /operator/v1/sums
-pub(in crate::api) async fn sums(
+pub(crate) async fn sums(
     State(api): State<Api>,
     operator: Operator,
     RawQuery(raw): RawQuery,
@@ -54,7 +58,7 @@ fn filter(raw: Option<&str>) -> Result<AlertFilter, Problem> {
 }
 
 /// GET /operator/v1/insights
-pub(in crate::api) async fn insights(
+pub(crate) async fn insights(
     State(api): State<Api>,
     operator: Operator,
     parameters: Parameters,
@@ -73,7 +77,7 @@ pub(in crate::api) async fn insights(
 }
 
 /// GET /operator/v1/audit
-pub(in crate::api) async fn audit(
+pub(crate) async fn audit(
     State(api): State<Api>,
     operator: Operator,
     parameters: Parameters,

@@ -3,15 +3,20 @@
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
-use crate::cli::failure::Misused;
-use crate::cli::output::{ListColumns, Report, Rows};
-use crate::console::answer_words::BY_WHOM;
-use crate::desk::ledger::sender::Landing;
-use crate::domain::query::{Vocabulary, parse_as_said};
-use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{Alert, AlertQuery, Deadline, FieldError, LocalConditions, Page};
-use crate::wire::query::COMPANY_PARAMETER;
-use crate::wire::{self, Dialect};
+use crate::{
+    cli::{
+        failure::Misused,
+        output::{ListColumns, Report, Rows},
+    },
+    console::answer_words::BY_WHOM,
+    desk::ledger::sender::Landing,
+    domain::{
+        Alert, AlertQuery, Deadline, FieldError, LocalConditions, Page,
+        query::{Vocabulary, parse_as_said},
+        time::{Timestamp, to_iso},
+    },
+    wire::{self, Dialect, query::COMPANY_PARAMETER},
+};
 
 /// Reads a query from flags and from a text as the console takes it. Parameters go through the interface's own reader;
 /// conditions come from the text alone.

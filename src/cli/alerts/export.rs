@@ -1,26 +1,32 @@
 //! `avert alerts export`: every alert of a filter as a stream of records with the same fields.
 
-use std::io::{self, BufWriter, Write};
-use std::sync::Arc;
+use std::{
+    io::{self, BufWriter, Write},
+    sync::Arc,
+};
 
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 
-use super::super::args::{AlertExportArgs, Format};
-use super::super::context::Context;
-use super::super::output::progress;
-use super::super::source::AlertAccess;
-use super::answer;
-use super::export_part::{ExportPart, is_whole};
-use crate::desk::export::{self, AlertRecords, AlertSink, ListReadError, PageMark};
-use crate::desk::records::{RecordFormat, RecordWriter};
-use crate::desk::whole_list::PageWalk;
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::count::counted;
-use crate::domain::query;
-use crate::domain::time::SharedClock;
-use crate::domain::{Alert, AlertQuery};
-use crate::wire;
+use super::{
+    super::{
+        args::{AlertExportArgs, Format},
+        context::Context,
+        output::progress,
+        source::AlertAccess,
+    },
+    answer,
+    export_part::{ExportPart, is_whole},
+};
+use crate::{
+    desk::{
+        export::{self, AlertRecords, AlertSink, ListReadError, PageMark},
+        records::{RecordFormat, RecordWriter},
+        whole_list::PageWalk,
+    },
+    domain::{Alert, AlertQuery, MAX_PAGE_SIZE, count::counted, query, time::SharedClock},
+    wire,
+};
 
 pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Result<()> {
     let format = match context.output.asked() {

@@ -1,19 +1,21 @@
 //! The part of an export that is on the disk already: records a line each, with a mark behind each page. An export can
 //! be resumed from its last mark.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use serde::Deserialize;
 use tempfile::NamedTempFile;
 
 use super::run_file;
-use crate::desk::directory_of;
-use crate::desk::export::PageMark;
-use crate::desk::whole_list::PageWalk;
-use crate::domain::AlertId;
+use crate::{
+    desk::{directory_of, export::PageMark, whole_list::PageWalk},
+    domain::AlertId,
+};
 
 /// Part of an export: a file beside the target, `FILE.part`, held by one export at a time.
 pub(super) struct ExportPart {

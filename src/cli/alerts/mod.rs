@@ -9,12 +9,13 @@ mod resolve;
 mod run_file;
 mod sending;
 
-use super::args::AlertsCommand;
-use super::context::Context;
-use super::failure::{Misused, say};
-use super::source::AlertAccess;
-use crate::desk::find::find_everywhere;
-use crate::domain::FindQuery;
+use super::{
+    args::AlertsCommand,
+    context::Context,
+    failure::{Misused, say},
+    source::AlertAccess,
+};
+use crate::{desk::find::find_everywhere, domain::FindQuery};
 
 pub(super) use answer::single;
 pub(super) use export::{alert_records, read_whole_list};

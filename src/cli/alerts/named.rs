@@ -2,13 +2,18 @@
 
 use anyhow::bail;
 
-use super::super::failure::{Misused, NotFound};
-use super::super::output::printable;
-use super::super::source::AlertAccess;
-use super::answer::{card, joined};
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, PageRequest, Provider};
-use crate::service::ServiceError;
+use super::{
+    super::{
+        failure::{Misused, NotFound},
+        output::printable,
+        source::AlertAccess,
+    },
+    answer::{card, joined},
+};
+use crate::{
+    domain::{Alert, AlertFilter, AlertId, AlertQuery, MAX_PAGE_SIZE, PageRequest, Provider},
+    service::ServiceError,
+};
 
 /// Most pages of a search for the text, before another name is asked for.
 const MOST_PAGES: u64 = 20;

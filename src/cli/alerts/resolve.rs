@@ -4,24 +4,34 @@ use std::collections::HashMap;
 
 use anyhow::bail;
 
-use super::super::args::AlertResolveArgs;
-use super::super::ask::confirm;
-use super::super::context::Context;
-use super::super::failure::{Misused, Signalled};
-use super::super::output::printable;
-use super::super::process::Signals;
-use super::super::source::AlertAccess;
-use super::answer::{answered, as_decided, card, in_words, joined};
-use super::named;
-use super::sending::{CommandDecision, CommandJournal};
-use crate::desk::AnswerStep;
-use crate::desk::ledger::preflight::{KnownRefunds, PreflightResult, paid_twice};
-use crate::domain::duplicate::{Duplicate, DuplicateState};
-use crate::domain::resolution::Decision;
-use crate::domain::time::to_iso;
-use crate::domain::{Alert, Environment, Money, Resolution, ResolutionAttempt, ResolutionParts, Timestamp, duplicate};
-use crate::service::ServiceError;
-use crate::wire::Dialect;
+use super::{
+    super::{
+        args::AlertResolveArgs,
+        ask::confirm,
+        context::Context,
+        failure::{Misused, Signalled},
+        output::printable,
+        process::Signals,
+        source::AlertAccess,
+    },
+    answer::{answered, as_decided, card, in_words, joined},
+    named,
+    sending::{CommandDecision, CommandJournal},
+};
+use crate::{
+    desk::{
+        AnswerStep,
+        ledger::preflight::{KnownRefunds, PreflightResult, paid_twice},
+    },
+    domain::{
+        Alert, Environment, Money, Resolution, ResolutionAttempt, ResolutionParts, Timestamp,
+        duplicate::{self, Duplicate, DuplicateState},
+        resolution::Decision,
+        time::to_iso,
+    },
+    service::ServiceError,
+    wire::Dialect,
+};
 
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
     let name = args.id.as_deref().unwrap_or_default();

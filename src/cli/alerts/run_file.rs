@@ -1,11 +1,15 @@
 //! File of lines that a run writes as it goes, held by one process at a time. A later run resumes from it.
 
-use std::fs::{File, TryLockError};
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{File, TryLockError},
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+};
 
-use crate::cli::failure::Misused;
-use crate::desk::{begins_with, open_own};
+use crate::{
+    cli::failure::Misused,
+    desk::{begins_with, open_own},
+};
 
 /// Returns the path of a run's file beside another one: `FILE.part`.
 pub(super) fn beside(file: &Path, extension: &str) -> PathBuf {

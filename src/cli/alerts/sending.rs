@@ -1,16 +1,21 @@
 //! Sends a decision from a command: once, with the same steps in the desk's journal as from a console.
 
-use std::cell::Cell;
-use std::collections::HashMap;
+use std::{cell::Cell, collections::HashMap};
 
-use crate::cli::source::AlertAccess;
-use crate::desk::ledger::known_answers::KnownAnswer;
-use crate::desk::ledger::preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult};
-use crate::desk::ledger::sender::{self, Landing, step_by_error};
-use crate::desk::ledger::steps::new_command_key;
-use crate::desk::{AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep};
-use crate::domain::{Alert, AlertId, Resolution};
-use crate::service::{ResolveRequest, ServiceError};
+use crate::{
+    cli::source::AlertAccess,
+    desk::{
+        AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep,
+        ledger::{
+            known_answers::KnownAnswer,
+            preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult},
+            sender::{self, Landing, step_by_error},
+            steps::new_command_key,
+        },
+    },
+    domain::{Alert, AlertId, Resolution},
+    service::{ResolveRequest, ServiceError},
+};
 
 /// Decision that a command sends.
 pub(super) struct CommandDecision {

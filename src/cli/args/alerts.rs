@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::remote::{RemoteArgs, SourceArgs};
-use super::shared::ReadingArgs;
+use super::{
+    remote::{RemoteArgs, SourceArgs},
+    shared::ReadingArgs,
+};
 use crate::domain::find::MOST_FOUND;
 
 /// `avert alerts`.

@@ -1,17 +1,19 @@
 //! The commands that work on the files of a desk: `avert journal`, `orders`, `rules`, `sales`.
 
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::{path::PathBuf, str::FromStr};
 
 use chrono::{Duration, NaiveDate, NaiveTime};
 use clap::{Args, Subcommand};
 
-use super::remote::{DeskArgs, RemoteArgs, SourceArgs};
-use super::shared::{NamedColumn, OrganizationArgs, ReadingArgs, named_column, word_of};
-use crate::desk::sales::MOST_SALES;
-use crate::domain::time::from_iso;
-use crate::domain::{CardScheme, OrderField, SalesMonth, Timestamp};
-use crate::wire::import::OrderPreset;
+use super::{
+    remote::{DeskArgs, RemoteArgs, SourceArgs},
+    shared::{NamedColumn, OrganizationArgs, ReadingArgs, named_column, word_of},
+};
+use crate::{
+    desk::sales::MOST_SALES,
+    domain::{CardScheme, OrderField, SalesMonth, Timestamp, time::from_iso},
+    wire::import::OrderPreset,
+};
 
 /// `avert journal`.
 #[derive(Debug, Subcommand)]

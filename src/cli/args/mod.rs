@@ -8,34 +8,35 @@ mod remote;
 mod shared;
 mod webhooks;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::{ffi::OsString, path::PathBuf, str::FromStr};
 
-use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSource};
 
 pub(super) use self::alerts::{AlertExportArgs, AlertResolveArgs, AlertsCommand};
 #[cfg(test)]
 pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
 #[cfg(test)]
 pub(super) use self::connection::AccessArgs;
-pub(super) use self::desk::{
-    JournalCommand, JournalExportArgs, OrderImportArgs, OrdersCommand, RehearseArgs, RulesCommand, SalesCommand,
-    SinceWhen,
-};
-pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
-pub(super) use self::remote::{RemoteArgs, SourceArgs};
-pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, NamedColumn, OrganizationArgs};
 use self::shared::{ReadingArgs, named_column, word_of};
-pub(super) use self::webhooks::{
-    CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs,
-    WebhookUpdateArgs, WebhooksCommand, WhichEvent,
+pub(super) use self::{
+    desk::{
+        JournalCommand, JournalExportArgs, OrderImportArgs, OrdersCommand, RehearseArgs, RulesCommand, SalesCommand,
+        SinceWhen,
+    },
+    profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand},
+    remote::{RemoteArgs, SourceArgs},
+    shared::{ConsoleArgs, Everywhere, Format, NamedColumn, OrganizationArgs},
+    webhooks::{
+        CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs,
+        WebhookReplayArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
+    },
 };
 use super::topics::TOPICS;
-use crate::config::{Listen, SimulatorFault};
-use crate::domain::KeyScope;
-use crate::wire::import::{FileFormat, alert_column};
+use crate::{
+    config::{Listen, SimulatorFault},
+    domain::KeyScope,
+    wire::import::{FileFormat, alert_column},
+};
 
 /// Chargeback alerts, answered before they become chargebacks.
 ///

@@ -2,11 +2,14 @@
 
 use clap::{Args, Subcommand};
 
-use super::connection::{AccessArgs, TlsArgs};
-use super::shared::word_of;
-use crate::desk::profiles::REFRESH_SECONDS;
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::{Dialect, Environment};
+use super::{
+    connection::{AccessArgs, TlsArgs},
+    shared::word_of,
+};
+use crate::{
+    desk::profiles::REFRESH_SECONDS,
+    domain::{Dialect, Environment, MAX_PAGE_SIZE},
+};
 
 /// `avert profiles`.
 #[derive(Debug, Subcommand)]

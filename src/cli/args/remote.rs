@@ -2,8 +2,10 @@
 
 use clap::Args;
 
-use super::connection::{AccessArgs, TlsArgs};
-use super::shared::{OrganizationArgs, word_of};
+use super::{
+    connection::{AccessArgs, TlsArgs},
+    shared::{OrganizationArgs, word_of},
+};
 use crate::wire::Dialect;
 
 /// Help of `--operator-key-file`.

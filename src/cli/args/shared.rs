@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{
+    ArgAction, Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 
-use crate::cli::failure::Misused;
-use crate::config::ThemeSetting;
-use crate::wire::import::{Conventions, DateOrder, DecimalMark, FileZone};
+use crate::{
+    cli::failure::Misused,
+    config::ThemeSetting,
+    wire::import::{Conventions, DateOrder, DecimalMark, FileZone},
+};
 
 /// Flags that every command has.
 #[derive(Debug, Clone, Default, Args)]

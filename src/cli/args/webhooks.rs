@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::shared::{OrganizationArgs, word_of};
-use crate::config::Listen;
-use crate::domain::time::{Timestamp, from_iso};
-use crate::domain::{AlertId, DeliveryId, DeliveryState, EndpointId, EventId, EventKind};
+use crate::{
+    config::Listen,
+    domain::{
+        AlertId, DeliveryId, DeliveryState, EndpointId, EventId, EventKind,
+        time::{Timestamp, from_iso},
+    },
+};
 
 /// `avert webhooks`.
 #[derive(Debug, Subcommand)]

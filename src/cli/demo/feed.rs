@@ -3,25 +3,25 @@
 //! Pure: the same seed and the same times give the same alerts. Cards are a BIN and four digits; no whole number is
 //! ever made.
 
-use std::collections::VecDeque;
-use std::time::Duration as Wait;
+use std::{collections::VecDeque, time::Duration as Wait};
 
 use chrono::{Datelike, Duration};
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::seq::IndexedRandom;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus, seq::IndexedRandom};
 use rust_decimal::Decimal;
 
-use super::catalogue::{AlertKind, CardRange, Catalogue, Issuer, Merchant, RULES};
-use super::shop::order_of;
-use crate::domain::alert::default_window;
-use crate::domain::card::mask_card_numbers;
-use crate::domain::duplicate::evidence;
-use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::rule::{parse_rules, suggestion};
+use super::{
+    catalogue::{AlertKind, CardRange, Catalogue, Issuer, Merchant, RULES},
+    shop::order_of,
+};
 use crate::domain::{
     Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OrderState, OutcomeId, Provider,
-    Resolution, Timestamp, decide,
+    Resolution, Timestamp,
+    alert::default_window,
+    card::mask_card_numbers,
+    decide,
+    duplicate::evidence,
+    resolution::{Decision, InvalidReason},
+    rule::{parse_rules, suggestion},
 };
 
 /// Number of recent alerts that a duplicate can be of.

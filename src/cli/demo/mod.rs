@@ -6,10 +6,12 @@ mod shop;
 mod throwaway;
 mod unreliable;
 
-use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use tokio::net::TcpListener;
@@ -17,32 +19,35 @@ use tokio_util::sync::CancellationToken;
 
 pub use feed::DemoFeed;
 
-use self::catalogue::RULES;
-use self::throwaway::Throwaway;
-use super::args::DemoArgs;
-use super::context::Context;
-use super::database::OpenedBy;
-use super::failure::{Misused, Signalled};
-use super::home::Home;
-use super::local::{Local, Running};
-use super::open::{attend, console_settings, require_terminal, session, with_rules};
-use super::process::Signals;
-use super::program_log;
-use super::rules::RulesText;
-use crate::api::{self, ApiOptions};
-use crate::config::{self, Settings, SimulatorSettings};
-use crate::console::rules_file::RulesFile;
-use crate::console::terminal_input::TerminalInput;
-use crate::console::{NextConsole, Session, SessionInfo};
-use crate::desk::{Desk, DeskError};
-use crate::domain::time::{SharedClock, to_iso};
-use crate::domain::webhook::address::AllowedNetwork;
-use crate::domain::{
-    CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret, Timestamp,
+use self::{catalogue::RULES, throwaway::Throwaway};
+use super::{
+    args::DemoArgs,
+    context::Context,
+    database::OpenedBy,
+    failure::{Misused, Signalled},
+    home::Home,
+    local::{Local, Running},
+    open::{attend, console_settings, require_terminal, session, with_rules},
+    process::Signals,
+    program_log,
+    rules::RulesText,
 };
-use crate::engine::webhooks::{DispatcherSettings, Receiver, ReceiverSettings};
-use crate::engine::{ActingEngine, Caller};
-use crate::service::{Credentials, Intake, Webhooks};
+use crate::{
+    api::{self, ApiOptions},
+    config::{self, Settings, SimulatorSettings},
+    console::{NextConsole, Session, SessionInfo, rules_file::RulesFile, terminal_input::TerminalInput},
+    desk::{Desk, DeskError},
+    domain::{
+        CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret, Timestamp,
+        time::{SharedClock, to_iso},
+        webhook::address::AllowedNetwork,
+    },
+    engine::{
+        ActingEngine, Caller,
+        webhooks::{DispatcherSettings, Receiver, ReceiverSettings},
+    },
+    service::{Credentials, Intake, Webhooks},
+};
 
 /// Longest wait for a demo's unfinished work.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -2,12 +2,10 @@
 //!
 //! Pure: alerts on one payment have the same order. Not every alert has one, and not every order has every key.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use chrono::Duration;
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
 use crate::domain::{Alert, MerchantOrder, OrderState};
 

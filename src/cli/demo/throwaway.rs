@@ -3,9 +3,11 @@
 //! A demo holds a lock on a file in its directory for as long as it lives. A directory without a held lock was left by
 //! a killed demo.
 
-use std::fs::{self, File, TryLockError};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
 
 /// Prefix of the directories of demos.
 const PREFIX: &str = "avert-demo-";

@@ -1,14 +1,18 @@
 //! The demo's unreliable receiver: it fails all automatic attempts of some events, and accepts them when they are
 //! resent.
 
-use std::collections::HashMap;
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::routing::post;
+use axum::{
+    Router,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 

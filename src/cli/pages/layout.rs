@@ -1,7 +1,6 @@
 //! Tables of a page as lines: in columns where they fit, else as a list of the rows.
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table as Grid};
+use comfy_table::{ContentArrangement, Table as Grid, presets::NOTHING};
 
 use super::markdown::{Look, PageTable, Span};
 

@@ -2,8 +2,10 @@
 
 use roff::{Inline, Roff, bold, italic, roman};
 
-use super::layout::{TableLayout, layout, said};
-use super::markdown::{Block, Look, Span};
+use super::{
+    layout::{TableLayout, layout, said},
+    markdown::{Block, Look, Span},
+};
 
 /// Width of a table in 80 columns.
 const WIDTH: usize = 70;

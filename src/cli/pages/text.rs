@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use super::layout::{TableLayout, layout, said};
-use super::markdown::{Block, Look, Span};
+use super::{
+    layout::{TableLayout, layout, said},
+    markdown::{Block, Look, Span},
+};
 
 const BOLD: &str = "\x1b[1m";
 const END: &str = "\x1b[0m";

@@ -1,18 +1,26 @@
 //! `avert profiles add`: a profile from flags, or step by step at the terminal.
 
-use super::super::args::ProfileAddArgs;
-use super::super::ask;
-use super::super::credential_file::credential_in;
-use super::super::failure::{Misused, SaidAlready};
-use super::super::output::Report;
-use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
-use super::super::target::{RemoteTarget, base_url, check_world, told};
-use super::report;
-use crate::desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage};
-use crate::domain::url::{BaseUrl, PlainHttp};
-use crate::domain::{Dialect, Secret};
-use crate::outbound::tls::TlsFiles;
-use crate::service::ServiceError;
+use super::{
+    super::{
+        args::ProfileAddArgs,
+        ask,
+        credential_file::credential_in,
+        failure::{Misused, SaidAlready},
+        output::Report,
+        profile_access::{NamedProfile, ProfileAccess, unusable},
+        target::{RemoteTarget, base_url, check_world, told},
+    },
+    report,
+};
+use crate::{
+    desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage},
+    domain::{
+        Dialect, Secret,
+        url::{BaseUrl, PlainHttp},
+    },
+    outbound::tls::TlsFiles,
+    service::ServiceError,
+};
 
 /// Profile before it is kept.
 struct Draft {

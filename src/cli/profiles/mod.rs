@@ -4,11 +4,13 @@ mod add;
 mod report;
 mod test;
 
-use super::args::{ProfileAddArgs, ProfilesCommand};
-use super::context::Context;
-use super::failure::{SaidAlready, say};
-use super::output::Report;
-use super::profile_access::{NamedProfile, ProfileAccess};
+use super::{
+    args::{ProfileAddArgs, ProfilesCommand},
+    context::Context,
+    failure::{SaidAlready, say},
+    output::Report,
+    profile_access::{NamedProfile, ProfileAccess},
+};
 use crate::desk::ProfileName;
 
 pub(super) use report::for_console;

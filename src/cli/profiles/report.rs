@@ -1,20 +1,27 @@
 //! Profiles as commands print them and the console's Settings screen lists them.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde_json::{Value, json};
 
-use super::super::context::Context;
-use super::super::output::{ListColumns, Report};
-use super::super::process::variable;
-use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
-use super::super::target::{OPERATOR_KEY, credential_variable, names_credential};
-use crate::console::profile_directory::{CredentialPlace, ListedProfile, ProfileDirectory};
-use crate::desk::profiles::LOCAL;
-use crate::desk::{DeskError, KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage};
-use crate::domain::Environment;
-use crate::domain::url::{BaseUrl, PlainHttp};
+use super::super::{
+    context::Context,
+    output::{ListColumns, Report},
+    process::variable,
+    profile_access::{NamedProfile, ProfileAccess, unusable},
+    target::{OPERATOR_KEY, credential_variable, names_credential},
+};
+use crate::{
+    console::profile_directory::{CredentialPlace, ListedProfile, ProfileDirectory},
+    desk::{DeskError, KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage, profiles::LOCAL},
+    domain::{
+        Environment,
+        url::{BaseUrl, PlainHttp},
+    },
+};
 
 /// Word for no credential, as far as is known.
 const NONE: &str = "none";

@@ -1,21 +1,22 @@
 //! `avert profiles test`: tests a deployment step by step, from resolving its name to the kind of service.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 
-use super::super::args::RemoteArgs;
-use super::super::output::{ListColumns, Report};
-use super::super::process::variable;
-use super::super::profile_access::{NamedProfile, ProfileAccess, Withheld};
-use super::super::target::RemoteTarget;
-use crate::client::{Client, ListProbe, OperatorProbe};
-use crate::domain::Secret;
-use crate::domain::time::SystemClock;
-use crate::domain::url::BaseUrl;
-use crate::outbound::names::look_up;
-use crate::service::{Deployment, ServiceError};
+use super::super::{
+    args::RemoteArgs,
+    output::{ListColumns, Report},
+    process::variable,
+    profile_access::{NamedProfile, ProfileAccess, Withheld},
+    target::RemoteTarget,
+};
+use crate::{
+    client::{Client, ListProbe, OperatorProbe},
+    domain::{Secret, time::SystemClock, url::BaseUrl},
+    outbound::names::look_up,
+    service::{Deployment, ServiceError},
+};
 
 /// Largest difference of clocks at which the time left is still good enough.
 const CLOCK_TOLERANCE: chrono::TimeDelta = chrono::TimeDelta::seconds(30);

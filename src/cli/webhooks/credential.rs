@@ -1,15 +1,21 @@
 //! Credentials and signing secrets of webhooks: from flags, files and the environment.
 
-use std::io::{self, Read as _};
-use std::path::Path;
+use std::{
+    io::{self, Read as _},
+    path::Path,
+};
 
 use anyhow::Context as _;
 
-use crate::cli::args::CredentialArgs;
-use crate::cli::credential_file::{LARGEST_FILE, parts, read_credential};
-use crate::cli::failure::Misused;
-use crate::domain::{CaCertificates, EndpointAuth, Secret, without_mark};
-use crate::outbound::tls;
+use crate::{
+    cli::{
+        args::CredentialArgs,
+        credential_file::{LARGEST_FILE, parts, read_credential},
+        failure::Misused,
+    },
+    domain::{CaCertificates, EndpointAuth, Secret, without_mark},
+    outbound::tls,
+};
 
 /// Environment variables with the credential and the signing secret, where no flag has it.
 const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";

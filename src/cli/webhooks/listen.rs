@@ -1,26 +1,31 @@
 //! `avert webhooks listen`: a local listener for a deployment's webhooks.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::{net::TcpListener, sync::mpsc};
 
 use super::credential::{ca_file, given, header_of, signing_secret};
-use crate::cli::args::WebhookListenArgs;
-use crate::cli::failure::{Misused, say};
-use crate::cli::output::{self, print_line};
-use crate::cli::process::{Signals, variable};
-use crate::domain::time::{SystemClock, to_iso};
-use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable};
-use crate::domain::{EndpointAuth, FieldError, Secret, signing};
-use crate::engine::webhooks::recording::Recording;
-use crate::engine::webhooks::reposting::{Forwarder, Reposter};
-use crate::engine::webhooks::{Receiver, ReceiverSettings};
+use crate::{
+    cli::{
+        args::WebhookListenArgs,
+        failure::{Misused, say},
+        output::{self, print_line},
+        process::{Signals, variable},
+    },
+    domain::{
+        EndpointAuth, FieldError, Secret, signing,
+        time::{SystemClock, to_iso},
+        url::{EndpointUrl, PlainHttp},
+        webhook::received::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable},
+    },
+    engine::webhooks::{
+        Receiver, ReceiverSettings,
+        recording::Recording,
+        reposting::{Forwarder, Reposter},
+    },
+};
 
 /// Most events that wait to be printed before the senders wait.
 const UNPRINTED: usize = 64;

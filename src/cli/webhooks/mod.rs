@@ -10,25 +10,29 @@ use anyhow::bail;
 use chrono::TimeDelta;
 use serde_json::Value;
 
-use super::args::{
-    OrganizationArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand,
-    WhichEvent,
+use super::{
+    args::{
+        OrganizationArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs,
+        WebhooksCommand, WhichEvent,
+    },
+    context::Context,
+    failure::SaidAlready,
+    local::Local,
+    output::{ListColumns, Report, record},
+    process::variable,
 };
-use super::context::Context;
-use super::failure::SaidAlready;
-use super::local::Local;
-use super::output::{ListColumns, Report, record};
-use super::process::variable;
-use crate::domain::signing::OVERLAP;
-use crate::domain::time::to_iso;
-use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::domain::{
-    CaCertificates, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint, EndpointChange,
-    NewEndpoint, Secret, SigningChange,
+use crate::{
+    domain::{
+        CaCertificates, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint,
+        EndpointChange, NewEndpoint, Secret, SigningChange,
+        signing::OVERLAP,
+        time::to_iso,
+        url::{EndpointUrl, PlainHttp},
+    },
+    engine::ActingEngine,
+    service::{ServiceError, Webhooks},
+    wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson},
 };
-use crate::engine::ActingEngine;
-use crate::service::{ServiceError, Webhooks};
-use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson};
 
 use credential::{ca_file, credential, given, signing_secret};
 

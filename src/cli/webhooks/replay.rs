@@ -6,14 +6,22 @@ use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 
 use super::credential::{ca_file, given, signing_secret};
-use crate::cli::args::WebhookReplayArgs;
-use crate::cli::failure::SaidAlready;
-use crate::cli::output::{self, print_line};
-use crate::cli::process::variable;
-use crate::domain::time::{SystemClock, to_iso};
-use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::engine::webhooks::recording::{self, RecordedDelivery};
-use crate::engine::webhooks::reposting::{Replayer, Reposter, is_taken};
+use crate::{
+    cli::{
+        args::WebhookReplayArgs,
+        failure::SaidAlready,
+        output::{self, print_line},
+        process::variable,
+    },
+    domain::{
+        time::{SystemClock, to_iso},
+        url::{EndpointUrl, PlainHttp},
+    },
+    engine::webhooks::{
+        recording::{self, RecordedDelivery},
+        reposting::{Replayer, Reposter, is_taken},
+    },
+};
 
 pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
     let url = EndpointUrl::parse(&args.to, PlainHttp::when(args.insecure_http, "say --insecure-http"));

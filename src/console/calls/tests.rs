@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::console::times::Zone;
-use crate::domain::time::from_iso;
-use crate::domain::{AlertType, Currency, Provider};
+use crate::{
+    domain::{AlertType, Currency, Provider, time::from_iso},
+    times::Zone,
+};
 
 const BEFORE: Duration = Duration::minutes(30);
 const TOLD: TimeFormat = TimeFormat { zone: Zone::Utc, by_minutes: false };

@@ -1,8 +1,10 @@
 //! Decisions on their way: which may still land, and which one another has to wait for.
 
 use super::{Decisions, PendingDecision};
-use crate::desk::Fate;
-use crate::domain::{Alert, AlertId, Resolution, duplicate};
+use crate::{
+    desk::Fate,
+    domain::{Alert, AlertId, Resolution, duplicate},
+};
 
 impl PendingDecision {
     /// Returns true where it may still land.

@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, PreflightStage};
-use crate::desk::Fate;
-use crate::domain::Timestamp;
+use crate::{desk::Fate, domain::Timestamp};
 
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);

@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, PreflightStage};
-use crate::desk::AnswerStep;
-use crate::desk::ledger::preflight::{
-    LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice,
+use crate::{
+    desk::{
+        AnswerStep,
+        ledger::preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice},
+    },
+    domain::{Alert, Timestamp},
 };
-use crate::domain::{Alert, Timestamp};
 
 /// Lifetime of a look's result, 2 s. Where the answer was not sent by then, it is looked again.
 const FRESH: Duration = Duration::seconds(2);

@@ -1,15 +1,19 @@
 //! The decisions on their way, from staged to proven.
 
 use super::*;
-use crate::console::known_decisions::KnownDecisions;
-use crate::console::unfinished::Unfinished;
-use crate::desk::History;
-use crate::domain::advice::advice;
-use crate::domain::duplicate::DuplicateState;
-use crate::domain::resolution::{Decision as Answer, InvalidReason};
-use crate::domain::time::from_iso;
-use crate::domain::{AlertStatus, Outcome};
-use crate::service::OutcomeUnknown;
+use crate::{
+    desk::History,
+    domain::{
+        AlertStatus, Outcome,
+        advice::advice,
+        duplicate::DuplicateState,
+        resolution::{Decision as Answer, InvalidReason},
+        time::from_iso,
+    },
+    known_decisions::KnownDecisions,
+    service::OutcomeUnknown,
+    unfinished::Unfinished,
+};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()

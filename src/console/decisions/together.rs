@@ -6,8 +6,10 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, SendTiming, is_due, seconds_left};
-use crate::desk::{AnswerStep, Fate};
-use crate::domain::{Alert, Resolution, Timestamp};
+use crate::{
+    desk::{AnswerStep, Fate},
+    domain::{Alert, Resolution, Timestamp},
+};
 
 /// Most decisions that were made together and are with the networks at once.
 const MOST_AT_ONCE: usize = 4;

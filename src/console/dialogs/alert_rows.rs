@@ -2,21 +2,25 @@
 
 use std::collections::HashSet;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::Span;
-use ratatui::widgets::{Clear, Widget};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    text::Span,
+    widgets::{Clear, Widget},
+};
 
-use crate::console::decisions::{PendingDecision, SendTiming};
-use crate::console::screens::queue::columns::Column;
-use crate::console::screens::queue::signs::ListSign;
-use crate::console::text::columns;
-use crate::console::unfinished::Stage;
-use crate::console::{DrawContext, Pen, Theme, times};
-use crate::desk::Fate;
-use crate::domain::{Alert, ResolutionAttempt};
-use crate::ui::table::{self, DataTable};
+use crate::{
+    DrawContext, Pen, Theme,
+    decisions::{PendingDecision, SendTiming},
+    desk::Fate,
+    domain::{Alert, ResolutionAttempt},
+    screens::queue::{columns::Column, signs::ListSign},
+    text::columns,
+    times,
+    ui::table::{self, DataTable},
+    unfinished::Stage,
+};
 
 /// A row: its sign, the alert, and what happens to it.
 pub struct AlertRow<'a> {

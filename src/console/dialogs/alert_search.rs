@@ -3,11 +3,13 @@
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
-use crate::console::typing::searched_at;
-use crate::console::widgets::text_input::Typed;
-use crate::console::{AppContext, Effect, Orders, Reply, TextInput, Tone};
-use crate::desk::find::FoundAlerts;
-use crate::domain::{Alert, FindQuery, Timestamp};
+use crate::{
+    AppContext, Effect, Orders, Reply, TextInput, Tone,
+    desk::find::FoundAlerts,
+    domain::{Alert, FindQuery, Timestamp},
+    typing::searched_at,
+    widgets::text_input::Typed,
+};
 
 /// Typing rests so long before it is searched for at a deployment that has to be asked for each word by itself.
 const LONG_REST: Duration = Duration::milliseconds(350);

@@ -1,15 +1,21 @@
 //! The list of columns: which are shown, in which order, and by which the list is sorted.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    Frame,
+    layout::Rect,
+    text::{Line, Span},
+};
 
 use super::menu::{List, OpenMenu};
-use crate::console::screens::queue::columns::Column;
-use crate::console::screens::queue::state::{Queue, sorted_by};
-use crate::console::widgets::menu::Selection;
-use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Tone};
-use crate::domain::{Sort, SortOrder};
+use crate::{
+    Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Tone,
+    domain::{Sort, SortOrder},
+    screens::queue::{
+        columns::Column,
+        state::{Queue, sorted_by},
+    },
+    widgets::menu::Selection,
+};
 
 /// Every column: the shown ones in their order, then the others.
 fn all(shown: &[Column]) -> Vec<Column> {

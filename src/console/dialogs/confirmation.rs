@@ -1,14 +1,14 @@
 //! Questions with two answers: enter leaves things as they are, a letter has them changed.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
 use super::question::{KeyedAnswer, Question, answered_of};
-use crate::console::screens::settings::draw::described;
-use crate::console::screens::settings::state::SettingsScreen;
-use crate::console::text::{count, sanitize};
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Screen as _, dialog};
-use crate::domain::{Credential, CredentialKind, EndpointId, Timestamp};
+use crate::{
+    Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Screen as _, dialog,
+    domain::{Credential, CredentialKind, EndpointId, Timestamp},
+    screens::settings::{draw::described, state::SettingsScreen},
+    text::{count, sanitize},
+};
 
 /// A confirmation: what is asked, and what is done where the answer is yes.
 pub struct Confirmation {

@@ -1,14 +1,19 @@
 //! The copy menu: the facts of an alert that somebody may want elsewhere, each with a key of its own.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    Frame,
+    layout::Rect,
+    text::{Line, Span},
+};
 
 use super::pick::Pick;
-use crate::console::screens::queue::columns::card;
-use crate::console::text::sanitize;
-use crate::console::{Action, AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog, times};
-use crate::domain::{Alert, AlertId, Deadline, Timestamp};
+use crate::{
+    Action, AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog,
+    domain::{Alert, AlertId, Deadline, Timestamp},
+    screens::queue::columns::card,
+    text::sanitize,
+    times,
+};
 
 /// A fact that can be copied: its key, its name, and its text where the alert tells it.
 struct CopiedFact {

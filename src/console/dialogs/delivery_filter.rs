@@ -3,11 +3,13 @@
 use chrono::{Days, Duration, NaiveDate, NaiveDateTime, NaiveTime};
 
 use super::form_dialog::{FormDialog, Submitted};
-use crate::console::screens::webhooks::state::WebhooksScreen;
-use crate::console::text::sanitize;
-use crate::console::{AppContext, Message, Orders, dialog};
-use crate::domain::{DeliveryFilter, DeliveryState, Endpoint, EndpointId, Timestamp};
-use crate::ui::form::{Form, FormField};
+use crate::{
+    AppContext, Message, Orders, dialog,
+    domain::{DeliveryFilter, DeliveryState, Endpoint, EndpointId, Timestamp},
+    screens::webhooks::state::WebhooksScreen,
+    text::sanitize,
+    ui::form::{Form, FormField},
+};
 
 const STATES: usize = 0;
 const ENDPOINT: usize = 1;

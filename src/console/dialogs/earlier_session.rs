@@ -1,16 +1,17 @@
 //! The dialog at the start that says what an earlier console left: decisions that did not leave, those whose answer
 //! never came, and what was lost with it. It sends nothing.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
 use super::question::{KeyedAnswer, Question, answered_of};
-use crate::console::decisions::alert_of;
-use crate::console::resolving::subject;
-use crate::console::text::sanitize;
-use crate::console::unfinished::said_in_words;
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Message, Order, Orders};
-use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
+use crate::{
+    Action, AppContext, ClickTargets, Dialog, Message, Order, Orders,
+    decisions::alert_of,
+    desk::{JournalAlert, JournalStep, LeftDecision, Leftovers},
+    resolving::subject,
+    text::sanitize,
+    unfinished::said_in_words,
+};
 
 /// How many of a kind are named.
 const NAMED: usize = 3;

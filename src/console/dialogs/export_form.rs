@@ -3,15 +3,16 @@
 
 use std::path::PathBuf;
 
-use super::export_progress::ExportProgress;
-use super::form_dialog::FormDialog;
-use crate::console::screens::queue::state::Queue;
-use crate::console::text::counted;
-use crate::console::{AppContext, Effect, Order, Orders, dialog};
-use crate::desk::{ExportRequest, RecordFormat};
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::{AlertQuery, PageRequest, query};
-use crate::ui::form::{Form, FormField};
+use super::{export_progress::ExportProgress, form_dialog::FormDialog};
+use crate::{
+    AppContext, Effect, Order, Orders,
+    desk::{ExportRequest, RecordFormat},
+    dialog,
+    domain::{AlertQuery, MAX_PAGE_SIZE, PageRequest, query},
+    screens::queue::state::Queue,
+    text::counted,
+    ui::form::{Form, FormField},
+};
 
 /// Opens it; the progress where an export is on its way.
 pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
 use super::question::{KeyedAnswer, Question, answered_of};
-use crate::console::exports::RunningExport;
-use crate::console::text::{count, counted, cut_path};
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Tone};
-use crate::desk::ExportFailure;
+use crate::{
+    AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Tone,
+    desk::ExportFailure,
+    exports::RunningExport,
+    text::{count, counted, cut_path},
+};
 
 /// What can be done here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

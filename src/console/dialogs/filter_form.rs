@@ -5,17 +5,18 @@
 
 use chrono::NaiveDate;
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::text::sanitize;
-use crate::console::{AppContext, Dialog, Message, Order, Orders, Theme};
-use crate::domain::calendar::parse_day;
-use crate::domain::query::{self, DEFAULT_SORT, Key, Vocabulary, field_word};
-use crate::domain::{
-    AlertFilter, AlertStatus, AlertType, CompanyId, LocalConditions, Provider, Sort, SortField, SortOrder,
+use crate::{
+    AppContext, Dialog, Message, Order, Orders, Theme,
+    domain::{
+        AlertFilter, AlertStatus, AlertType, CompanyId, LocalConditions, Provider, Sort, SortField, SortOrder,
+        calendar::parse_day,
+        query::{self, DEFAULT_SORT, Key, Vocabulary, field_word},
+    },
+    text::sanitize,
+    ui::form::{Entered, Form, FormField},
 };
-use crate::ui::form::{Entered, Form, FormField};
 
 const SEARCH: usize = 0;
 const DESCRIPTOR: usize = 1;

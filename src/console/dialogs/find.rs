@@ -1,26 +1,34 @@
 //! Search: one box for words in any field of any alert, and for words of the filter. The Queue shows what is chosen.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use super::alert_search::{AlertSearch, type_into};
-use super::found_rows::lines;
-use super::menu::{List, OpenMenu};
-use super::{case, copy_menu, links_menu};
-use crate::console::dialog;
-use crate::console::effects::SHOWN_OF_FOUND;
-use crate::console::pen::put_lines;
-use crate::console::screens::queue::state::Queue;
-use crate::console::text::{counted, sanitize, wrap_to};
-use crate::console::widgets::menu::{Selection, is_roomy};
-use crate::console::widgets::panel::PanelWidth;
-use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput};
-use crate::desk::find::FoundAlerts;
-use crate::domain::query::{Key, chips, parse, render, without};
-use crate::domain::{Alert, AlertFilter, Sort, Timestamp};
-use crate::service::ServiceError;
-use crate::ui::areas::{FILL, stacked};
+use super::{
+    alert_search::{AlertSearch, type_into},
+    case, copy_menu,
+    found_rows::lines,
+    links_menu,
+    menu::{List, OpenMenu},
+};
+use crate::{
+    Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput,
+    desk::find::FoundAlerts,
+    dialog,
+    domain::{
+        Alert, AlertFilter, Sort, Timestamp,
+        query::{Key, chips, parse, render, without},
+    },
+    effects::SHOWN_OF_FOUND,
+    pen::put_lines,
+    screens::queue::state::Queue,
+    service::ServiceError,
+    text::{counted, sanitize, wrap_to},
+    ui::areas::{FILL, stacked},
+    widgets::{
+        menu::{Selection, is_roomy},
+        panel::PanelWidth,
+    },
+};
 
 /// What is searched.
 const WHAT: &str = "order number, ARN, amount, auth code, transaction, card, name, comment";

@@ -1,10 +1,11 @@
 //! A form as a dialog: fields as data, and what is done with them once they are submitted.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::{AppContext, Dialog, Message, Order, Orders};
-use crate::ui::form::{Entered, Form, FormField};
+use crate::{
+    AppContext, Dialog, Message, Order, Orders,
+    ui::form::{Entered, Form, FormField},
+};
 
 /// Orders that a form leads to, or the field at fault and what is wrong with it.
 pub type Submitted = Result<Orders, (usize, String)>;

@@ -3,17 +3,21 @@
 
 use std::borrow::Cow;
 
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
 
-use crate::console::answer_words::{answer_words, is_answered_refunded, without_reason};
-use crate::console::screens::queue::columns::Column;
-use crate::console::text::sanitize;
-use crate::console::{AppContext, times};
-use crate::desk::find::FoundAlerts;
-use crate::domain::find::FindField;
-use crate::domain::{Alert, FindQuery};
-use crate::ui::table::{self, DataTable};
+use crate::{
+    AppContext,
+    answer_words::{answer_words, is_answered_refunded, without_reason},
+    desk::find::FoundAlerts,
+    domain::{Alert, FindQuery, find::FindField},
+    screens::queue::columns::Column,
+    text::sanitize,
+    times,
+    ui::table::{self, DataTable},
+};
 
 /// The fewest and the most columns for what matched.
 const FIELD: (u16, u16) = (18, 34);

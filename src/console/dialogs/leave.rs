@@ -1,15 +1,16 @@
 //! The dialogs that ask before leaving: while decisions have not left yet, and while texts could not be kept.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
 use super::question::{KeyedAnswer, Question, answered_of};
-use crate::console::answer_drafts::AnswerDraftList;
-use crate::console::begun_text::BegunText;
-use crate::console::decisions::{HoldReason, alert_of};
-use crate::console::resolving::{subject, taken_back};
-use crate::console::text::{counted, sanitize};
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
+use crate::{
+    AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders,
+    answer_drafts::AnswerDraftList,
+    begun_text::BegunText,
+    decisions::{HoldReason, alert_of},
+    resolving::{subject, taken_back},
+    text::{counted, sanitize},
+};
 
 /// Rows that the names of decisions take at most.
 const NAMED: u16 = 6;

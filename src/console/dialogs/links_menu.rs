@@ -3,9 +3,11 @@
 use ratatui::text::{Line, Span};
 
 use super::pick;
-use crate::console::text::{cut_path, sanitize};
-use crate::console::{AppContext, Effect, Order, Orders, Tone};
-use crate::domain::{Alert, AlertLink};
+use crate::{
+    AppContext, Effect, Order, Orders, Tone,
+    domain::{Alert, AlertLink},
+    text::{cut_path, sanitize},
+};
 
 /// Columns that the settings file is named in at most.
 const LONGEST_FILE: u16 = 60;

@@ -3,20 +3,28 @@
 use std::cell::Cell;
 
 use crossterm::event::{Event, MouseEventKind};
-use ratatui::Frame;
-use ratatui::layout::{Margin, Rect};
-use ratatui::text::Line;
+use ratatui::{
+    Frame,
+    layout::{Margin, Rect},
+    text::Line,
+};
 
-use crate::console::keymap::Binding;
-use crate::console::pen::put_lines;
-use crate::console::text::{CUT, capitalized, columns, wrap_to};
-use crate::console::widgets::buttons::{BETWEEN, Button, draw_button, flow};
-use crate::console::widgets::menu::{Selection, is_roomy};
-use crate::console::widgets::panel::{Panel, PanelWidth};
-use crate::console::widgets::scrollbar;
-use crate::console::{Action, AppContext, ClickTargets, KeyContext, Pen, Tone};
-use crate::ui::areas::{FILL, rest_of, stacked};
-use crate::ui::table::{moved, scrolled};
+use crate::{
+    Action, AppContext, ClickTargets, KeyContext, Pen, Tone,
+    keymap::Binding,
+    pen::put_lines,
+    text::{CUT, capitalized, columns, wrap_to},
+    ui::{
+        areas::{FILL, rest_of, stacked},
+        table::{moved, scrolled},
+    },
+    widgets::{
+        buttons::{BETWEEN, Button, draw_button, flow},
+        menu::{Selection, is_roomy},
+        panel::{Panel, PanelWidth},
+        scrollbar,
+    },
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {

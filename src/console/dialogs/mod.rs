@@ -33,9 +33,10 @@ pub mod settle;
 pub mod snooze_menu;
 pub mod views;
 
-use super::screens::queue::state::Queue;
-use super::screens::{ScreenName, Screens};
-use super::{Action, AppContext, KeyContext, Keys, Order, Orders, dialog};
+use super::{
+    Action, AppContext, KeyContext, Keys, Order, Orders, dialog,
+    screens::{ScreenName, Screens, queue::state::Queue},
+};
 
 use answer_form::Choice;
 

@@ -3,9 +3,11 @@
 use ratatui::text::{Line, Span};
 
 use super::pick;
-use crate::console::screens::settings::state::SettingsScreen;
-use crate::console::{Action, AppContext, Message, Order, Orders, Screen as _};
-use crate::domain::{CredentialKind, KeyScope};
+use crate::{
+    Action, AppContext, Message, Order, Orders, Screen as _,
+    domain::{CredentialKind, KeyScope},
+    screens::settings::state::SettingsScreen,
+};
 
 /// What can be created, in the order of the list, each with what it is for.
 const KINDS: [(CredentialKind, &str, &str); 4] = [

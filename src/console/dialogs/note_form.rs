@@ -2,17 +2,21 @@
 
 use chrono::Duration;
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::resolving::subject;
-use crate::console::text::sanitize;
-use crate::console::{Action, AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog};
-use crate::desk::{JournalAlert, Note};
-use crate::domain::card::mask_card_numbers;
-use crate::domain::note::{MAX_NOTE_CHARS, note_text};
-use crate::domain::{Alert, AlertId, Timestamp};
-use crate::ui::form::{Entered, Form, FormField};
+use crate::{
+    Action, AppContext, Dialog, Effect, Message, Order, Orders, Tone,
+    desk::{JournalAlert, Note},
+    dialog,
+    domain::{
+        Alert, AlertId, Timestamp,
+        card::mask_card_numbers,
+        note::{MAX_NOTE_CHARS, note_text},
+    },
+    resolving::subject,
+    text::sanitize,
+    ui::form::{Entered, Form, FormField},
+};
 
 /// What is typed rests so long before it is kept.
 const KEEP_AFTER: Duration = Duration::milliseconds(300);

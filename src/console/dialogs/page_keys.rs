@@ -1,7 +1,6 @@
 //! What the keys of every screen do on a page that lies over one.
 
-use crate::console::screens::ScreenName;
-use crate::console::{Action, Order, Orders};
+use crate::{Action, Order, Orders, screens::ScreenName};
 
 /// Returns true where an action means the same on a page over the screen as on every screen.
 pub fn is_everywhere(action: Action) -> bool {

@@ -1,13 +1,10 @@
 //! A list to pick one of, as a dialog.
 
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::{Frame, layout::Rect, text::Line};
 
 use super::menu::{List, OpenMenu};
-use crate::console::widgets::menu::Selection;
-use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, dialog};
+use crate::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, dialog, widgets::menu::Selection};
 
 /// Handler of the entry that is picked.
 type Picked = Box<dyn FnMut(usize, &mut AppContext) -> Orders + Send>;

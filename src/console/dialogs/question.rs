@@ -1,20 +1,23 @@
 //! What small dialogs share: a panel with lines of text, answers as buttons, and which answer an input gives.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::Span;
+use ratatui::{buffer::Buffer, layout::Rect, style::Style, text::Span};
 
 use super::menu::NO_FIELD;
-use crate::console::decisions::PendingDecision;
-use crate::console::pen::{put_lines, put_right};
-use crate::console::text::{CUT, count, wrap};
-use crate::console::widgets::buttons::{Button, ButtonKind, button_lines, draw_buttons};
-use crate::console::widgets::panel::{Panel, PanelWidth};
-use crate::console::{AppContext, ClickTargets, Message, SessionInfo, Theme, Tone};
-use crate::ui::areas::{FILL, stacked};
-use crate::ui::table::{DataTable, TableColumn};
+use crate::{
+    AppContext, ClickTargets, Message, SessionInfo, Theme, Tone,
+    decisions::PendingDecision,
+    pen::{put_lines, put_right},
+    text::{CUT, count, wrap},
+    ui::{
+        areas::{FILL, stacked},
+        table::{DataTable, TableColumn},
+    },
+    widgets::{
+        buttons::{Button, ButtonKind, button_lines, draw_buttons},
+        panel::{Panel, PanelWidth},
+    },
+};
 
 /// The badge of what reaches the real world.
 const PRODUCTION: &str = " PRODUCTION ";

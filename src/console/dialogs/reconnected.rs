@@ -2,15 +2,16 @@
 //! they were to follow was not recorded, or a window closes while they are paused.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
 use super::question::{KeyedAnswer, Question, answered};
-use crate::console::decisions::HoldReason;
-use crate::console::resolving::{answer_known, subject, taken_back};
-use crate::console::text::{counted, sanitize};
-use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone};
-use crate::domain::exchange::without_exchange;
+use crate::{
+    AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone,
+    decisions::HoldReason,
+    domain::exchange::without_exchange,
+    resolving::{answer_known, subject, taken_back},
+    text::{counted, sanitize},
+};
 
 /// Rows that the names of decisions take at most.
 const NAMED: u16 = 8;

@@ -4,33 +4,34 @@
 use std::path::Path;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, MouseEventKind};
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
 
-use super::alert_rows::{self, AlertRow, OF_MANY};
-use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
-use super::{answer_form, export_form};
-use crate::console::answer_words::BY_WHOM;
-use crate::console::decisions::{PendingDecision, SendTiming, fate_of_run};
-use crate::console::dialog::DataAge;
-use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
-use crate::console::keymap::Chord;
-use crate::console::resolving::{briefly, undo};
-use crate::console::runs::{DECIDED_AGAIN, LeftOut, RunCounts, RunItem, RunRow, RunState};
-use crate::console::text::{columns, count};
-use crate::console::unfinished::in_words;
-use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone, dialog, times,
+use super::{
+    alert_rows::{self, AlertRow, OF_MANY},
+    answer_form, export_form,
+    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
 };
-use crate::desk::{AnswerStep, Fate};
-use crate::domain::sanitize::exported_cell;
-use crate::domain::{Alert, AlertId};
-use crate::ui::areas::{FILL, inset, stacked};
-use crate::ui::fit::{self, KeyHint};
-use crate::ui::pen::put_right;
-use crate::ui::table::{self, Cursor};
+use crate::{
+    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone,
+    answer_words::BY_WHOM,
+    decisions::{PendingDecision, SendTiming, fate_of_run},
+    desk::{AnswerStep, Fate},
+    dialog::{self, DataAge},
+    domain::{Alert, AlertId, sanitize::exported_cell},
+    idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless},
+    keymap::Chord,
+    resolving::{briefly, undo},
+    runs::{DECIDED_AGAIN, LeftOut, RunCounts, RunItem, RunRow, RunState},
+    text::{columns, count},
+    times,
+    ui::{
+        areas::{FILL, inset, stacked},
+        fit::{self, KeyHint},
+        pen::put_right,
+        table::{self, Cursor},
+    },
+    unfinished::in_words,
+};
 
 /// The keys of every screen work here too, after its own.
 const CONTEXTS: [KeyContext; 1] = [KeyContext::Always];

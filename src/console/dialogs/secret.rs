@@ -1,14 +1,15 @@
 //! A secret that was just created: shown this once, copied, and wiped when it is closed.
 
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
 use super::question::{KeyedAnswer, Question, answered_of};
-use crate::console::screens::settings::draw::described;
-use crate::console::text::{sanitize, wrap};
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
-use crate::domain::{CreatedCredential, CredentialKind, Secret};
+use crate::{
+    AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders,
+    domain::{CreatedCredential, CredentialKind, Secret},
+    screens::settings::draw::described,
+    text::{sanitize, wrap},
+};
 
 /// What can be done with a secret that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

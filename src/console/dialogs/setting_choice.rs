@@ -3,10 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use super::pick;
-use crate::console::setting::SettingValue;
-use crate::console::text::capitalized;
-use crate::console::user_settings::UserSetting;
-use crate::console::{AppContext, Message, Order, Orders};
+use crate::{AppContext, Message, Order, Orders, setting::SettingValue, text::capitalized, user_settings::UserSetting};
 
 /// Columns for the values.
 const VALUES: usize = 16;

@@ -3,14 +3,16 @@
 //! The safe button has the focus, and Enter never says the final word.
 
 use crossterm::event::{Event, KeyCode, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::text::sanitize;
-use crate::console::unfinished::{Stage, in_words};
-use crate::console::{AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog, times};
-use crate::domain::{Alert, AlertId, ResolutionAttempt, decide};
-use crate::ui::form::{Entered, Form, FormField};
+use crate::{
+    AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog,
+    domain::{Alert, AlertId, ResolutionAttempt, decide},
+    text::sanitize,
+    times,
+    ui::form::{Entered, Form, FormField},
+    unfinished::{Stage, in_words},
+};
 
 /// The fields that change.
 const ALERT: usize = 0;

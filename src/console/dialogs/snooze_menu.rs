@@ -4,15 +4,20 @@ use chrono::Duration;
 use ratatui::text::{Line, Span};
 
 use super::pick::Pick;
-use crate::console::decisions::alert_of;
-use crate::console::resolving::subject;
-use crate::console::screens::queue::state::Queue;
-use crate::console::snoozes::MOST_SNOOZED;
-use crate::console::text::{count, counted, sanitize};
-use crate::console::{Action, AppContext, Effect, Keep, Message, Order, Orders, Tone, times};
-use crate::desk::SnoozedAlert;
-use crate::domain::snooze::{NoSnooze, SNOOZE_LENGTHS, snoozed_until};
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::{
+    Action, AppContext, Effect, Keep, Message, Order, Orders, Tone,
+    decisions::alert_of,
+    desk::SnoozedAlert,
+    domain::{
+        Alert, AlertId, Timestamp,
+        snooze::{NoSnooze, SNOOZE_LENGTHS, snoozed_until},
+    },
+    resolving::subject,
+    screens::queue::state::Queue,
+    snoozes::MOST_SNOOZED,
+    text::{count, counted, sanitize},
+    times,
+};
 
 /// Columns for the lengths.
 const LENGTHS: usize = 12;

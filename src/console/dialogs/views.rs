@@ -2,23 +2,29 @@
 //! narrows it.
 
 use crossterm::event::{Event, KeyEvent};
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Modifier;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    Frame,
+    layout::Rect,
+    style::Modifier,
+    text::{Line, Span},
+};
 
-use super::alert_search::type_into;
-use super::form_dialog::prompt;
-use super::menu::{List, OpenMenu};
-use super::palette::offers::names_that_fit;
-use crate::console::screens::queue::state::Queue;
-use crate::console::text::sanitize;
-use crate::console::views::View;
-use crate::console::widgets::menu::{Selection, is_roomy};
-use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, TextInput, Tone};
-use crate::desk::{BuiltIn, SavedView};
-use crate::domain::query;
-use crate::ui::areas::rest_of;
+use super::{
+    alert_search::type_into,
+    form_dialog::prompt,
+    menu::{List, OpenMenu},
+    palette::offers::names_that_fit,
+};
+use crate::{
+    Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, TextInput, Tone,
+    desk::{BuiltIn, SavedView},
+    domain::query,
+    screens::queue::state::Queue,
+    text::sanitize,
+    ui::areas::rest_of,
+    views::View,
+    widgets::menu::{Selection, is_roomy},
+};
 
 /// Columns for the names.
 const NAMES: usize = 20;

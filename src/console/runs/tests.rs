@@ -1,11 +1,15 @@
 //! What becomes of the decisions of a run, how it is told, and which runs stay.
 
 use super::*;
-use crate::console::decisions::HoldReason;
-use crate::desk::{JournalEntry, JournalStep};
-use crate::domain::resolution::Decision;
-use crate::domain::time::{from_iso, to_iso};
-use crate::domain::{AlertType, Provider};
+use crate::{
+    decisions::HoldReason,
+    desk::{JournalEntry, JournalStep},
+    domain::{
+        AlertType, Provider,
+        resolution::Decision,
+        time::{from_iso, to_iso},
+    },
+};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()

@@ -1,10 +1,14 @@
 //! Facts of a detail as lines: a label and a text beside it, in as many lines as it takes.
 
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
 
-use crate::console::Theme;
-use crate::console::text::{columns, hanging, sanitize, wrap};
+use crate::{
+    Theme,
+    text::{columns, hanging, sanitize, wrap},
+};
 
 /// Columns of the labels, at least.
 const LABEL: u16 = 14;

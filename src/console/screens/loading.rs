@@ -2,15 +2,15 @@
 //! list that there is nothing of to draw.
 
 use chrono::Duration;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use crate::console::pen::put_lines;
-use crate::console::text::{sanitize, wrap};
-use crate::console::{Action, DrawContext, Loadable, Reply};
-use crate::domain::Timestamp;
-use crate::service::ServiceError;
+use crate::{
+    Action, DrawContext, Loadable, Reply,
+    domain::Timestamp,
+    pen::put_lines,
+    service::ServiceError,
+    text::{sanitize, wrap},
+};
 
 /// The shortest time between two loads because of changes.
 const SETTLE: Duration = Duration::seconds(1);

@@ -2,8 +2,7 @@
 
 use crossterm::event::{Event, MouseEventKind};
 
-use crate::console::Action;
-use crate::ui::table::moved;
+use crate::{Action, ui::table::moved};
 
 /// The row that an action moves a cursor to among so many rows; `None` for an action that does not move.
 pub fn row_after(action: Action, at: usize, rows: usize, page: usize) -> Option<usize> {

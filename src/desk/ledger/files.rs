@@ -2,21 +2,29 @@
 //! Each process that runs writes a file of its own and holds it locked. Files of processes that have ended are merged
 //! into one.
 
-use std::collections::{HashMap, HashSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::{HashMap, HashSet},
+    fs::{self, File, OpenOptions},
+    io::{self, BufRead as _, BufReader, Write as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use chrono::Duration;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::fold::{History, LeftDecision};
-use super::steps::{JournalEntry, JournalStep};
-use crate::desk::file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn};
-use crate::domain::Timestamp;
-use crate::domain::time::{SharedClock, from_iso, to_iso};
+use super::{
+    fold::{History, LeftDecision},
+    steps::{JournalEntry, JournalStep},
+};
+use crate::{
+    domain::{
+        Timestamp,
+        time::{SharedClock, from_iso, to_iso},
+    },
+    file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn},
+};
 
 /// Retention of the journal's lines.
 const KEPT: Duration = Duration::days(90);
@@ -75,7 +83,7 @@ impl std::fmt::Debug for Journal {
 impl Journal {
     /// Opens the journal for a process on this place. What those that have ended wrote is merged, and lines beyond the
     /// retention are pruned. Returns what they left unfinished on this place.
-    pub(in crate::desk) fn open(
+    pub(crate) fn open(
         directory: &Path,
         place: &str,
         user: Option<&str>,
@@ -113,13 +121,13 @@ impl Journal {
     }
 
     /// The journal of a desk on which nothing can be written: what others decided there is known all the same.
-    pub(in crate::desk) fn only_read(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Self {
+    pub(crate) fn only_read(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Self {
         let (directory, place, user) = (directory.to_owned(), place.to_owned(), user.map(str::to_owned));
         Self { directory, session: Uuid::now_v7(), place, user, clock, own: None }
     }
 
     /// Path of the file of all processes that have ended.
-    pub(in crate::desk) fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.directory.join(FILE)
     }
 

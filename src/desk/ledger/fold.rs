@@ -5,10 +5,11 @@ use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
-use super::fate::Fate;
-use super::steps::{AnswerStep, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
-use crate::domain::time::from_iso;
-use crate::domain::{AlertId, Timestamp};
+use super::{
+    fate::Fate,
+    steps::{AnswerStep, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep},
+};
+use crate::domain::{AlertId, Timestamp, time::from_iso};
 
 /// The most notifications that are held.
 const MOST_NOTIFICATIONS: usize = 1_000;

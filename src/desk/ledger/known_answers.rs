@@ -1,14 +1,16 @@
 //! Known answers: the outcomes of alerts as the journal of a desk tells them, for where a list is behind and shows
 //! none.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
-use super::fate::Fate;
-use super::fold::{DecisionRecord, History};
-use super::steps::{AnswerStep, JournalAlert};
-use crate::domain::resolution::Verdict;
-use crate::domain::{Alert, AlertId, AlertStatus, Amount, OutcomeId, Resolution, Timestamp, decide};
+use super::{
+    fate::Fate,
+    fold::{DecisionRecord, History},
+    steps::{AnswerStep, JournalAlert},
+};
+use crate::domain::{
+    Alert, AlertId, AlertStatus, Amount, OutcomeId, Resolution, Timestamp, decide, resolution::Verdict,
+};
 
 /// The answer to an alert, as far as the journal tells it.
 #[derive(Debug, Clone, PartialEq)]

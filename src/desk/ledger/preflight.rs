@@ -1,14 +1,14 @@
 //! Preflight check: looks for other refunds of the payment right before an answer is sent. Others may have refunded it
 //! since the form was filled in, and what is to have been refunded may not be.
 
-use std::collections::HashMap;
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
-use super::fold::History;
-use super::known_answers::KnownAnswer;
-use crate::desk::same_payment::same_payment;
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionAttempt, duplicate, sanitize};
-use crate::service::{Deployment, ServiceError};
+use super::{fold::History, known_answers::KnownAnswer};
+use crate::{
+    domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionAttempt, duplicate, sanitize},
+    same_payment::same_payment,
+    service::{Deployment, ServiceError},
+};
 
 /// Timeout of one look, 60 s. A look that timed out is repeated while there is time.
 pub const LONGEST: Duration = Duration::from_secs(60);

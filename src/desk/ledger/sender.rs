@@ -3,10 +3,15 @@
 use std::time::Duration;
 
 use super::steps::AnswerStep;
-use crate::domain::indeterminate::{Found, POLLS_OF_A_COMMAND, Proof, gap_before, proof};
-use crate::domain::time::Clock;
-use crate::domain::{Alert, AlertId, Timestamp, redact};
-use crate::service::{Alerts, Attempts, ResolveRequest, ServiceError};
+use crate::{
+    domain::{
+        Alert, AlertId, Timestamp,
+        indeterminate::{Found, POLLS_OF_A_COMMAND, Proof, gap_before, proof},
+        redact,
+        time::Clock,
+    },
+    service::{Alerts, Attempts, ResolveRequest, ServiceError},
+};
 
 /// A decision that became the outcome of its alert.
 #[derive(Debug, Clone, PartialEq)]

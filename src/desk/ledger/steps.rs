@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::fate::Fate;
-use crate::desk::answer_drafts::Draft;
-use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts};
+use crate::{
+    answer_drafts::Draft,
+    domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts},
+};
 
 /// An alert as the journal names it: enough to find it and to speak of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -299,13 +301,13 @@ impl JournalStep {
     }
 
     /// The words of the same.
-    pub(in crate::desk) fn lost_words(&self) -> Option<&str> {
+    pub(crate) fn lost_words(&self) -> Option<&str> {
         if let Self::Notified { tone, words, .. } = self { Some(words.as_str()).filter(|_| tone == LOST) } else { None }
     }
 
     /// Returns whether it has to be on the disk before anything else is done. Notifications may be lost with the
     /// machine.
-    pub(in crate::desk) fn is_binding(&self) -> bool {
+    pub(crate) fn is_binding(&self) -> bool {
         !matches!(self, Self::Notified { .. })
     }
 
@@ -348,16 +350,16 @@ pub struct JournalEntry {
 }
 
 /// An alert's id as text.
-pub(in crate::desk) mod id {
+pub(crate) mod id {
     use serde::{Deserialize as _, Deserializer, Serializer, de};
 
     use crate::domain::AlertId;
 
-    pub(in crate::desk) fn serialize<S: Serializer>(id: &AlertId, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(id: &AlertId, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(id)
     }
 
-    pub(in crate::desk) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(|_| de::Error::custom("not an id"))
     }
 }

@@ -1,7 +1,7 @@
 //! The facts that two alerts share, each by itself, the strongest first.
 
 use super::{is_of_one_card, is_same_arn, is_same_code};
-use crate::domain::alert::Alert;
+use crate::alert::Alert;
 
 /// A fact that two alerts share, stronger ones before weaker ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

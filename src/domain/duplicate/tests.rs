@@ -4,10 +4,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::domain::advice::advice;
-use crate::domain::resolution::InvalidReason;
-use crate::domain::time::from_iso;
-use crate::domain::{AlertStatus, Currency, Outcome};
+use crate::{AlertStatus, Currency, Outcome, advice::advice, resolution::InvalidReason, time::from_iso};
 
 #[rstest]
 #[case(|_: &mut Alert| {}, true)]
@@ -360,8 +357,8 @@ proptest! {
             prop_assert_eq!(last_four(&one), last_four(&other));
             prop_assert!(last_four(&one).is_some(), "two alerts without a card have no card in common");
             prop_assert_eq!(&one.currency, &other.currency);
-            prop_assert_eq!(one.amount.map(domain::Amount::decimal),
-                other.amount.map(domain::Amount::decimal));
+            prop_assert_eq!(one.amount.map(crate::Amount::decimal),
+                other.amount.map(crate::Amount::decimal));
         }
     }
 

@@ -5,9 +5,11 @@
 
 use chrono::TimeDelta;
 
-use crate::domain::outcome::Outcome;
-use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord, Resolution, decide};
-use crate::domain::time::Timestamp;
+use crate::{
+    outcome::Outcome,
+    resolution::{InvalidReason, OlderRefunded, OlderWord, Resolution, decide},
+    time::Timestamp,
+};
 
 /// Longest lag of another machine's clock behind ours.
 const SKEW: TimeDelta = TimeDelta::minutes(5);
@@ -106,9 +108,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::resolution::Decision;
-    use crate::domain::time::from_iso;
-    use crate::domain::{AlertId, Amount};
+    use crate::resolution::Decision;
+    use crate::time::from_iso;
+    use crate::{AlertId, Amount};
 
     fn sent_at() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::domain::Outcome;
-use crate::domain::time::from_iso;
+use crate::{Outcome, time::from_iso};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:07:00Z").unwrap()

@@ -2,12 +2,13 @@
 
 use chrono::TimeDelta;
 
-use super::patch::AlertPatch;
-use super::windows::ResponseWindows;
-use crate::domain::alert::{Alert, AlertStatus, Deadline};
-use crate::domain::ids::{AlertId, CompanyId, EnrollmentId};
-use crate::domain::outcome::Outcome;
-use crate::domain::time::{Timestamp, later_by};
+use super::{patch::AlertPatch, windows::ResponseWindows};
+use crate::{
+    alert::{Alert, AlertStatus, Deadline},
+    ids::{AlertId, CompanyId, EnrollmentId},
+    outcome::Outcome,
+    time::{Timestamp, later_by},
+};
 
 /// Intake terms: what alerts get that do not say it themselves.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,12 @@
 //! Merging a patch into a known alert.
 
 use super::patch::AlertPatch;
-use crate::domain::alert::Alert;
-use crate::domain::field::{Field, Kind, Merge};
-use crate::domain::sanitize;
-use crate::domain::time::Timestamp;
+use crate::{
+    alert::Alert,
+    field::{Field, Kind, Merge},
+    sanitize,
+    time::Timestamp,
+};
 
 /// Merges a patch into a known alert. Given provider data are taken over; outcome, status, deadline and the service's
 /// own times stay, and of a resolved alert every time does. `None` where nothing changes.
@@ -46,8 +48,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::domain::outcome::Outcome;
-    use crate::domain::time::from_iso;
+    use crate::outcome::Outcome;
+    use crate::time::from_iso;
 
     /// Sets a field to one of a few values; not at all where there is none.
     fn set(alert: &mut Alert, field: &Field<Alert>, value: Option<u8>) {

@@ -1,8 +1,10 @@
 //! The alert patch: what a source says of one alert, and which fields it gave.
 
-use crate::domain::alert::{Alert, AlertStatus};
-use crate::domain::field::Field;
-use crate::domain::ids::AlertId;
+use crate::{
+    alert::{Alert, AlertStatus},
+    field::Field,
+    ids::AlertId,
+};
 
 /// Set of fields of an alert, by their place in the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Options of an ingested batch, and the report of its result.
 
-use crate::domain::resolution::FieldError;
+use crate::resolution::FieldError;
 
 /// Options of ingest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! The rows of one source: a second one of the same identity that contradicts the first is of another alert.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher as _, RandomState};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher as _, RandomState},
+};
 
-use super::patch::AlertPatch;
-use super::report::RejectedRow;
-use crate::domain::identity::Identifier;
-use crate::domain::resolution::FieldError;
+use super::{patch::AlertPatch, report::RejectedRow};
+use crate::{identity::Identifier, resolution::FieldError};
 
 /// Facts of a row that are compared. Networks give six digits of a BIN or eight.
 const FACTS: [&str; 5] = ["card", "card", "card", "amount", "currency"];

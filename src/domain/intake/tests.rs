@@ -5,13 +5,15 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::domain::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
-use crate::domain::card::mask_card_numbers;
-use crate::domain::ids::{AlertId, CompanyId, EnrollmentId, OutcomeId};
-use crate::domain::money::Currency;
-use crate::domain::outcome::Outcome;
-use crate::domain::resolution::FieldError;
-use crate::domain::time::{Timestamp, from_iso};
+use crate::{
+    alert::{Alert, AlertStatus, AlertType, Deadline, Provider},
+    card::mask_card_numbers,
+    ids::{AlertId, CompanyId, EnrollmentId, OutcomeId},
+    money::Currency,
+    outcome::Outcome,
+    resolution::FieldError,
+    time::{Timestamp, from_iso},
+};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()

@@ -8,15 +8,17 @@ use std::borrow::Cow;
 use chrono::Datelike;
 
 use super::patch::{AlertPatch, FieldSet};
-use crate::domain::alert::{Alert, AlertStatus, Deadline};
-use crate::domain::card::{is_card_number, mask_card_numbers};
-use crate::domain::field::{Content, Field, Kind, TextRule};
-use crate::domain::identity::Identifier;
-use crate::domain::money::Amount;
-use crate::domain::outcome::Outcome;
-use crate::domain::resolution::FieldError;
-use crate::domain::sanitize;
-use crate::domain::time::Timestamp;
+use crate::{
+    alert::{Alert, AlertStatus, Deadline},
+    card::{is_card_number, mask_card_numbers},
+    field::{Content, Field, Kind, TextRule},
+    identity::Identifier,
+    money::Amount,
+    outcome::Outcome,
+    resolution::FieldError,
+    sanitize,
+    time::Timestamp,
+};
 
 /// Most hours that an alert can have left: over ten years.
 pub const MAX_HOURS_LEFT: i64 = 100_000;

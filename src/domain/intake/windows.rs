@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::TimeDelta;
 
-use crate::domain::alert::{AlertType, Provider, default_window};
+use crate::alert::{AlertType, Provider, default_window};
 
 /// Response windows: the time a merchant has to answer, by provider and type (decisions, Alerts and time).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

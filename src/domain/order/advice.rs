@@ -1,10 +1,12 @@
 //! Advice from an order's state for its alert: shipped, refunded and cancelled orders suggest the answer.
 
 use super::{MatchConfidence, MatchDoubt, OrderAdvice, OrderMatch, OrderState};
-use crate::domain::alert::Alert;
-use crate::domain::duplicate::{RefundTime, sure_evidence};
-use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::time::Timestamp;
+use crate::{
+    alert::Alert,
+    duplicate::{RefundTime, sure_evidence},
+    resolution::{Decision, InvalidReason},
+    time::Timestamp,
+};
 
 /// Answer where the money had gone back before the alert came.
 const REFUNDED_EARLIER: Decision = Decision::Invalid(InvalidReason::PreviouslyRefunded);
@@ -110,11 +112,11 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::advice::{advice, refund_warning};
-    use crate::domain::identity::Contradiction;
-    use crate::domain::order::{MerchantOrder, OrderEvidence};
-    use crate::domain::time::from_iso;
-    use crate::domain::{Currency, Outcome};
+    use crate::advice::{advice, refund_warning};
+    use crate::identity::Contradiction;
+    use crate::order::{MerchantOrder, OrderEvidence};
+    use crate::time::from_iso;
+    use crate::{Currency, Outcome};
 
     const BEFORE: &str = "2026-03-03T08:00:00Z";
 

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use super::{MerchantOrder, OrderField, OrderState};
-use crate::domain::card::{is_card_number, mask_card_numbers};
-use crate::domain::field::{ID, Kind, NAME, WORD};
-use crate::domain::identity::Identifier;
-use crate::domain::money::{Amount, Currency};
-use crate::domain::resolution::FieldError;
-use crate::domain::sanitize;
-use crate::domain::time::{Timestamp, from_iso, to_iso};
+use crate::{
+    card::{is_card_number, mask_card_numbers},
+    field::{ID, Kind, NAME, WORD},
+    identity::Identifier,
+    money::{Amount, Currency},
+    resolution::FieldError,
+    sanitize,
+    time::{Timestamp, from_iso, to_iso},
+};
 
 /// Digits of a BIN that are kept of a whole card number, whatever the card.
 const BIN_DIGITS: usize = 6;

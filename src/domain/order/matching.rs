@@ -6,8 +6,10 @@ use std::cmp::Reverse;
 use chrono::{Duration, NaiveDate};
 
 use super::{MatchConfidence, MatchDoubt, MerchantOrder, OrderEvidence, OrderMatch};
-use crate::domain::alert::Alert;
-use crate::domain::identity::{CardComparison, Contradiction, Identifier, contradiction};
+use crate::{
+    alert::Alert,
+    identity::{CardComparison, Contradiction, Identifier, contradiction},
+};
 
 /// Longest interval between the dates of a payment and its authorization: codes of six digits recur.
 const SAME_CODE: Duration = Duration::days(2);
@@ -158,8 +160,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::Currency;
-    use crate::domain::time::from_iso;
+    use crate::Currency;
+    use crate::time::from_iso;
 
     const ARN: &str = "74320456118200319945216";
 

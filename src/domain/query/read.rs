@@ -8,8 +8,7 @@ use super::words::{
     DEFAULT_SORT, Key, Vocabulary, amount_comparison, key_before_colon, read_currency, read_sort, read_type,
     unknown_comparison,
 };
-use crate::domain::calendar::parse_day;
-use crate::domain::{AlertFilter, Amount, Comparison, Provider, Sort};
+use crate::{AlertFilter, Amount, Comparison, Provider, Sort, calendar::parse_day};
 
 /// A query error: what is wrong with one word, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -300,7 +299,7 @@ mod tests {
 
     use super::super::render::render;
     use super::*;
-    use crate::domain::{AlertStatus, AlertType, SortField, SortOrder};
+    use crate::{AlertStatus, AlertType, SortField, SortOrder};
 
     #[test]
     fn a_query_says_everything_the_list_operation_can_do() {

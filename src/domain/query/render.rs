@@ -1,9 +1,11 @@
 //! Rendering a query: the one canonical text of a filter and a sort, and its chips, one small text for each thing that
 //! it sets.
 
-use super::read::parse;
-use super::words::{self, DEFAULT_SORT, Key, Vocabulary};
-use crate::domain::{AlertFilter, Amount, Comparison, Sort};
+use super::{
+    read::parse,
+    words::{self, DEFAULT_SORT, Key, Vocabulary},
+};
+use crate::{AlertFilter, Amount, Comparison, Sort};
 
 /// Returns the canonical text of a filter and a sort. [`super::parse`] reads it back to the same.
 pub fn render(filter: &AlertFilter, sort: Sort) -> String {

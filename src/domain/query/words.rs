@@ -1,8 +1,9 @@
 //! The words of the query language: its keys, and how each value is spelled.
 
-use crate::closed_enum;
-use crate::domain::resolution::{Dialect, OlderWord};
-use crate::domain::{AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder};
+use crate::{
+    AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder, closed_enum,
+    resolution::{Dialect, OlderWord},
+};
 
 /// Order of a query that names none: what is due next comes first.
 pub const DEFAULT_SORT: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };

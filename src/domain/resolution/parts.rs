@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{Decision, Dialect, FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderRefunded, OlderWord, Resolution};
-use crate::domain::card::mask_card_numbers;
-use crate::domain::money::{Amount, Money};
-use crate::domain::sanitize::excerpt;
+use crate::{
+    card::mask_card_numbers,
+    money::{Amount, Money},
+    sanitize::excerpt,
+};
 
 /// The parts of a resolution as text, before any rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -215,7 +217,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::Currency;
+    use crate::Currency;
 
     fn text(text: &str) -> Option<String> {
         Some(text.to_owned())

@@ -1,11 +1,13 @@
 //! Effect of a resolution on its alert: the transition table of the interface.
 
 use super::{Decision, InvalidReason, OlderRefunded, OlderWord, Resolution};
-use crate::domain::alert::{Alert, AlertStatus};
-use crate::domain::ids::OutcomeId;
-use crate::domain::money::Amount;
-use crate::domain::outcome::Outcome;
-use crate::domain::time::Timestamp;
+use crate::{
+    alert::{Alert, AlertStatus},
+    ids::OutcomeId,
+    money::Amount,
+    outcome::Outcome,
+    time::Timestamp,
+};
 
 /// The verdict of a resolution: what it does to an alert and to its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +89,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::resolution::{Dialect, ResolutionParts};
+    use crate::resolution::{Dialect, ResolutionParts};
 
     fn said(dialect: Dialect, refunded: &str, resolution: Option<&str>) -> Resolution {
         let parts = ResolutionParts {

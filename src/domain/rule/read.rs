@@ -1,8 +1,10 @@
 //! Reading rules: `NAME: QUERY -> refunded|not-refunded|invalid REASON ["comment"]`, a line each.
 
 use super::{DecisionRule, RuleError};
-use crate::domain::query::{Vocabulary, parse_as_said, quoted};
-use crate::domain::resolution::{Decision, InvalidReason, Resolution};
+use crate::{
+    query::{Vocabulary, parse_as_said, quoted},
+    resolution::{Decision, InvalidReason, Resolution},
+};
 
 /// Most characters of a rule's name.
 const LONGEST_NAME: usize = 60;

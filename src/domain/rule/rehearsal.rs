@@ -1,10 +1,12 @@
 //! Rehearsing rules: what they would have suggested for alerts of the past, against what was decided.
 
 use super::{DecisionRule, Rehearsal, RehearsedRule, as_it_waited, suggestion};
-use crate::domain::alert::Alert;
-use crate::domain::outcome::Outcome;
-use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::time::Timestamp;
+use crate::{
+    alert::Alert,
+    outcome::Outcome,
+    resolution::{Decision, InvalidReason},
+    time::Timestamp,
+};
 
 impl<'r> Rehearsal<'r> {
     /// Returns a rehearsal of rules, on no alert yet.
@@ -61,7 +63,7 @@ mod tests {
 
     use super::super::parse_rules;
     use super::*;
-    use crate::domain::{AlertStatus, Deadline, OutcomeId, Resolution, decide};
+    use crate::{AlertStatus, Deadline, OutcomeId, Resolution, decide};
 
     fn now() -> Timestamp {
         Alert::sample().alert_time.unwrap() + Duration::days(9)

@@ -3,11 +3,13 @@
 //! An endpoint's address is typed text. Without a guard the engine could connect to the machine's own services, to the
 //! private network behind it or to a cloud's metadata service.
 
-use std::collections::BTreeSet;
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::str::FromStr;
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    str::FromStr,
+    sync::Arc,
+};
 
 use ipnet::IpNet;
 use url::{Host, Url};

@@ -1,7 +1,6 @@
 //! The credential of a webhook endpoint: what it knows us by, and what can be sent.
 
-use crate::domain::resolution::FieldError;
-use crate::domain::secret::Secret;
+use crate::{resolution::FieldError, secret::Secret};
 
 /// Longest user name, password or header value.
 pub const MAX_CREDENTIAL_BYTES: usize = 4_096;

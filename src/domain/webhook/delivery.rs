@@ -1,8 +1,6 @@
 //! Webhook deliveries and their attempts, as they are kept and listed.
 
-use crate::closed_enum;
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind};
+use crate::{AlertId, DeliveryId, EndpointId, EventId, EventKind, closed_enum, time::Timestamp};
 
 closed_enum! {
     /// State of a delivery (reliability, The outbox).

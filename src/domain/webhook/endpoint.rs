@@ -2,13 +2,14 @@
 
 use chrono::TimeDelta;
 
-use super::auth::EndpointAuth;
-use super::signing;
-use crate::domain::resolution::FieldError;
-use crate::domain::secret::Secret;
-use crate::domain::time::Timestamp;
-use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::domain::{CaCertificates, EndpointId};
+use super::{auth::EndpointAuth, signing};
+use crate::{
+    CaCertificates, EndpointId,
+    resolution::FieldError,
+    secret::Secret,
+    time::Timestamp,
+    url::{EndpointUrl, PlainHttp},
+};
 
 /// A webhook endpoint to add.
 #[derive(Debug, Clone, PartialEq, Eq)]

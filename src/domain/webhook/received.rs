@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::signing::SignatureFault;
-use crate::domain::time::Timestamp;
+use crate::time::Timestamp;
 
 /// A received event.
 #[derive(Debug, Clone, PartialEq, Eq)]

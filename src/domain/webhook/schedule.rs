@@ -1,14 +1,13 @@
 //! Webhook deliveries: the retry schedule, their order, what an attempt makes of a delivery and its endpoint, and
 //! redelivery.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::{collections::HashMap, hash::Hash};
 
 use chrono::TimeDelta;
 use rand::{Rng, RngExt};
 
 use super::delivery::DeliveryState;
-use crate::domain::time::{Timestamp, later_by, to_iso};
+use crate::time::{Timestamp, later_by, to_iso};
 
 /// Seconds to wait after the first, second, ... failed attempt: 5 s, 30 s, 2 min, 10 min, 30 min, 1, 2, 4, 8, 12, 20
 /// and 24 h. When the last gap's attempt fails as well, the delivery is exhausted.
@@ -213,7 +212,7 @@ mod tests {
     use rand::rngs::StdRng;
 
     use super::*;
-    use crate::domain::time::from_iso;
+    use crate::time::from_iso;
 
     fn noon() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

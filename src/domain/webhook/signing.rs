@@ -3,13 +3,10 @@
 
 use std::ops::RangeInclusive;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use chrono::TimeDelta;
 
-use crate::domain::resolution::FieldError;
-use crate::domain::secret::Secret;
-use crate::domain::time::Timestamp;
+use crate::{resolution::FieldError, secret::Secret, time::Timestamp};
 
 /// Prefix of a secret.
 const PREFIX: &str = "whsec_";

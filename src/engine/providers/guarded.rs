@@ -5,15 +5,19 @@
 //! the provider is ill: it cannot be reached, does not answer, or answers with nonsense. A refusal is an answer of a
 //! healthy provider.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{AlertProvider, Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
-use crate::domain::time::SharedClock;
-use crate::outbound::circuit::{Circuit, CircuitLimits};
+use crate::{
+    domain::time::SharedClock,
+    outbound::circuit::{Circuit, CircuitLimits},
+};
 
 /// Limits of a [`Guarded`] provider.
 #[derive(Debug, Clone, Copy)]

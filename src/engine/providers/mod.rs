@@ -8,10 +8,7 @@ pub mod guarded;
 pub mod http;
 pub mod simulator;
 
-use std::collections::HashMap;
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 

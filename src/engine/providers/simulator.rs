@@ -1,13 +1,14 @@
 //! A simulated alert network: takes decisions, keeps them, and fails in every way a real one does, by data and by seed.
 
-use std::collections::{HashMap, VecDeque};
-use std::ops::RangeInclusive;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::RangeInclusive,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{AlertProvider, Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
 use crate::domain::{AttemptId, Provider};

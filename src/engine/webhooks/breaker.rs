@@ -6,8 +6,10 @@
 
 use chrono::Duration;
 
-use crate::domain::time::Timestamp;
-use crate::outbound::circuit::{Circuit, CircuitLimits};
+use crate::{
+    domain::time::Timestamp,
+    outbound::circuit::{Circuit, CircuitLimits},
+};
 
 /// Opened by the fifth failure in a row, and later where trust was earned; the pause is doubled by each further one.
 const LIMITS: CircuitLimits =

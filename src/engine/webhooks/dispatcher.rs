@@ -10,22 +10,32 @@
 //! lease that nobody finishes runs out, and a record whose fence is broken changes nothing. A fault in here costs a
 //! repeat at worst.
 
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures::FutureExt as _;
-use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::{
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+};
 use tokio_util::sync::CancellationToken;
 
-use super::gathering::Gathering;
-use super::queues::{EndpointQueues, Limits};
-use super::sender::{AttemptReport, Sender};
-use crate::domain::NextStep;
-use crate::domain::time::{SharedClock, Timestamp};
-use crate::domain::webhook::schedule::{AttemptResult, GAPS_SECONDS, next_step};
-use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult};
+use super::{
+    gathering::Gathering,
+    queues::{EndpointQueues, Limits},
+    sender::{AttemptReport, Sender},
+};
+use crate::{
+    domain::{
+        NextStep,
+        time::{SharedClock, Timestamp},
+        webhook::schedule::{AttemptResult, GAPS_SECONDS, next_step},
+    },
+    store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult},
+};
 
 /// Number of unrecorded results with which nothing more is leased.
 const MOST_UNRECORDED: usize = 1_024;

@@ -1,8 +1,10 @@
 //! The gathering of results: those of sends that end at about the same time are recorded together. A commit of many
 //! costs hardly more than a commit of one.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crate::domain::batch;
 

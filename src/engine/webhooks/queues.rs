@@ -6,14 +6,16 @@
 //! sockets, but not the others' turn. Sockets are shared by dynamic thresholds: an organization may use as many as it
 //! leaves free. So the next one finds as many as anybody has.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::time::{Duration, Instant};
+use std::{
+    collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
+    time::{Duration, Instant},
+};
 
 use super::breaker::Breaker;
-use crate::domain::time::Timestamp;
-use crate::domain::{DeliveryId, EndpointId, OrganizationId};
-use crate::store::DueDelivery;
+use crate::{
+    domain::{DeliveryId, EndpointId, OrganizationId, time::Timestamp},
+    store::DueDelivery,
+};
 
 /// Duration from which a send no longer counts against the total.
 const SLOW_AFTER: Duration = Duration::from_millis(250);

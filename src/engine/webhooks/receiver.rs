@@ -1,39 +1,52 @@
 //! The local webhook receiver: a small HTTP server that takes deliveries as a merchant's system would, checks them,
 //! records and forwards them.
 
-use std::io;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::post;
-use axum::{Extension, Router};
+use axum::{
+    Extension, Router,
+    body::Body,
+    extract::{Request, State},
+    http::{
+        HeaderMap, HeaderValue, StatusCode,
+        header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
+    },
+    response::{IntoResponse, Response},
+    routing::post,
+};
 use subtle::ConstantTimeEq as _;
-use tokio::net::TcpListener;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
-use tokio_util::sync::{CancellationToken, DropGuard};
-use tokio_util::task::TaskTracker;
+use tokio::{
+    net::TcpListener,
+    sync::{OwnedSemaphorePermit, mpsc},
+};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 use tower::Layer as _;
 
-use super::recording::{RecordedDelivery, Recording};
-use super::reposting::Forwarder;
-use super::signature;
-use crate::domain::signing::SignatureFault;
-use crate::domain::time::SharedClock;
-use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, Subject};
-use crate::domain::{EndpointAuth, Secret};
-use crate::inbound::accepting::{Acceptor, Newcomer};
-use crate::inbound::answering::AnswerBody;
-use crate::inbound::body::{announced, discard, read};
-use crate::inbound::connection::{self, Ending, HeadLimits};
-use crate::inbound::connections::{Activity, Connections, Line};
-use crate::inbound::write_timeout::WriteTimeout;
-use crate::outbound::credential::basic;
+use super::{
+    recording::{RecordedDelivery, Recording},
+    reposting::Forwarder,
+    signature,
+};
+use crate::{
+    domain::{
+        EndpointAuth, Secret,
+        signing::SignatureFault,
+        time::SharedClock,
+        webhook::received::{Forwarding, Receipt, ReceivedEvent, Subject},
+    },
+    inbound::{
+        accepting::{Acceptor, Newcomer},
+        answering::AnswerBody,
+        body::{announced, discard, read},
+        connection::{self, Ending, HeadLimits},
+        connections::{Activity, Connections, Line},
+        write_timeout::WriteTimeout,
+    },
+    outbound::credential::basic,
+};
 
 /// Longest body that is taken.
 const MAX_BODY_BYTES: usize = 1024 * 1024;

@@ -1,21 +1,23 @@
 //! A recording of received deliveries: a file of NDJSON that a line is added to for each, and that is read to send them
 //! again.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::signature;
-use crate::domain::resolution::FieldError;
-use crate::domain::time::{Timestamp, from_iso, to_iso};
-use crate::domain::webhook::received::Subject;
-use crate::domain::{BYTE_ORDER_MARK, EventId, Secret};
+use crate::domain::{
+    BYTE_ORDER_MARK, EventId, Secret,
+    resolution::FieldError,
+    time::{Timestamp, from_iso, to_iso},
+    webhook::received::Subject,
+};
 
 /// First bytes of a line.
 const FIRST: &[u8] = b"{\"receivedAt\":";

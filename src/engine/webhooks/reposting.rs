@@ -1,20 +1,16 @@
 //! Posting a received delivery on to another URL: with retries when it is forwarded as it comes, once when a recording
 //! is replayed.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::recording::RecordedDelivery;
-use crate::domain::time::SharedClock;
-use crate::domain::url::EndpointUrl;
-use crate::domain::{CaCertificates, EndpointAuth, FieldError, Secret, signing};
-use crate::outbound::causes::cause;
-use crate::outbound::client::HttpClient;
-use crate::outbound::credential;
-use crate::outbound::proxy::Proxy;
+use crate::{
+    domain::{CaCertificates, EndpointAuth, FieldError, Secret, signing, time::SharedClock, url::EndpointUrl},
+    outbound::{causes::cause, client::HttpClient, credential, proxy::Proxy},
+};
 
 /// Longest time for a post in all.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -4,14 +4,15 @@
 //! the connection uses leaves out what the policy does not allow. Addresses that stand literally in the URL, which no
 //! resolver ever sees, are checked before the request.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-use crate::domain::webhook::address::{AddressPolicy, Refused};
-use crate::outbound::names::look_up;
+use crate::{
+    domain::webhook::address::{AddressPolicy, Refused},
+    outbound::names::look_up,
+};
 
 /// Longest time to resolve a name where nothing is sent yet.
 const LOOK_UP: Duration = Duration::from_secs(1);

@@ -1,29 +1,43 @@
 //! One delivery attempt: one POST, its answer, and nothing else.
 
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::{
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use chrono::TimeDelta;
 use lru::LruCache;
-use reqwest::dns::Resolve;
-use reqwest::header::{self, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{
+    dns::Resolve,
+    header::{self, CONTENT_TYPE, HeaderMap, HeaderValue},
+};
 use url::Url;
 
-use super::resolver::GuardedResolver;
-use super::signature;
-use crate::domain::card::mask_card_numbers;
-use crate::domain::sanitize::without_controls;
-use crate::domain::time::Timestamp;
-use crate::domain::url::{masked, secrets};
-use crate::domain::webhook::address::{AddressPolicy, Refused};
-use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
-use crate::domain::{CaCertificates, EndpointAuth, NextStep, Secret, SentRequest, redact};
-use crate::outbound::causes::{cause, find};
-use crate::outbound::client::{HttpClient, USER_AGENT};
-use crate::outbound::names::HostNames;
-use crate::outbound::{body, credential, retry_after};
-use crate::store::{AttemptRecord, DueDelivery};
+use super::{resolver::GuardedResolver, signature};
+use crate::{
+    domain::{
+        CaCertificates, EndpointAuth, NextStep, Secret, SentRequest,
+        card::mask_card_numbers,
+        redact,
+        sanitize::without_controls,
+        time::Timestamp,
+        url::{masked, secrets},
+        webhook::{
+            address::{AddressPolicy, Refused},
+            schedule::{AttemptResult, MAX_RETRY_AFTER},
+        },
+    },
+    outbound::{
+        body,
+        causes::{cause, find},
+        client::{HttpClient, USER_AGENT},
+        credential,
+        names::HostNames,
+        retry_after,
+    },
+    store::{AttemptRecord, DueDelivery},
+};
 
 pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
 

@@ -1,13 +1,14 @@
 //! Signatures of deliveries as Standard Webhooks has them: HMAC-SHA256 of id, time and body, one for each secret.
 
 use aws_lc_rs::hmac;
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 
-use crate::domain::Secret;
-use crate::domain::resolution::FieldError;
-use crate::domain::signing::{SignatureFault, key_of};
-use crate::domain::time::Timestamp;
+use crate::domain::{
+    Secret,
+    resolution::FieldError,
+    signing::{SignatureFault, key_of},
+    time::Timestamp,
+};
 
 /// The version that stands before a signature.
 const VERSION: &str = "v1";

@@ -1,15 +1,18 @@
 //! The chain of the audit log: entries with the hash of the one before. An entry is stored in the commit of its change,
 //! and linked to the chain later, with others. So no change waits for the commit of another one.
 
-use super::connection::Connection;
-use super::statements::{Columns, ManyCells};
-use super::statements::{cell, storable};
-use super::unit::Unit;
-use crate::domain::audit::{AuditLink, AuditRecord, UnlinkedEntry};
-use crate::store::audit_log;
-use crate::store::sql::StoreRows;
-use crate::store::stored_row::StoredRow;
-use crate::store::work::Work;
+use super::{
+    connection::Connection,
+    statements::{Columns, ManyCells, cell, storable},
+    unit::Unit,
+};
+use crate::{
+    audit_log,
+    domain::audit::{AuditLink, AuditRecord, UnlinkedEntry},
+    sql::StoreRows,
+    stored_row::StoredRow,
+    work::Work,
+};
 
 /// Most entries that are linked in one transaction.
 const AT_ONCE: i64 = 1_000;

@@ -2,10 +2,8 @@
 
 use chrono::TimeDelta;
 
-use super::connection::Connection;
-use super::statements::cell;
-use crate::domain::time::Timestamp;
-use crate::store::work::Work;
+use super::{connection::Connection, statements::cell};
+use crate::{domain::time::Timestamp, work::Work};
 
 /// Tolerated difference of the clocks.
 const APART: TimeDelta = TimeDelta::seconds(5);

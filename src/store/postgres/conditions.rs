@@ -1,16 +1,18 @@
 //! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the
 //! columns of `alert`.
 
-use super::connection::Connection;
-use super::counts::{DAY_MICROS, NO_DAY};
-use super::statements::{Sql, Value, cell};
-use crate::domain::fold::fold;
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertType, SortField, SortOrder};
-use crate::store::filter::{Conditions, FilterRanges, ISSUERS, Range, is_indexed};
-use crate::store::searched::BLANKS;
-use crate::store::sql::StoreRows;
-use crate::store::work::Work;
+use super::{
+    connection::Connection,
+    counts::{DAY_MICROS, NO_DAY},
+    statements::{Sql, Value, cell},
+};
+use crate::{
+    domain::{AlertFilter, AlertType, SortField, SortOrder, fold::fold, time::Timestamp},
+    filter::{Conditions, FilterRanges, ISSUERS, Range, is_indexed},
+    searched::BLANKS,
+    sql::StoreRows,
+    work::Work,
+};
 
 /// A compiled filter.
 #[derive(Debug, Clone)]

@@ -1,19 +1,23 @@
 //! Connections: transactions that end with the unit of work that began them, and statements in one call.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use deadpool_postgres::Object;
 use futures::TryStreamExt as _;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Row, SimpleQueryMessage};
+use tokio_postgres::{
+    Row, SimpleQueryMessage,
+    types::{ToSql, Type},
+};
 
-use super::fault::{ends_the_connection, in_words, is_read_only};
-use super::statements::{Sql, Values};
-use crate::store::StoreError;
-use crate::store::stored_row::StoredRow;
-use crate::store::work::Work;
+use super::{
+    fault::{ends_the_connection, in_words, is_read_only},
+    statements::{Sql, Values},
+};
+use crate::{StoreError, stored_row::StoredRow, work::Work};
 
 /// Longest wait for the statement after a commit, which has been answered by then.
 const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);

@@ -2,11 +2,12 @@
 
 use uuid::Uuid;
 
-use super::connection::Connection;
-use super::statements::cell;
-use crate::store::StoreError;
-use crate::store::copy_mark::{CopyMark, UNFINISHED_COPY};
-use crate::store::work::Work;
+use super::{connection::Connection, statements::cell};
+use crate::{
+    StoreError,
+    copy_mark::{CopyMark, UNFINISHED_COPY},
+    work::Work,
+};
 
 /// Reads the mark, where there is one.
 pub(super) async fn read(conn: &Connection) -> Work<Option<CopyMark>> {

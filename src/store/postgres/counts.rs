@@ -1,17 +1,15 @@
 //! Materialized counts of alerts by kind, of each day and in all. Each commit adds rows of its own, so that nobody
 //! waits for another's; the sum of its rows is the count of a kind. Added rows are merged now and then.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::{collections::HashMap, sync::LazyLock};
 
-use super::connection::Connection;
-use super::statements::storable;
-use super::unit::Unit;
-use crate::domain::Alert;
-use crate::domain::fold::fold;
-use crate::store::alert_rows::day_of;
-pub(super) use crate::store::alert_rows::{DAY_MICROS, NO_DAY};
-use crate::store::work::Work;
+use super::{connection::Connection, statements::storable, unit::Unit};
+pub(super) use crate::alert_rows::{DAY_MICROS, NO_DAY};
+use crate::{
+    alert_rows::day_of,
+    domain::{Alert, fold::fold},
+    work::Work,
+};
 
 /// The SELECT of the counts, from the alerts.
 pub(super) fn counted() -> String {

@@ -5,15 +5,21 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 use uuid::Uuid;
 
-use super::connection::Connection;
-use super::liveness::is_dead;
-use super::statements::{cell, micros};
-use super::unit::Unit;
-use crate::domain::lease;
-use crate::domain::time::Timestamp;
-use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};
-use crate::store::due::{InHand, Leased, Waiting};
-use crate::store::work::Work;
+use super::{
+    connection::Connection,
+    liveness::is_dead,
+    statements::{cell, micros},
+    unit::Unit,
+};
+use crate::{
+    domain::{
+        lease,
+        time::Timestamp,
+        webhook::schedule::{DeliveryEnd, sendable_at},
+    },
+    due::{InHand, Leased, Waiting},
+    work::Work,
+};
 
 /// Number of rows that are read at once.
 const AT_ONCE: usize = 256;

@@ -2,25 +2,20 @@
 
 use std::path::Path;
 
-use super::clock;
-use super::connection::Connection;
-use super::copy_mark;
-use super::counts::counted;
-use super::fingerprint;
-use super::liveness::DEAD_AFTER;
-use super::look::connect;
-use super::migrate;
-use crate::domain::database::PostgresAddress;
-use crate::domain::time::Timestamp;
-use crate::store::audit_log;
-use crate::store::examine::{self, CHECKS, Check, Examination, checked, numbers, text};
-use crate::store::key_file;
-use crate::store::sealed::KEY_CHECK;
-use crate::store::sql::StoreRows;
-use crate::store::subjects::access::placed;
-use crate::store::subjects::networks::gateways;
-use crate::store::work::Work;
-use crate::store::{Finding, SchemaState, StoreError};
+use super::{
+    clock, connection::Connection, copy_mark, counts::counted, fingerprint, liveness::DEAD_AFTER, look::connect,
+    migrate,
+};
+use crate::{
+    Finding, SchemaState, StoreError, audit_log,
+    domain::{database::PostgresAddress, time::Timestamp},
+    examine::{self, CHECKS, Check, Examination, checked, numbers, text},
+    key_file,
+    sealed::KEY_CHECK,
+    sql::StoreRows,
+    subjects::{access::placed, networks::gateways},
+    work::Work,
+};
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
 

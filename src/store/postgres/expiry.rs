@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::connection::Connection;
-use super::counts::{CountChanges, CountKey};
-use super::rows;
-use super::statements::{cell, limit_of, micros};
-use super::unit::Unit;
-use crate::domain::Alert;
-use crate::domain::time::Timestamp;
-use crate::store::work::Work;
+use super::{
+    connection::Connection,
+    counts::{CountChanges, CountKey},
+    rows,
+    statements::{cell, limit_of, micros},
+    unit::Unit,
+};
+use crate::{
+    domain::{Alert, time::Timestamp},
+    work::Work,
+};
 
 /// OPEN alerts without outcome and without a running resolution.
 const LAPSING: &str = "a.status = 'OPEN' AND a.open_deadline IS NOT NULL

@@ -2,8 +2,7 @@
 
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use crate::store::work::WorkFault;
-use crate::store::{RefusalCause, StoreError};
+use crate::{RefusalCause, StoreError, work::WorkFault};
 
 impl From<tokio_postgres::Error> for WorkFault {
     fn from(error: tokio_postgres::Error) -> Self {

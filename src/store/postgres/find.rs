@@ -7,14 +7,18 @@
 
 use uuid::Uuid;
 
-use super::conditions::{literal, push_order};
-use super::connection::Connection;
-use super::rows::{read_by_ids, read_by_keys};
-use super::statements::{Sql, Value, cell, limit_of};
-use super::unit::Unit;
-use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder};
-use crate::store::searched::{EDGE, SearchShare, find_patterns, find_text};
-use crate::store::work::Work;
+use super::{
+    conditions::{literal, push_order},
+    connection::Connection,
+    rows::{read_by_ids, read_by_keys},
+    statements::{Sql, Value, cell, limit_of},
+    unit::Unit,
+};
+use crate::{
+    domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
+    searched::{EDGE, SearchShare, find_patterns, find_text},
+    work::Work,
+};
 
 /// Sample size, of the newest alerts that wait and of the oldest others, which tells how common a word is. The newest
 /// others lie behind all that wait, and most have expired a moment ago.

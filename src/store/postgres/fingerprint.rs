@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use super::connection::Connection;
-use crate::store::schema::{Differences, Objects};
-use crate::store::stored_row::StoredRow;
-use crate::store::work::Work;
+use crate::{
+    schema::{Differences, Objects},
+    stored_row::StoredRow,
+    work::Work,
+};
 
 /// Objects by the steps that make them, each with table, name and definition. Steps are `FIRST`, or `FIRST-LAST` where
 /// a later step drops the object; 0 marks an optional one.

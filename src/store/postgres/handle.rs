@@ -1,21 +1,26 @@
 //! The handle on a PostgreSQL store, and its ways of units of work: one statement, reading from one snapshot, and
 //! writing.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use tokio::sync::watch::{Receiver, Sender};
 
-use super::chain;
-use super::keeper::Keeper;
-use super::pool::Pool;
-use super::unit::{Shared, Unit};
-use crate::domain::{Actor, DatabaseId, InstanceId};
-use crate::store::sql::StoreRows;
-use crate::store::units::{Job, UnitContext, UnitOfWork, Units, Way};
-use crate::store::work::{Work, WorkFault};
-use crate::store::{SharedStore, Store, StoreError, StoreResult};
+use super::{
+    chain,
+    keeper::Keeper,
+    pool::Pool,
+    unit::{Shared, Unit},
+};
+use crate::{
+    SharedStore, Store, StoreError, StoreResult,
+    domain::{Actor, DatabaseId, InstanceId},
+    sql::StoreRows,
+    units::{Job, UnitContext, UnitOfWork, Units, Way},
+    work::{Work, WorkFault},
+};
 
 /// A store in a PostgreSQL database. Any number of processes may have the same one open.
 #[derive(Clone)]

@@ -5,19 +5,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::counts::{CountChanges, CountKey};
-use super::outcomes::record_events;
-use super::rows;
-use super::statements::{cell, storable};
-use super::unit::Unit;
-use crate::domain::intake::merge;
-use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertPatch, EventKind, IngestReport};
-use crate::store::alert_rows::Stored;
-use crate::store::sql::StoreRows;
-use crate::store::subjects::named::Named;
-use crate::store::subjects::outbox::recipients;
-use crate::store::work::Work;
+use super::{
+    counts::{CountChanges, CountKey},
+    outcomes::record_events,
+    rows,
+    statements::{cell, storable},
+    unit::Unit,
+};
+use crate::{
+    alert_rows::Stored,
+    domain::{Alert, AlertId, AlertPatch, EventKind, IngestReport, intake::merge, time::Timestamp},
+    sql::StoreRows,
+    subjects::{named::Named, outbox::recipients},
+    work::Work,
+};
 
 /// Ingests alerts, all in one unit of work.
 pub(crate) async fn ingest(

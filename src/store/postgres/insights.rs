@@ -1,16 +1,19 @@
 //! The alerts within a filter, as statistics ask for them: from the counts where those know it, the rest from the
 //! alerts.
 
-use super::conditions::Wanted;
-use super::counts::{DAY_MICROS, NO_DAY};
-use super::statements::{Sql, Value, micros};
-use super::unit::Unit;
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider};
-use crate::store::sql::rewritten;
-use crate::store::stored_row::StoredRow;
-use crate::store::subjects::insights::{self, CountedKind, InsightScope, Reach, ToldDays};
-use crate::store::work::Work;
+use super::{
+    conditions::Wanted,
+    counts::{DAY_MICROS, NO_DAY},
+    statements::{Sql, Value, micros},
+    unit::Unit,
+};
+use crate::{
+    domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider, time::Timestamp},
+    sql::rewritten,
+    stored_row::StoredRow,
+    subjects::insights::{self, CountedKind, InsightScope, Reach, ToldDays},
+    work::Work,
+};
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
 pub(crate) async fn insights(

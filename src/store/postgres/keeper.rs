@@ -2,25 +2,33 @@
 //! changes four times a second while somebody listens. It merges counts, and checks the clocks and the data key. It
 //! ends with the store and says so, whatever the rest of the process does.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    thread::{Builder, JoinHandle},
+    time::Duration,
+};
 
-use tokio::sync::{oneshot, watch};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::{
+    sync::{oneshot, watch},
+    time::{Instant, sleep, timeout},
+};
 use tokio_postgres::Client;
 
-use super::clock::{ClockWatch, SERVERS_DATE};
-use super::counts::DRAW_TOGETHER;
-use super::fault::{is_full, unreachable};
-use super::liveness;
-use super::pool::Pool;
-use super::session::{CONNECT, DatabaseServer};
-use super::statements::moment;
-use super::unit::Shared;
-use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::sealed::CHECK;
-use crate::store::{StoreError, StoreResult};
+use super::{
+    clock::{ClockWatch, SERVERS_DATE},
+    counts::DRAW_TOGETHER,
+    fault::{is_full, unreachable},
+    liveness,
+    pool::Pool,
+    session::{CONNECT, DatabaseServer},
+    statements::moment,
+    unit::Shared,
+};
+use crate::{
+    StoreError, StoreResult,
+    domain::time::{Clock as _, SystemClock},
+    sealed::CHECK,
+};
 
 /// Interval between polls for changes.
 const LOOK: Duration = Duration::from_millis(250);

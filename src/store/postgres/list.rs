@@ -13,20 +13,23 @@
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::conditions::{Nulls, Wanted, direction, push_order, sort_column};
-use super::connection::Connection;
-use super::counts::{DAY_MICROS, NO_DAY};
-use super::rows::{read_by_id, read_by_ids};
-use super::statements::{Sql, Value, cell, limit_of};
-use super::unit::Unit;
-use crate::domain::time::Timestamp;
-use crate::domain::{
-    AlertFilter, AlertId, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, Sort, SortField,
-    SortOrder,
+use super::{
+    conditions::{Nulls, Wanted, direction, push_order, sort_column},
+    connection::Connection,
+    counts::{DAY_MICROS, NO_DAY},
+    rows::{read_by_id, read_by_ids},
+    statements::{Sql, Value, cell, limit_of},
+    unit::Unit,
 };
-use crate::store::alert_rows::{SUMS, currency_sum};
-use crate::store::sql::rewritten;
-use crate::store::work::Work;
+use crate::{
+    alert_rows::{SUMS, currency_sum},
+    domain::{
+        AlertFilter, AlertId, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, Sort, SortField,
+        SortOrder, time::Timestamp,
+    },
+    sql::rewritten,
+    work::Work,
+};
 
 /// Offset from which it pays to ask the counts for the beginning of a page.
 const DEEP: u64 = 1_000;

@@ -4,10 +4,8 @@
 use tokio_postgres::Client;
 use uuid::Uuid;
 
-use super::connection::Connection;
-use super::statements::cell;
-use crate::domain::InstanceId;
-use crate::store::work::Work;
+use super::{connection::Connection, statements::cell};
+use crate::{domain::InstanceId, work::Work};
 
 /// Time after which a process without a heartbeat is dead, in SQL.
 pub(super) const DEAD_AFTER: &str = "interval '15 seconds'";

@@ -2,13 +2,8 @@
 
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
-use super::connection::Connection;
-use super::fault::unreachable;
-use super::pool::Pool;
-use super::session::DatabaseServer;
-use crate::domain::database::PostgresAddress;
-use crate::store::work::WorkFault;
-use crate::store::{RefusalCause, StoreError, StoreResult};
+use super::{connection::Connection, fault::unreachable, pool::Pool, session::DatabaseServer};
+use crate::{RefusalCause, StoreError, StoreResult, domain::database::PostgresAddress, work::WorkFault};
 
 /// Most connections of a command that inspects a database or moves it.
 const FEW: u32 = 4;

@@ -1,18 +1,22 @@
 //! Schema migrations, numbered and with checksums, applied by one process at a time. A newer or altered schema is
 //! refused.
 
-use super::connection::Connection;
-use super::copy_mark;
-use super::find;
-use super::fingerprint;
-use super::look::connect;
-use super::statements::{cell, micros};
-use crate::domain::database::PostgresAddress;
-use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::copy_mark::UNFINISHED_COPY;
-use crate::store::schema::{self, Migration, migrations};
-use crate::store::work::{Work, WorkFault};
-use crate::store::{SchemaState, StoreError, StoreResult};
+use super::{
+    connection::Connection,
+    copy_mark, find, fingerprint,
+    look::connect,
+    statements::{cell, micros},
+};
+use crate::{
+    SchemaState, StoreError, StoreResult,
+    copy_mark::UNFINISHED_COPY,
+    domain::{
+        database::PostgresAddress,
+        time::{Clock as _, SystemClock},
+    },
+    schema::{self, Migration, migrations},
+    work::{Work, WorkFault},
+};
 
 /// Every step, in order.
 const MIGRATIONS: &[Migration] = migrations!(

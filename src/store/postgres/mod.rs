@@ -1,4 +1,4 @@
-//! PostgreSQL behind [`crate::store::Store`]: a pool of connections, units of work as transactions, and a keeper
+//! PostgreSQL behind [`crate::Store`]: a pool of connections, units of work as transactions, and a keeper
 //! thread. The thread sends heartbeats and learns of the changes of other processes.
 
 pub(super) mod chain;
@@ -30,9 +30,10 @@ mod statements;
 pub(super) mod transfer;
 mod unit;
 
-pub(super) use self::connection::Connection;
-pub(super) use self::fault::is_duplicate as is_taken;
-pub use self::handle::PostgresStore;
-pub(super) use self::liveness::{is_beside_service, is_dead};
-pub use self::opening::PostgresOptions;
-pub(super) use self::unit::Unit;
+pub(super) use self::{
+    connection::Connection,
+    fault::is_duplicate as is_taken,
+    liveness::{is_beside_service, is_dead},
+    unit::Unit,
+};
+pub use self::{handle::PostgresStore, opening::PostgresOptions};

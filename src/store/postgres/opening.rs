@@ -1,31 +1,38 @@
 //! Opening a store: the schema, the data key, the first organization, and the announcement of this process.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, atomic::AtomicBool},
+};
 
 use tokio::sync::watch;
 
-use super::clock::{self, ClockWatch};
-use super::connection::Connection;
-use super::copy_mark;
-use super::handle::PostgresStore;
-use super::keeper::{Keeper, NEWEST_CHANGE};
-use super::look::{connect, connect_to};
-use super::migrate;
-use super::session::DatabaseServer;
-use super::statements::cell;
-use super::unit::Shared;
-use crate::domain::database::PostgresAddress;
-use crate::domain::event::RenderEvent;
-use crate::domain::time::{Clock as _, SystemClock};
-use crate::domain::{Actor, DatabaseId, InstanceId};
-use crate::store::key_file::DataKey;
-use crate::store::sealed::KEY_CHECK;
-use crate::store::sql::StoreRows;
-use crate::store::subjects::organizations::ensure_organization;
-use crate::store::work::Work;
-use crate::store::{StoreError, StoreResult};
+use super::{
+    clock::{self, ClockWatch},
+    connection::Connection,
+    copy_mark,
+    handle::PostgresStore,
+    keeper::{Keeper, NEWEST_CHANGE},
+    look::{connect, connect_to},
+    migrate,
+    session::DatabaseServer,
+    statements::cell,
+    unit::Shared,
+};
+use crate::{
+    StoreError, StoreResult,
+    domain::{
+        Actor, DatabaseId, InstanceId,
+        database::PostgresAddress,
+        event::RenderEvent,
+        time::{Clock as _, SystemClock},
+    },
+    key_file::DataKey,
+    sealed::KEY_CHECK,
+    sql::StoreRows,
+    subjects::organizations::ensure_organization,
+    work::Work,
+};
 
 /// Options of a PostgreSQL store.
 #[derive(Clone)]

@@ -4,20 +4,24 @@
 
 use futures::try_join;
 
-use super::connection::Connection;
-use super::counts::{CountChanges, CountKey};
-use super::rows::{self, new_keys};
-use super::statements::{Values, micros};
-use super::unit::Unit;
-use crate::domain::attempt::record_outcome;
-use crate::domain::fold::fold;
-use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AttemptId, DeliveryId, EventId, EventKind, OrganizationId, Resolution};
-use crate::store::alert_rows::Stored;
-use crate::store::searched::find_text;
-use crate::store::sql::StoreRows;
-use crate::store::subjects::outbox::recipients;
-use crate::store::work::Work;
+use super::{
+    connection::Connection,
+    counts::{CountChanges, CountKey},
+    rows::{self, new_keys},
+    statements::{Values, micros},
+    unit::Unit,
+};
+use crate::{
+    alert_rows::Stored,
+    domain::{
+        Alert, AlertId, AttemptId, DeliveryId, EventId, EventKind, OrganizationId, Resolution, attempt::record_outcome,
+        fold::fold, time::Timestamp,
+    },
+    searched::find_text,
+    sql::StoreRows,
+    subjects::outbox::recipients,
+    work::Work,
+};
 
 /// Reads an alert by its row's key.
 pub(crate) async fn read(unit: &Unit<'_>, key: i64) -> Work<Alert> {

@@ -1,21 +1,25 @@
 //! Connection pool of a process: a bounded number of places, fewer where the server gives fewer. One connection is kept
 //! for the commits of answers whose call was made.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use deadpool_postgres::{Manager, ManagerConfig, PoolError, RecyclingMethod, Runtime, TimeoutType, Timeouts};
-use futures::FutureExt as _;
-use futures::future::select_ok;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use futures::{FutureExt as _, future::select_ok};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 use tokio_postgres::Config;
 
-use super::connection::Connection;
-use super::fault::{is_full, unreachable};
-use super::session::DatabaseServer;
-use crate::store::work::Work;
-use crate::store::{StoreError, StoreResult};
+use super::{
+    connection::Connection,
+    fault::{is_full, unreachable},
+    session::DatabaseServer,
+};
+use crate::{StoreError, StoreResult, work::Work};
 
 /// Longest wait of a unit of work for a connection.
 const ACQUIRE: Duration = Duration::from_secs(5);

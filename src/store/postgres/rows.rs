@@ -1,21 +1,25 @@
 //! Alerts as rows: writing many, reading them, field by field from the tables of the domain.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
 
 use uuid::Uuid;
 
-use super::connection::Connection;
-use super::statements::{Columns, ManyCells};
-use super::statements::{cell, micros};
-use crate::domain::fold::fold;
-use crate::domain::{Alert, AlertId, Amount, OrganizationId, Outcome};
-use crate::store::alert_rows::{self, SharedValues, Stored, selection};
-use crate::store::searched::{find_text, search_text};
-use crate::store::stored_row::StoredRow;
-use crate::store::work::Work;
-use crate::store::{StoreError, StoreResult};
+use super::{
+    connection::Connection,
+    statements::{Columns, ManyCells, cell, micros},
+};
+use crate::{
+    StoreError, StoreResult,
+    alert_rows::{self, SharedValues, Stored, selection},
+    domain::{Alert, AlertId, Amount, OrganizationId, Outcome, fold::fold},
+    searched::{find_text, search_text},
+    stored_row::StoredRow,
+    work::Work,
+};
 
 static READ_BY_KEYS: LazyLock<String> = LazyLock::new(|| selection("a.key = ANY($1)"));
 static READ_BY_IDS: LazyLock<String> = LazyLock::new(|| selection("a.organization = $1 AND a.id = ANY($2)"));

@@ -2,29 +2,40 @@
 //!
 //! TLS of connections to a server, as libpq's `sslmode` has it: encryption, and proof of the server's identity.
 
-use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use deadpool_postgres::Connect;
 use futures::future::BoxFuture;
-use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::task::JoinHandle;
-use tokio_postgres::config::SslMode;
-use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
-use tokio_postgres::{Client, Config, Error};
+use rustls::{ClientConfig, pki_types::ServerName};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    task::JoinHandle,
+};
+use tokio_postgres::{
+    Client, Config, Error,
+    config::SslMode,
+    tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream},
+};
 use tokio_rustls::{TlsConnector, client};
 
 use super::fault::in_words;
-use crate::domain::CaCertificates;
-use crate::domain::database::{DatabaseTls, PostgresAddress};
-use crate::outbound::tls::ca_file;
-use crate::outbound::trust::{self, ServerProof};
-use crate::store::{StoreError, StoreResult};
+use crate::{
+    StoreError, StoreResult,
+    domain::{
+        CaCertificates,
+        database::{DatabaseTls, PostgresAddress},
+    },
+    outbound::{
+        tls::ca_file,
+        trust::{self, ServerProof},
+    },
+};
 
 /// Longest wait for a connection to the server.
 pub(super) const CONNECT: Duration = Duration::from_secs(4);

@@ -9,8 +9,10 @@ use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use crate::domain::field::{Field, Kind};
-pub(super) use crate::store::alert_rows::{micros, moment};
-pub(super) use crate::store::stored_row::cell;
+pub(super) use crate::{
+    alert_rows::{micros, moment},
+    stored_row::cell,
+};
 
 /// Values of a statement.
 pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];

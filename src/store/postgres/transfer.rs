@@ -6,27 +6,27 @@ use async_trait::async_trait;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use super::chain;
-use super::connection::Connection;
-use super::copy_mark;
-use super::counts::{TOTALS, counted};
-use super::find;
-use super::liveness::DEAD_AFTER;
-use super::look::connect;
-use super::migrate;
-use super::pool::Pool;
-use super::statements::{Columns, ManyCells};
-use super::statements::{cell, storable};
-use crate::domain::database::PostgresAddress;
-use crate::store::work::Work;
+use super::{
+    chain,
+    connection::Connection,
+    copy_mark,
+    counts::{TOTALS, counted},
+    find,
+    liveness::DEAD_AFTER,
+    look::connect,
+    migrate,
+    pool::Pool,
+    statements::{Columns, ManyCells, cell, storable},
+};
+use crate::{domain::database::PostgresAddress, work::Work};
 
-use crate::store::audit_log;
-use crate::store::copy_mark::{CopyEnd, require_current};
-use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
-use crate::store::portable::{PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
-use crate::store::sql::StoreRows;
-use crate::store::stored_row::StoredRow;
-use crate::store::{SchemaState, StoreError, StoreResult};
+use crate::{
+    SchemaState, StoreError, StoreResult, audit_log,
+    copy_mark::{CopyEnd, CopyMark, DESK, Occupant, UNFINISHED_COPY, require_current},
+    portable::{PortableCell, PortableColumn, PortableRow, PortableTable, TABLES},
+    sql::StoreRows,
+    stored_row::StoredRow,
+};
 
 /// One end of a copy.
 pub(crate) struct PostgresEnd {

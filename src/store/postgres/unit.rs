@@ -1,16 +1,16 @@
 //! One unit of work: its connection, its actor, and its entries of the audit log.
 
-use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
+};
 
-use super::connection::Connection;
-use super::rows::organization_key;
-use crate::domain::audit::UnlinkedEntry;
-use crate::domain::event::RenderEvent;
-use crate::domain::{Actor, DatabaseId, InstanceId, OrganizationId};
-use crate::store::key_file::DataKey;
-use crate::store::work::Work;
+use super::{connection::Connection, rows::organization_key};
+use crate::{
+    domain::{Actor, DatabaseId, InstanceId, OrganizationId, audit::UnlinkedEntry, event::RenderEvent},
+    key_file::DataKey,
+    work::Work,
+};
 
 /// The shared context of units of work.
 pub(crate) struct Shared {

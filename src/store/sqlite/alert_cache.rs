@@ -1,18 +1,21 @@
 //! A cache of the alerts that were read last, by the key of their row. An entry holds while its row carries the number
 //! of the same commit. Without a newer commit the row is not read for that.
 
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex};
+use std::{
+    num::NonZeroUsize,
+    sync::{Arc, Mutex},
+};
 
 use lru::LruCache;
 use rusqlite::Connection;
 
-use super::interned::Dictionary;
-use super::rows::read_by_key;
-use super::sql::{Statements as _, cell};
-use super::worker::locked;
-use crate::domain::SharedAlert;
-use crate::store::{StoreError, StoreResult};
+use super::{
+    interned::Dictionary,
+    rows::read_by_key,
+    sql::{Statements as _, cell},
+    worker::locked,
+};
+use crate::{StoreError, StoreResult, domain::SharedAlert};
 
 /// Most alerts in the cache: those that a desk reads over and over, in some 1 MB. More of them, kept for long, keep the
 /// memory around them too.

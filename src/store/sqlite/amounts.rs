@@ -3,16 +3,22 @@
 //! Like the columns of words it is of one commit. It follows later commits by the days with counts touched since: a
 //! commit that changes an alert touches the counts of its day.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::{
+    cmp::Reverse,
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::counts::{on_day, places, touched_days};
-use super::worker::locked;
-use crate::domain::{Amount, Currency, CurrencySum, Money};
-use crate::store::StoreResult;
+use super::{
+    counts::{on_day, places, touched_days},
+    worker::locked,
+};
+use crate::{
+    StoreResult,
+    domain::{Amount, Currency, CurrencySum, Money},
+};
 
 /// Most alerts of which amounts are kept: of more the memory would be too much.
 const MOST_ALERTS: u64 = 4_000_000;

@@ -1,28 +1,30 @@
 //! Online backup: a verified copy of the database while others write to it.
 
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::Connection;
 
-use super::checksum;
-use super::connection::{self, Purpose, check_library};
-pub use super::copy::Contents;
-use super::copy::{copy, open_ours, prove_key, same_file};
-use super::data_key::key_check;
-use super::files::{unusable, with_suffix};
-use super::instance::{files_ending, is_free, make_locked};
-use super::restore::settle;
-pub use super::restore::{RestoreOptions, Restored, is_pending, restore};
-use super::soundness::check_log;
-pub use super::staging::StepObserver;
-use super::staging::{CHECKSUM, DATABASE, KEY, LeftBehind, Move, OwnStaging, Staging};
-use crate::domain::InstanceId;
-use crate::store::encryption::Seal;
-use crate::store::key_file::find;
-use crate::store::sealed::proves;
-use crate::store::{StoreError, StoreResult};
+use super::{
+    checksum,
+    connection::{self, Purpose, check_library},
+    copy::{copy, open_ours, prove_key, same_file},
+    data_key::key_check,
+    files::{unusable, with_suffix},
+    instance::{files_ending, is_free, make_locked},
+    restore::settle,
+    soundness::check_log,
+    staging::{CHECKSUM, DATABASE, KEY, LeftBehind, Move, OwnStaging, Staging},
+};
+pub use super::{
+    copy::Contents,
+    restore::{RestoreOptions, Restored, is_pending, restore},
+    staging::StepObserver,
+};
+use crate::{StoreError, StoreResult, domain::InstanceId, encryption::Seal, key_file::find, sealed::proves};
 
 /// Options of a backup.
 #[derive(Debug, Clone)]
@@ -54,7 +56,7 @@ pub struct Backup {
 /// been verified.
 ///
 /// # Errors
-/// [`crate::store::StoreError`] with the file that is at fault and the way out. Nothing is left behind then.
+/// [`crate::StoreError`] with the file that is at fault and the way out. Nothing is left behind then.
 pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
     back_up_to_its_place(options).map_err(|error| error.at(&options.target))
 }

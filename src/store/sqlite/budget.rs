@@ -1,15 +1,19 @@
 //! Statement budgets: a limit on the steps of a statement before it is interrupted, and the end of one that nobody
 //! waits for.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Instant,
+};
 
 use rusqlite::{Connection, ErrorCode};
 use tokio_util::sync::CancellationToken;
 
 use super::worker::locked;
-use crate::store::{StoreError, StoreResult};
+use crate::{StoreError, StoreResult};
 
 /// Most steps of a statement under a budget: steps of SQLite's virtual machine, some ten of them for each row.
 const STEPS: u32 = 500_000;

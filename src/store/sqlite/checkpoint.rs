@@ -1,18 +1,23 @@
 //! WAL checkpoints on a thread of their own, so that hardly a commit waits for them.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::Duration,
+};
 
 use rusqlite::Connection;
 
-use super::connection::{BUSY_TIMEOUT, Purpose, open};
-use super::worker::{Worker, locked};
-use super::write_turn::Turnstile;
-use crate::store::StoreResult;
-use crate::store::cause::free_bytes;
+use super::{
+    connection::{BUSY_TIMEOUT, Purpose, open},
+    worker::{Worker, locked},
+    write_turn::Turnstile,
+};
+use crate::{StoreResult, cause::free_bytes};
 
 /// Size from which a log is worth a checkpoint.
 const WORTHWHILE_BYTES: u64 = 16 << 20;

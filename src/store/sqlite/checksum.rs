@@ -3,15 +3,16 @@
 //! It tells a backup that was altered or went bad on its way from one that is as it was written. It is no signature: an
 //! attacker who can replace one file can replace both.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read as _};
-use std::path::Path;
+use std::{
+    fs::{self, File},
+    io::{self, ErrorKind, Read as _},
+    path::Path,
+};
 
 use sha2::{Digest as _, Sha256};
 
 use super::files::unusable;
-use crate::domain::audit::hex;
-use crate::store::{StoreError, StoreResult};
+use crate::{StoreError, StoreResult, domain::audit::hex};
 
 /// Suffix of the file name of a backup's checksum.
 pub(super) const SUFFIX: &str = ".sha256";

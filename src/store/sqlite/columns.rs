@@ -4,14 +4,16 @@
 //! Of each organization it holds for one commit. A commit that changes any of these of an alert touches the counts of
 //! the alert's day (`alert_count.changed`). So later only the days that were touched since are read again.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::counts::{Cell, CellFilter, NO_OUTCOME, on_day, places, touched_days};
-use crate::store::StoreResult;
+use crate::StoreResult;
 
 /// Of more alerts no columns are kept. Reading them at first would take longer than anybody waits, and the memory would
 /// be too much.
@@ -186,10 +188,10 @@ mod tests {
     use super::*;
     use crate::domain::time::Timestamp;
     use crate::domain::{Alert, AlertId, AlertPatch, AlertType, CompanyId, Deadline, OrganizationId, Provider};
-    use crate::store::sqlite::SqliteStore;
-    use crate::store::sqlite::sql::Statements as _;
-    use crate::store::sqlite::tests::open;
-    use crate::store::{AlertStore as _, OrganizationStore as _};
+    use crate::sqlite::SqliteStore;
+    use crate::sqlite::sql::Statements as _;
+    use crate::sqlite::tests::open;
+    use crate::{AlertStore as _, OrganizationStore as _};
 
     fn at(hours: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + TimeDelta::hours(hours)

@@ -1,14 +1,11 @@
 //! Connections to the database file: their opening, and the meaning of SQLite's errors to a caller.
 
-use std::path::Path;
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use super::files::with_suffix;
-use crate::store::cause::beside;
-use crate::store::{RefusalCause, StoreError, StoreResult};
+use crate::{RefusalCause, StoreError, StoreResult, cause::beside};
 
 /// Marks a database file as avert's (`PRAGMA application_id`): the letters `avrt`.
 pub(super) const APPLICATION_ID: i32 = 0x6176_7274;

@@ -1,25 +1,29 @@
 //! A verified copy of a database: one state of it, held to the original page by page and row by row.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::ErrorKind;
-use std::path::Path;
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::ErrorKind,
+    path::Path,
+    time::Duration,
+};
 
-use rusqlite::backup::Backup as Copying;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, backup::Backup as Copying};
 
-use super::connection::{self, APPLICATION_ID, Purpose};
-use super::data_key::fits;
-use super::files::unusable;
-use super::fingerprint;
-use super::migrate::{MIGRATIONS, applied, inspect};
-use super::sql::{Statements as _, cell};
-use crate::domain::AuditState;
-use crate::store::audit_log;
-use crate::store::encryption::Seal;
-use crate::store::sql::{driven, on_sqlite};
-use crate::store::{RefusalCause, StoreError, StoreResult};
+use super::{
+    connection::{self, APPLICATION_ID, Purpose},
+    data_key::fits,
+    files::unusable,
+    fingerprint,
+    migrate::{MIGRATIONS, applied, inspect},
+    sql::{Statements as _, cell},
+};
+use crate::{
+    RefusalCause, StoreError, StoreResult, audit_log,
+    domain::AuditState,
+    encryption::Seal,
+    sql::{driven, on_sqlite},
+};
 
 /// Pages copied in one go.
 const PAGES: std::ffi::c_int = 16_384;

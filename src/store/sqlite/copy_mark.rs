@@ -4,11 +4,15 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::connection::APPLICATION_ID;
-use super::files::unusable;
-use super::sql::{Statements as _, cell};
-use crate::store::StoreResult;
-use crate::store::copy_mark::{CopyMark, UNFINISHED_COPY};
+use super::{
+    connection::APPLICATION_ID,
+    files::unusable,
+    sql::{Statements as _, cell},
+};
+use crate::{
+    StoreResult,
+    copy_mark::{CopyMark, UNFINISHED_COPY},
+};
 
 /// The mark, where there is one.
 pub(super) fn read(conn: &Connection) -> StoreResult<Option<CopyMark>> {

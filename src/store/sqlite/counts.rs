@@ -3,14 +3,16 @@
 //! A reader reads only those counts again that changed since it last looked, so its memory is always of the snapshot it
 //! reads from.
 
-use std::collections::{BTreeMap, HashMap, btree_map};
-use std::ops::Range;
+use std::{
+    collections::{BTreeMap, HashMap, btree_map},
+    ops::Range,
+};
 
 use rusqlite::{Connection, params};
 
 use super::sql::{Statements as _, cell};
-pub(super) use crate::store::alert_rows::{DAY_MICROS, NO_DAY, day_of};
-use crate::store::{StoreError, StoreResult};
+pub(super) use crate::alert_rows::{DAY_MICROS, NO_DAY, day_of};
+use crate::{StoreError, StoreResult};
 
 /// The SELECT of the counts, from the alerts.
 pub(super) fn counted() -> String {

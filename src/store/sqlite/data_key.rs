@@ -6,12 +6,16 @@ use std::path::Path;
 use rusqlite::{Connection, Row, TransactionBehavior};
 
 use super::sql::{Statements as _, cell, id};
-use crate::domain::EndpointId;
-use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::store::encryption::Seal;
-use crate::store::key_file::DataKey;
-use crate::store::sealed::{self, KEY_CHECK};
-use crate::store::{StoreError, StoreResult};
+use crate::{
+    StoreError, StoreResult,
+    domain::{
+        EndpointId,
+        url::{EndpointUrl, PlainHttp},
+    },
+    encryption::Seal,
+    key_file::DataKey,
+    sealed::{self, KEY_CHECK},
+};
 
 /// Returns whether everything in a database was sealed with this seal; `None` where the database does not tell.
 pub(super) fn fits(conn: &Connection, seal: &Seal) -> StoreResult<Option<bool>> {

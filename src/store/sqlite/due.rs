@@ -5,13 +5,19 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 
-use super::sql::{Statements as _, id, micros, moment};
-use super::writer::Unit;
-use crate::domain::time::Timestamp;
-use crate::domain::webhook::schedule::{DeliveryEnd, sendable_at};
-use crate::domain::{DeliveryId, EventId, InstanceId, OrganizationId, lease};
-use crate::store::due::{InHand, Leased, Waiting};
-use crate::store::{StoreError, StoreResult};
+use super::{
+    sql::{Statements as _, id, micros, moment},
+    writer::Unit,
+};
+use crate::{
+    StoreError, StoreResult,
+    domain::{
+        DeliveryId, EventId, InstanceId, OrganizationId, lease,
+        time::Timestamp,
+        webhook::schedule::{DeliveryEnd, sendable_at},
+    },
+    due::{InHand, Leased, Waiting},
+};
 
 /// Gives the pending deliveries to an endpoint to `take`, by the moment at which they are due, until it wants no more.
 pub(crate) fn each_waiting(

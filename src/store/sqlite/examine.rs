@@ -2,30 +2,38 @@
 //!
 //! Diagnostics of the files around a database: its key, the processes on it, and the remains of broken-off work.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::Connection;
 
-use super::connection::{self, Purpose};
-use super::counts::counted;
-use super::data_key::key_check;
-use super::files::{directory_of, is_regular};
-use super::instance::census;
-use super::migrate::{Inspected, MIGRATIONS, applied, inspect};
-use super::restore::{self, is_pending};
-use super::soundness::check_log;
-use super::sql::{Statements as _, cell};
-use super::staging::{LeftBehind, Staging, StagingState, StepObserver, named_after, settle_named_after};
-use super::{backup, copy_mark, fingerprint};
-use crate::domain::time::Timestamp;
-use crate::store::encryption::Seal;
-use crate::store::examine::{self, CHECKS, Check, Examination, checked};
-use crate::store::sql::on_sqlite;
-use crate::store::subjects::access::placed;
-use crate::store::subjects::networks::gateways;
-use crate::store::{Finding, Grade, RefusalCause, StoreResult, audit_log, key_file, sealed};
+use super::{
+    backup,
+    connection::{self, Purpose},
+    copy_mark,
+    counts::counted,
+    data_key::key_check,
+    files::{directory_of, is_regular},
+    fingerprint,
+    instance::census,
+    migrate::{Inspected, MIGRATIONS, applied, inspect},
+    restore::{self, is_pending},
+    soundness::check_log,
+    sql::{Statements as _, cell},
+    staging::{LeftBehind, Staging, StagingState, StepObserver, named_after, settle_named_after},
+};
+use crate::{
+    Finding, Grade, RefusalCause, StoreResult, audit_log,
+    domain::time::Timestamp,
+    encryption::Seal,
+    examine::{self, CHECKS, Check, Examination, checked},
+    key_file, sealed,
+    sql::on_sqlite,
+    subjects::{access::placed, networks::gateways},
+};
 
 const RESTORE: &str = RefusalCause::Damaged.advice();
 
@@ -249,7 +257,7 @@ fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
 /// Ends the remains of restores, backups and migrations that were broken off; returns a text of each.
 ///
 /// # Errors
-/// [`crate::store::StoreError`] where a restore cannot be finished.
+/// [`crate::StoreError`] where a restore cannot be finished.
 pub fn clean(database: &Path) -> StoreResult<Vec<String>> {
     let mut done = match restore::settle(database)? {
         LeftBehind::Nothing | LeftBehind::Busy => Vec::new(),

@@ -2,14 +2,17 @@
 
 use rusqlite::Connection;
 
-use super::counts::CountChanges;
-use super::interned::Dictionary;
-use super::rows::{self, WordKeys};
-use super::sql::{Statements as _, cell, micros, moment};
-use super::writer::Unit;
-use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertStatus};
-use crate::store::StoreResult;
+use super::{
+    counts::CountChanges,
+    interned::Dictionary,
+    rows::{self, WordKeys},
+    sql::{Statements as _, cell, micros, moment},
+    writer::Unit,
+};
+use crate::{
+    StoreResult,
+    domain::{Alert, AlertStatus, time::Timestamp},
+};
 
 /// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2
 /// the word OPEN.

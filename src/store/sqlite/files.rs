@@ -3,14 +3,16 @@
 //! The open files, compared with the ones at their paths: data written into a file that was removed or replaced are
 //! lost.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    fs,
+    io::ErrorKind,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 pub(super) use crate::domain::cause::directory_of;
-use crate::store::{RefusalCause, StoreError, StoreResult};
+use crate::{RefusalCause, StoreError, StoreResult};
 
 pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
     StoreError::Unusable(format!("{}: {what}", path.display()))

@@ -12,25 +12,25 @@
 //! of keys at a time. Otherwise the candidates are marked first. Alerts that wait are mostly the newest. For them the
 //! indexes are read only between the first and the last row that waits.
 
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use rusqlite::Connection;
 
-use super::find_index::unindexed;
-use super::heads::FieldOwners;
-use super::heads::{Asked, Beginning, UNINDEXED, trigrams_beginning_with};
-use super::interned::Dictionary;
-use super::marks::Marks;
-use super::query::sort_column;
-use super::readers::Reader;
-use super::rows::{read_by_key, read_searched};
-use super::sql::Sql;
-use crate::domain::find::among;
-use crate::domain::find_reading::Reading;
-use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder};
-use crate::store::StoreResult;
-use crate::store::searched::SearchShare;
+use super::{
+    find_index::unindexed,
+    heads::{Asked, Beginning, FieldOwners, UNINDEXED, trigrams_beginning_with},
+    interned::Dictionary,
+    marks::Marks,
+    query::sort_column,
+    readers::Reader,
+    rows::{read_by_key, read_searched},
+    sql::Sql,
+};
+use crate::{
+    StoreResult,
+    domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder, find::among, find_reading::Reading},
+    searched::SearchShare,
+};
 
 /// Bounds of each way before another one is taken.
 #[derive(Debug, Clone, Copy)]
@@ -404,9 +404,9 @@ mod tests {
     use crate::domain::{
         Actor, AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider,
     };
-    use crate::store::sqlite::sql::{Statements as _, cell};
-    use crate::store::sqlite::tests::open;
-    use crate::store::{AlertStore as _, OrganizationRecord, OrganizationStore as _};
+    use crate::sqlite::sql::{Statements as _, cell};
+    use crate::sqlite::tests::open;
+    use crate::{AlertStore as _, OrganizationRecord, OrganizationStore as _};
 
     /// Every third one is answered; half of the words are in many alerts, and "x7" and "~" in few.
     fn alert(number: i64) -> Alert {

@@ -10,13 +10,17 @@ use std::collections::HashSet;
 
 use rusqlite::Connection;
 
-use super::heads::{heads, outcome_heads};
-use super::interned::Dictionary;
-use super::rows::{read_by_key, read_outcome};
-use super::sql::{Statements as _, cell};
-use crate::domain::{Alert, Outcome};
-use crate::store::StoreResult;
-use crate::store::searched::{find_text, outcome_text};
+use super::{
+    heads::{heads, outcome_heads},
+    interned::Dictionary,
+    rows::{read_by_key, read_outcome},
+    sql::{Statements as _, cell},
+};
+use crate::{
+    StoreResult,
+    domain::{Alert, Outcome},
+    searched::{find_text, outcome_text},
+};
 
 /// Most outcomes, and most bytes of their texts, that are indexed at once, so that another writer waits for a few
 /// milliseconds alone.
@@ -211,9 +215,7 @@ mod tests {
     use crate::domain::{
         Actor, AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution,
     };
-    use crate::store::{
-        AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _,
-    };
+    use crate::{AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 

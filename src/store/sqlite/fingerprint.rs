@@ -5,10 +5,14 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::migrate::{MIGRATIONS, make_schema};
-use super::sql::Statements as _;
-use crate::store::StoreResult;
-use crate::store::schema::{Differences, Objects};
+use super::{
+    migrate::{MIGRATIONS, make_schema},
+    sql::Statements as _,
+};
+use crate::{
+    StoreResult,
+    schema::{Differences, Objects},
+};
 
 /// Compares a database with its first steps.
 pub(super) fn compare(conn: &Connection, steps: usize) -> StoreResult<Differences> {

@@ -4,14 +4,18 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::watch::{Receiver, Sender};
 
-use super::checkpoint::Checkpointer;
-use super::readers::{ListOwner, Reader, Readers};
-use super::watch::Watcher;
-use super::writer::{Memory, Shared, Unit, WriteKind, Writer};
-use crate::domain::{Actor, DatabaseId, InstanceId, batch};
-use crate::store::sql::{SqliteRows, StoreRows, driven};
-use crate::store::units::{Job, UnitContext, UnitOfWork, Units, Way};
-use crate::store::{SharedStore, Store, StoreError, StoreResult};
+use super::{
+    checkpoint::Checkpointer,
+    readers::{ListOwner, Reader, Readers},
+    watch::Watcher,
+    writer::{Memory, Shared, Unit, WriteKind, Writer},
+};
+use crate::{
+    SharedStore, Store, StoreError, StoreResult,
+    domain::{Actor, DatabaseId, InstanceId, batch},
+    sql::{SqliteRows, StoreRows, driven},
+    units::{Job, UnitContext, UnitOfWork, Units, Way},
+};
 
 /// A store in one SQLite database. Several processes may have the same one open.
 #[derive(Clone)]

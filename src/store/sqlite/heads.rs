@@ -10,14 +10,19 @@
 
 use rusqlite::Connection;
 
-use super::marks::Marks;
-use super::sql::{Sql, phrase};
-use super::sql::{Statements as _, cell};
-use crate::domain::find::{FindField, outcome_fields, own_fields};
-use crate::domain::find_reading::Reading;
-use crate::domain::{Alert, MatchGrade, Outcome};
-use crate::store::StoreResult;
-use crate::store::searched::{find_key, find_pattern};
+use super::{
+    marks::Marks,
+    sql::{Sql, Statements as _, cell, phrase},
+};
+use crate::{
+    StoreResult,
+    domain::{
+        Alert, MatchGrade, Outcome,
+        find::{FindField, outcome_fields, own_fields},
+        find_reading::Reading,
+    },
+    searched::{find_key, find_pattern},
+};
 
 /// Number of characters of a field that are kept.
 const KEPT: usize = 4;
@@ -307,7 +312,7 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::store::sqlite::sql::cell;
+    use crate::sqlite::sql::cell;
 
     /// The alerts that the index finds among these, each the values of its fields.
     fn found(owner: Owner, alerts: &[&[&str]], asked: &str) -> Vec<i64> {

@@ -2,20 +2,22 @@
 
 use rusqlite::{Connection, params};
 
-use super::counts::CountChanges;
-use super::find_index::{self, FindTexts};
-use super::interned::Dictionary;
-use super::outcomes::record_event;
-use super::rows::{self, WordKeys};
-use super::sql::{Statements as _, cell};
-use super::writer::Unit;
-use crate::domain::intake::merge;
-use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertPatch, EventKind, IngestReport};
-use crate::store::StoreResult;
-use crate::store::alert_rows::Stored;
-use crate::store::searched::search_text;
-use crate::store::subjects::named::Named;
+use super::{
+    counts::CountChanges,
+    find_index::{self, FindTexts},
+    interned::Dictionary,
+    outcomes::record_event,
+    rows::{self, WordKeys},
+    sql::{Statements as _, cell},
+    writer::Unit,
+};
+use crate::{
+    StoreResult,
+    alert_rows::Stored,
+    domain::{Alert, AlertPatch, EventKind, IngestReport, intake::merge, time::Timestamp},
+    searched::search_text,
+    subjects::named::Named,
+};
 
 /// Ingests alerts, all in one unit of work.
 pub(crate) fn ingest(

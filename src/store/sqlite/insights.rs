@@ -3,22 +3,23 @@
 
 use std::collections::HashMap;
 
-use rusqlite::types::Value;
-use rusqlite::{Row, params_from_iter};
+use rusqlite::{Row, params_from_iter, types::Value};
 
-use super::counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start};
-use super::query::Wanted;
-use super::readers::Reader;
-use super::selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index};
-use super::sql::Sql;
-use super::sql::{Statements as _, micros};
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider};
-use crate::store::StoreResult;
-use crate::store::sql::driven;
-use crate::store::stored_row::StoredRow;
-use crate::store::subjects::insights::{self, CountedKind, InsightScope, Reach, ToldDays};
-use crate::store::work::Work;
+use super::{
+    counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start},
+    query::Wanted,
+    readers::Reader,
+    selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index},
+    sql::{Sql, Statements as _, micros},
+};
+use crate::{
+    StoreResult,
+    domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider, time::Timestamp},
+    sql::driven,
+    stored_row::StoredRow,
+    subjects::insights::{self, CountedKind, InsightScope, Reach, ToldDays},
+    work::Work,
+};
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.
 pub(crate) fn insights(

@@ -1,15 +1,18 @@
 //! Liveness of processes by lock files: each holds a lock on a file of its own. A file that is gone, or with a lock
 //! that can be taken, belongs to a dead one.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, ErrorKind, Write as _},
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
-use super::files::{directory_of, is_regular, make_file, make_private};
-use super::worker::locked;
-use crate::domain::InstanceId;
-use crate::store::RefusalCause;
+use super::{
+    files::{directory_of, is_regular, make_file, make_private},
+    worker::locked,
+};
+use crate::{RefusalCause, domain::InstanceId};
 
 /// This process's own lock, and the directory with everybody's.
 #[derive(Debug)]

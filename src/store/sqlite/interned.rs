@@ -1,16 +1,12 @@
 //! Interned words and ids: stored once, referred to by a small key, cached per connection. They are never deleted or
 //! renamed.
 
-use std::borrow::Borrow;
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::sync::Arc;
+use std::{borrow::Borrow, collections::HashMap, hash::Hash, sync::Arc};
 
-use rusqlite::types::FromSql;
-use rusqlite::{Connection, ToSql};
+use rusqlite::{Connection, ToSql, types::FromSql};
 
 use super::sql::{Statements as _, cell};
-use crate::store::StoreResult;
+use crate::StoreResult;
 
 /// Most values that a connection remembers of a table: they come from outside, and there may be any number.
 const MOST: usize = 4_096;

@@ -6,18 +6,18 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::counts::CellFilter;
-use super::marks::{Marks, ROW};
-use super::query::Conditions;
-use super::query::Wanted;
-use super::readers::Reader;
-use super::selection::{
-    by_words_index, counted, from_alerts, has_one_organization, is_by_deadline, is_little, matching,
+use super::{
+    counts::CellFilter,
+    marks::{Marks, ROW},
+    query::{Conditions, Wanted},
+    readers::Reader,
+    selection::{by_words_index, counted, from_alerts, has_one_organization, is_by_deadline, is_little, matching},
+    sql::{Sql, Statements as _, phrase},
 };
-use super::sql::Statements as _;
-use super::sql::{Sql, phrase};
-use crate::store::StoreResult;
-use crate::store::searched::{DESCRIPTOR_MARK, searchable};
+use crate::{
+    StoreResult,
+    searched::{DESCRIPTOR_MARK, searchable},
+};
 
 /// Fewer steps than this are taken before the columns are gone through.
 const FEW: u128 = 10_000;

@@ -16,22 +16,27 @@
 
 use rusqlite::{Connection, params_from_iter};
 
-use super::counts::{CellFilter, day_start};
-use super::intersection::{by_words, matched};
-use super::marked_orders::{FEW, by_id, marks_in_words, ordered, past_marks, sorted_marks, wait, words_of};
-use super::marked_orders::{Filling, PagePart, reversed};
-use super::marks::{Marks, ROW};
-use super::query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column};
-use super::readers::Reader;
-use super::selection::{
-    BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization, is_by_deadline,
-    matching,
+use super::{
+    counts::{CellFilter, day_start},
+    intersection::{by_words, matched},
+    marked_orders::{
+        FEW, Filling, PagePart, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of,
+    },
+    marks::{Marks, ROW},
+    query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column},
+    readers::Reader,
+    selection::{
+        BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
+        is_by_deadline, matching,
+    },
+    sql::{Sql, Statements as _, cell, keys, push_window},
 };
-use super::sql::{Sql, keys, push_window};
-use super::sql::{Statements as _, cell};
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertId, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder};
-use crate::store::StoreResult;
+use crate::{
+    StoreResult,
+    domain::{
+        AlertFilter, AlertId, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder, time::Timestamp,
+    },
+};
 
 /// Most alerts that are searched one by one for a text, where the trigram index finds more than that.
 const MANY: u64 = 200_000;

@@ -5,12 +5,16 @@
 
 use rusqlite::Connection;
 
-use super::counts::{CellFilter, NO_OUTCOME};
-use super::marks::{self, Marks};
-use super::query::{SortColumn, id_column, is_partial};
-use super::readers::Reader;
-use crate::domain::{AlertStatus, Sort, SortField, SortOrder};
-use crate::store::StoreResult;
+use super::{
+    counts::{CellFilter, NO_OUTCOME},
+    marks::{self, Marks},
+    query::{SortColumn, id_column, is_partial},
+    readers::Reader,
+};
+use crate::{
+    StoreResult,
+    domain::{AlertStatus, Sort, SortField, SortOrder},
+};
 
 /// Most alerts that are put in order by reading the row of each.
 pub(super) const FEW: u64 = 4_000;
@@ -219,9 +223,9 @@ impl Filling {
 mod tests {
     use super::*;
     use crate::domain::Sort;
-    use crate::store::sqlite::marks::tests::{marked, reading};
-    use crate::store::sqlite::query::{push_order, sort_column};
-    use crate::store::sqlite::sql::{Sql, keys};
+    use crate::sqlite::marks::tests::{marked, reading};
+    use crate::sqlite::query::{push_order, sort_column};
+    use crate::sqlite::sql::{Sql, keys};
 
     #[tokio::test]
     async fn a_page_of_what_is_marked_is_that_of_its_order() {

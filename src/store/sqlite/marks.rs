@@ -4,11 +4,12 @@
 use std::cmp::Ordering;
 
 use fixedbitset::FixedBitSet;
-use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, params_from_iter, types::Value};
 
-use super::query::{Nulls, SortColumn, is_partial, push_direction, push_order};
-use super::sql::{Sql, keys, push_window};
+use super::{
+    query::{Nulls, SortColumn, is_partial, push_direction, push_order},
+    sql::{Sql, keys, push_window},
+};
 use crate::domain::SortOrder;
 
 /// Cost of reading a row, in steps along an index.
@@ -332,10 +333,10 @@ pub(super) mod tests {
     use super::*;
     use crate::domain::time::Timestamp;
     use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, Provider, SortField};
-    use crate::store::sqlite::query::sort_column;
-    use crate::store::sqlite::readers::Reader;
-    use crate::store::sqlite::tests::open;
-    use crate::store::{AlertStore as _, OrganizationStore as _, StoreResult};
+    use crate::sqlite::query::sort_column;
+    use crate::sqlite::readers::Reader;
+    use crate::sqlite::tests::open;
+    use crate::{AlertStore as _, OrganizationStore as _, StoreResult};
 
     /// One alert an hour, of one type and another; some without a time, with a deadline of their own, or expired.
     fn alert(number: i64) -> Alert {
@@ -355,7 +356,7 @@ pub(super) mod tests {
     }
 
     /// Returns the result of a reader of a store with 60 alerts; it is given the organization's key too.
-    pub(in crate::store::sqlite) async fn reading<T: Send + 'static>(
+    pub(in crate::sqlite) async fn reading<T: Send + 'static>(
         work: impl FnOnce(&mut Reader, i64) -> StoreResult<T> + Send + 'static,
     ) -> T {
         let (_directory, store) = open();
@@ -373,7 +374,7 @@ pub(super) mod tests {
     }
 
     /// Marks these keys.
-    pub(in crate::store::sqlite) fn marked(reader: &Reader, keys: &str) -> StoreResult<Marks> {
+    pub(in crate::sqlite) fn marked(reader: &Reader, keys: &str) -> StoreResult<Marks> {
         Ok(Marks::of(&reader.conn, &Sql::new(&format!("SELECT key FROM alert WHERE {keys}")))?)
     }
 

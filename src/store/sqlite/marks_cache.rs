@@ -1,15 +1,15 @@
 //! A cache of marks: everything that matched the filters asked for last, of one commit. The next page, the other end of
 //! a list and its sums look for nothing again. The statement that selects a filter's matches is its key.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+};
 
 use fixedbitset::FixedBitSet;
 
-use super::budget::too_long_for_a_caller;
-use super::sql::Sql;
-use super::worker::locked;
-use crate::store::StoreResult;
+use super::{budget::too_long_for_a_caller, sql::Sql, worker::locked};
+use crate::StoreResult;
 
 /// Most filters in the cache: of a million alerts each takes 125 KB.
 const MOST: usize = 4;
@@ -63,7 +63,7 @@ fn taken_at_once(slot: &Slot) -> StoreResult<MutexGuard<'_, Option<FixedBitSet>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::StoreError;
+    use crate::StoreError;
 
     /// A filter for a text.
     fn wanted(text: &str) -> Sql {

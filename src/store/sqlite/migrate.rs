@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::connection::{self, APPLICATION_ID, Purpose};
-use super::copy_mark;
-use super::find_index;
-use super::sql::{Statements as _, cell, micros};
-use super::staging::{self, DATABASE, Move, OwnStaging, Staging, StepObserver};
-use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::schema::{self, Migration, migrations};
-use crate::store::{StoreError, StoreResult};
+use super::{
+    connection::{self, APPLICATION_ID, Purpose},
+    copy_mark, find_index,
+    sql::{Statements as _, cell, micros},
+    staging::{self, DATABASE, Move, OwnStaging, Staging, StepObserver},
+};
+use crate::{
+    StoreError, StoreResult,
+    domain::time::{Clock as _, SystemClock},
+    schema::{self, Migration, migrations},
+};
 
 /// Every step, in order.
 pub(super) const MIGRATIONS: &[Migration] = migrations!(

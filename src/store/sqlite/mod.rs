@@ -1,4 +1,4 @@
-//! SQLite behind [`crate::store::Store`]: one thread that writes, a few that read (by key, and lists), one that empties
+//! SQLite behind [`crate::Store`]: one thread that writes, a few that read (by key, and lists), one that empties
 //! the log, one that watches.
 
 mod alert_cache;
@@ -53,10 +53,14 @@ mod worker;
 mod write_turn;
 mod writer;
 
-pub(super) use self::connection::is_duplicate;
-pub use self::handle::SqliteStore;
-pub(super) use self::interned::Dictionary;
-pub use self::opening::{Location, LongStep, PageCaches, SqliteOptions};
-pub(super) use self::readers::Reader;
-pub use self::schema::schema_of;
-pub(super) use self::writer::{Memory, Unit};
+pub(super) use self::{
+    connection::is_duplicate,
+    interned::Dictionary,
+    readers::Reader,
+    writer::{Memory, Unit},
+};
+pub use self::{
+    handle::SqliteStore,
+    opening::{Location, LongStep, PageCaches, SqliteOptions},
+    schema::schema_of,
+};

@@ -1,34 +1,40 @@
 //! Opening a store: the files, who may read them, the schema, the data key, and the threads.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use rusqlite::Connection;
 use tokio::sync::watch;
 
-use super::checkpoint::Checkpointer;
-use super::connection::{self, Purpose, check_library};
-use super::data_key::{seal_open_ones, unlock};
-use super::files::SameFiles;
-use super::files::{directory_of, make_directory, unusable};
-use super::fingerprint;
-use super::handle::{SqliteStore, Threads};
-use super::instance::{Gate, Instances};
-use super::migrate::{MIGRATIONS, inspect, is_waiting, migrate};
-use super::readers::Readers;
-use super::restore;
-use super::soundness::newest_change;
-use super::soundness::{check_after_unclean_end, check_file, refuse_empty};
-use super::sql::{Statements as _, known_identity};
-use super::watch::Watcher;
-use super::write_turn::Turnstile;
-use super::writer::{Shared, Writer};
-use crate::domain::event::RenderEvent;
-use crate::domain::time::{Clock as _, SystemClock};
-use crate::domain::{Actor, DatabaseId, InstanceId};
-use crate::store::sql::{driven, on_sqlite};
-use crate::store::subjects::organizations::{ensure_organization, is_fresh};
-use crate::store::{StoreError, StoreResult};
+use super::{
+    checkpoint::Checkpointer,
+    connection::{self, Purpose, check_library},
+    data_key::{seal_open_ones, unlock},
+    files::{SameFiles, directory_of, make_directory, unusable},
+    fingerprint,
+    handle::{SqliteStore, Threads},
+    instance::{Gate, Instances},
+    migrate::{MIGRATIONS, inspect, is_waiting, migrate},
+    readers::Readers,
+    restore,
+    soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
+    sql::{Statements as _, known_identity},
+    watch::Watcher,
+    write_turn::Turnstile,
+    writer::{Shared, Writer},
+};
+use crate::{
+    StoreError, StoreResult,
+    domain::{
+        Actor, DatabaseId, InstanceId,
+        event::RenderEvent,
+        time::{Clock as _, SystemClock},
+    },
+    sql::{driven, on_sqlite},
+    subjects::organizations::{ensure_organization, is_fresh},
+};
 
 /// The location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +113,7 @@ impl SqliteStore {
     /// long as a migration takes.
     ///
     /// # Errors
-    /// [`Unusable`](crate::store::StoreError::Unusable) with the file that is at fault, its fault and the way out.
+    /// [`Unusable`](crate::StoreError::Unusable) with the file that is at fault, its fault and the way out.
     pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
         open(options).map(Arc::new)
     }

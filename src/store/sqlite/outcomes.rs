@@ -4,16 +4,20 @@
 
 use rusqlite::params;
 
-use super::counts::CountChanges;
-use super::find_index;
-use super::rows::{self, WordKeys};
-use super::sql::{Statements as _, micros};
-use super::writer::Unit;
-use crate::domain::attempt::record_outcome;
-use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AttemptId, DeliveryId, EventId, EventKind, Resolution};
-use crate::store::StoreResult;
-use crate::store::alert_rows::Stored;
+use super::{
+    counts::CountChanges,
+    find_index,
+    rows::{self, WordKeys},
+    sql::{Statements as _, micros},
+    writer::Unit,
+};
+use crate::{
+    StoreResult,
+    alert_rows::Stored,
+    domain::{
+        Alert, AlertId, AttemptId, DeliveryId, EventId, EventKind, Resolution, attempt::record_outcome, time::Timestamp,
+    },
+};
 
 /// Reads an alert by its row's key.
 pub(crate) fn read(unit: &mut Unit<'_>, key: i64) -> StoreResult<Alert> {

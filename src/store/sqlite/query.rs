@@ -7,18 +7,19 @@ use std::ops::RangeInclusive;
 
 use rusqlite::Connection;
 
-use super::counts::{Cell, CellFilter, DAY_MICROS};
-use super::interned::Dictionary;
-use super::readers::Reader;
-use super::sql::{Range, Sql, phrase};
-use super::sql::{Statements as _, cell};
-use crate::domain::fold::fold;
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, AlertType, LocalConditions, SortField, SortOrder};
-use crate::store::StoreResult;
-pub(super) use crate::store::filter::Conditions;
-use crate::store::filter::{FilterRanges, ISSUERS, is_indexed};
-use crate::store::searched::BLANKS;
+use super::{
+    counts::{Cell, CellFilter, DAY_MICROS},
+    interned::Dictionary,
+    readers::Reader,
+    sql::{Range, Sql, Statements as _, cell, phrase},
+};
+pub(super) use crate::filter::Conditions;
+use crate::{
+    StoreResult,
+    domain::{AlertFilter, AlertType, LocalConditions, SortField, SortOrder, fold::fold, time::Timestamp},
+    filter::{FilterRanges, ISSUERS, is_indexed},
+    searched::BLANKS,
+};
 
 /// A compiled filter, with words and ids replaced by their keys.
 #[derive(Debug, Clone)]

@@ -7,32 +7,38 @@
 //!
 //! A read of a caller that has left is not begun, and one that runs is interrupted.
 
-use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
 
 use fixedbitset::FixedBitSet;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::alert_cache::AlertCache;
-use super::amounts::AmountCache;
-use super::budget::{Budget, Until};
-use super::columns::ColumnCache;
-use super::connection::{BUSY_TIMEOUT, Purpose, open};
-use super::counts::{CellFilter, CountCache};
-use super::interned::Dictionary;
-use super::marks_cache::MarksCache;
-use super::rows::organization_key;
-use super::sql::{Statements as _, cell};
-use super::turns::{Bounds, FairQueue};
-use super::worker::{hear, locked};
-use crate::domain::{CurrencySum, OrganizationId, SharedAlert};
-use crate::store::{StoreError, StoreResult};
+use super::{
+    alert_cache::AlertCache,
+    amounts::AmountCache,
+    budget::{Budget, Until},
+    columns::ColumnCache,
+    connection::{BUSY_TIMEOUT, Purpose, open},
+    counts::{CellFilter, CountCache},
+    interned::Dictionary,
+    marks_cache::MarksCache,
+    rows::organization_key,
+    sql::{Statements as _, cell},
+    turns::{Bounds, FairQueue},
+    worker::{hear, locked},
+};
+use crate::{
+    StoreError, StoreResult,
+    domain::{CurrencySum, OrganizationId, SharedAlert},
+};
 
 /// Number of reads by key at once. Each such read takes microseconds.
 const KEYED_READERS: usize = 2;

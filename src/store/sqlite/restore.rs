@@ -1,27 +1,33 @@
 //! Restore: a backup in the place of the database, all of it or nothing, however it ends.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use rusqlite::Connection;
 
-use super::checksum;
-use super::connection::{self, Purpose, check_library};
-use super::copy::{Contents, copy, open_ours, prove_key, same_file};
-use super::files::{directory_of, make_directory, unusable, with_suffix};
-use super::instance::Gate;
-use super::soundness::NEWEST_SUFFIX;
-use super::sql::Statements as _;
-use super::staging::{DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState, StepObserver};
-use crate::domain::Actor;
-use crate::domain::audit::AuditNote;
-use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::audit_log;
-use crate::store::encryption::Seal;
-use crate::store::sql::{driven, on_sqlite};
-use crate::store::{StoreError, StoreResult};
+use super::{
+    checksum,
+    connection::{self, Purpose, check_library},
+    copy::{Contents, copy, open_ours, prove_key, same_file},
+    files::{directory_of, make_directory, unusable, with_suffix},
+    instance::Gate,
+    soundness::NEWEST_SUFFIX,
+    sql::Statements as _,
+    staging::{DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState, StepObserver},
+};
+use crate::{
+    StoreError, StoreResult, audit_log,
+    domain::{
+        Actor,
+        audit::AuditNote,
+        time::{Clock as _, SystemClock},
+    },
+    encryption::Seal,
+    sql::{driven, on_sqlite},
+};
 
 /// Most looks of a start that waits for another one to finish a restore.
 const LOOKS: u32 = 50;
@@ -63,7 +69,7 @@ pub struct Restored {
 /// finishes it.
 ///
 /// # Errors
-/// [`crate::store::StoreError`] with the file that is at fault and the way out. Nothing was replaced then.
+/// [`crate::StoreError`] with the file that is at fault and the way out. Nothing was replaced then.
 pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
     restore_in_place(options).map_err(|error| error.at(&options.database))
 }

@@ -5,15 +5,21 @@ use std::sync::{Arc, LazyLock};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
 
-use super::counts::{Cell, CountKey, NO_OUTCOME, day_of};
-use super::interned::Dictionary;
-use super::sql::micros;
-use crate::domain::field::{Field, Kind};
-use crate::domain::fold::fold;
-use crate::domain::{Alert, AlertId, Amount, OrganizationId, Outcome};
-use crate::store::alert_rows::{self, SharedValues, Stored, columns, read_fields, selection};
-use crate::store::stored_row::StoredRow;
-use crate::store::{StoreError, StoreResult};
+use super::{
+    counts::{Cell, CountKey, NO_OUTCOME, day_of},
+    interned::Dictionary,
+    sql::micros,
+};
+use crate::{
+    StoreError, StoreResult,
+    alert_rows::{self, SharedValues, Stored, columns, read_fields, selection},
+    domain::{
+        Alert, AlertId, Amount, OrganizationId, Outcome,
+        field::{Field, Kind},
+        fold::fold,
+    },
+    stored_row::StoredRow,
+};
 
 /// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the
 /// others.

@@ -4,18 +4,20 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::connection;
-use super::files::{directory_of, is_regular, unusable};
-use super::fingerprint;
-use super::migrate::{Inspected, MIGRATIONS, applied, inspect, inspect_any};
-use super::restore;
-use crate::store::{SchemaState, StoreResult};
+use super::{
+    connection,
+    files::{directory_of, is_regular, unusable},
+    fingerprint,
+    migrate::{Inspected, MIGRATIONS, applied, inspect, inspect_any},
+    restore,
+};
+use crate::{SchemaState, StoreResult};
 
 /// Inspects the schema of a database file without changing anything; a missing file is empty.
 ///
 /// # Errors
-/// [`Newer`](crate::store::StoreError::Newer) where the schema is a newer one,
-/// [`Unusable`](crate::store::StoreError::Unusable) where it is altered or another program's.
+/// [`Newer`](crate::StoreError::Newer) where the schema is a newer one,
+/// [`Unusable`](crate::StoreError::Unusable) where it is altered or another program's.
 pub fn schema_of(path: &Path) -> StoreResult<SchemaState> {
     look(path, inspect, true)
 }

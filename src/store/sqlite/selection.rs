@@ -2,12 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::marks::ROW;
-use super::query::Wanted;
-use super::readers::Reader;
-use super::sql::Sql;
-use super::sql::{Statements as _, cell};
-use crate::store::StoreResult;
+use super::{
+    marks::ROW,
+    query::Wanted,
+    readers::Reader,
+    sql::{Sql, Statements as _, cell},
+};
+use crate::StoreResult;
 
 /// The index of the alert time, which knows every word of an alert.
 pub(super) const BY_TIME: &str = "alert_by_time";

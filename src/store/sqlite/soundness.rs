@@ -15,19 +15,22 @@
 //!
 //! The newest change number in a file of its own, beside the database: a log that is missing, or was cut, shows by it.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, ErrorKind, Read};
-use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File},
+    io::{self, BufReader, ErrorKind, Read},
+    os::unix::fs::FileExt as _,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::Connection;
 
-use super::connection::{self, Purpose};
-use super::files::{make_file, unusable, with_suffix};
-use super::instance::census;
-use super::sql::{Statements as _, cell, known_identity};
-use crate::domain::DatabaseId;
-use crate::store::{RefusalCause, StoreError, StoreResult};
+use super::{
+    connection::{self, Purpose},
+    files::{make_file, unusable, with_suffix},
+    instance::census,
+    sql::{Statements as _, cell, known_identity},
+};
+use crate::{RefusalCause, StoreError, StoreResult, domain::DatabaseId};
 
 /// Refuses a file that cannot be a database, in plain words before SQLite does in its own; makes it where it is
 /// missing.

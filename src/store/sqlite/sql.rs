@@ -3,14 +3,17 @@
 //! Statements in one call: prepared once for each connection, run with their values, their rows read. Ids are stored as
 //! their 16 bytes.
 
-use rusqlite::types::{FromSql, Value};
-use rusqlite::{Connection, Params, Row, params_from_iter};
+use rusqlite::{
+    Connection, Params, Row, params_from_iter,
+    types::{FromSql, Value},
+};
 use uuid::Uuid;
 
-use crate::domain::DatabaseId;
-use crate::store::StoreResult;
-pub(super) use crate::store::alert_rows::{micros, moment};
-pub(super) use crate::store::filter::Range;
+use crate::{StoreResult, domain::DatabaseId};
+pub(super) use crate::{
+    alert_rows::{micros, moment},
+    filter::Range,
+};
 
 /// SQL under construction, with its values.
 #[derive(Debug, Default, PartialEq)]

@@ -4,10 +4,12 @@
 //! Until the plan is there nothing has happened, and the staged files can go. From then on it has happened: a process
 //! that finds a plan of a dead owner makes the renames that are missing. So a process may be killed at any point.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, ErrorKind, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,19 +1,20 @@
 //! Sums by currency of the alerts within a filter: of few their rows are read, of many the amounts come from columns.
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, params_from_iter, types::Value};
 
-use super::intersection::matched;
-use super::list::{everything, planned};
-use super::readers::Reader;
-use super::selection::{by_words_index, counted, from_own_index};
-use super::sql::Sql;
-use super::sql::Statements as _;
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertFilter, CurrencySum, OrganizationId};
-use crate::store::StoreResult;
-use crate::store::alert_rows::{SUMS, currency_sum};
-use crate::store::stored_row::StoredRow;
+use super::{
+    intersection::matched,
+    list::{everything, planned},
+    readers::Reader,
+    selection::{by_words_index, counted, from_own_index},
+    sql::{Sql, Statements as _},
+};
+use crate::{
+    StoreResult,
+    alert_rows::{SUMS, currency_sum},
+    domain::{AlertFilter, CurrencySum, OrganizationId, time::Timestamp},
+    stored_row::StoredRow,
+};
 
 /// Most alerts whose rows are read: that takes less than a tenth of a second.
 const FEW: u64 = 20_000;
@@ -77,9 +78,9 @@ mod tests {
 
     use super::*;
     use crate::domain::{Alert, AlertId, AlertPatch, AlertStatus, AlertType, Currency, Deadline, Provider};
-    use crate::store::sqlite::SqliteStore;
-    use crate::store::sqlite::tests::open;
-    use crate::store::{AlertStore as _, OrganizationStore as _};
+    use crate::sqlite::SqliteStore;
+    use crate::sqlite::tests::open;
+    use crate::{AlertStore as _, OrganizationStore as _};
 
     fn at(hours: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + TimeDelta::hours(hours)

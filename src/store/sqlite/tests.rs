@@ -1,28 +1,30 @@
 //! Tests of the inside: the writer's own connection, groups, and faults in the middle of work.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::{
+    pin::Pin,
+    sync::{Arc, mpsc},
+    time::{Duration, Instant},
+};
 
-use rusqlite::Connection;
-use rusqlite::config::DbConfig;
+use rusqlite::{Connection, config::DbConfig};
 use tokio::runtime::Handle;
 
-use super::readers::Reader;
-use super::write_turn::Turnstile;
-use super::writer::{Unit, WriteKind};
-use super::{SqliteOptions, SqliteStore};
-use crate::domain::event::RenderEvent;
-use crate::domain::resolution::Decision;
-use crate::domain::time::{Timestamp, from_iso};
-use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AlertType, AttemptId, Deadline, EventKind, OrganizationId, Provider,
-    Resolution,
+use super::{
+    SqliteOptions, SqliteStore,
+    readers::Reader,
+    write_turn::Turnstile,
+    writer::{Unit, WriteKind},
 };
-use crate::store::{
+use crate::{
     AccessStore as _, AlertStore as _, AttemptStore as _, Claim, ClaimRequest, OrganizationStore as _, RefusalCause,
     Store as _, StoreError, StoreResult, UpkeepStore as _,
+    domain::{
+        Alert, AlertId, AlertPatch, AlertQuery, AlertType, AttemptId, Deadline, EventKind, OrganizationId, Provider,
+        Resolution,
+        event::RenderEvent,
+        resolution::Decision,
+        time::{Timestamp, from_iso},
+    },
 };
 
 pub(super) struct NoEvents;

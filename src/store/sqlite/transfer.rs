@@ -1,29 +1,33 @@
 //! A database file as one end of a copy: its rows as they are carried, read from one state and written batch by batch.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 use async_trait::async_trait;
-use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, params_from_iter, types::Value};
 
-use super::connection::{self, Purpose};
-use super::copy_mark;
-use super::counts::counted;
-use super::files::{directory_of, make_directory, make_file, unusable, with_suffix};
-use super::find_index;
-use super::instance::Gate;
-use super::interned::Dictionary;
-use super::migrate::{MIGRATIONS, migrate};
-use super::schema::{schema_of, schema_of_any};
-use super::sql::{Statements as _, cell};
+use super::{
+    connection::{self, Purpose},
+    copy_mark,
+    counts::counted,
+    files::{directory_of, make_directory, make_file, unusable, with_suffix},
+    find_index,
+    instance::Gate,
+    interned::Dictionary,
+    migrate::{MIGRATIONS, migrate},
+    schema::{schema_of, schema_of_any},
+    sql::{Statements as _, cell},
+};
 
-use crate::store::copy_mark::{CopyEnd, require_current};
-use crate::store::copy_mark::{CopyMark, DESK, Occupant, UNFINISHED_COPY};
-use crate::store::portable::{AUDIT_START, PortableCell, PortableColumn, PortableRow, PortableTable, TABLES};
-use crate::store::stored_row::StoredRow;
-use crate::store::{SchemaState, StoreResult};
+use crate::{
+    SchemaState, StoreResult,
+    copy_mark::{CopyEnd, CopyMark, DESK, Occupant, UNFINISHED_COPY, require_current},
+    portable::{AUDIT_START, PortableCell, PortableColumn, PortableRow, PortableTable, TABLES},
+    stored_row::StoredRow,
+};
 
 /// One end of a copy. Nobody else opens the directory meanwhile.
 pub(crate) struct SqliteEnd {

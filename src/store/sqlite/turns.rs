@@ -1,8 +1,10 @@
 //! A fair queue: each owner of waiting work gets a turn before any gets a second one, within bounds for each and for
 //! all.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::Hash;
+use std::{
+    collections::{HashMap, VecDeque},
+    hash::Hash,
+};
 
 /// The bounds of a fair queue.
 #[derive(Debug, Clone, Copy)]

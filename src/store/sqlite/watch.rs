@@ -1,19 +1,25 @@
 //! The watcher: polls `PRAGMA data_version` for commits of other processes four times a second, while somebody listens.
 //! It checks that the open files are still at their paths, and keeps the newest change number beside them.
 
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    time::Duration,
+};
 
 use rusqlite::Connection;
 use tokio::sync::watch;
 
-use super::connection::{Purpose, open};
-use super::soundness::{Newest, newest_change};
-use super::sql::{Statements as _, cell};
-use super::worker::Worker;
-use super::writer::Shared;
-use crate::store::StoreResult;
+use super::{
+    connection::{Purpose, open},
+    soundness::{Newest, newest_change},
+    sql::{Statements as _, cell},
+    worker::Worker,
+    writer::Shared,
+};
+use crate::StoreResult;
 
 const INTERVAL: Duration = Duration::from_millis(250);
 

@@ -1,12 +1,13 @@
 //! A worker thread, which takes its work from a queue and ends when that is closed.
 
-use std::sync::mpsc::Sender;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    thread::{Builder, JoinHandle},
+};
 
 use tokio::sync::oneshot;
 
-use crate::store::{StoreError, StoreResult};
+use crate::{StoreError, StoreResult};
 
 /// A worker thread, and the sending end of the queue that it takes from.
 #[derive(Debug)]

@@ -2,11 +2,13 @@
 //! writes without a pause (an import) keeps nobody out. SQLite itself has no queue: a process that asks again at once
 //! is first.
 
-use std::fs::{File, TryLockError};
-use std::io;
-use std::path::Path;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::{
+    fs::{File, TryLockError},
+    io,
+    path::Path,
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 use super::instance::lock_file;
 

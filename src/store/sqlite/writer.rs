@@ -2,27 +2,34 @@
 //! savepoint of its own. Nobody hears of success before the commit is on the disk. Work that may come behind that, for
 //! many at once, is done while nobody waits.
 
-use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    },
+    time::{Duration, Instant},
+};
 
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
-use super::checkpoint::Checkpointer;
-use super::files::SameFiles;
-use super::find_index;
-use super::instance::{Gate, Instances};
-use super::interned::Dictionary;
-use super::worker::{Worker, hear, locked};
-use super::write_turn::Turnstile;
-use crate::domain::event::RenderEvent;
-use crate::domain::{DatabaseId, InstanceId};
-use crate::store::key_file::DataKey;
-use crate::store::{RefusalCause, StoreError, StoreResult};
+use super::{
+    checkpoint::Checkpointer,
+    files::SameFiles,
+    find_index,
+    instance::{Gate, Instances},
+    interned::Dictionary,
+    worker::{Worker, hear, locked},
+    write_turn::Turnstile,
+};
+use crate::{
+    RefusalCause, StoreError, StoreResult,
+    domain::{DatabaseId, InstanceId, event::RenderEvent},
+    key_file::DataKey,
+};
 
 /// Most units of work in one commit.
 const GROUP_UNITS: usize = 256;

@@ -2,16 +2,19 @@
 //!
 //! The keys of access tokens: the one that signs, sealed, and the public halves of those that signed before it.
 
-use crate::domain::audit::AuditNote;
-use crate::domain::time::Timestamp;
-use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
-use crate::store::StoreError;
-use crate::store::cells::ToCell;
-use crate::store::sealed::{self, CHECK};
-use crate::store::sql::StoreRows;
-use crate::store::stored_row::StoredRow;
-use crate::store::units::{UnitOfWork, Way, units};
-use crate::store::work::Work;
+use crate::{
+    StoreError,
+    cells::ToCell,
+    domain::{
+        Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked, audit::AuditNote,
+        time::Timestamp,
+    },
+    sealed::{self, CHECK},
+    sql::StoreRows,
+    stored_row::StoredRow,
+    units::{UnitOfWork, Way, units},
+    work::Work,
+};
 
 /// A credential as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,16 +2,17 @@
 //! way.
 
 use super::{alike, outbox::recipients};
-use crate::domain::audit::AuditNote;
-use crate::domain::time::Timestamp;
-use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count, CurrencySum,
-    FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert,
+use crate::{
+    alert_rows::{NO_DAY, SUMS, currency_sum, notices, word, word_key},
+    domain::{
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count,
+        CurrencySum, FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert, audit::AuditNote,
+        time::Timestamp,
+    },
+    postgres, sqlite,
+    units::{UnitContext, UnitOfWork, Way, units},
+    work::Work,
 };
-use crate::store::alert_rows::{NO_DAY, SUMS, currency_sum, notices, word, word_key};
-use crate::store::units::{UnitContext, UnitOfWork, Way, units};
-use crate::store::work::Work;
-use crate::store::{postgres, sqlite};
 
 /// A unit of work that each database does in its own way: on SQLite as its reader or its writer does.
 macro_rules! either {

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{Alert, AlertId, Amount, OrganizationId};
-use crate::store::alert_rows::Stored;
-use crate::store::postgres::outcomes as on_postgres;
-use crate::store::sqlite::outcomes as on_sqlite;
-use crate::store::stored_row::cell;
-use crate::store::units::{UnitContext, UnitOfWork};
-use crate::store::work::Work;
+use crate::{
+    alert_rows::Stored,
+    domain::{Alert, AlertId, Amount, OrganizationId},
+    postgres::outcomes as on_postgres,
+    sqlite::outcomes as on_sqlite,
+    stored_row::cell,
+    units::{UnitContext, UnitOfWork},
+    work::Work,
+};
 
 /// Number of rows that are read of each kind of agreement, the newest first.
 const MOST: i64 = 200;

@@ -8,23 +8,25 @@ use futures::try_join;
 
 use super::outbox::recipients;
 pub use crate::domain::attempt::Claim;
-use crate::domain::attempt::{
-    AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, Settlement, grant,
-    may_commit, word_of,
+use crate::{
+    StoreError, StoreResult,
+    domain::{
+        Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId,
+        Present, Resolution, ResolutionAttempt, ResolutionParts,
+        attempt::{
+            AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, Settlement, grant,
+            may_commit, word_of,
+        },
+        audit::AuditNote,
+        time::Timestamp,
+    },
+    postgres::outcomes as on_postgres,
+    sql::BoundValues,
+    sqlite::outcomes as on_sqlite,
+    stored_row::{StoredRow, cell},
+    units::{UnitContext, UnitOfWork, Way, units},
+    work::Work,
 };
-use crate::domain::audit::AuditNote;
-use crate::domain::time::Timestamp;
-use crate::domain::{
-    Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId,
-    Present, Resolution, ResolutionAttempt, ResolutionParts,
-};
-use crate::store::postgres::outcomes as on_postgres;
-use crate::store::sql::BoundValues;
-use crate::store::sqlite::outcomes as on_sqlite;
-use crate::store::stored_row::{StoredRow, cell};
-use crate::store::units::{UnitContext, UnitOfWork, Way, units};
-use crate::store::work::Work;
-use crate::store::{StoreError, StoreResult};
 
 /// A claim on the one running resolution of an alert (reliability, step 2).
 #[derive(Debug, Clone)]

@@ -1,15 +1,20 @@
 //! The audit log: each entry with the hash of the one before. On SQLite an entry is linked in the commit of its change.
 //! On PostgreSQL it is stored there, and linked behind it.
 
-use crate::domain::audit::{self, AuditNote};
-use crate::domain::time::Timestamp;
-use crate::domain::{Actor, AuditEntry, AuditState, OrganizationId, redact};
-use crate::store::StoreResult;
-use crate::store::audit_log::{COLUMNS, read, read_link, verify};
-use crate::store::postgres::chain;
-use crate::store::sql::StoreRows;
-use crate::store::units::{UnitContext, UnitOfWork, Units, Way, units};
-use crate::store::work::Work;
+use crate::{
+    StoreResult,
+    audit_log::{COLUMNS, read, read_link, verify},
+    domain::{
+        Actor, AuditEntry, AuditState, OrganizationId,
+        audit::{self, AuditNote},
+        redact,
+        time::Timestamp,
+    },
+    postgres::chain,
+    sql::StoreRows,
+    units::{UnitContext, UnitOfWork, Units, Way, units},
+    work::Work,
+};
 
 units! {
     /// Reading the audit log.

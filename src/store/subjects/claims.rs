@@ -1,19 +1,20 @@
 //! Deliveries that are due, in a fair order, leased to the dispatcher that sends them.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use super::endpoints::{self, SendTarget};
-use crate::domain::time::Timestamp;
-use crate::domain::webhook::schedule::fair;
-use crate::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret};
-use crate::store::StoreError;
-use crate::store::due::{InHand, Leased, Waiting};
-use crate::store::postgres::due as on_postgres;
-use crate::store::sqlite::due as on_sqlite;
-use crate::store::stored_row::cell;
-use crate::store::units::{UnitContext, UnitOfWork};
-use crate::store::work::Work;
+use crate::{
+    StoreError,
+    domain::{
+        DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret, time::Timestamp, webhook::schedule::fair,
+    },
+    due::{InHand, Leased, Waiting},
+    postgres::due as on_postgres,
+    sqlite::due as on_sqlite,
+    stored_row::cell,
+    units::{UnitContext, UnitOfWork},
+    work::Work,
+};
 
 /// A leased delivery.
 #[derive(Debug, Clone)]

@@ -1,17 +1,17 @@
 //! Deliveries as an operator sees them: lists, one with its attempts, and redelivery.
 
-use crate::domain::audit::AuditNote;
-use crate::domain::time::Timestamp;
-use crate::domain::webhook::schedule::RedeliveryRule;
-use crate::domain::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
-    EventKind, OrganizationId,
+use crate::{
+    StoreError,
+    cells::ToCell,
+    domain::{
+        Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
+        EventKind, OrganizationId, audit::AuditNote, time::Timestamp, webhook::schedule::RedeliveryRule,
+    },
+    stored_row::{StoredRow, cell},
+    tries,
+    units::UnitOfWork,
+    work::Work,
 };
-use crate::store::cells::ToCell;
-use crate::store::stored_row::{StoredRow, cell};
-use crate::store::units::UnitOfWork;
-use crate::store::work::Work;
-use crate::store::{StoreError, tries};
 
 /// The result of a redelivery.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,20 +9,22 @@ use chrono::TimeDelta;
 use futures::TryFutureExt as _;
 use uuid::Uuid;
 
-use crate::domain::audit::AuditNote;
-use crate::domain::time::Timestamp;
-use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
-use crate::domain::{
-    Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
-    signing,
+use crate::{
+    StoreError,
+    domain::{
+        Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
+        audit::AuditNote,
+        signing,
+        time::Timestamp,
+        url::{EndpointUrl, PlainHttp},
+        webhook::schedule::{BY_OPERATOR, Failing, REMOVED},
+    },
+    encryption::Seal,
+    sealed::{self, CHECK},
+    stored_row::{StoredRow, cell},
+    units::{UnitOfWork, Way, units},
+    work::Work,
 };
-use crate::store::StoreError;
-use crate::store::encryption::Seal;
-use crate::store::sealed::{self, CHECK};
-use crate::store::stored_row::{StoredRow, cell};
-use crate::store::units::{UnitOfWork, Way, units};
-use crate::store::work::Work;
 
 /// Target of a delivery: address, authentication and signing secrets of an endpoint.
 #[derive(Debug, Clone)]

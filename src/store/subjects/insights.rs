@@ -1,16 +1,16 @@
 //! Statistics of the alerts within a filter, each through the index of what is asked, and what monitoring programmes
 //! may count of all.
 
-use crate::domain::insights::{
-    InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon,
+use crate::{
+    alert_rows::{DAY_MICROS, NO_DAY, SUMS, currency_sum, micros, moment, notices, word, word_key, word_keys},
+    domain::{
+        AlertStatus, AlertType, Calendar, CurrencySum, Insights, Lapsing, Provider,
+        insights::{InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon},
+        time::Timestamp,
+    },
+    stored_row::{StoredRow, cell},
+    work::Work,
 };
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertStatus, AlertType, Calendar, CurrencySum, Insights, Lapsing, Provider};
-use crate::store::alert_rows::{
-    DAY_MICROS, NO_DAY, SUMS, currency_sum, micros, moment, notices, word, word_key, word_keys,
-};
-use crate::store::stored_row::{StoredRow, cell};
-use crate::store::work::Work;
 
 /// The alerts within a filter, as a database finds them.
 pub(crate) trait InsightScope: Send {

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use futures::future::try_join_all;
 
-use crate::domain::{Alert, CompanyId, EnrollmentId};
-use crate::store::sql::StoreRows;
-use crate::store::work::Work;
+use crate::{
+    domain::{Alert, CompanyId, EnrollmentId},
+    sql::StoreRows,
+    work::Work,
+};
 
 /// Companies and enrollments that the alerts of a batch name, each pair once, in one order. So two that list the same
 /// do not deadlock.

@@ -2,11 +2,12 @@
 //!
 //! An engine with a gateway records it, so that one without it does not answer in its place.
 
-use crate::domain::time::Timestamp;
-use crate::domain::{Provider, lease};
-use crate::store::sql::StoreRows;
-use crate::store::units::{UnitOfWork, Way, units};
-use crate::store::work::Work;
+use crate::{
+    domain::{Provider, lease, time::Timestamp},
+    sql::StoreRows,
+    units::{UnitOfWork, Way, units},
+    work::Work,
+};
 
 /// Lease on a source of alerts: permission to pull from it until the lease ends.
 #[derive(Debug, Clone, PartialEq, Eq)]

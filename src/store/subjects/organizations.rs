@@ -1,13 +1,16 @@
 //! Organizations, and the companies and enrollments that each has.
 
-use crate::domain::audit::AuditNote;
-use crate::domain::time::Timestamp;
-use crate::domain::{Company, CompanyId, DEFAULT_ORGANIZATION, EnrollmentId, Organization, OrganizationId};
-use crate::store::StoreError;
-use crate::store::sql::StoreRows;
-use crate::store::stored_row::cell;
-use crate::store::units::{UnitOfWork, Way, units};
-use crate::store::work::Work;
+use crate::{
+    StoreError,
+    domain::{
+        Company, CompanyId, DEFAULT_ORGANIZATION, EnrollmentId, Organization, OrganizationId, audit::AuditNote,
+        time::Timestamp,
+    },
+    sql::StoreRows,
+    stored_row::cell,
+    units::{UnitOfWork, Way, units},
+    work::Work,
+};
 
 /// An organization with the company and the enrollment of alerts that name none.
 #[derive(Debug, Clone, PartialEq, Eq)]

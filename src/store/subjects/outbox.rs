@@ -2,21 +2,26 @@
 
 use std::sync::Arc;
 
-use super::claims::{self, DueDelivery};
-use super::deliveries::{self, Redelivery};
-use super::endpoints;
-use crate::domain::audit::AuditNote;
-use crate::domain::time::Timestamp;
-use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES};
-use crate::domain::{
-    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, NextStep, OrganizationId,
+use super::{
+    claims::{self, DueDelivery},
+    deliveries::{self, Redelivery},
+    endpoints,
 };
-use crate::store::postgres::due as on_postgres;
-use crate::store::sql::StoreRows;
-use crate::store::stored_row::cell;
-use crate::store::tries::{self, AttemptRecord};
-use crate::store::units::{UnitContext, UnitOfWork, Way, units};
-use crate::store::work::Work;
+use crate::{
+    domain::{
+        DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, NextStep,
+        OrganizationId,
+        audit::AuditNote,
+        time::Timestamp,
+        webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES},
+    },
+    postgres::due as on_postgres,
+    sql::StoreRows,
+    stored_row::cell,
+    tries::{self, AttemptRecord},
+    units::{UnitContext, UnitOfWork, Way, units},
+    work::Work,
+};
 
 /// A test event that was sent to an endpoint.
 #[derive(Debug, Clone)]

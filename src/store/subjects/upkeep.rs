@@ -6,27 +6,30 @@
 //! attempts. It takes attempts that have ended, the oldest entries of the audit log, and signing secrets past their
 //! time. Deliveries that can still be tried, and attempts that have not ended, are never touched.
 
-use std::fmt::Debug;
-use std::time::Duration;
+use std::{fmt::Debug, time::Duration};
 
 use chrono::TimeDelta;
 use futures::try_join;
 use uuid::Uuid;
 
 use super::audit;
-use crate::domain::audit::AuditNote;
-use crate::domain::clock::{ClockMemory, Jump};
-use crate::domain::retention::{AUDIT_AT_ONCE, CutOffs, Pruned};
-use crate::domain::time::Timestamp;
-use crate::store::StoreResult;
-use crate::store::cells::ToCell;
-use crate::store::encryption::Seal;
-use crate::store::postgres::counts;
-use crate::store::sealed::{self, CHECK, KEY_CHECK, SEALED};
-use crate::store::sql::BoundValues;
-use crate::store::stored_row::cell;
-use crate::store::units::{UnitContext, UnitOfWork, Units, Way, units};
-use crate::store::work::Work;
+use crate::{
+    StoreResult,
+    cells::ToCell,
+    domain::{
+        audit::AuditNote,
+        clock::{ClockMemory, Jump},
+        retention::{AUDIT_AT_ONCE, CutOffs, Pruned},
+        time::Timestamp,
+    },
+    encryption::Seal,
+    postgres::counts,
+    sealed::{self, CHECK, KEY_CHECK, SEALED},
+    sql::BoundValues,
+    stored_row::cell,
+    units::{UnitContext, UnitOfWork, Units, Way, units},
+    work::Work,
+};
 
 /// Queue depths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,7 +62,7 @@ units! {
     /// Checks that the data key that the database is sealed with is at hand.
     ///
     /// # Errors
-    /// [`Unusable`](crate::store::StoreError::Unusable) names the file that has to hold it.
+    /// [`Unusable`](crate::StoreError::Unusable) names the file that has to hold it.
     async fn prove_key() -> () {
         Way::Look => |unit| prove_key(unit)
     }

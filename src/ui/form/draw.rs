@@ -1,17 +1,25 @@
 //! Draws a form: lays its fields out, scrolls to the focus, and notes what can be clicked.
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Margin, Rect},
+};
 
-use super::field::{Arrangement, FieldKind};
-use super::{Form, Spot};
-use crate::ui::areas::{FILL, rest_of, stacked};
-use crate::ui::pen::{put_lines, put_right};
-use crate::ui::text::columns;
-use crate::ui::widgets::buttons::{button_lines, draw_buttons};
-use crate::ui::widgets::panel::{Panel, PanelWidth};
-use crate::ui::widgets::scrollbar;
-use crate::ui::{Pen, TextInput, Theme};
+use super::{
+    Form, Spot,
+    field::{Arrangement, FieldKind},
+};
+use crate::{
+    Pen, TextInput, Theme,
+    areas::{FILL, rest_of, stacked},
+    pen::{put_lines, put_right},
+    text::columns,
+    widgets::{
+        buttons::{button_lines, draw_buttons},
+        panel::{Panel, PanelWidth},
+        scrollbar,
+    },
+};
 
 /// Fields as they are laid out for a frame: those in sight, where each begins, how high it is, and all together.
 #[derive(Debug, Clone)]

@@ -2,9 +2,11 @@
 
 use ratatui::style::Style;
 
-use crate::ui::text::{columns, wrap, wrap_to};
-use crate::ui::widgets::buttons::flow;
-use crate::ui::{TextInput, Theme};
+use crate::{
+    TextInput, Theme,
+    text::{columns, wrap, wrap_to},
+    widgets::buttons::flow,
+};
 
 /// Blank columns between two options of a field.
 const BETWEEN_OPTIONS: u16 = 2;

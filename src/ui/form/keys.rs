@@ -2,10 +2,11 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 
-use super::field::{Arrangement, FieldKind};
-use super::{Entered, Form, NO_FIELD, Spot};
-use crate::ui::TextInput;
-use crate::ui::widgets::text_input::Typed;
+use super::{
+    Entered, Form, NO_FIELD, Spot,
+    field::{Arrangement, FieldKind},
+};
+use crate::{TextInput, widgets::text_input::Typed};
 
 /// Rows that one notch of the wheel scrolls.
 const WHEEL: u16 = 2;

@@ -6,8 +6,7 @@ mod keys;
 
 use std::cell::Cell;
 
-use crate::ui::ClickTargets;
-use crate::ui::widgets::buttons::Button;
+use crate::{ClickTargets, widgets::buttons::Button};
 
 use field::FieldKind;
 pub use field::{FactLine, FormField, FormOption};
@@ -304,9 +303,9 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::ui::Theme;
-    use crate::ui::text::columns;
-    use crate::ui::theme::ThemeName;
+    use crate::Theme;
+    use crate::text::columns;
+    use crate::theme::ThemeName;
 
     fn form() -> Form {
         let fields = vec![

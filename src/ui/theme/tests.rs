@@ -2,8 +2,10 @@
 
 use rstest::rstest;
 
-use super::palettes::{HELD, SOLARIZED, TerminalColors};
-use super::*;
+use super::{
+    palettes::{HELD, SOLARIZED, TerminalColors},
+    *,
+};
 
 fn rgb(color: Option<Color>) -> (u8, u8, u8) {
     match color {

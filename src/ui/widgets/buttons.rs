@@ -3,13 +3,17 @@
 
 use std::borrow::Cow;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::{Modifier, Style},
+};
 
-use crate::ui::areas::{inset, rest_of};
-use crate::ui::text::columns;
-use crate::ui::{Pen, Theme};
+use crate::{
+    Pen, Theme,
+    areas::{inset, rest_of},
+    text::columns,
+};
 
 /// What a button does, which is its look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::ui::table;
+use crate::table;
 
 /// The selection of a menu.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

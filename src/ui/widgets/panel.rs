@@ -1,10 +1,14 @@
 //! A panel: what lies over a screen. It has one of two widths, one frame and margin, and one place.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Margin, Rect};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Constraint, Margin, Rect},
+};
 
-use crate::ui::Theme;
-use crate::ui::areas::{FILL, stacked};
+use crate::{
+    Theme,
+    areas::{FILL, stacked},
+};
 
 /// The width of a panel, by what is in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect};
-use ratatui::text::Line;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Margin, Rect},
+    text::Line,
+};
 
-use crate::ui::Theme;
+use crate::Theme;
 
 /// Scroll position of a text, and how far it can go, as the last frame found.
 #[derive(Debug, Clone, Default)]
@@ -78,7 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ui::theme::ThemeName;
+    use crate::theme::ThemeName;
 
     fn thumb(height: u16, top: u64, lines: u64) -> Vec<u16> {
         let bar = Rect::new(0, 0, 1, height);

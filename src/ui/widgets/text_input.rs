@@ -8,16 +8,16 @@
 use std::cell::Cell;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::{
+    Frame,
+    layout::{Position, Rect},
+    style::Style,
+};
 use tui_textarea::{CursorMove, DataCursor, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::ui::areas::inset;
-use crate::ui::text::without_sequences;
-use crate::ui::{Pen, Theme, table};
+use crate::{Pen, Theme, areas::inset, table, text::without_sequences};
 
 /// More than any field can use; a larger paste is refused, because it can only be a mistake.
 const MOST_CHARS: usize = 10_000;

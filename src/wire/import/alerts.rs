@@ -1,18 +1,24 @@
 //! Tables of alerts: the first row names the fields.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
-use std::fs::File;
-use std::io::BufRead;
-use std::sync::LazyLock;
+use std::{
+    borrow::Cow,
+    collections::{HashMap, VecDeque},
+    fs::File,
+    io::BufRead,
+    sync::LazyLock,
+};
 
-use super::conventions::Conventions;
-use super::row::{Row, rejected};
-use super::source::Source;
-use super::table::{CellKind, ColumnField, Table, lay_out, letters};
-use crate::domain::{FieldError, RejectedRow};
-use crate::wire::read::{Record, Slot, UnknownNames, patch};
-use crate::wire::write;
+use super::{
+    conventions::Conventions,
+    row::{Row, rejected},
+    source::Source,
+    table::{CellKind, ColumnField, Table, lay_out, letters},
+};
+use crate::{
+    domain::{FieldError, RejectedRow},
+    read::{Record, Slot, UnknownNames, patch},
+    write,
+};
 
 static COLUMNS: LazyLock<HashMap<String, Slot>> =
     LazyLock::new(|| Slot::columns().map(|(name, slot)| (letters(&name), slot)).collect());

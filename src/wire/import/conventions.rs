@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use chrono::FixedOffset;
 
-use super::numbers::{DecimalMark, WrittenAmount};
-use super::times::{DateOrder, DateOrders, FileZone, WrittenTime};
+use super::{
+    numbers::{DecimalMark, WrittenAmount},
+    times::{DateOrder, DateOrders, FileZone, WrittenTime},
+};
 use crate::domain::time::to_iso;
 
 /// Conventions that a person names for a file; each goes before what the file proves.

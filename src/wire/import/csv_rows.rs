@@ -1,12 +1,16 @@
 //! CSV rows of any file: a row whose quotation marks do not close is told, and the rows after it are read all the same.
 
-use std::collections::VecDeque;
-use std::io::{self, BufRead, Seek};
+use std::{
+    collections::VecDeque,
+    io::{self, BufRead, Seek},
+};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
-use super::row::{MAX_ROW, too_large};
-use super::source::{Source, unreadable};
+use super::{
+    row::{MAX_ROW, too_large},
+    source::{Source, unreadable},
+};
 
 /// Most lines that one row may go over; a text of the interface has no use for more.
 const MAX_LINES: usize = 100;

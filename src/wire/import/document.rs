@@ -3,10 +3,14 @@
 
 use std::io::{self, BufRead};
 
-use super::row::{MAX_ROW, Row, refuse, rejected, too_large};
-use super::source::{Source, unreadable};
-use crate::wire::json::Place;
-use crate::wire::read::{Record, UnknownNames, patch};
+use super::{
+    row::{MAX_ROW, Row, refuse, rejected, too_large},
+    source::{Source, unreadable},
+};
+use crate::{
+    json::Place,
+    read::{Record, UnknownNames, patch},
+};
 
 /// Deepest nesting that is followed.
 const MAX_DEPTH: usize = 512;

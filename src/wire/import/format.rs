@@ -1,12 +1,10 @@
 //! The formats that files of alerts are in, and how their content tells them apart.
 
-use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::{collections::BTreeMap, io::BufRead};
 
 use serde_json::value::RawValue;
 
-use super::row::MAX_ROW;
-use super::source::Source;
+use super::{row::MAX_ROW, source::Source};
 use crate::domain::closed_enum;
 
 closed_enum! {

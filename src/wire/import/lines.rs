@@ -2,9 +2,11 @@
 
 use std::io::BufRead;
 
-use super::row::{MAX_ROW, Row, refuse, rejected, too_large};
-use super::source::{Source, unreadable};
-use crate::wire::read::{UnknownNames, incoming};
+use super::{
+    row::{MAX_ROW, Row, refuse, rejected, too_large},
+    source::{Source, unreadable},
+};
+use crate::read::{UnknownNames, incoming};
 
 pub(super) struct Lines<R> {
     source: Source<R>,

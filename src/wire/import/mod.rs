@@ -21,26 +21,23 @@ mod source;
 mod table;
 mod times;
 
-use std::fs::File;
-use std::io::BufRead;
+use std::{fs::File, io::BufRead};
 
-pub use self::alerts::alert_column;
-pub use self::answers::AnswerField;
-pub use self::conventions::Conventions;
-pub use self::foreign::kind as other_kind;
-pub use self::format::FileFormat;
-pub use self::numbers::DecimalMark;
-pub use self::orders::{OrderFileError, OrderImporter};
-pub use self::presets::OrderPreset;
-pub use self::row::{MAX_ROW, Row, row_in_words, rows_in_words};
-pub use self::table::{CellKind, ColumnField, FieldColumns, Table, TableRow, lay_out, letters, place_of};
-pub use self::times::{DateOrder, FileZone};
+pub use self::{
+    alerts::alert_column,
+    answers::AnswerField,
+    conventions::Conventions,
+    foreign::kind as other_kind,
+    format::FileFormat,
+    numbers::DecimalMark,
+    orders::{OrderFileError, OrderImporter},
+    presets::OrderPreset,
+    row::{MAX_ROW, Row, row_in_words, rows_in_words},
+    table::{CellKind, ColumnField, FieldColumns, Table, TableRow, lay_out, letters, place_of},
+    times::{DateOrder, FileZone},
+};
 
-use self::alerts::AlertFileTable;
-use self::document::Document;
-use self::lines::Lines;
-use self::row::refuse;
-use self::source::Source;
+use self::{alerts::AlertFileTable, document::Document, lines::Lines, row::refuse, source::Source};
 use super::read::UnknownNames;
 
 /// A streaming importer of alerts, row by row.

@@ -3,8 +3,7 @@
 
 use std::fmt;
 
-use crate::domain::sanitize::excerpt;
-use crate::domain::{Currency, closed_enum};
+use crate::domain::{Currency, closed_enum, sanitize::excerpt};
 
 closed_enum! {
     /// Decimal mark of a column.

@@ -1,15 +1,17 @@
 //! Tables of a shop's orders: which column is what, by the header that is named for it, by a preset or by its own name.
 
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::BufRead;
+use std::{borrow::Cow, fs::File, io::BufRead};
 
-use super::conventions::Conventions;
-use super::presets::{OrderPreset, StatusWord, places};
-use super::row::{rejected, rows_in_words};
-use super::table::{CellKind, ColumnField, FieldColumns, Table, add_own_names, letters, listed, named_columns};
-use crate::domain::{MerchantOrder, OrderField, OrderState, RejectedRow};
-use crate::wire::read::UnknownNames;
+use super::{
+    conventions::Conventions,
+    presets::{OrderPreset, StatusWord, places},
+    row::{rejected, rows_in_words},
+    table::{CellKind, ColumnField, FieldColumns, Table, add_own_names, letters, listed, named_columns},
+};
+use crate::{
+    domain::{MerchantOrder, OrderField, OrderState, RejectedRow},
+    read::UnknownNames,
+};
 
 /// A column of a table of orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Presets of shops' order files: which header is which field, and which words of its status columns are which state.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 

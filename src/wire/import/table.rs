@@ -1,17 +1,21 @@
 //! Tables of any fields: a header in any spelling, cells as spreadsheets write them, and numbers and times decided for
 //! a column over the whole file before the first row is given out.
 
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::{
+    borrow::Cow,
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek},
+};
 
 use tempfile::SpooledTempFile;
 
-use super::conventions::{self, Conventions, Evidence};
-use super::csv_rows::{CsvRow, CsvRows, not_utf8};
-use super::numbers::{WrittenAmount, narrow};
-use super::source::{Source, unreadable};
-use super::times::WrittenTime;
+use super::{
+    conventions::{self, Conventions, Evidence},
+    csv_rows::{CsvRow, CsvRows, not_utf8},
+    numbers::{WrittenAmount, narrow},
+    source::{Source, unreadable},
+    times::WrittenTime,
+};
 use crate::domain::{FieldError, RejectedRow, sanitize};
 
 /// A stream is kept in memory up to this size while its columns are looked at, and beyond it in an unnamed file.

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
 
 use super::numbers::narrow;
-use crate::domain::sanitize::excerpt;
-use crate::domain::{Timestamp, closed_enum};
+use crate::domain::{Timestamp, closed_enum, sanitize::excerpt};
 
 closed_enum! {
     /// Order of day, month and year in a column.

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::members::{Member, json_type, stands_for};
-use super::text::Text;
-use crate::domain::time::Timestamp;
-use crate::domain::{AlertId, AttemptId, Dialect, Resolution, ResolutionAttempt, ResolutionParts};
+use super::{
+    members::{Member, json_type, stands_for},
+    text::Text,
+};
+use crate::domain::{AlertId, AttemptId, Dialect, Resolution, ResolutionAttempt, ResolutionParts, time::Timestamp};
 
 json_type! {
     /// An attempt to record an answer with a network, whose result is not known.

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::members::{Member, json_type, stands_for};
-use super::text::Text;
-use crate::domain::AuditEntry;
-use crate::domain::time::Timestamp;
+use super::{
+    members::{Member, json_type, stands_for},
+    text::Text,
+};
+use crate::domain::{AuditEntry, time::Timestamp};
 
 json_type! {
     /// An entry of the audit log.

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::members::{json_type, stands_for};
-use super::text::{Text, bare};
-use crate::domain::time::Timestamp;
-use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, KeyScope, Secret};
+use super::{
+    members::{json_type, stands_for},
+    text::{Text, bare},
+};
+use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, KeyScope, Secret, time::Timestamp};
 
 json_type! {
     /// An API key.

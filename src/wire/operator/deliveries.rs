@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded::Serializer;
 
-use super::members::{Member, json_type, stands_for};
-use super::text::Text;
-use super::{MOST_ROWS, PageJson};
-use crate::domain::time::{Timestamp, to_iso};
+use super::{
+    MOST_ROWS, PageJson,
+    members::{Member, json_type, stands_for},
+    text::Text,
+};
 use crate::domain::{
     AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState,
     EndpointId, EventId, EventKind, SentRequest,
+    time::{Timestamp, to_iso},
 };
 
 json_type! {

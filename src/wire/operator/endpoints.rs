@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::members::{Member, json_type, stands_for};
-use super::text::Text;
-use crate::domain::time::Timestamp;
-use crate::domain::url::EndpointUrl;
-use crate::domain::{Endpoint, EndpointId, Secret};
+use super::{
+    members::{Member, json_type, stands_for},
+    text::Text,
+};
+use crate::domain::{Endpoint, EndpointId, Secret, time::Timestamp, url::EndpointUrl};
 
 json_type! {
     /// A webhook endpoint.

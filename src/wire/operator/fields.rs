@@ -1,11 +1,11 @@
 //! Reads the JSON body of a request into its type; what is wrong is told with the path of its field.
 
-use std::fmt;
-use std::marker::PhantomData;
+use std::{fmt, marker::PhantomData};
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 use serde_json::{Number, Value};
 use serde_path_to_error::{Deserializer as Traced, Path, Segment, Track};
 

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::members::{json_type, stands_for};
-use super::text::Text;
+use super::{
+    members::{json_type, stands_for},
+    text::Text,
+};
 use crate::domain::{Environment, Organization, OrganizationId};
 
 json_type! {

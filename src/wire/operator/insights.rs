@@ -3,9 +3,11 @@
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use super::members::{Member, json_type, stands_for};
-use super::stats::MoneyJson;
-use super::text::Text;
+use super::{
+    members::{Member, json_type, stands_for},
+    stats::MoneyJson,
+    text::Text,
+};
 use crate::domain::{
     AlertType, Calendar, CardScheme, DayCount, Insights, KindCount, Lapsing, MonitoredCount, Provider, ResponseTime,
     Timestamp,

@@ -3,13 +3,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::members::{Member, json_type, stands_for};
-use super::text::Text;
-use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{
-    AlertPatch, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport, RejectedRow, UnknownWords,
+use super::{
+    members::{Member, json_type, stands_for},
+    text::Text,
 };
-use crate::wire::write;
+use crate::{
+    domain::{
+        AlertPatch, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport, RejectedRow, UnknownWords,
+        time::{Timestamp, to_iso},
+    },
+    write,
+};
 
 /// So many rejected rows of one request are told one by one; the others are counted.
 pub const MOST_TOLD: usize = 1_000;

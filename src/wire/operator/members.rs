@@ -135,4 +135,5 @@ macro_rules! stands_for {
     };
 }
 
-pub(super) use {json_type, stands_for};
+pub(super) use json_type;
+pub(super) use stands_for;

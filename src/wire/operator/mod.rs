@@ -21,18 +21,20 @@ mod requests;
 mod stats;
 mod text;
 
-pub use self::attempts::AttemptJson;
-pub use self::audit::{AuditEntryJson, ChangeJson};
-pub use self::credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson};
-pub use self::deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, RedeliveredJson, delivery_query};
-pub use self::endpoints::{CreatedEndpointJson, EndpointJson};
-pub use self::fields::read;
-pub use self::index::IndexJson;
-pub use self::insights::InsightsJson;
-pub use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of};
-pub use self::requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson};
-pub use self::stats::{CountsJson, CurrencySumJson, MOST_HOURS};
-pub use self::text::Text;
+pub use self::{
+    attempts::AttemptJson,
+    audit::{AuditEntryJson, ChangeJson},
+    credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson},
+    deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, RedeliveredJson, delivery_query},
+    endpoints::{CreatedEndpointJson, EndpointJson},
+    fields::read,
+    index::IndexJson,
+    insights::InsightsJson,
+    intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of},
+    requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson},
+    stats::{CountsJson, CurrencySumJson, MOST_HOURS},
+    text::Text,
+};
 
 /// Most rows of a page.
 pub const MOST_ROWS: u32 = 100;

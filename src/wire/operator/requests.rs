@@ -4,13 +4,15 @@
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use super::fields::{given, object, whole};
-use super::members::{json_type, stands_for};
-use super::text::Text;
-use crate::domain::signing::OVERLAP;
-use crate::domain::url::{EndpointUrl, PlainHttp};
+use super::{
+    fields::{given, object, whole},
+    members::{json_type, stands_for},
+    text::Text,
+};
 use crate::domain::{
     CaCertificates, EndpointAuth, EndpointChange, FieldError, KeyScope, NewEndpoint, Secret, SigningChange,
+    signing::OVERLAP,
+    url::{EndpointUrl, PlainHttp},
 };
 
 json_type! {

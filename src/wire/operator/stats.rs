@@ -4,8 +4,10 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::members::{Member, json_type, stands_for};
-use super::text::Text;
+use super::{
+    members::{Member, json_type, stands_for},
+    text::Text,
+};
 use crate::domain::{AlertStatus, AlertType, Amount, AtRisk, Count, Currency, CurrencySum, Money, Provider};
 
 /// Most hours ahead that money at risk can be asked for: ten years.

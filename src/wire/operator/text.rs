@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 
 use chrono::NaiveDate;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::domain::audit::hex;
-use crate::domain::time::{Timestamp, from_iso, to_iso};
-use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
     AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
     EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+    audit::hex,
+    time::{Timestamp, from_iso, to_iso},
+    url::{EndpointUrl, PlainHttp},
 };
 
 /// A scalar of the domain as a JSON string.

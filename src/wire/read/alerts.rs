@@ -2,10 +2,14 @@
 
 use serde_json::value::RawValue;
 
-use super::record::{EXPIRES_AT, Record};
-use super::unknown::UnknownNames;
-use crate::domain::{Alert, AlertPatch, AlertStatus, Deadline, FieldError, Outcome, Page, PageRequest};
-use crate::wire::json::{Given, Place, each_member};
+use super::{
+    record::{EXPIRES_AT, Record},
+    unknown::UnknownNames,
+};
+use crate::{
+    domain::{Alert, AlertPatch, AlertStatus, Deadline, FieldError, Outcome, Page, PageRequest},
+    json::{Given, Place, each_member},
+};
 
 /// Reads an alert as a service answers with it: only the id is needed. Everything else may be missing, and what cannot
 /// be read counts as missing and is remembered among the unknown fields. An outcome that tells nothing is one where the
@@ -30,7 +34,7 @@ pub fn incoming(json: &str, line: u64, unknown: &mut UnknownNames) -> Result<Ale
 }
 
 /// Makes a patch of what was given.
-pub(in crate::wire) fn patch(mut record: Record<'_>, line: u64) -> Result<AlertPatch, FieldError> {
+pub(crate) fn patch(mut record: Record<'_>, line: u64) -> Result<AlertPatch, FieldError> {
     let (mut alert, id_given) = record.alert()?;
     // A deadline of its own goes before the hours left.
     if let Some(moment) = record.moment(EXPIRES_AT)? {

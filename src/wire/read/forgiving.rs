@@ -8,13 +8,19 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
-use super::record::{COUNT, EXPIRES_AT, HOURS_LEFT, IN_OUTCOME, MAX_TEXT, OUTCOME, Record, Slot};
-use super::unknown::UnknownNames;
-use crate::domain::field::Kind;
-use crate::domain::intake::MAX_HOURS_LEFT;
-use crate::domain::time::{Timestamp, from_iso, to_iso};
-use crate::domain::{Alert, AlertId, Amount, Outcome};
-use crate::wire::json::Given;
+use super::{
+    record::{COUNT, EXPIRES_AT, HOURS_LEFT, IN_OUTCOME, MAX_TEXT, OUTCOME, Record, Slot},
+    unknown::UnknownNames,
+};
+use crate::{
+    domain::{
+        Alert, AlertId, Amount, Outcome,
+        field::Kind,
+        intake::MAX_HOURS_LEFT,
+        time::{Timestamp, from_iso, to_iso},
+    },
+    json::Given,
+};
 
 impl<'a> Record<'a> {
     /// Turns every value into one that can be read, or leaves it out and remembers its field. Only `id` stays as it
@@ -139,7 +145,7 @@ mod tests {
 
     use super::*;
     use crate::domain::Deadline;
-    use crate::wire::read::answer;
+    use crate::read::answer;
 
     fn read(mut fields: Value) -> (Alert, Vec<String>) {
         fields["id"] = json!(AlertId::generate().to_string());

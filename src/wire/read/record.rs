@@ -6,12 +6,16 @@ use std::borrow::Cow;
 use uuid::Uuid;
 
 use super::unknown::UnknownNames;
-use crate::domain::field::{Access, Content, Field, Kind};
-use crate::domain::intake::MAX_HOURS_LEFT;
-use crate::domain::time::from_iso;
-use crate::domain::{Alert, AlertId, Amount, Deadline, FieldError, Outcome, OutcomeId, Timestamp};
-use crate::wire::import::CellKind;
-use crate::wire::json::{Given, Place, each_member};
+use crate::{
+    domain::{
+        Alert, AlertId, Amount, Deadline, FieldError, Outcome, OutcomeId, Timestamp,
+        field::{Access, Content, Field, Kind},
+        intake::MAX_HOURS_LEFT,
+        time::from_iso,
+    },
+    import::CellKind,
+    json::{Given, Place, each_member},
+};
 
 /// Longest text of one field, in bytes; an alert has no use for more.
 pub(super) const MAX_TEXT: usize = 4_096;
@@ -28,7 +32,7 @@ const OUTCOME_PREFIX: &str = "outcome.";
 
 /// The place of a known field in a [`Record`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::wire) struct Slot(pub(super) usize);
+pub(crate) struct Slot(pub(super) usize);
 
 impl Slot {
     /// Finds a field of an alert by its name in any letter case. Senders mostly keep the interface's order, so the
@@ -47,7 +51,7 @@ impl Slot {
     }
 
     /// The columns of a table by all of their names; those of the outcome carry its name in front.
-    pub(in crate::wire) fn columns() -> impl Iterator<Item = (Cow<'static, str>, Self)> {
+    pub(crate) fn columns() -> impl Iterator<Item = (Cow<'static, str>, Self)> {
         let older = |slot: Self| Alert::FIELDS.get(slot.0).and_then(|field| field.older_name);
         (0..COUNT).map(Self).flat_map(move |slot| {
             [Some(slot.name()), older(slot).map(Cow::Borrowed)].into_iter().flatten().map(move |name| (name, slot))
@@ -55,7 +59,7 @@ impl Slot {
     }
 
     /// Content of its cells.
-    pub(in crate::wire) fn cell_kind(self) -> CellKind<Self> {
+    pub(crate) fn cell_kind(self) -> CellKind<Self> {
         match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
             (None, None) if self == EXPIRES_AT => CellKind::Moment,
             (None, None) => CellKind::Plain,
@@ -71,7 +75,7 @@ impl Slot {
     }
 
     /// The spelling on the wire; of the outcome's fields with its name in front.
-    pub(in crate::wire) fn name(self) -> Cow<'static, str> {
+    pub(crate) fn name(self) -> Cow<'static, str> {
         match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
             (Some(field), _) => field.name.into(),
             (None, None) => BESIDE[self.0 - OUTCOME.0].into(),
@@ -87,22 +91,18 @@ impl Slot {
 
 /// The known fields of one alert as they were given.
 #[derive(Debug)]
-pub(in crate::wire) struct Record<'a> {
+pub(crate) struct Record<'a> {
     pub(super) given: [Option<Given<'a>>; COUNT],
     pub(super) has_outcome: bool,
 }
 
 impl<'a> Record<'a> {
-    pub(in crate::wire) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { given: [const { None }; COUNT], has_outcome: false }
     }
 
     /// Takes the object `json`, which begins at `start` of its source.
-    pub(in crate::wire) fn from_json(
-        json: &'a str,
-        start: Place,
-        unknown: &mut UnknownNames,
-    ) -> Result<Self, FieldError> {
+    pub(crate) fn from_json(json: &'a str, start: Place, unknown: &mut UnknownNames) -> Result<Self, FieldError> {
         let mut record = Self::empty();
         let mut next = 0;
         each_member(json, start, |name, value| match Slot::find(&name, next) {
@@ -129,7 +129,7 @@ impl<'a> Record<'a> {
     }
 
     /// Takes one cell of a table, which is not empty.
-    pub(in crate::wire) fn put_cell(&mut self, slot: Slot, cell: Cow<'a, str>) {
+    pub(crate) fn put_cell(&mut self, slot: Slot, cell: Cow<'a, str>) {
         self.has_outcome |= slot.0 >= IN_OUTCOME;
         self.put(slot, Given::Text(cell));
     }

@@ -1,8 +1,10 @@
 //! Schemas derived from the types of the operator's JSON (JSON Schema 2020-12, as OpenAPI 3.1 has it).
 
-use schemars::generate::{SchemaGenerator, SchemaSettings};
-use schemars::transform::RecursiveTransform;
-use schemars::{JsonSchema, Schema};
+use schemars::{
+    JsonSchema, Schema,
+    generate::{SchemaGenerator, SchemaSettings},
+    transform::RecursiveTransform,
+};
 use serde_json::{Map, Value, json};
 
 use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};

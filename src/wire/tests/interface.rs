@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::operation::{Operation, day, whole, words};
-use super::schemas::{named, uuid};
-use crate::domain::query::Vocabulary;
-use crate::domain::resolution::OlderWord;
-use crate::domain::{AlertStatus, AlertType, EventKind, Provider, SortField};
-use crate::wire::Dialect;
-use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
+use super::{
+    operation::{Operation, day, whole, words},
+    schemas::{named, uuid},
+};
+use crate::{
+    Dialect,
+    domain::{AlertStatus, AlertType, EventKind, Provider, SortField, query::Vocabulary, resolution::OlderWord},
+    query::{MAX_PAGE, MAX_TEXT, MAX_VALUES},
+};
 
 /// The operations on alerts, as a credential of the dialect finds them.
 pub(super) fn alerts(dialect: Dialect) -> Vec<Operation> {

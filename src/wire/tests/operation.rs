@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::schemas::{named, uuid};
-use crate::wire::Dialect;
-use crate::wire::query::MAX_VALUES;
+use crate::{Dialect, query::MAX_VALUES};
 
 /// An OpenAPI operation: one method of one path.
 pub(super) struct Operation {

@@ -4,20 +4,25 @@ use std::num::NonZeroU64;
 
 use serde_json::json;
 
-use super::derived::Derived;
-use super::interface::filtered;
-use super::operation::{Operation, whole};
-use super::schemas::{moment, named, uuid};
-use crate::domain::DeliveryState;
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::calendar::MOST_MINUTES;
-use crate::domain::find::{LONGEST_SEARCH, MOST_FOUND};
-use crate::wire::Dialect;
-use crate::wire::operator::{
-    AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeJson, ClientJson, CompanyJson, CountsJson,
-    CreatedClientJson, CreatedEndpointJson, CreatedKeyJson, CurrencySumJson, DeliveryJson, DeliveryLogJson,
-    DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson, IngestReportJson, InsightsJson, KeyJson, ListJson,
-    MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
+use super::{
+    derived::Derived,
+    interface::filtered,
+    operation::{Operation, whole},
+    schemas::{moment, named, uuid},
+};
+use crate::{
+    Dialect,
+    domain::{
+        DeliveryState, MAX_PAGE_SIZE,
+        calendar::MOST_MINUTES,
+        find::{LONGEST_SEARCH, MOST_FOUND},
+    },
+    operator::{
+        AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeJson, ClientJson, CompanyJson, CountsJson,
+        CreatedClientJson, CreatedEndpointJson, CreatedKeyJson, CurrencySumJson, DeliveryJson, DeliveryLogJson,
+        DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson, IngestReportJson, InsightsJson, KeyJson,
+        ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
+    },
 };
 
 /// Every operation of operators.

@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use chrono::NaiveDate;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::domain::time::Timestamp;
-use crate::domain::url::EndpointUrl;
-use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
-    EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+use crate::{
+    domain::{
+        AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
+        EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+        time::Timestamp, url::EndpointUrl,
+    },
+    operator::Text,
 };
-use crate::wire::operator::Text;
 
 /// Description of a scalar.
 trait Described {

@@ -4,10 +4,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::field::{Field, Kind};
-use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
-use crate::domain::{Alert, EventKind, Outcome};
-use crate::wire::Dialect;
+use crate::{
+    Dialect,
+    domain::{
+        Alert, EventKind, Outcome,
+        field::{Field, Kind},
+        resolution::{InvalidReason, OlderRefunded, OlderWord},
+    },
+};
 
 /// The codes of the error table, which the API holds.
 const CODES: [&str; 27] = [

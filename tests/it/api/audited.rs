@@ -1,20 +1,23 @@
 //! Whatever changes something by a route, or at this machine, leaves an entry in the audit log: who, when, what, from
 //! where.
 
-use avert::api::ROUTES;
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock as _;
-use avert::domain::{
-    AuditEntry, CredentialKind, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Secret,
+use avert::{
+    api::ROUTES,
+    domain::{
+        AuditEntry, CredentialKind, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Secret,
+        resolution::Decision, time::Clock as _,
+    },
+    service::{Alerts as _, Attempts as _, Audit as _, Credentials, Intake as _, Webhooks as _},
 };
-use avert::service::{Alerts as _, Attempts as _, Audit as _, Credentials, Intake as _, Webhooks as _};
 use chrono::Duration;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 
 use super::served::{Served, json};
-use crate::support::alerts::{noon, open_alert};
-use crate::support::engine::{KEY, deliveries_of, incoming, says};
+use crate::support::{
+    alerts::{noon, open_alert},
+    engine::{KEY, deliveries_of, incoming, says},
+};
 
 /// Every route that changes something, and the actions that using it is put down as.
 const AUDITED: &[(&str, &str, &[&str])] = &[

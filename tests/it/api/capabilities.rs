@@ -3,24 +3,26 @@
 
 use std::sync::Arc;
 
-use avert::client::{AccessCredential, Client};
-use avert::domain::query::{Vocabulary, parse};
-use avert::domain::url::{EndpointUrl, PlainHttp};
-use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, CaCertificates, Calendar, CredentialKind,
-    Currency, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth, EndpointChange, EndpointId, EventKind,
-    FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
+use avert::{
+    client::{AccessCredential, Client},
+    domain::{
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, CaCertificates, Calendar,
+        CredentialKind, Currency, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth, EndpointChange,
+        EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
+        query::{Vocabulary, parse},
+        url::{EndpointUrl, PlainHttp},
+    },
+    service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks},
+    wire::Dialect,
 };
-use avert::service::{
-    Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks,
-};
-use avert::wire::Dialect;
 use chrono::Duration;
 
 use super::served::{PATIENCE, Served};
-use crate::support::alerts::{noon, open_alert};
-use crate::support::client::client_of;
-use crate::support::tls::Authority;
+use crate::support::{
+    alerts::{noon, open_alert},
+    client::client_of,
+    tls::Authority,
+};
 
 /// A way to the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

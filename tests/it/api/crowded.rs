@@ -1,16 +1,22 @@
 //! One caller does not stop the others: lists that take long, bodies that do not come, connections that do nothing.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use avert::api::{ApiOptions, ROUTES};
-use avert::domain::{AlertId, AlertPatch, AlertQuery, CredentialKind, IngestOptions, KeyScope};
-use avert::service::{Alerts as _, Audit as _, Credentials as _, Intake as _};
+use avert::{
+    api::{ApiOptions, ROUTES},
+    domain::{AlertId, AlertPatch, AlertQuery, CredentialKind, IngestOptions, KeyScope},
+    service::{Alerts as _, Audit as _, Credentials as _, Intake as _},
+};
 use reqwest::Method;
 use rstest::rstest;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::mpsc,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::served::{PATIENCE, Served, json, refused};

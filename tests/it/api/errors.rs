@@ -1,16 +1,17 @@
 //! Every row of the error table, by name.
 
-use avert::api::{ApiOptions, Code};
-use avert::domain::{AlertId, CredentialKind, KeyScope};
-use avert::providers::simulator::Fault;
-use avert::service::Credentials;
+use avert::{
+    api::{ApiOptions, Code},
+    domain::{AlertId, CredentialKind, KeyScope},
+    providers::simulator::Fault,
+    service::Credentials,
+};
 use reqwest::Method;
 use rstest::rstest;
 use serde_json::Value;
 
 use super::served::{Served, fields, json, refused};
-use crate::support::alerts::open_alert;
-use crate::support::engine::KEY;
+use crate::support::{alerts::open_alert, engine::KEY};
 
 const REFUNDED: &str = r#"{"refunded":"REFUNDED"}"#;
 

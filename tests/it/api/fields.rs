@@ -1,19 +1,25 @@
 //! The fields of the interface over HTTP: what is brought in is what both dialects tell, field by field and word by
 //! word.
 
-use avert::domain::field::Merge;
-use avert::domain::{Alert, AlertPatch, AlertStatus, AlertType, Deadline, Provider};
-use avert::wire::import::{FileFormat, Importer};
-use avert::wire::read::{UnknownNames, answer};
-use avert::wire::{Dialect, write};
+use avert::{
+    domain::{Alert, AlertPatch, AlertStatus, AlertType, Deadline, Provider, field::Merge},
+    wire::{
+        Dialect,
+        import::{FileFormat, Importer},
+        read::{UnknownNames, answer},
+        write,
+    },
+};
 use chrono::Duration;
 use reqwest::Method;
 use serde_json::{Map, Value, json as value};
 
 use super::served::{Served, json};
-use crate::support::alerts::{every_field, noon};
-use crate::support::binary::run_ok;
-use crate::support::store;
+use crate::support::{
+    alerts::{every_field, noon},
+    binary::run_ok,
+    store,
+};
 
 const ID: &str = "018f0000-0000-7000-8000-0000000000aa";
 

@@ -8,29 +8,36 @@ mod judging;
 mod making;
 mod spoiling;
 
-use std::collections::BTreeMap;
-use std::num::NonZeroU32;
-use std::time::Duration;
+use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 
-use avert::api::{ApiOptions, ROUTES, router};
-use avert::domain::{CredentialKind, KeyScope};
-use avert::providers::simulator::Fault;
-use avert::service::{Credentials, Webhooks};
-use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::http::Request;
+use avert::{
+    api::{ApiOptions, ROUTES, router},
+    domain::{CredentialKind, KeyScope},
+    providers::simulator::Fault,
+    service::{Credentials, Webhooks},
+};
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::Request,
+};
 use futures::{StreamExt, stream};
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use tower::ServiceExt as _;
 
-use self::judging::{Answer, Judge};
-use self::making::{Descriptions, Made, World};
+use self::{
+    judging::{Answer, Judge},
+    making::{Descriptions, Made, World},
+};
 use super::served::{PATIENCE, Served, json};
-use crate::support::alerts::{noon, open_alert};
-use crate::support::size::sized;
+use crate::support::{
+    alerts::{noon, open_alert},
+    size::sized,
+};
 
 /// Requests of a plain run, and at full size.
 const REQUESTS: (u64, u64) = (3_000, 1_000_000);

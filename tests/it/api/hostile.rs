@@ -1,17 +1,16 @@
 //! Clients that mean no good, or do not know better: no request ends the server, none of them is its fault.
 
-use std::num::NonZeroU32;
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::{num::NonZeroU32, sync::OnceLock, time::Duration};
 
 use avert::api::ApiOptions;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use proptest::prelude::*;
 use rstest::rstest;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::runtime::Runtime;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    runtime::Runtime,
+};
 
 use super::served::{PATIENCE, Served, json};
 use crate::support::size::sized;

@@ -1,8 +1,10 @@
 //! The list operation over HTTP: every parameter alone and with others, order, pages.
 
-use avert::domain::{Alert, AlertStatus, AlertType, CompanyId, Currency, Deadline, Provider};
-use avert::service::Alerts;
-use avert::wire::{Dialect, query};
+use avert::{
+    domain::{Alert, AlertStatus, AlertType, CompanyId, Currency, Deadline, Provider},
+    service::Alerts,
+    wire::{Dialect, query},
+};
 use chrono::Duration;
 use rstest::rstest;
 use serde_json::Value;

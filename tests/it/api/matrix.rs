@@ -1,16 +1,22 @@
 //! Every route with every kind of credential: who may not do a thing sees nothing and changes nothing.
 
-use avert::domain::{AlertFilter, AlertId, CredentialKind, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
-use avert::service::{Alerts, Credentials, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use avert::{
+    domain::{AlertFilter, AlertId, CredentialKind, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret},
+    service::{Alerts, Credentials, Intake, ResolveRequest, ServiceError, Stats, Webhooks},
+};
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use chrono::Duration;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as object};
 
 use super::served::{Served, json, refused};
-use crate::support::alerts::open_alert;
-use crate::support::engine::{KEY, deliveries_of, incoming, says};
+use crate::support::{
+    alerts::open_alert,
+    engine::{KEY, deliveries_of, incoming, says},
+};
 
 /// A kind of credential: its name, its headers, and the answer to it.
 pub(super) struct Kind {

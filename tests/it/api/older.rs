@@ -1,14 +1,18 @@
 //! The older dialect: who shows a token is answered in it.
 
-use avert::domain::{Alert, AlertId, Amount};
-use avert::service::Alerts;
-use avert::wire::Dialect;
+use avert::{
+    domain::{Alert, AlertId, Amount},
+    service::Alerts,
+    wire::Dialect,
+};
 use reqwest::{Method, RequestBuilder, Response};
 use rstest::rstest;
 use serde_json::{Value, json as object};
 
-use super::lists::{desk, expected, ids};
-use super::served::{Served, fields, json, refused};
+use super::{
+    lists::{desk, expected, ids},
+    served::{Served, fields, json, refused},
+};
 use crate::support::alerts::open_alert;
 
 /// What one says who has a token.

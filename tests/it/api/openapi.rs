@@ -3,10 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use avert::api::{Code, ROUTES};
-use avert::domain::event::RenderEvent;
-use avert::domain::{Alert, AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventKind, Outcome};
-use avert::wire::{Dialect, EventBody};
+use avert::{
+    api::{Code, ROUTES},
+    domain::{
+        Alert, AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventKind, Outcome,
+        event::RenderEvent,
+    },
+    wire::{Dialect, EventBody},
+};
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 use uuid::Uuid;

@@ -1,11 +1,14 @@
 //! avert's own routes under /operator/v1: who may use them, what they change, what they never tell.
 
-use avert::api::ROUTES;
-use avert::domain::resolution::Decision;
-use avert::domain::time::Timestamp;
-use avert::domain::{Alert, AlertId, AttemptId, CredentialKind, KeyScope, NextStep, Resolution};
-use avert::service::Credentials;
-use avert::store::{AttemptEnd, AttemptRecord, AttemptStore as _, Claim, ClaimRequest, OutboxStore as _};
+use avert::{
+    api::ROUTES,
+    domain::{
+        Alert, AlertId, AttemptId, CredentialKind, KeyScope, NextStep, Resolution, resolution::Decision,
+        time::Timestamp,
+    },
+    service::Credentials,
+    store::{AttemptEnd, AttemptRecord, AttemptStore as _, Claim, ClaimRequest, OutboxStore as _},
+};
 use chrono::Duration;
 use futures::StreamExt;
 use reqwest::{Method, RequestBuilder, Response};
@@ -13,9 +16,11 @@ use rstest::rstest;
 use serde_json::{Value, json as value};
 
 use super::served::{PATIENCE, Served, fields, json, refused};
-use crate::support::alerts::{noon, open_alert};
-use crate::support::engine::KEY;
-use crate::support::tls::Authority;
+use crate::support::{
+    alerts::{noon, open_alert},
+    engine::KEY,
+    tls::Authority,
+};
 
 const SECRET: &str = "s3cr3t-of-the-endpoint";
 

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use avert::domain::{AlertId, CredentialKind, KeyScope};
-use avert::service::Credentials;
+use avert::{
+    domain::{AlertId, CredentialKind, KeyScope},
+    service::Credentials,
+};
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 
-use super::matrix::{self, Kind, bearer, unacceptable};
-use super::served::{Served, json, refused};
+use super::{
+    matrix::{self, Kind, bearer, unacceptable},
+    served::{Served, json, refused},
+};
 use crate::support::alerts::noon;
 
 /// Of which kind the thing is that a path names.

@@ -1,8 +1,10 @@
 //! Asking again for what is known already: entity tags, and answers that say that nothing has changed.
 
 use avert::domain::AlertId;
-use reqwest::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use reqwest::{Method, RequestBuilder, Response};
+use reqwest::{
+    Method, RequestBuilder, Response,
+    header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH},
+};
 use rstest::rstest;
 
 use super::served::{Served, json, refused};

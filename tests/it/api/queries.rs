@@ -1,17 +1,22 @@
 //! Lists over HTTP against a naive filter over the same alerts: any parameters together, in both dialects.
 
-use avert::domain::Alert;
-use avert::domain::resolution::OlderWord;
-use avert::wire::Dialect;
-use proptest::prelude::*;
-use proptest::sample::{select, subsequence};
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, TestRunner};
+use avert::{
+    domain::{Alert, resolution::OlderWord},
+    wire::Dialect,
+};
+use proptest::{
+    prelude::*,
+    sample::{select, subsequence},
+    strategy::ValueTree,
+    test_runner::{Config, TestRunner},
+};
 use reqwest::Method;
 use tokio::runtime::Runtime;
 
-use super::lists::{desk, expected, ids};
-use super::served::{Served, json};
+use super::{
+    lists::{desk, expected, ids},
+    served::{Served, json},
+};
 
 /// One in three parameters is given.
 fn given(name: &'static str, value: impl Strategy<Value = String> + 'static) -> BoxedStrategy<Option<String>> {

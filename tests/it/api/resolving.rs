@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use avert::api::{ApiOptions, serve};
-use avert::domain::time::Clock;
+use avert::{
+    api::{ApiOptions, serve},
+    domain::time::Clock,
+};
 use chrono::TimeDelta;
 use reqwest::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::AsyncWriteExt as _,
+    net::{TcpListener, TcpStream},
+};
 
 use super::served::{Served, json, refused};
 

@@ -1,33 +1,49 @@
 //! A whole engine behind the API on a port of its own, and a client for it.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
-use avert::api::{ApiOptions, serve};
-use avert::domain::{Alert, AlertId, AlertPatch, CreatedCredential, CredentialKind, IngestOptions, KeyScope};
-use avert::engine::{ActingEngine, Engine, EngineSettings};
-use avert::providers::simulator::{FaultRates, Simulator};
-use avert::providers::{AlertProvider, Capabilities, LookUp, Providers, Submission, SubmitResult};
-use avert::service::{Alerts, Credentials, Intake};
-use avert::store::Store;
-use avert::store::sqlite::{SqliteOptions, SqliteStore};
-use avert::webhooks::{Sender, SenderSettings};
-use avert::wire::EventBody;
-use reqwest::dns::{Name, Resolve, Resolving};
-use reqwest::{Method, RequestBuilder, Response};
+use avert::{
+    api::{ApiOptions, serve},
+    domain::{Alert, AlertId, AlertPatch, CreatedCredential, CredentialKind, IngestOptions, KeyScope},
+    engine::{ActingEngine, Engine, EngineSettings},
+    providers::{
+        AlertProvider, Capabilities, LookUp, Providers, Submission, SubmitResult,
+        simulator::{FaultRates, Simulator},
+    },
+    service::{Alerts, Credentials, Intake},
+    store::{
+        Store,
+        sqlite::{SqliteOptions, SqliteStore},
+    },
+    webhooks::{Sender, SenderSettings},
+    wire::EventBody,
+};
+use reqwest::{
+    Method, RequestBuilder, Response,
+    dns::{Name, Resolve, Resolving},
+};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinHandle;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, mpsc},
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+};
 
 /// The longest a test waits for what has to come.
 pub const PATIENCE: Duration = Duration::from_secs(120);

@@ -2,11 +2,15 @@
 
 use std::num::NonZeroU32;
 
-use avert::api::ApiOptions;
-use avert::domain::{CreatedCredential, CredentialKind};
-use avert::service::Credentials;
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use avert::{
+    api::ApiOptions,
+    domain::{CreatedCredential, CredentialKind},
+    service::Credentials,
+};
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use reqwest::{Method, Response};
 use rstest::rstest;
 use serde_json::{Value, json as object};

@@ -1,19 +1,24 @@
 //! `avert journal export`: what was decided at a desk, for whoever comes next.
 
-use std::fs;
-use std::sync::Arc;
+use std::{fs, sync::Arc};
 
-use avert::desk::{Desk, JournalAlert, JournalDecision, JournalStep};
-use avert::domain::resolution::Decision;
-use avert::domain::time::{Clock, to_iso};
-use avert::domain::{Alert, AlertId, AlertType, Currency, Provider, Resolution};
+use avert::{
+    desk::{Desk, JournalAlert, JournalDecision, JournalStep},
+    domain::{
+        Alert, AlertId, AlertType, Currency, Provider, Resolution,
+        resolution::Decision,
+        time::{Clock, to_iso},
+    },
+};
 use chrono::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::home;
-use crate::support::binary::{run, run_ok};
-use crate::support::clock::ManualClock;
+use crate::support::{
+    binary::{run, run_ok},
+    clock::ManualClock,
+};
 
 fn alert(comments: &str) -> (Alert, Resolution) {
     let alert = Alert {

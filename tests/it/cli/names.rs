@@ -4,8 +4,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::binary::{run, run_ok};
-use crate::support::operations::{import, refused};
+use crate::support::{
+    binary::{run, run_ok},
+    operations::{import, refused},
+};
 
 /// Three alerts: two networks use the same id, and another id holds it.
 fn desk() -> tempfile::TempDir {

@@ -1,15 +1,21 @@
 //! `avert orders import`: the shop's orders from a CSV, kept by the desk of a profile.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
 
-use avert::desk::Desk;
-use avert::domain::{Alert, AlertId, AlertType, Provider};
+use avert::{
+    desk::Desk,
+    domain::{Alert, AlertId, AlertType, Provider},
+};
 use serde_json::{Value, json};
 
-use crate::support::binary::{run, run_ok};
-use crate::support::operations::refused;
+use crate::support::{
+    binary::{run, run_ok},
+    operations::refused,
+};
 
 const ID: &str = "018f0000-0000-7000-8000-000000000001";
 

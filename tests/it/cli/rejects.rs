@@ -1,12 +1,13 @@
 //! Rejected rows of an import: the first hundred on stderr, then a count; all of them in a file on request.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use serde_json::{Value, json};
 
-use crate::support::binary::{run, run_ok};
-use crate::support::operations::{alerts, refused};
+use crate::support::{
+    binary::{run, run_ok},
+    operations::{alerts, refused},
+};
 
 #[test]
 fn a_damaged_file_ends_its_list_on_stderr_and_writes_all_of_it_where_that_is_asked() {

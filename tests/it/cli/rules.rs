@@ -1,15 +1,15 @@
 //! `avert rules`: a file of queries that suggest decisions, and what they would have done.
 
-use std::fs;
-use std::path::Path;
-use std::process::Output;
+use std::{fs, path::Path, process::Output};
 
 use avert::domain::time::{Clock as _, SystemClock, to_iso};
 use chrono::Duration;
 use serde_json::{Value, json};
 
-use crate::support::binary::{avert, run_ok};
-use crate::support::operations::{import, refused};
+use crate::support::{
+    binary::{avert, run_ok},
+    operations::{import, refused},
+};
 
 /// Runs a command on rules of a file of its own.
 fn with_rules(home: &Path, rules: &str, arguments: &[&str]) -> Output {

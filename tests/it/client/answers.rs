@@ -1,11 +1,15 @@
 //! Good answers in forms that differ from ours.
 
-use avert::domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline};
-use avert::service::{Alerts, ServiceError};
+use avert::{
+    domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline},
+    service::{Alerts, ServiceError},
+};
 use rstest::rstest;
 use serde_json::{Value, json};
-use wiremock::matchers::{method, path};
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use wiremock::{
+    Mock, MockServer, ResponseTemplate,
+    matchers::{method, path},
+};
 
 use super::foreign::{answer, asking_for_a_token, current, getting, listing, older, open, token};
 

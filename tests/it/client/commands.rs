@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 use wiremock::{MockServer, ResponseTemplate};
 
 use super::foreign::{answer, asking_for_a_token, getting, listing, open, requests, resolved, resolving, token};
-use crate::support::binary::{avert, run, run_ok};
-use crate::support::terminal::Terminal;
-use crate::support::two_machines::{TwoMachines, errors, far_alert};
+use crate::support::{
+    binary::{avert, run, run_ok},
+    terminal::Terminal,
+    two_machines::{TwoMachines, errors, far_alert},
+};
 
 /// An engine that serves so many alerts.
 fn world(count: usize) -> TwoMachines {

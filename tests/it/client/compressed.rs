@@ -2,12 +2,13 @@
 
 use std::io::Write as _;
 
-use avert::client::Client;
-use avert::domain::{AlertId, AlertQuery};
-use avert::service::{Alerts, ServiceError};
-use avert::wire::Dialect;
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use avert::{
+    client::Client,
+    domain::{AlertId, AlertQuery},
+    service::{Alerts, ServiceError},
+    wire::Dialect,
+};
+use flate2::{Compression, write::GzEncoder};
 use serde_json::json;
 use wiremock::{MockServer, ResponseTemplate};
 

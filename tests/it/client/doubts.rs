@@ -2,19 +2,21 @@
 
 use std::time::Duration;
 
-use avert::client::{Client, ClientOptions};
-use avert::desk::ledger::sender::{self, Landing};
-use avert::domain::AlertId;
-use avert::domain::resolution::Decision;
-use avert::service::{Alerts, ResolveRequest, ServiceError};
-use avert::wire::Dialect;
+use avert::{
+    client::{Client, ClientOptions},
+    desk::ledger::sender::{self, Landing},
+    domain::{AlertId, resolution::Decision},
+    service::{Alerts, ResolveRequest, ServiceError},
+    wire::Dialect,
+};
 use rstest::rstest;
 use serde_json::{Value, json};
-use wiremock::matchers::{method, path};
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use wiremock::{
+    Mock, MockServer, ResponseTemplate,
+    matchers::{method, path},
+};
 
-use crate::support::alerts::NOON;
-use crate::support::clock::ManualClock;
+use crate::support::{alerts::NOON, clock::ManualClock};
 
 use super::foreign::{
     answer, asking_for_a_token, current, getting, older, open, options, requests, resolved, resolving, says, stopped,

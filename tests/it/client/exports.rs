@@ -1,10 +1,14 @@
 //! An export has all that the deployment counts, or ends with an error that says why not.
 
-use std::collections::HashSet;
-use std::path::Path;
-use std::process::Output;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    collections::HashSet,
+    path::Path,
+    process::Output,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use avert::domain::AlertId;
 use rstest::rstest;
@@ -12,9 +16,11 @@ use serde_json::{Value, json};
 use wiremock::{MockServer, Request, ResponseTemplate};
 
 use super::foreign::{answer, listing, open};
-use crate::support::binary::avert;
-use crate::support::raw_server::{Play, RawServer};
-use crate::support::terminal::Terminal;
+use crate::support::{
+    binary::avert,
+    raw_server::{Play, RawServer},
+    terminal::Terminal,
+};
 
 const SIZE: usize = 100;
 

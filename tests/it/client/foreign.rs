@@ -1,19 +1,23 @@
 //! A deployment that a test makes up, and clients of it that wait for nothing.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use avert::client::{AccessCredential, Client, ClientOptions, Pauses};
-use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::{AlertId, Resolution, Secret};
-use avert::service::ResolveRequest;
-use avert::wire::Dialect;
+use avert::{
+    client::{AccessCredential, Client, ClientOptions, Pauses},
+    domain::{
+        AlertId, Resolution, Secret,
+        resolution::{Decision, OlderRefunded, OlderWord},
+    },
+    service::ResolveRequest,
+    wire::Dialect,
+};
 use serde_json::{Value, json};
-use wiremock::matchers::{method, path};
-use wiremock::{Mock, MockBuilder, MockServer, Request, ResponseTemplate};
+use wiremock::{
+    Mock, MockBuilder, MockServer, Request, ResponseTemplate,
+    matchers::{method, path},
+};
 
-use crate::support::alerts::NOON;
-use crate::support::clock::ManualClock;
+use crate::support::{alerts::NOON, clock::ManualClock};
 
 /// The key that clients of these tests have.
 pub const KEY: &str = "avk_test_1_s3cret";

@@ -1,15 +1,19 @@
 //! What `avert alerts resolve` writes into the desk's journal, as a console of the desk does, and what it says of an
 //! outcome that it found.
 
-use std::path::PathBuf;
-use std::process::{Output, Stdio};
+use std::{
+    path::PathBuf,
+    process::{Output, Stdio},
+};
 
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::many::{Goes, Place, expected, results, said, told};
-use crate::support::binary::avert;
-use crate::support::journal::{break_journal, journal_text, on_a_full_disk};
+use crate::support::{
+    binary::avert,
+    journal::{break_journal, journal_text, on_a_full_disk},
+};
 
 const FOUND: &str = "answered as decided; by whom is not known";
 

@@ -1,16 +1,22 @@
 //! What the client asks for, and which addresses it talks to.
 
-use avert::client::{Client, ClientOptions};
-use avert::domain::query::{Vocabulary, parse};
-use avert::domain::url::{BaseUrl, PlainHttp};
-use avert::domain::{AlertFilter, AlertId, AlertQuery, CompanyId, PageRequest, Provider};
-use avert::service::{Alerts, ServiceError};
-use avert::wire::{self, Dialect};
+use avert::{
+    client::{Client, ClientOptions},
+    domain::{
+        AlertFilter, AlertId, AlertQuery, CompanyId, PageRequest, Provider,
+        query::{Vocabulary, parse},
+        url::{BaseUrl, PlainHttp},
+    },
+    service::{Alerts, ServiceError},
+    wire::{self, Dialect},
+};
 use rstest::rstest;
 use serde_json::json;
 use uuid::Uuid;
-use wiremock::matchers::{any, header as has_header, query_param};
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use wiremock::{
+    Mock, MockServer, ResponseTemplate,
+    matchers::{any, header as has_header, query_param},
+};
 
 use crate::support::raw_server::{Asked, Play, RawServer};
 

@@ -1,10 +1,14 @@
 //! `avert alerts resolve --from FILE`: each decision sent once, what became of each told and kept, and gone on with
 //! after whatever ended it.
 
-use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::{
+    path::{Path, PathBuf},
+    process::{Output, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use avert::domain::AlertId;
 use rstest::rstest;
@@ -12,9 +16,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::foreign::{open, resolved};
-use crate::support::binary::{avert, run, run_ok};
-use crate::support::raw_server::{Asked, Play, RawServer};
-use crate::support::terminal::Terminal;
+use crate::support::{
+    binary::{avert, run, run_ok},
+    raw_server::{Asked, Play, RawServer},
+    terminal::Terminal,
+};
 
 /// A deployment with some alerts, and how it answers to a decision on each.
 pub struct Place {

@@ -2,20 +2,23 @@
 
 use std::time::{Duration as Time, Instant};
 
-use avert::client::{Client, ClientOptions, Pauses};
-use avert::domain::{AlertId, AlertQuery, FieldError};
-use avert::service::{Alerts, FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
-use avert::wire::Dialect;
+use avert::{
+    client::{Client, ClientOptions, Pauses},
+    domain::{AlertId, AlertQuery, FieldError},
+    service::{Alerts, FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError},
+    wire::Dialect,
+};
 use chrono::Duration;
 use rstest::rstest;
 use serde_json::{Value, json};
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 
-use crate::support::alerts::NOON;
-use crate::support::clock::ManualClock;
-use crate::support::ports::NOBODY;
-use crate::support::raw_server::{self, Play, RawServer};
+use crate::support::{
+    alerts::NOON,
+    clock::ManualClock,
+    ports::NOBODY,
+    raw_server::{self, Play, RawServer},
+};
 
 use super::foreign::{
     KEY, answer, current, getting, header, listing, older, open, options, refunded, requests, resolved, resolving,

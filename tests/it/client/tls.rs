@@ -2,21 +2,25 @@
 
 use std::path::Path;
 
-use avert::client::{Client, ClientOptions};
-use avert::domain::{AlertId, AlertQuery};
-use avert::outbound::tls::TlsFiles;
-use avert::service::{Alerts, ServiceError};
-use avert::wire::Dialect;
+use avert::{
+    client::{Client, ClientOptions},
+    domain::{AlertId, AlertQuery},
+    outbound::tls::TlsFiles,
+    service::{Alerts, ServiceError},
+    wire::Dialect,
+};
 use rstest::rstest;
 use serde_json::json;
 use tempfile::TempDir;
 use wiremock::MockServer;
 
 use super::foreign::{answer, header, listing, options, refunded, requests};
-use crate::support::binary::avert;
-use crate::support::ports::NOBODY;
-use crate::support::raw_server::{Play, RawServer};
-use crate::support::tls::{Authority, Certified};
+use crate::support::{
+    binary::avert,
+    ports::NOBODY,
+    raw_server::{Play, RawServer},
+    tls::{Authority, Certified},
+};
 
 const HERE: &str = "127.0.0.1";
 

@@ -1,13 +1,14 @@
 //! Bearer tokens: kept, renewed in time, renewed once when refused, for a decision too: whoever is not let in has
 //! decided nothing.
 
-use avert::domain::{AlertId, AlertQuery};
-use avert::service::{Alerts, ServiceError};
+use avert::{
+    domain::{AlertId, AlertQuery},
+    service::{Alerts, ServiceError},
+};
 use chrono::Duration;
 use rstest::rstest;
 use serde_json::{Value, json};
-use wiremock::matchers::header as has_header;
-use wiremock::{MockServer, ResponseTemplate};
+use wiremock::{MockServer, ResponseTemplate, matchers::header as has_header};
 
 use super::foreign::{
     answer, asking_for_a_token, getting, header, listing, older, open, requests, resolved, resolving, stopped, token,

@@ -1,16 +1,15 @@
 //! Which database: by environment, settings and flag, with a password from several places, which is repeated nowhere.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::process::Output;
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    process::Output,
+    time::{Duration, Instant},
+};
 
 use rstest::rstest;
 
-use crate::support::binary::avert;
-use crate::support::cluster::Cluster;
-use crate::support::operations::refused;
-use crate::support::postgres::GUARDED;
+use crate::support::{binary::avert, cluster::Cluster, operations::refused, postgres::GUARDED};
 
 /// Everything that a command has written.
 fn all(output: &Output) -> String {

@@ -4,8 +4,10 @@
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::support::binary::{Server, run_ok};
-use crate::support::cluster::Cluster;
+use crate::support::{
+    binary::{Server, run_ok},
+    cluster::Cluster,
+};
 
 /// Texts that databases order, fold and match in ways of their own.
 const ODD: [&str; 12] = [

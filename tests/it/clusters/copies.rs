@@ -1,23 +1,31 @@
 //! A desk is copied from a file to a server and back: everything arrives, nothing of another desk is touched, and a
 //! copy is found to be one.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::{Output, Stdio};
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::{Output, Stdio},
+};
 
-use avert::domain::database::DatabaseLocation;
-use avert::store::StoreError;
-use avert::store::transfer::{CopyKeys, transfer};
+use avert::{
+    domain::database::DatabaseLocation,
+    store::{
+        StoreError,
+        transfer::{CopyKeys, transfer},
+    },
+};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::binary::{Server, avert, run, run_ok};
-use crate::support::cluster::Cluster;
-use crate::support::operations::{alerts, import, refused};
-use crate::support::receiver::Receiver;
-use crate::support::tls::Authority;
+use crate::support::{
+    binary::{Server, avert, run, run_ok},
+    cluster::Cluster,
+    operations::{alerts, import, refused},
+    receiver::Receiver,
+    tls::Authority,
+};
 
 /// A desk in a file, with something in every table that people fill; its key of scope alerts.
 async fn desk(home: &Path, receiver: &Receiver) -> String {

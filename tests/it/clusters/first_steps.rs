@@ -3,10 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::cluster::Cluster;
-use crate::support::operations::alerts;
-use crate::support::receiver::Receiver;
-use crate::support::terminal::Terminal;
+use crate::support::{cluster::Cluster, operations::alerts, receiver::Receiver, terminal::Terminal};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_steps_lead_where_they_do_on_a_file() {

@@ -2,20 +2,24 @@
 //! frozen, or without their database for a while: nothing acknowledged is lost, nothing is done twice, and what a node
 //! that never comes back has left the others take up.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use avert::domain::AlertId;
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::task::{JoinSet, block_in_place};
 
-use crate::support::binary::{Server, signal};
-use crate::support::cluster::Cluster;
-use crate::support::gate::{Gate, Way};
-use crate::support::outside::Outside;
-use crate::support::size::sized;
+use crate::support::{
+    binary::{Server, signal},
+    cluster::Cluster,
+    gate::{Gate, Way},
+    outside::Outside,
+    size::sized,
+};
 
 const ALERTS: usize = 90;
 const MERCHANTS: usize = 6;

@@ -6,9 +6,7 @@ use std::collections::BTreeSet;
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::binary::Server;
-use crate::support::cluster::Cluster;
-use crate::support::receiver::Receiver;
+use crate::support::{binary::Server, cluster::Cluster, receiver::Receiver};
 
 struct Nodes {
     servers: [Server; 2],

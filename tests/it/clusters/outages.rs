@@ -7,10 +7,12 @@ use reqwest::{Client, StatusCode};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::binary::Server;
-use crate::support::cluster::Cluster;
-use crate::support::gate::{Gate, Way};
-use crate::support::operations::alerts;
+use crate::support::{
+    binary::Server,
+    cluster::Cluster,
+    gate::{Gate, Way},
+    operations::alerts,
+};
 
 /// How long the way back may take.
 const PATIENCE: Duration = Duration::from_secs(30);

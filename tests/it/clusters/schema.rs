@@ -1,17 +1,16 @@
 //! Schema and data key of a desk in PostgreSQL: applied on purpose, made by who comes first, refused where they are
 //! others.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::Stdio;
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Stdio};
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::support::binary::{run, run_ok};
-use crate::support::cluster::Cluster;
-use crate::support::operations::{alerts, import, refused};
+use crate::support::{
+    binary::{run, run_ok},
+    cluster::Cluster,
+    operations::{alerts, import, refused},
+};
 
 async fn tables(cluster: &Cluster) -> i64 {
     let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";

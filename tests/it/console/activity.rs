@@ -1,24 +1,30 @@
 //! The Activity screen: what was decided here with its proof, what needs somebody, and the ways on from there.
 
-use avert::console::SessionInfo;
-use avert::console::app::DeskState;
-use avert::console::effects::{Effect, Keep};
-use avert::console::message::Message;
-use avert::desk::{
-    AnswerDraft, Draft, JournalDecision, JournalEntry, JournalStep, LeftDecision, Leftovers, WholeJournal,
+use avert::{
+    console::{
+        SessionInfo,
+        app::DeskState,
+        effects::{Effect, Keep},
+        message::Message,
+    },
+    desk::{AnswerDraft, Draft, JournalDecision, JournalEntry, JournalStep, LeftDecision, Leftovers, WholeJournal},
+    domain::{
+        Alert, AlertId, AuditEntry, Resolution, ResolutionAttempt,
+        resolution::Decision,
+        time::{Clock, Timestamp, to_iso},
+    },
+    service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError},
 };
-use avert::domain::resolution::Decision;
-use avert::domain::time::{Clock, Timestamp, to_iso};
-use avert::domain::{Alert, AlertId, AuditEntry, Resolution, ResolutionAttempt};
-use avert::service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use rstest::rstest;
 use uuid::Uuid;
 
-use super::fake::{Fate, morning};
-use super::rig::{Made, Rig, clock};
-use super::settling::unfinished;
+use super::{
+    fake::{Fate, morning},
+    rig::{Made, Rig, clock},
+    settling::unfinished,
+};
 
 const MARIA: Uuid = Uuid::from_u128(77);
 const OMAR: Uuid = Uuid::from_u128(78);

@@ -1,15 +1,18 @@
 //! The rows of the Activity screen: answers that were given together, and notes.
 
-use avert::desk::BuiltIn;
-use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, Resolution};
-use avert::service::ResolveRequest;
+use avert::{
+    desk::BuiltIn,
+    domain::{Alert, AlertId, Resolution, resolution::Decision},
+    service::ResolveRequest,
+};
 use chrono::Duration;
 
-use super::activity::{declined, desk, line, started};
-use super::bulk::alike;
-use super::cases::three;
-use super::rig::{Made, Rig};
+use super::{
+    activity::{declined, desk, line, started},
+    bulk::alike,
+    cases::three,
+    rig::{Made, Rig},
+};
 
 /// Five alerts answered together, the first of them refused.
 fn bulk(size: (u16, u16)) -> (Rig, Vec<Alert>) {

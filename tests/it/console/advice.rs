@@ -1,15 +1,19 @@
 //! One answer is suggested, whatever the shop's order, other alerts and rules say each by itself: in the detail, the
 //! form and the case alike.
 
-use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, AlertStatus, Currency, Deadline, OrderState, Resolution};
+use avert::domain::{
+    Alert, AlertId, AlertStatus, Currency, Deadline, OrderState, Resolution,
+    resolution::{Decision, InvalidReason},
+    time::Clock as _,
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{morning, refunded_sibling};
-use super::orders::order_of;
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{morning, refunded_sibling},
+    orders::order_of,
+    rig::{Made, Rig, clock},
+};
 use avert::desk::Desk;
 
 const DUPLICATE: &str = "Invalid (duplicate alert)";

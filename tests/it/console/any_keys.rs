@@ -1,16 +1,18 @@
 //! Whatever is pressed, clicked, pasted or changed: nothing panics, and what always holds holds.
 
-use avert::console::message::Message;
-use avert::domain::time::Clock;
-use avert::domain::{AlertId, AlertStatus};
-use avert::service::ServiceError;
+use avert::{
+    console::message::Message,
+    domain::{AlertId, AlertStatus, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use crossterm::event::{Event, MouseButton, MouseEventKind};
-use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::{prelude::*, sample::select};
 
-use super::fake::{Fate, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{Fate, morning, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 use crate::support::size::sized;
 
 /// Something that happens.

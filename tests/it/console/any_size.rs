@@ -3,11 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::{prelude::*, sample::select};
 
-use super::any_state::started;
-use super::rig::Rig;
+use super::{any_state::started, rig::Rig};
 use crate::support::size::sized;
 
 /// Keys to every screen; what lies over one covers words of it.

@@ -2,19 +2,19 @@
 //! panics, nothing leaves without the key that sends, no alert is answered twice, a read-only session writes nothing,
 //! and the cursor's row stands still.
 
-use avert::console::SessionInfo;
-use avert::console::keymap::Keymap;
-use avert::console::message::Message;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Dialect, Environment, Provider};
-use avert::service::ServiceError;
+use avert::{
+    console::{SessionInfo, keymap::Keymap, message::Message},
+    domain::{Alert, AlertId, AlertStatus, Dialect, Environment, Provider, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use crossterm::event::{Event, MouseButton, MouseEventKind};
-use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::{prelude::*, sample::select};
 
-use super::fake::{Fate, credentials, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{Fate, credentials, morning, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 use crate::support::size::sized;
 
 /// What leads from the Queue to each screen and dialog.

@@ -1,20 +1,28 @@
 //! Answers that were begun and not sent: kept while one types, gone on with by the same key, after an undo and a
 //! restart.
 
-use avert::console::app::DeskState;
-use avert::console::effects::{Effect, Keep};
-use avert::desk::{AnswerDraft, Draft};
-use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, Dialect, Environment, Resolution};
-use avert::service::ServiceError;
+use avert::{
+    console::{
+        app::DeskState,
+        effects::{Effect, Keep},
+    },
+    desk::{AnswerDraft, Draft},
+    domain::{
+        Alert, AlertId, Dialect, Environment, Resolution,
+        resolution::{Decision, OlderRefunded, OlderWord},
+        time::Clock as _,
+    },
+    service::ServiceError,
+};
 use chrono::Duration;
 use uuid::Uuid;
 
-use super::bulk::alike;
-use super::cases::three;
-use super::fake::{Fate, morning};
-use super::rig::{Made, Rig, clock};
+use super::{
+    bulk::alike,
+    cases::three,
+    fake::{Fate, morning},
+    rig::{Made, Rig, clock},
+};
 
 /// The answer drafts that were handed to the desk and not dropped since, by now.
 fn on_the_desk(rig: &Rig) -> Vec<AnswerDraft> {

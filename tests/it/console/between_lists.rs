@@ -1,13 +1,14 @@
 //! While another list is read, nothing is opened, copied or done with rows of the one before; and a range that ends
 //! with it is said.
 
-use avert::console::effects::Effect;
-use avert::domain::time::Clock as _;
+use avert::{console::effects::Effect, domain::time::Clock as _};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::morning;
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::morning,
+    rig::{Made, Rig, clock},
+};
 
 /// A console on which a decision was made, and that reads another list than the one whose rows it shows.
 fn between_lists() -> Rig {

@@ -1,19 +1,23 @@
 //! Several alerts answered together: marking, the form, what leaves, what is taken back, what failed; and the last
 //! decision again.
 
-use avert::console::effects::Effect;
-use avert::console::message::Message;
-use avert::desk::BuiltIn;
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Outcome, Resolution};
-use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
+use avert::{
+    console::{effects::Effect, message::Message},
+    desk::BuiltIn,
+    domain::{
+        Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Outcome, Resolution,
+        resolution::Decision, time::Clock,
+    },
+    service::{OutcomeUnknown, ResolveRequest, ServiceError},
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{Fate, answered_by_omar, morning, refunded_sibling};
-use super::rig::{Made, Rig, assert_screens, clock, screens};
-use super::settling::unfinished;
+use super::{
+    fake::{Fate, answered_by_omar, morning, refunded_sibling},
+    rig::{Made, Rig, assert_screens, clock, screens},
+    settling::unfinished,
+};
 
 /// So many open alerts of payments of their own, the first to lapse first.
 pub fn alike(count: usize) -> Vec<Alert> {

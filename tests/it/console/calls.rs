@@ -1,16 +1,21 @@
 //! What calls: alerts that lapse soon, decisions that failed or are held here; by bell, desktop, title, message and
 //! journal, and when not.
 
-use avert::console::effects::{Effect, Keep};
-use avert::console::notices::{DesktopSequence, Notice, NoticeSettings};
-use avert::desk::JournalStep;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Deadline};
-use avert::service::ServiceError;
+use avert::{
+    console::{
+        effects::{Effect, Keep},
+        notices::{DesktopSequence, Notice, NoticeSettings},
+    },
+    desk::JournalStep,
+    domain::{Alert, AlertId, Deadline, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 
-use super::fake::{Fate, morning};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{Fate, morning},
+    rig::{Made, Rig, clock},
+};
 
 /// Alerts that lapse after so many minutes, each of a payment of its own.
 fn lapsing(minutes: &[i64]) -> Vec<Alert> {

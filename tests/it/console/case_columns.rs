@@ -2,21 +2,22 @@
 
 use std::collections::HashMap;
 
-use avert::console::SessionInfo;
-use avert::desk::Desk;
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock as _;
-use avert::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Delivery, DeliveryState, Dialect, EventKind, MerchantOrder, OrderState,
-    Provider, Resolution,
+use avert::{
+    console::SessionInfo,
+    desk::Desk,
+    domain::{
+        Alert, AlertId, AlertStatus, AlertType, Delivery, DeliveryState, Dialect, EventKind, MerchantOrder, OrderState,
+        Provider, Resolution, resolution::Decision, time::Clock as _,
+    },
 };
 use chrono::Duration;
-use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::{prelude::*, sample::select};
 
-use super::cases::three;
-use super::fake::{delivery, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    cases::three,
+    fake::{delivery, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 use crate::support::size::sized;
 
 /// How an alert of the case stands.

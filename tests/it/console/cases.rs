@@ -1,21 +1,25 @@
 //! The case: all alerts of one payment on one page, and one decision for them.
 
-use avert::console::SessionInfo;
-use avert::domain::exchange::with_exchange;
-use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::time::Clock;
-use avert::domain::{
-    Alert, AlertId, AlertStatus, AttemptId, AuditEntry, Dialect, Outcome, Provider, Resolution, ResolutionAttempt,
+use avert::{
+    console::SessionInfo,
+    domain::{
+        Alert, AlertId, AlertStatus, AttemptId, AuditEntry, Dialect, Outcome, Provider, Resolution, ResolutionAttempt,
+        exchange::with_exchange,
+        resolution::{Decision, InvalidReason},
+        time::Clock,
+    },
+    service::{OutcomeUnknown, ServiceError},
 };
-use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::bulk::alike;
-use super::fake::{Fate, answered_by_omar, morning, refunded_sibling};
-use super::pictures::doubled;
-use super::rig::{Made, Rig, assert_screens, clock, screens};
-use super::settling::unfinished;
+use super::{
+    bulk::alike,
+    fake::{Fate, answered_by_omar, morning, refunded_sibling},
+    pictures::doubled,
+    rig::{Made, Rig, assert_screens, clock, screens},
+    settling::unfinished,
+};
 
 /// A morning whose first payment three networks have alerted.
 pub fn three() -> Vec<Alert> {

@@ -1,11 +1,14 @@
 //! Conditions of this machine's lists: typed, as chips, in saved views, and at a deployment that cannot be asked for
 //! them.
 
-use avert::console::SessionInfo;
-use avert::console::app::DeskState;
-use avert::desk::{BuiltIn, SavedView};
-use avert::domain::query::{Vocabulary, parse};
-use avert::domain::{AlertFilter, AlertStatus};
+use avert::{
+    console::{SessionInfo, app::DeskState},
+    desk::{BuiltIn, SavedView},
+    domain::{
+        AlertFilter, AlertStatus,
+        query::{Vocabulary, parse},
+    },
+};
 use chrono::Duration;
 
 use super::rig::{Made, Rig};

@@ -1,19 +1,19 @@
 //! The copy menu, links, and the export of what is listed.
 
-use avert::console::SessionInfo;
-use avert::console::app::DeskState;
-use avert::console::effects::Effect;
-use avert::console::message::Message;
-use avert::desk::WholeJournal;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, Dialect, LinkTemplates};
-use avert::service::ServiceError;
-use avert::wire::write;
+use avert::{
+    console::{SessionInfo, app::DeskState, effects::Effect, message::Message},
+    desk::WholeJournal,
+    domain::{Alert, AlertFilter, Dialect, LinkTemplates, time::Clock},
+    service::ServiceError,
+    wire::write,
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::morning;
-use super::rig::{Made, Rig, assert_screens, clock, screens};
+use super::{
+    fake::morning,
+    rig::{Made, Rig, assert_screens, clock, screens},
+};
 
 fn first() -> Alert {
     let alert = morning(clock().now()).remove(0);

@@ -3,22 +3,24 @@
 
 use std::path::Path;
 
-use avert::console::SessionInfo;
-use avert::console::app::DeskState;
-use avert::console::message::Message;
-use avert::desk::{Desk, Journal, JournalDecision, JournalStep, Leftovers};
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Environment, Resolution};
+use avert::{
+    console::{SessionInfo, app::DeskState, message::Message},
+    desk::{Desk, Journal, JournalDecision, JournalStep, Leftovers},
+    domain::{Alert, AlertId, Environment, Resolution, resolution::Decision, time::Clock},
+};
 use chrono::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::bulk::alike;
-use super::fake::morning_of_twins;
-use super::rig::{Made, Rig, clock};
-use crate::support::binary::avert;
-use crate::support::raw_server::{Asked, Play, RawServer};
+use super::{
+    bulk::alike,
+    fake::morning_of_twins,
+    rig::{Made, Rig, clock},
+};
+use crate::support::{
+    binary::avert,
+    raw_server::{Asked, Play, RawServer},
+};
 
 /// A desk whose journal is open for one more console.
 fn desk(directory: &TempDir) -> (Desk, DeskState) {

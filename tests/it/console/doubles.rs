@@ -1,19 +1,20 @@
 //! Doubles of an alert whose decision is on its way: what is not recorded is not told as a fact, and what rests on it
 //! waits for it.
 
-use avert::console::SessionInfo;
-use avert::console::message::Message;
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Environment, Resolution};
-use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
+use avert::{
+    console::{SessionInfo, message::Message},
+    domain::{Alert, AlertId, Environment, Resolution, resolution::Decision, time::Clock},
+    service::{OutcomeUnknown, ResolveRequest, ServiceError},
+};
 use chrono::Duration;
 use crossterm::event::Event;
 use rstest::rstest;
 
-use super::fake::{Fate, morning, morning_of_twins, refunded_sibling};
-use super::rig::{Made, Rig, clock};
-use super::settling::unfinished;
+use super::{
+    fake::{Fate, morning, morning_of_twins, refunded_sibling},
+    rig::{Made, Rig, clock},
+    settling::unfinished,
+};
 
 /// A console on the morning of twins; both ids.
 fn twins() -> (Rig, [AlertId; 2]) {

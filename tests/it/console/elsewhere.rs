@@ -1,18 +1,20 @@
 //! The console on another deployment: decisions wait while it does not answer, lists are read at a pace that suits the
 //! work, and little is asked of it.
 
-use avert::console::SessionInfo;
-use avert::console::message::Message;
-use avert::desk::BuiltIn;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Deadline, Environment, FieldError};
-use avert::service::ServiceError;
+use avert::{
+    console::{SessionInfo, message::Message},
+    desk::BuiltIn,
+    domain::{Alert, AlertId, Deadline, Environment, FieldError, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::bulk::alike;
-use super::fake::{Fate, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    bulk::alike,
+    fake::{Fate, morning, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 
 fn remote() -> Made {
     let place = SessionInfo {

@@ -2,24 +2,28 @@
 
 use std::rc::Rc;
 
-use avert::console::Effect;
-use avert::console::SessionInfo;
-use avert::console::app::DeskState;
-use avert::console::keymap::{Action, Binding, KeyContext, Keymap};
-use avert::console::message::Message;
-use avert::console::screens::queue::signs::ListSign;
-use avert::desk::SavedView;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Environment};
-use avert::service::ServiceError;
+use avert::{
+    console::{
+        Effect, SessionInfo,
+        app::DeskState,
+        keymap::{Action, Binding, KeyContext, Keymap},
+        message::Message,
+        screens::queue::signs::ListSign,
+    },
+    desk::SavedView,
+    domain::{Alert, AlertId, Environment, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use crossterm::event::{Event, KeyEvent};
 
-use super::fake::{Fate, credentials, morning, refunded_sibling};
-use super::listed_profiles::profiles;
-use super::rig::{Made, Rig, clock, key};
-use super::settling::unfinished;
-use super::webhooks;
+use super::{
+    fake::{Fate, credentials, morning, refunded_sibling},
+    listed_profiles::profiles,
+    rig::{Made, Rig, clock, key},
+    settling::unfinished,
+    webhooks,
+};
 
 /// A state that the console can be in, and whose keys are taken there.
 struct State {

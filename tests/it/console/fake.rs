@@ -1,23 +1,24 @@
 //! A service for the console's tests: alerts in memory, answered by the domain's own predicates, with a note of all
 //! that was asked.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
 
 use async_trait::async_trait;
-use avert::domain::duplicate;
-use avert::domain::find::among;
-use avert::domain::insights;
-use avert::domain::query::Vocabulary;
-use avert::domain::time::{SharedClock, Timestamp};
-use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Calendar,
-    Count, Credential, CredentialKind, Currency, CurrencySum, Deadline, Delivery, DeliveryId, DeliveryState, Endpoint,
-    EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, Insights, KeyScope, Outcome, OutcomeId, Page,
-    Provider, ResolutionAttempt, Sort, decide,
-};
-use avert::service::{
-    Alerts, Changes, Deployment, Duplicates, Find, OutcomeUnknown, ResolveRequest, ServiceError, Stats,
+use avert::{
+    domain::{
+        Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry,
+        Calendar, Count, Credential, CredentialKind, Currency, CurrencySum, Deadline, Delivery, DeliveryId,
+        DeliveryState, Endpoint, EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, Insights,
+        KeyScope, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Sort, decide, duplicate,
+        find::among,
+        insights,
+        query::Vocabulary,
+        time::{SharedClock, Timestamp},
+    },
+    service::{Alerts, Changes, Deployment, Duplicates, Find, OutcomeUnknown, ResolveRequest, ServiceError, Stats},
 };
 use chrono::Duration;
 use tokio::sync::watch;

@@ -2,12 +2,14 @@
 //! keys and clients.
 
 use async_trait::async_trait;
-use avert::domain::attempt::outcome_id;
-use avert::domain::{
-    Alert, AlertPatch, AttemptId, AuditEntry, Company, CreatedCredential, Credential, CredentialKind, CredentialList,
-    Environment, IngestOptions, IngestReport, ResolutionAttempt, Revoked, Secret,
+use avert::{
+    domain::{
+        Alert, AlertPatch, AttemptId, AuditEntry, Company, CreatedCredential, Credential, CredentialKind,
+        CredentialList, Environment, IngestOptions, IngestReport, ResolutionAttempt, Revoked, Secret,
+        attempt::outcome_id,
+    },
+    service::{Attempts, Audit, Credentials, Intake, ResolveRequest, ServiceError},
 };
-use avert::service::{Attempts, Audit, Credentials, Intake, ResolveRequest, ServiceError};
 
 use super::fake::{Fake, SECRET, not_asked};
 

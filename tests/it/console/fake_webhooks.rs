@@ -2,12 +2,13 @@
 //! be sent.
 
 use async_trait::async_trait;
-use avert::domain::time::Timestamp;
-use avert::domain::{
-    AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint,
-    EndpointChange, EndpointId, EventId, EventKind, NewEndpoint, SentRequest,
+use avert::{
+    domain::{
+        AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState,
+        Endpoint, EndpointChange, EndpointId, EventId, EventKind, NewEndpoint, SentRequest, time::Timestamp,
+    },
+    service::{ServiceError, Webhooks},
 };
-use avert::service::{ServiceError, Webhooks};
 use chrono::Duration;
 use uuid::Uuid;
 

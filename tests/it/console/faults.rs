@@ -1,28 +1,34 @@
 //! The console on a real client against a deployment that does everything wrong that a deployment and the way to it can
 //! do. One table names each fault, what the screen says while it lasts and when it is over, and what was sent.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration as Wait;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration as Wait,
+};
 
 use async_trait::async_trait;
-use avert::client::{AccessCredential, Client, ClientOptions, Pauses};
-use avert::console::SessionInfo;
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertQuery, Page, Resolution, Secret};
-use avert::service::{Alerts, Deployment, ResolveRequest, ServiceError};
-use avert::wire::{self, Dialect};
+use avert::{
+    client::{AccessCredential, Client, ClientOptions, Pauses},
+    console::SessionInfo,
+    domain::{Alert, AlertId, AlertQuery, Page, Resolution, Secret, resolution::Decision, time::Clock},
+    service::{Alerts, Deployment, ResolveRequest, ServiceError},
+    wire::{self, Dialect},
+};
 use chrono::Duration;
 use futures::executor::block_on;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::fake::{Fake, morning};
-use super::rig::{Made, NOW, Rig, clock};
-use crate::support::clock::ManualClock;
-use crate::support::raw_server::{Asked, Play, RawServer, answer};
-use crate::support::tls::Authority;
+use super::{
+    fake::{Fake, morning},
+    rig::{Made, NOW, Rig, clock},
+};
+use crate::support::{
+    clock::ManualClock,
+    raw_server::{Asked, Play, RawServer, answer},
+    tls::Authority,
+};
 
 /// What goes wrong, from some moment on until it is mended.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,14 +1,17 @@
 //! Find: by words in any field, answered alerts too, from any screen; what was listed comes back.
 
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Deadline};
-use avert::service::ServiceError;
+use avert::{
+    domain::{Alert, AlertId, AlertStatus, Deadline, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use rstest::rstest;
 use uuid::Uuid;
 
-use super::fake::{morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{morning, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 
 /// A morning with an answered alert that no view of open ones has, of order SIB-77.
 fn desk() -> (Vec<Alert>, AlertId) {

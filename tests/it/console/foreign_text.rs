@@ -2,8 +2,10 @@
 
 use avert::domain::time::Clock;
 
-use super::fake::morning;
-use super::rig::{Made, clock};
+use super::{
+    fake::morning,
+    rig::{Made, clock},
+};
 
 #[test]
 fn text_from_a_network_can_neither_steer_the_terminal_nor_break_a_line() {

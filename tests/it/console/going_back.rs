@@ -2,12 +2,15 @@
 
 use chrono::Duration;
 
-use super::fake::morning;
-use super::rig::{Rig, clock};
-use avert::console::message::Message;
-use avert::domain::time::Clock;
-use avert::domain::{AlertFilter, Provider};
-use avert::service::ServiceError;
+use super::{
+    fake::morning,
+    rig::{Rig, clock},
+};
+use avert::{
+    console::message::Message,
+    domain::{AlertFilter, Provider, time::Clock},
+    service::ServiceError,
+};
 
 /// A morning with a search for a network listed.
 fn searched() -> Rig {

@@ -1,25 +1,34 @@
 //! The loop itself, with injected keys and a stage that is looked at.
 
-use std::io;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use avert::console::app::{App, DeskState, Parts};
-use avert::console::effects::Effect;
-use avert::console::event_loop::{End, Surface, drive};
-use avert::console::runner::Runner;
-use avert::console::theme::{Theme, ThemeName};
-use avert::console::{Preferences, SessionInfo};
-use avert::desk::Desk;
-use avert::domain::time::{SharedClock, SystemClock};
+use avert::{
+    console::{
+        Preferences, SessionInfo,
+        app::{App, DeskState, Parts},
+        effects::Effect,
+        event_loop::{End, Surface, drive},
+        runner::Runner,
+        theme::{Theme, ThemeName},
+    },
+    desk::Desk,
+    domain::time::{SharedClock, SystemClock},
+};
 use crossterm::event::Event;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
-use tokio::sync::mpsc::{self, Sender};
-use tokio::sync::watch;
+use ratatui::{Terminal, backend::TestBackend};
+use tokio::sync::{
+    mpsc::{self, Sender},
+    watch,
+};
 
-use super::fake::{Fake, morning};
-use super::rig::{key, records};
+use super::{
+    fake::{Fake, morning},
+    rig::{key, records},
+};
 
 /// A stage that shows every frame to whoever waits for it.
 struct Shown {

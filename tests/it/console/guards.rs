@@ -1,12 +1,13 @@
 //! Each guard holds an answer back until it is confirmed, whichever way the answer is given.
 
-use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, AlertType, Deadline, Environment, Provider};
+use avert::domain::{Alert, AlertId, AlertType, Deadline, Environment, Provider, time::Clock as _};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{morning, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 
 /// An alert that a guard holds, and one of another payment that none does.
 fn guarded(guard: &str) -> Vec<Alert> {

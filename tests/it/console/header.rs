@@ -1,16 +1,19 @@
 //! The header: where one is, how the service and the networks answer, how old is what is shown; never well after an
 //! error.
 
-use avert::console::SessionInfo;
-use avert::console::message::Message;
-use avert::domain::{AlertId, Environment, Provider, ResolutionAttempt, Sort};
-use avert::service::{OutcomeUnknown, ServiceError};
+use avert::{
+    console::{SessionInfo, message::Message},
+    domain::{AlertId, Environment, Provider, ResolutionAttempt, Sort},
+    service::{OutcomeUnknown, ServiceError},
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{Fate, morning};
-use super::rig::{Made, Rig, clock};
-use super::settling::unfinished;
+use super::{
+    fake::{Fate, morning},
+    rig::{Made, Rig, clock},
+    settling::unfinished,
+};
 use avert::domain::time::Clock;
 
 fn busy() -> ServiceError {

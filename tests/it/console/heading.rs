@@ -1,14 +1,17 @@
 //! The lines over the list: counts, sums of what is listed or marked, what lapses; and what is searched for.
 
-use avert::desk::BuiltIn;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, Deadline};
-use avert::service::ServiceError;
+use avert::{
+    desk::BuiltIn,
+    domain::{Alert, AlertFilter, AlertId, Deadline, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::morning;
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::morning,
+    rig::{Made, Rig, clock},
+};
 
 /// The line over the list.
 fn heading(rig: &mut Rig) -> String {

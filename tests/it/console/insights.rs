@@ -1,22 +1,25 @@
 //! The Insights screen: the pace and what lapses at it, of the alerts that the Queue is filtered to; sales that are
 //! entered; and what is said where it cannot be known.
 
-use avert::console::SessionInfo;
-use avert::console::message::Message;
-use avert::desk::{DeskFigures, JournalDecision, JournalEntry, JournalStep, SalesCount, WholeJournal};
-use avert::domain::resolution::Decision;
-use avert::domain::time::{Clock, to_iso};
-use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider, Resolution,
-    Timestamp,
+use avert::{
+    console::{SessionInfo, message::Message},
+    desk::{DeskFigures, JournalDecision, JournalEntry, JournalStep, SalesCount, WholeJournal},
+    domain::{
+        Alert, AlertFilter, AlertId, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider,
+        Resolution, Timestamp,
+        resolution::Decision,
+        time::{Clock, to_iso},
+    },
+    service::ServiceError,
 };
-use avert::service::ServiceError;
 use chrono::Duration;
 use crossterm::event::MouseEventKind;
 use uuid::Uuid;
 
-use super::fake::morning;
-use super::rig::{Made, Rig, assert_screens, clock, screens};
+use super::{
+    fake::morning,
+    rig::{Made, Rig, assert_screens, clock, screens},
+};
 
 /// A morning, and some weeks before it that were answered or missed.
 pub fn weeks(now: Timestamp) -> Vec<Alert> {

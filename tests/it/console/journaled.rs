@@ -1,23 +1,30 @@
 //! What the console writes into the desk's journal, and what it says of it at the next start.
 
-use std::sync::Arc;
-use std::time::Duration as Wait;
+use std::{sync::Arc, time::Duration as Wait};
 
-use avert::console::SessionInfo;
-use avert::console::app::DeskState;
-use avert::console::effects::{Effect, Keep};
-use avert::console::message::Message;
-use avert::console::runner::Runner;
-use avert::desk::{Desk, DeskAddress, JournalDecision, JournalStep, LeftDecision, Leftovers, SnoozedAlert};
-use avert::domain::resolution::Decision;
-use avert::domain::time::{Clock, SharedClock, SystemClock};
-use avert::domain::{Alert, Resolution};
-use avert::service::ResolveRequest;
+use avert::{
+    console::{
+        SessionInfo,
+        app::DeskState,
+        effects::{Effect, Keep},
+        message::Message,
+        runner::Runner,
+    },
+    desk::{Desk, DeskAddress, JournalDecision, JournalStep, LeftDecision, Leftovers, SnoozedAlert},
+    domain::{
+        Alert, Resolution,
+        resolution::Decision,
+        time::{Clock, SharedClock, SystemClock},
+    },
+    service::ResolveRequest,
+};
 use chrono::Duration;
 
-use super::fake::{Fake, morning};
-use super::rig::{Made, Rig, assert_screens, clock, records, screens};
-use super::settling::unfinished;
+use super::{
+    fake::{Fake, morning},
+    rig::{Made, Rig, assert_screens, clock, records, screens},
+    settling::unfinished,
+};
 use crate::support::journal::journal_text;
 
 /// The steps that were written down, by name.

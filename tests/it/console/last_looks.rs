@@ -1,27 +1,30 @@
 //! The last look for doubles before a refund leaves: what holds it back, what a tick covers, and what is said where it
 //! does not come to its end.
 
-use avert::console::SessionInfo;
-use avert::console::effects::Effect;
-use avert::console::message::Message;
-use avert::console::perform::perform;
-use avert::desk::ledger::preflight::KnownRefunds;
-use avert::desk::ledger::preflight::{Preflight, PreflightKind, PreflightResult, PreflightRetry};
-use avert::desk::{JournalDecision, JournalEntry, JournalStep, WholeJournal};
-use avert::domain::resolution::Decision;
-use avert::domain::time::{Clock, to_iso};
-use avert::domain::{Alert, AlertId, Deadline, Environment, Resolution};
-use avert::service::{ResolveRequest, ServiceError};
+use avert::{
+    console::{SessionInfo, effects::Effect, message::Message, perform::perform},
+    desk::{
+        JournalDecision, JournalEntry, JournalStep, WholeJournal,
+        ledger::preflight::{KnownRefunds, Preflight, PreflightKind, PreflightResult, PreflightRetry},
+    },
+    domain::{
+        Alert, AlertId, Deadline, Environment, Resolution,
+        resolution::Decision,
+        time::{Clock, to_iso},
+    },
+    service::{ResolveRequest, ServiceError},
+};
 use chrono::Duration;
 use rstest::rstest;
-use std::collections::HashMap;
-use std::time::Duration as Wait;
+use std::{collections::HashMap, time::Duration as Wait};
 use uuid::Uuid;
 
-use super::bulk::alike;
-use super::fake::{Fake, Fate, morning, morning_of_twins, refunded_sibling};
-use super::rig::{Made, Rig, clock};
-use super::settling::unfinished;
+use super::{
+    bulk::alike,
+    fake::{Fake, Fate, morning, morning_of_twins, refunded_sibling},
+    rig::{Made, Rig, clock},
+    settling::unfinished,
+};
 
 fn sandbox() -> SessionInfo {
     SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Sandbox), ..SessionInfo::default() }

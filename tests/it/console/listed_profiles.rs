@@ -1,15 +1,20 @@
 //! The profiles on the Settings screen: which one is open, where each one's credential is, and a key that goes there.
 
-use avert::console::effects::Effect;
-use avert::console::profile_directory::{CredentialPlace, ListedProfile};
-use avert::console::runner::Runner;
-use avert::console::{Message, NextConsole, SessionInfo};
-use avert::domain::Environment;
-use avert::domain::time::Clock as _;
+use avert::{
+    console::{
+        Message, NextConsole, SessionInfo,
+        effects::Effect,
+        profile_directory::{CredentialPlace, ListedProfile},
+        runner::Runner,
+    },
+    domain::{Environment, time::Clock as _},
+};
 use rstest::rstest;
 
-use super::fake::credentials;
-use super::rig::{Made, Rig, records};
+use super::{
+    fake::credentials,
+    rig::{Made, Rig, records},
+};
 
 fn profile(name: &str, environment: Option<Environment>, credential: CredentialPlace) -> ListedProfile {
     ListedProfile {

@@ -3,8 +3,10 @@
 use avert::console::SessionInfo;
 use chrono::Duration;
 
-use super::fake::morning;
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::morning,
+    rig::{Made, Rig, clock},
+};
 use avert::domain::time::Clock as _;
 
 const RULES: &str = "\

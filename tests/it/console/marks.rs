@@ -1,13 +1,14 @@
 //! The marks beside the time left: right before the cursor comes, each in a cell of its own; and what could not be
 //! compared is said.
 
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertType, Deadline, Provider};
+use avert::domain::{Alert, AlertId, AlertType, Deadline, Provider, time::Clock};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::{morning, morning_of_twins, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{morning, morning_of_twins, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 
 /// A morning whose fourth alert has a refunded double that is in no list of open ones.
 fn doubled(change: impl Fn(&mut Alert, &mut Alert)) -> (Vec<Alert>, String) {

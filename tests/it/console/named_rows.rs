@@ -1,13 +1,14 @@
 //! Rows of the Activity screen name alerts and endpoints by what those are known by, whatever list they are in.
 
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, EndpointId};
+use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, EndpointId, time::Clock};
 use chrono::Duration;
 
-use super::activity::{desk, line, started};
-use super::fake::morning;
-use super::rig::{Made, Rig, clock};
-use super::settling::unfinished;
+use super::{
+    activity::{desk, line, started},
+    fake::morning,
+    rig::{Made, Rig, clock},
+    settling::unfinished,
+};
 
 /// What the audit log says was done to an endpoint.
 fn done(rig: &Rig, number: u64, action: &str, endpoint: EndpointId, detail: &str) -> AuditEntry {

@@ -1,19 +1,23 @@
 //! Notes on an alert: typed in a form, kept on this machine, seen in the detail, the list and the case.
 
-use avert::console::SessionInfo;
-use avert::console::app::DeskState;
-use avert::console::begun_text::BegunText;
-use avert::console::effects::{Effect, Keep};
-use avert::console::message::Message;
-use avert::console::runner::Runner;
-use avert::desk::{Desk, Note};
-use avert::domain::note::MAX_NOTE_CHARS;
-use avert::domain::time::Clock;
-use avert::domain::{AlertId, Dialect, Environment};
+use avert::{
+    console::{
+        SessionInfo,
+        app::DeskState,
+        begun_text::BegunText,
+        effects::{Effect, Keep},
+        message::Message,
+        runner::Runner,
+    },
+    desk::{Desk, Note},
+    domain::{AlertId, Dialect, Environment, note::MAX_NOTE_CHARS, time::Clock},
+};
 use chrono::Duration;
 
-use super::fake::Fake;
-use super::rig::{Made, Rig, assert_screens, clock, records, screens};
+use super::{
+    fake::Fake,
+    rig::{Made, Rig, assert_screens, clock, records, screens},
+};
 
 fn named() -> SessionInfo {
     SessionInfo {

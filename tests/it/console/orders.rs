@@ -1,13 +1,19 @@
 //! The shop's order in the detail: which one it is and why, what it suggests, and taking it off.
 
-use avert::desk::Desk;
-use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::{Alert, AlertId, Currency, Deadline, Environment, MerchantOrder, OrderState, Resolution};
+use avert::{
+    desk::Desk,
+    domain::{
+        Alert, AlertId, Currency, Deadline, Environment, MerchantOrder, OrderState, Resolution,
+        resolution::{Decision, InvalidReason},
+    },
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::morning;
-use super::rig::{Made, Rig, assert_screens, clock, screens};
+use super::{
+    fake::morning,
+    rig::{Made, Rig, assert_screens, clock, screens},
+};
 use avert::domain::time::Clock as _;
 
 /// An order on the payment of an alert, in this state since before the alert came.

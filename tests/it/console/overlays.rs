@@ -1,14 +1,14 @@
 //! What lies over a screen looks alike: one of two widths, one frame, and what ends it as buttons in its last line, the
 //! safe one first.
 
-use avert::console::Theme;
-use avert::console::theme::ThemeName;
-use ratatui::buffer::Buffer;
-use ratatui::style::Color;
+use avert::console::{Theme, theme::ThemeName};
+use ratatui::{buffer::Buffer, style::Color};
 use rstest::rstest;
 
-use super::pictures::{in_settings, on_settings};
-use super::rig::{Made, Rig};
+use super::{
+    pictures::{in_settings, on_settings},
+    rig::{Made, Rig},
+};
 
 /// A dialog as it was drawn: its width, and the lines inside its edge with their place.
 struct Overlay {

@@ -1,17 +1,22 @@
 //! The palette: what it finds, where it leads, and that nothing is sent by a choice.
 
-use avert::console::effects::{Effect, Keep};
-use avert::console::message::Message;
-use avert::console::{NextConsole, SessionInfo};
-use avert::domain::Environment;
-use avert::domain::time::Clock;
+use avert::{
+    console::{
+        NextConsole, SessionInfo,
+        effects::{Effect, Keep},
+        message::Message,
+    },
+    domain::{Environment, time::Clock},
+};
 use chrono::Duration;
 use crossterm::event::Event;
 use rstest::rstest;
 
-use super::fake::{morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
-use super::webhooks;
+use super::{
+    fake::{morning, refunded_sibling},
+    rig::{Made, Rig, clock},
+    webhooks,
+};
 
 fn doubled() -> Made {
     let now = clock().now();

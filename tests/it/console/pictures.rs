@@ -1,12 +1,15 @@
 //! A picture of every state of the screen, at four sizes.
 
-use avert::domain::time::Clock;
-use avert::domain::{AlertStatus, DeliveryState, Environment, EventKind};
-use avert::service::{FoundOutBy, OutcomeUnknown, ServiceError};
+use avert::{
+    domain::{AlertStatus, DeliveryState, Environment, EventKind, time::Clock},
+    service::{FoundOutBy, OutcomeUnknown, ServiceError},
+};
 use chrono::Duration;
 
-use super::fake::{Fate, credentials, delivery, morning, refunded_sibling};
-use super::rig::{Made, Rig, SIZES, clock};
+use super::{
+    fake::{Fate, credentials, delivery, morning, refunded_sibling},
+    rig::{Made, Rig, SIZES, clock},
+};
 
 /// Takes the pictures of a state.
 fn pictures(name: &str, made: impl Fn() -> Made, state: impl Fn(&mut Rig)) {

@@ -1,14 +1,20 @@
 //! Settings that are changed on the Settings screen: chosen, at once in force, kept, and what is stronger than the
 //! file.
 
-use avert::console::effects::Effect;
-use avert::console::setting::{SettingOverride, SettingValue};
-use avert::console::user_settings::USER_SETTINGS;
-use avert::console::{Message, Preferences};
-use avert::domain::time::Clock;
+use avert::{
+    console::{
+        Message, Preferences,
+        effects::Effect,
+        setting::{SettingOverride, SettingValue},
+        user_settings::USER_SETTINGS,
+    },
+    domain::time::Clock,
+};
 
-use super::fake::credentials;
-use super::rig::{Made, Rig};
+use super::{
+    fake::credentials,
+    rig::{Made, Rig},
+};
 
 fn settings(made: Made) -> Rig {
     let mut rig = made.start();

@@ -1,20 +1,26 @@
 //! From a decision to its proof, by keys alone.
 
-use avert::console::effects::{Effect, Keep};
-use avert::console::perform::perform;
-use avert::desk::{JournalDecision, JournalEntry, JournalStep, WholeJournal};
-use avert::domain::resolution::Decision;
-use avert::domain::time::{Clock, to_iso};
-use avert::domain::{
-    Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution,
+use avert::{
+    console::{
+        effects::{Effect, Keep},
+        perform::perform,
+    },
+    desk::{JournalDecision, JournalEntry, JournalStep, WholeJournal},
+    domain::{
+        Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution,
+        resolution::Decision,
+        time::{Clock, to_iso},
+    },
+    service::{OutcomeUnknown, ResolveRequest, ServiceError},
 };
-use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use std::time::Duration as Wait;
 
-use super::fake::{Fake, Fate, answered_by_omar, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{Fake, Fate, answered_by_omar, morning, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 use avert::console::message::Message;
 use crossterm::event::Event;
 

@@ -1,37 +1,39 @@
 //! The application on a fake service without a loop: effects are done at once, or held back and let go one by one.
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
-use std::time::Duration as Wait;
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    sync::{Arc, LazyLock},
+    time::Duration as Wait,
+};
 
-use avert::console::app::{App, DeskState, Parts};
-use avert::console::effects::{Effect, Keep};
-use avert::console::message::Message;
-use avert::console::notices::NoticeSettings;
-use avert::console::order_matches::match_orders;
-use avert::console::perform::{kept, perform};
-use avert::console::profile_directory::ListedProfile;
-use avert::console::rules_file::ReadRules;
-use avert::console::runner::keep_on;
-use avert::console::setting::SettingOverride;
-use avert::console::theme::{Theme, ThemeName};
-use avert::console::times::Zone;
-use avert::console::views::View;
-use avert::console::workstation::export_list;
-use avert::console::{Preferences, SessionInfo};
-use avert::desk::{AlertRecords, BuiltIn, Desk, Fate, JournalStep};
-use avert::domain::rule::parse_rules;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, Calendar, Environment, LinkTemplates};
-use avert::service::Deployment;
-use avert::wire;
+use avert::{
+    console::{
+        Preferences, SessionInfo,
+        app::{App, DeskState, Parts},
+        effects::{Effect, Keep},
+        message::Message,
+        notices::NoticeSettings,
+        order_matches::match_orders,
+        perform::{kept, perform},
+        profile_directory::ListedProfile,
+        rules_file::ReadRules,
+        runner::keep_on,
+        setting::SettingOverride,
+        theme::{Theme, ThemeName},
+        times::Zone,
+        views::View,
+        workstation::export_list,
+    },
+    desk::{AlertRecords, BuiltIn, Desk, Fate, JournalStep},
+    domain::{Alert, AlertFilter, AlertId, Calendar, Environment, LinkTemplates, rule::parse_rules, time::Clock},
+    service::Deployment,
+    wire,
+};
 use chrono::{Duration, FixedOffset};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use futures::executor::block_on;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
-use ratatui::buffer::Buffer;
+use ratatui::{Terminal, backend::TestBackend, buffer::Buffer};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::fake::{Fake, morning};

@@ -1,7 +1,9 @@
 //! A rule suggests: a mark in the list, a box in the detail, and one key that opens the form with its answer.
 
-use avert::domain::Resolution;
-use avert::domain::resolution::{Decision, InvalidReason};
+use avert::domain::{
+    Resolution,
+    resolution::{Decision, InvalidReason},
+};
 use chrono::Duration;
 
 use super::rig::{Made, Rig};

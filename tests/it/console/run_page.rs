@@ -1,15 +1,18 @@
 //! The page of a run: what failed stands first, what is paused is said to be, the keys of every screen work, results
 //! are exported.
 
-use avert::domain::Alert;
-use avert::domain::time::Clock;
-use avert::service::ServiceError;
+use avert::{
+    domain::{Alert, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::bulk::alike;
-use super::fake::{Fate, refunded_sibling};
-use super::rig::{Made, Rig, assert_screens, clock, screens};
+use super::{
+    bulk::alike,
+    fake::{Fate, refunded_sibling},
+    rig::{Made, Rig, assert_screens, clock, screens},
+};
 
 /// A run of these alerts, of which the third fails.
 pub(super) fn with_a_failure(alerts: &[Alert]) -> Rig {

@@ -2,14 +2,16 @@
 
 use avert::console::compact_backend::CompactBackend;
 use chrono::Duration;
-use ratatui::backend::Backend;
-use ratatui::buffer::Buffer;
+use ratatui::{backend::Backend, buffer::Buffer};
 
-use super::fake::morning;
-use super::rig::{Made, Rig};
-use avert::console::terminal::FrameWriter;
-use avert::domain::Alert;
-use avert::domain::time::Clock;
+use super::{
+    fake::morning,
+    rig::{Made, Rig},
+};
+use avert::{
+    console::terminal::FrameWriter,
+    domain::{Alert, time::Clock},
+};
 
 /// The bytes that bring a terminal from one frame to the next.
 fn sent(before: &Buffer, after: &Buffer) -> Vec<u8> {

@@ -1,17 +1,18 @@
 //! The Settings screen: keys and clients are created, shown once, copied, revoked; nothing keeps a secret.
 
-use avert::console::SessionInfo;
-use avert::console::effects::Effect;
-use avert::console::message::Message;
-use avert::domain::time::Clock;
-use avert::domain::{CredentialKind, KeyScope, Secret};
-use avert::service::ServiceError;
+use avert::{
+    console::{SessionInfo, effects::Effect, message::Message},
+    domain::{CredentialKind, KeyScope, Secret, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use crossterm::event::Event;
 use rstest::rstest;
 
-use super::fake::{SECRET, credentials, morning};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{SECRET, credentials, morning},
+    rig::{Made, Rig, clock},
+};
 
 /// The Settings screen on the usual keys and clients.
 fn settings() -> Rig {

@@ -1,14 +1,17 @@
 //! What the engine has not settled: seen in the list and beside it, and settled by a person's word, never by Enter.
 
-use avert::domain::resolution::Decision;
-use avert::domain::{AlertId, AlertStatus, AttemptId, Resolution, ResolutionAttempt};
-use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
+use avert::{
+    domain::{AlertId, AlertStatus, AttemptId, Resolution, ResolutionAttempt, resolution::Decision},
+    service::{OutcomeUnknown, ResolveRequest, ServiceError},
+};
 use chrono::Duration;
 use rstest::rstest;
 use uuid::Uuid;
 
-use super::fake::{Fate, morning};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{Fate, morning},
+    rig::{Made, Rig, clock},
+};
 
 pub fn unfinished(alert: AlertId, state: &str) -> ResolutionAttempt {
     let now = avert::domain::time::Clock::now(clock().as_ref());

@@ -1,18 +1,23 @@
 //! Snoozing: an alert leaves its views for a while, never long enough to lapse, and comes back by itself.
 
-use avert::console::SessionInfo;
-use avert::console::app::DeskState;
-use avert::console::effects::{Effect, Keep};
-use avert::console::message::Message;
-use avert::desk::SnoozedAlert;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, Deadline};
+use avert::{
+    console::{
+        SessionInfo,
+        app::DeskState,
+        effects::{Effect, Keep},
+        message::Message,
+    },
+    desk::SnoozedAlert,
+    domain::{Alert, AlertId, AlertStatus, Deadline, time::Clock},
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use super::bulk::alike;
-use super::fake::{morning, refunded_sibling};
-use super::rig::{Made, Rig, assert_screens, clock, screens};
+use super::{
+    bulk::alike,
+    fake::{morning, refunded_sibling},
+    rig::{Made, Rig, assert_screens, clock, screens},
+};
 
 fn id(number: u128) -> AlertId {
     AlertId(uuid::Uuid::from_u128(number))

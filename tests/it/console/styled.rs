@@ -1,18 +1,20 @@
 //! Key screens with the style of every cell, so that selection, urgency and focus cannot break unseen.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::{collections::HashMap, fmt::Write as _};
 
-use avert::domain::CardScheme;
-use avert::domain::time::Clock;
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::{Color, Modifier};
+use avert::domain::{CardScheme, time::Clock};
+use ratatui::{
+    buffer::{Buffer, Cell},
+    style::{Color, Modifier},
+};
 
-use super::activity::{decide, declined, desk, redacted, started};
-use super::cases::three;
-use super::pictures::{doubled, in_settings, on_settings};
-use super::rig::{Made, Rig, clock};
-use super::webhooks;
+use super::{
+    activity::{decide, declined, desk, redacted, started},
+    cases::three,
+    pictures::{doubled, in_settings, on_settings},
+    rig::{Made, Rig, clock},
+    webhooks,
+};
 
 /// The styles that a screen has, by the letter that stands for each; a blank stands for the most common one.
 const LETTERS: &str = " abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";

@@ -4,10 +4,12 @@ use rstest::rstest;
 
 use chrono::Duration;
 
-use super::activity::declined;
-use super::cases::three;
-use super::fake::morning;
-use super::rig::{Made, Rig, clock};
+use super::{
+    activity::declined,
+    cases::three,
+    fake::morning,
+    rig::{Made, Rig, clock},
+};
 use avert::domain::time::Clock as _;
 
 #[rstest]

@@ -1,16 +1,21 @@
 //! Walking the list: windows, cursor, search, views, columns, mouse.
 
-use avert::console::effects::{Effect, Keep};
-use avert::console::screens::queue::columns::Column;
-use avert::domain::time::Clock;
-use avert::domain::{AlertStatus, SortField, SortOrder};
-use avert::service::{Deployment, ServiceError};
+use avert::{
+    console::{
+        effects::{Effect, Keep},
+        screens::queue::columns::Column,
+    },
+    domain::{AlertStatus, SortField, SortOrder, time::Clock},
+    service::{Deployment, ServiceError},
+};
 use chrono::Duration;
 use crossterm::event::{Event, MouseButton, MouseEventKind};
 use std::sync::Arc;
 
-use super::fake::{Fate, Million, morning, refunded_sibling};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::{Fate, Million, morning, refunded_sibling},
+    rig::{Made, Rig, clock},
+};
 use avert::console::message::Message;
 
 fn million() -> (Rig, Arc<Million>) {

@@ -1,17 +1,19 @@
 //! The Webhooks screen: how endpoints do, what became of each delivery, every attempt, and what is sent again.
 
-use avert::console::SessionInfo;
-use avert::console::message::Message;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Delivery, DeliveryPage, DeliveryState};
-use avert::service::ServiceError;
+use avert::{
+    console::{SessionInfo, message::Message},
+    domain::{Alert, AlertId, Delivery, DeliveryPage, DeliveryState, time::Clock},
+    service::ServiceError,
+};
 use chrono::Duration;
 use rstest::rstest;
 use uuid::Uuid;
 
-use super::fake::refunded_sibling;
-use super::fake_webhooks::{Sent, deliveries, delivery_id, endpoint_id, endpoints};
-use super::rig::{Made, Rig, clock};
+use super::{
+    fake::refunded_sibling,
+    fake_webhooks::{Sent, deliveries, delivery_id, endpoint_id, endpoints},
+    rig::{Made, Rig, clock},
+};
 
 /// The Webhooks screen on a morning's deliveries.
 fn webhooks() -> Rig {

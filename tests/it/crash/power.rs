@@ -2,28 +2,33 @@
 //!
 //! What was synced is there behind a cut. Of each write since then all is there, or nothing, or its first sectors.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
-use avert::domain::{AlertId, AuditState};
-use avert::service::Alerts as _;
+use avert::{
+    domain::{AlertId, AuditState},
+    service::Alerts as _,
+};
 use futures::{StreamExt as _, stream};
-use rand::rngs::StdRng;
-use rand::{RngExt as _, SeedableRng as _};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::task::block_in_place;
 
 use super::{BATCH, new_alert};
-use crate::support::alerts::NOON;
-use crate::support::binary::{Server, avert, run_ok};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, deliveries_of, engine_on, network};
-use crate::support::preload;
-use crate::support::size::sized;
-use crate::support::store;
+use crate::support::{
+    alerts::NOON,
+    binary::{Server, avert, run_ok},
+    clock::ManualClock,
+    engine::{acting, deliveries_of, engine_on, network},
+    preload,
+    size::sized,
+    store,
+};
 
 /// Cuts of a plain run, and at full size.
 const CUTS: (u64, u64) = (40, 10_000);

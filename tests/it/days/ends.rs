@@ -1,20 +1,32 @@
 //! The ends that a console can come to: what becomes of what was typed and staged, and of the terminal.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
 
-use avert::console::{Preferences, Session, SessionInfo};
-use avert::domain::Timestamp;
-use avert::domain::time::{Clock, SystemClock};
+use avert::{
+    console::{Preferences, Session, SessionInfo},
+    domain::{
+        Timestamp,
+        time::{Clock, SystemClock},
+    },
+};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::{CTRL_S, Day, alert, leave, open_form};
-use crate::console::fake::{Fake, morning};
-use crate::console::rig::records;
-use crate::support::binary::{binary, signal};
-use crate::support::terminal::Terminal;
+use crate::{
+    console::{
+        fake::{Fake, morning},
+        rig::records,
+    },
+    support::{
+        binary::{binary, signal},
+        terminal::Terminal,
+    },
+};
 
 fn two() -> Day {
     Day::with("", (1..=2).map(|number| alert(number, "ETHOCA", "ETHOCA_CUSTOMER_DISPUTE", number * 3)))

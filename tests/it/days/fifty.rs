@@ -1,18 +1,21 @@
 //! Fifty alerts by at most 110 keys while 600 a minute come in: each decision lands on the alert that the screen showed
 //! when its key was pressed. `cargo test --test it days::fifty -- --nocapture` prints the figures.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
-use tokio::task::JoinHandle;
+use tokio::{runtime::Runtime, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{CTRL_S, alert};
-use crate::support::binary::{Server, run_ok};
-use crate::support::terminal::Terminal;
+use crate::support::{
+    binary::{Server, run_ok},
+    terminal::Terminal,
+};
 
 const ALERTS: usize = 50;
 const MOST_KEYS: usize = 110;

@@ -1,15 +1,18 @@
 //! Keys and the caller at this machine.
 
-use avert::domain::time::Clock;
-use avert::domain::{CredentialKind, Environment, KeyScope};
-use avert::engine::EngineSettings;
-use avert::service::{Alerts, Credentials, ServiceError};
+use avert::{
+    domain::{CredentialKind, Environment, KeyScope, time::Clock},
+    engine::EngineSettings,
+    service::{Alerts, Credentials, ServiceError},
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{Desk, KEY, acting, bring_in, engine_on, engine_with, network};
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{Desk, KEY, acting, bring_in, engine_on, engine_with, network},
+};
 
 fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
     match result.unwrap_err() {

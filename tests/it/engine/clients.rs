@@ -1,17 +1,19 @@
 //! Client credentials and the tokens that they get.
 
-use avert::domain::time::Clock;
-use avert::domain::{CreatedCredential, CredentialKind};
-use avert::engine::{ActingEngine, Engine, TOKEN_LIFETIME};
-use avert::service::{Credentials, Intake, ServiceError};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use avert::{
+    domain::{CreatedCredential, CredentialKind, time::Clock},
+    engine::{ActingEngine, Engine, TOKEN_LIFETIME},
+    service::{Credentials, Intake, ServiceError},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::Duration;
 use jsonwebtoken::EncodingKey;
 
-use crate::support::alerts::NOON;
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, engine_on, network};
+use crate::support::{
+    alerts::NOON,
+    clock::ManualClock,
+    engine::{acting, engine_on, network},
+};
 
 /// How much longer than its tokens a key is taken after a rotation.
 const MARGIN: Duration = Duration::seconds(30);

@@ -3,21 +3,25 @@
 
 use std::sync::Arc;
 
-use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId};
-use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
-use avert::providers::simulator::Fault;
-use avert::providers::{AlertProvider, Providers, Simulator, Submission, SubmitResult};
-use avert::service::{Attempts as _, ServiceError};
+use avert::{
+    domain::{Alert, AlertId, resolution::Decision},
+    engine::{ActingEngine, Engine, EngineSettings, Reconciled},
+    providers::{AlertProvider, Providers, Simulator, Submission, SubmitResult, simulator::Fault},
+    service::{Attempts as _, ServiceError},
+};
 use chrono::TimeDelta;
 use tempfile::TempDir;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::MachineClocks;
-use crate::support::engine::{Gate, acting, bring_in, engine_with, impatient, network, resolve, says};
-use crate::support::stop::Stop;
-use crate::support::store;
-use crate::webhooks::troubled::TroubledStore;
+use crate::{
+    support::{
+        alerts::{NOON, open_alert},
+        clock::MachineClocks,
+        engine::{Gate, acting, bring_in, engine_with, impatient, network, resolve, says},
+        stop::Stop,
+        store,
+    },
+    webhooks::troubled::TroubledStore,
+};
 
 const WAITING: Reconciled = Reconciled { committed: 0, released: 0, parked: 0, waiting: 1 };
 const RELEASED: Reconciled = Reconciled { committed: 0, released: 1, parked: 0, waiting: 0 };

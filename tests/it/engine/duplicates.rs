@@ -1,11 +1,15 @@
 //! Duplicates in avert's own database: by card and money, by the acquirer's reference and by the authorization code,
 //! card digits or not.
 
-use avert::domain::{Alert, Provider};
-use avert::service::Duplicates;
+use avert::{
+    domain::{Alert, Provider},
+    service::Duplicates,
+};
 
-use crate::support::alerts::open_alert;
-use crate::support::engine::{Desk, bring_in};
+use crate::support::{
+    alerts::open_alert,
+    engine::{Desk, bring_in},
+};
 
 const ARN: &str = "74320456118200319945216";
 

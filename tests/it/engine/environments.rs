@@ -2,18 +2,21 @@
 
 use std::path::Path;
 
-use avert::domain::{CredentialKind, Environment, KeyScope};
-use avert::engine::{Engine, EngineSettings};
-use avert::service::Credentials;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use avert::{
+    domain::{CredentialKind, Environment, KeyScope},
+    engine::{Engine, EngineSettings},
+    service::Credentials,
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rstest::rstest;
 
 use super::clients::{refused, token};
-use crate::support::alerts::NOON;
-use crate::support::binary::{Server, avert, run, run_ok};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, engine_with, network};
+use crate::support::{
+    alerts::NOON,
+    binary::{Server, avert, run, run_ok},
+    clock::ManualClock,
+    engine::{acting, engine_with, network},
+};
 
 fn engine_of(environment: Environment, directory: &Path) -> Engine {
     let settings = EngineSettings { environment, ..EngineSettings::default() };

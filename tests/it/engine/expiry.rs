@@ -1,17 +1,19 @@
 //! Alerts lapse at their deadline, but not while their resolution is with the network.
 
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
-use avert::domain::{AlertStatus, EndpointAuth, EventKind, NewEndpoint, Secret};
-use avert::engine::EngineSettings;
-use avert::providers::{Declined, SubmitResult};
-use avert::service::{Alerts, Webhooks};
+use avert::{
+    domain::{AlertStatus, EndpointAuth, EventKind, NewEndpoint, Secret, resolution::Decision, time::Clock},
+    engine::EngineSettings,
+    providers::{Declined, SubmitResult},
+    service::{Alerts, Webhooks},
+};
 use chrono::Duration;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{Desk, Gate, acting, bring_in, deliveries_of, engine_with, resolve, until_alert};
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{Desk, Gate, acting, bring_in, deliveries_of, engine_with, resolve, until_alert},
+};
 
 #[tokio::test]
 async fn an_alert_lapses_at_its_deadline_and_not_before() {

@@ -1,13 +1,18 @@
 //! Bringing alerts in, through the engine into the store and back.
 
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, Deadline, IngestOptions, IngestReport};
-use avert::service::{Alerts, Changes, Intake, Stats};
+use avert::{
+    domain::{
+        Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, Deadline, IngestOptions, IngestReport,
+        resolution::Decision, time::Clock,
+    },
+    service::{Alerts, Changes, Intake, Stats},
+};
 use chrono::Duration;
 
-use crate::support::alerts::{noon, open_alert};
-use crate::support::engine::{Desk, bring_in, incoming, resolve};
+use crate::support::{
+    alerts::{noon, open_alert},
+    engine::{Desk, bring_in, incoming, resolve},
+};
 
 const EVENTS: IngestOptions = IngestOptions { events: true };
 

@@ -2,26 +2,30 @@
 
 use std::sync::Arc;
 
-use avert::domain::resolution::Decision;
-use avert::domain::time::Clock;
-use avert::domain::{AlertId, AlertStatus};
-use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
-use avert::providers::simulator::{Fault, FaultRates};
-use avert::providers::{Capabilities, Simulator, SubmitResult};
-use avert::service::{Alerts, Attempts, FoundOutBy, ServiceError};
-use avert::store::AttemptEnd;
+use avert::{
+    domain::{AlertId, AlertStatus, resolution::Decision, time::Clock},
+    engine::{ActingEngine, Engine, EngineSettings, Reconciled},
+    providers::{
+        Capabilities, Simulator, SubmitResult,
+        simulator::{Fault, FaultRates},
+    },
+    service::{Alerts, Attempts, FoundOutBy, ServiceError},
+    store::AttemptEnd,
+};
 use chrono::Duration;
 use proptest::prelude::*;
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{
-    CONSISTENCY_LAG, Desk, Gate, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network,
-    one_alert, resolve,
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{
+        CONSISTENCY_LAG, Desk, Gate, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network,
+        one_alert, resolve,
+    },
+    stop::{Stop, StoppingNetwork},
 };
-use crate::support::stop::{Stop, StoppingNetwork};
 
 /// What the caller was told.
 #[derive(Debug, PartialEq)]

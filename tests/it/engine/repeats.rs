@@ -1,17 +1,19 @@
 //! Idempotency-Key: what a repeat gets.
 
-use avert::domain::AlertId;
-use avert::domain::resolution::Decision;
-use avert::engine::{ActingEngine, EngineSettings};
-use avert::providers::SubmitResult;
-use avert::providers::simulator::Fault;
-use avert::service::{Alerts, ResolveRequest, ServiceError};
+use avert::{
+    domain::{AlertId, resolution::Decision},
+    engine::{ActingEngine, EngineSettings},
+    providers::{SubmitResult, simulator::Fault},
+    service::{Alerts, ResolveRequest, ServiceError},
+};
 use chrono::Duration;
 use rstest::rstest;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{Desk, Gate, acting, bring_in, engine_with, says};
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{Desk, Gate, acting, bring_in, engine_with, says},
+};
 
 fn keyed(key: &str, decision: Decision) -> ResolveRequest {
     ResolveRequest { idempotency_key: Some(key.to_owned()), ..says(decision) }

@@ -1,20 +1,25 @@
 //! Resolving: the table, the outcome, the conflict, the one winner, the caller who hangs up.
 
-use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::time::Clock;
-use avert::domain::{
-    Alert, AlertId, AlertStatus, Dialect, EndpointAuth, EventKind, NewEndpoint, Resolution, ResolutionParts, Secret,
+use avert::{
+    domain::{
+        Alert, AlertId, AlertStatus, Dialect, EndpointAuth, EventKind, NewEndpoint, Resolution, ResolutionParts,
+        Secret,
+        resolution::{Decision, OlderRefunded, OlderWord},
+        time::Clock,
+    },
+    engine::EngineSettings,
+    providers::{Declined, SubmitResult},
+    service::{Alerts, ResolveRequest, ServiceError, Webhooks},
 };
-use avert::engine::EngineSettings;
-use avert::providers::{Declined, SubmitResult};
-use avert::service::{Alerts, ResolveRequest, ServiceError, Webhooks};
 use chrono::Duration;
 use rstest::rstest;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{
-    Desk, Gate, acting, bring_in, deliveries_of, engine_with, network, one_alert, resolve, says, until_alert,
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{
+        Desk, Gate, acting, bring_in, deliveries_of, engine_with, network, one_alert, resolve, says, until_alert,
+    },
 };
 
 #[rstest]

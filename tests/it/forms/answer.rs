@@ -1,11 +1,17 @@
 //! The fields of an answer: nothing leaves before every rule of the interface holds, and never by Enter.
 
-use avert::console::dialogs::answer_form::{AnswerFields, Choice};
-use avert::console::theme::{Theme, ThemeName};
-use avert::desk::Draft;
-use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::{Dialect, Resolution};
-use avert::ui::form::Entered;
+use avert::{
+    console::{
+        dialogs::answer_form::{AnswerFields, Choice},
+        theme::{Theme, ThemeName},
+    },
+    desk::Draft,
+    domain::{
+        Dialect, Resolution,
+        resolution::{Decision, InvalidReason},
+    },
+    ui::form::Entered,
+};
 use crossterm::event::{Event, KeyCode};
 use proptest::prelude::*;
 use rstest::rstest;

@@ -1,9 +1,15 @@
 //! The filter form's rules: what is shown is what is asked for, and a wrong field is never applied.
 
-use avert::console::dialogs::filter_form::{FilterForm, FilterStep};
-use avert::console::theme::{Theme, ThemeName};
-use avert::domain::query::{DEFAULT_SORT, Vocabulary, parse};
-use avert::domain::{AlertFilter, AlertStatus, AlertType, Provider, Sort, SortField, SortOrder};
+use avert::{
+    console::{
+        dialogs::filter_form::{FilterForm, FilterStep},
+        theme::{Theme, ThemeName},
+    },
+    domain::{
+        AlertFilter, AlertStatus, AlertType, Provider, Sort, SortField, SortOrder,
+        query::{DEFAULT_SORT, Vocabulary, parse},
+    },
+};
 use crossterm::event::{Event, KeyCode, MouseEventKind};
 use proptest::prelude::*;
 use ratatui::layout::Position;

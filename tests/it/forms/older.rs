@@ -1,9 +1,10 @@
 //! The fields of an answer in the words of the older dialect.
 
-use avert::console::dialogs::answer_form::{AnswerFields, Choice};
-use avert::desk::Draft;
-use avert::domain::resolution::OlderWord;
-use avert::domain::{Alert, AlertType, Dialect, Resolution};
+use avert::{
+    console::dialogs::answer_form::{AnswerFields, Choice},
+    desk::Draft,
+    domain::{Alert, AlertType, Dialect, Resolution, resolution::OlderWord},
+};
 use crossterm::event::{Event, KeyCode};
 use rstest::rstest;
 

@@ -1,8 +1,12 @@
 //! A picture of every state of the filter form, between the header and the footer of a console.
 
-use avert::console::dialogs::filter_form::FilterForm;
-use avert::console::theme::{Theme, ThemeName};
-use avert::domain::query::{Vocabulary, parse};
+use avert::{
+    console::{
+        dialogs::filter_form::FilterForm,
+        theme::{Theme, ThemeName},
+    },
+    domain::query::{Vocabulary, parse},
+};
 use crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use rstest::rstest;

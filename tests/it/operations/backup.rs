@@ -1,15 +1,15 @@
 //! A backup is whole, verified and comes back; what is not a backup replaces nothing.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::binary::{Server, run, run_ok};
-use crate::support::operations::{alerts, import, refused};
+use crate::support::{
+    binary::{Server, run, run_ok},
+    operations::{alerts, import, refused},
+};
 
 fn total(home: &Path) -> u64 {
     let page: Value = serde_json::from_str(&run_ok(home, &["alerts", "list", "--output", "json"])).unwrap();

@@ -1,18 +1,22 @@
 //! What the disk and the system refuse is told by its cause, and only damage sends to a backup; what is believed is
 //! looked at before.
 
-use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::Path,
+    process::{Command, Output},
+    time::{Duration, Instant},
+};
 
 use rstest::rstest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::binary::{Server, avert, binary, run, run_ok};
-use crate::support::operations::{alerts, import, refused};
+use crate::support::{
+    binary::{Server, avert, binary, run, run_ok},
+    operations::{alerts, import, refused},
+};
 
 /// An HTTP client of a desk that is served.
 struct Caller {

@@ -1,15 +1,18 @@
 //! A clock that jumps makes nothing lapse wrongly: an engine with both of its clocks in the test's hands.
 
-use avert::domain::time::Clock as _;
-use avert::domain::{AlertStatus, Deadline};
-use avert::engine::{ActingEngine, Engine, EngineSettings};
-use avert::service::Alerts as _;
+use avert::{
+    domain::{AlertStatus, Deadline, time::Clock as _},
+    engine::{ActingEngine, Engine, EngineSettings},
+    service::Alerts as _,
+};
 use chrono::TimeDelta;
 use tempfile::TempDir;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::MachineClocks;
-use crate::support::engine::{acting, bring_in, engine_with, impatient, network};
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::MachineClocks,
+    engine::{acting, bring_in, engine_with, impatient, network},
+};
 
 /// A machine that was booted at noon, and an engine at work on it.
 async fn booted() -> (TempDir, MachineClocks, Engine, ActingEngine) {

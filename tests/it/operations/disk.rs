@@ -1,14 +1,18 @@
 //! A disk that takes nothing more: no false yes, a clear state, and work goes on by itself once there is room.
 
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use reqwest::{Client, StatusCode};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
-use crate::support::binary::{Server, run_ok};
-use crate::support::operations::{alerts, import};
+use crate::support::{
+    binary::{Server, run_ok},
+    operations::{alerts, import},
+};
 
 /// From here on no file of the server may grow beyond so many bytes: each write beyond fails, as on a full disk.
 fn limit_files(server: &Server, bytes: Option<u64>) {

@@ -1,17 +1,21 @@
 //! The doctor sees each thing that can be wrong, says what to do, and is silent about a healthy place.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::{Command, Stdio},
+    sync::mpsc,
+    time::Duration,
+};
 
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::binary::{avert, run, run_ok, signal};
-use crate::support::operations::{alerts, import};
+use crate::support::{
+    binary::{avert, run, run_ok, signal},
+    operations::{alerts, import},
+};
 
 /// What the doctor says of a data directory, and its exit code.
 fn doctor(home: &Path) -> (Option<i32>, Value) {

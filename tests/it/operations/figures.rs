@@ -3,8 +3,10 @@
 use reqwest::Client;
 use serde_json::Value;
 
-use crate::support::binary::{Server, run_ok};
-use crate::support::operations::{alerts, import};
+use crate::support::{
+    binary::{Server, run_ok},
+    operations::{alerts, import},
+};
 
 fn key(home: &std::path::Path, scope: &str) -> String {
     let created: Value =

@@ -4,18 +4,24 @@
 //! An observer copies everything behind each step on the file system: that is what a kill there leaves. The real binary
 //! is killed too, whenever something new has come into the directory.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::sync::{Arc, Mutex};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{Arc, Mutex},
+};
 
-use avert::domain::Actor;
-use avert::store::sqlite::backup::{BackupOptions, RestoreOptions, StepObserver, back_up, restore};
+use avert::{
+    domain::Actor,
+    store::sqlite::backup::{BackupOptions, RestoreOptions, StepObserver, back_up, restore},
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::binary::{Server, avert, run, run_ok};
-use crate::support::operations::{alerts, import};
+use crate::support::{
+    binary::{Server, avert, run, run_ok},
+    operations::{alerts, import},
+};
 
 fn total(home: &Path) -> u64 {
     let page: Value = serde_json::from_str(&run_ok(home, &["alerts", "list", "--output", "json"])).unwrap();

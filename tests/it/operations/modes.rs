@@ -1,13 +1,14 @@
 //! Who may read what avert writes: nobody but the user it runs as, whatever that user's mask allows.
 
-use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
-use crate::support::binary::avert;
-use crate::support::operations::alerts;
+use crate::support::{binary::avert, operations::alerts};
 
 /// A command of the binary as it is run by somebody whose files anybody may read and write.
 fn careless(home: &Path, arguments: &[&str]) -> Command {

@@ -1,23 +1,25 @@
 //! Readiness: only who can read, write and send webhooks is ready.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use avert::api::{ApiOptions, router};
-use avert::engine::{Engine, EngineSettings};
-use avert::providers::Providers;
-use avert::store::SharedStore;
-use axum::body::Body;
-use axum::http::Request;
+use avert::{
+    api::{ApiOptions, router},
+    engine::{Engine, EngineSettings},
+    providers::Providers,
+    store::SharedStore,
+};
+use axum::{body::Body, http::Request};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
-use crate::support::alerts::NOON;
-use crate::support::clock::ManualClock;
-use crate::support::engine::network;
-use crate::support::store::open;
-use crate::webhooks::troubled::{Trouble, TroubledStore};
+use crate::{
+    support::{alerts::NOON, clock::ManualClock, engine::network, store::open},
+    webhooks::troubled::{Trouble, TroubledStore},
+};
 
 async fn asked(store: SharedStore, dispatcher: Option<watch::Receiver<Instant>>, path: &str) -> (u16, String) {
     let engine =

@@ -1,26 +1,32 @@
 //! How long the records of what people did are kept: the audit log, and attempts to resolve. What is left still
 //! verifies.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use avert::domain::resolution::Decision;
-use avert::domain::time::{Clock as _, Timestamp};
-use avert::domain::{
-    Alert, AlertId, AuditEntry, AuditState, CredentialKind, Deadline, IngestOptions, KeyScope, Pruned, RetentionPolicy,
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
 };
-use avert::engine::{ActingEngine, Engine, EngineSettings, MonotonicClock};
-use avert::providers::simulator::Fault;
-use avert::service::{Alerts as _, Audit as _, Intake as _, ServiceError};
-use avert::service::{Credentials, ResolveRequest};
+
+use avert::{
+    domain::{
+        Alert, AlertId, AuditEntry, AuditState, CredentialKind, Deadline, IngestOptions, KeyScope, Pruned,
+        RetentionPolicy,
+        resolution::Decision,
+        time::{Clock as _, Timestamp},
+    },
+    engine::{ActingEngine, Engine, EngineSettings, MonotonicClock},
+    providers::simulator::Fault,
+    service::{Alerts as _, Audit as _, Credentials, Intake as _, ResolveRequest, ServiceError},
+};
 use chrono::TimeDelta;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_with, impatient, incoming, network, says};
-use crate::support::store::file;
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{acting, bring_in, engine_with, impatient, incoming, network, says},
+    store::file,
+};
 
 struct House {
     home: TempDir,

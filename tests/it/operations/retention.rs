@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use avert::domain::time::Clock as _;
-use avert::domain::{
-    Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, NextStep, Pruned, RetentionPolicy,
-    Secret,
+use avert::{
+    domain::{
+        Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, NextStep, Pruned,
+        RetentionPolicy, Secret, time::Clock as _,
+    },
+    engine::{ActingEngine, Engine, EngineSettings},
+    service::{Alerts as _, Webhooks as _},
+    store::AttemptRecord,
 };
-use avert::engine::{ActingEngine, Engine, EngineSettings};
-use avert::service::{Alerts as _, Webhooks as _};
-use avert::store::AttemptRecord;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, deliveries_of, engine_with, impatient, network};
-use crate::support::store::file;
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{acting, bring_in, deliveries_of, engine_with, impatient, network},
+    store::file,
+};
 
 struct House {
     home: TempDir,

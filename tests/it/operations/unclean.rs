@@ -1,13 +1,14 @@
 //! What an unclean end can leave of a database is looked at before anything is written to it, and refused with the way
 //! out.
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use crate::support::binary::{Server, run, run_ok};
-use crate::support::operations::{alerts, import, refused};
+use crate::support::{
+    binary::{Server, run, run_ok},
+    operations::{alerts, import, refused},
+};
 
 /// A desk whose engine died at work, and a backup of it.
 fn died() -> (TempDir, String) {

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::binary::run_ok;
-use crate::support::operations::import;
+use crate::support::{binary::run_ok, operations::import};
 
 #[test]
 fn a_list_is_in_the_order_of_its_words_however_many_there_are() {

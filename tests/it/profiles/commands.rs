@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 use wiremock::{MockServer, ResponseTemplate};
 
 use super::{assert_refused, world, world_of};
-use crate::support::binary::{avert, run, run_ok};
-use crate::support::two_machines::{TwoMachines, errors, far_alert};
+use crate::support::{
+    binary::{avert, run, run_ok},
+    two_machines::{TwoMachines, errors, far_alert},
+};
 
 #[test]
 fn a_profile_is_listed_in_the_form_that_scripts_rely_on() {

@@ -1,18 +1,17 @@
 //! The console on a profile: where one is, what may leave, and files that no two deployments share.
 
-use std::net::TcpListener;
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::{net::TcpListener, sync::mpsc, thread, time::Duration};
 
 use serde_json::{Value, json};
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{world, world_of};
-use crate::support::binary::{run, signal};
-use crate::support::journal::journal_text;
-use crate::support::terminal::Terminal;
-use crate::support::two_machines::TwoMachines;
+use crate::support::{
+    binary::{run, signal},
+    journal::journal_text,
+    terminal::Terminal,
+    two_machines::TwoMachines,
+};
 
 const CTRL_S: &str = "\x13";
 

@@ -3,8 +3,7 @@
 use rstest::rstest;
 
 use super::{assert_refused, world};
-use crate::support::binary::run;
-use crate::support::terminal::Terminal;
+use crate::support::{binary::run, terminal::Terminal};
 
 fn leave(mut terminal: Terminal) {
     terminal.press("q");

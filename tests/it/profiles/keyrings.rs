@@ -1,17 +1,24 @@
 //! Where credentials are kept: the system's keyring, a plain file by its flag, or nowhere, and never a hang.
 
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixListener;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::{
+    io::{BufRead, BufReader, Write},
+    os::unix::net::UnixListener,
+    process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::testing::{steps, well};
-use super::{assert_refused, world};
-use crate::support::terminal::Terminal;
-use crate::support::two_machines::{TwoMachines, errors};
+use super::{
+    assert_refused,
+    testing::{steps, well},
+    world,
+};
+use crate::support::{
+    terminal::Terminal,
+    two_machines::{TwoMachines, errors},
+};
 
 #[test]
 fn without_a_keyring_and_the_flag_nothing_is_kept_and_both_ways_on_are_named() {

@@ -1,9 +1,11 @@
 //! `avert login` and `avert logout`: a credential is tried before it is kept, and removed everywhere.
 
 use super::{assert_refused, world, world_of};
-use crate::support::binary::{avert, run_ok};
-use crate::support::terminal::Terminal;
-use crate::support::two_machines::{TwoMachines, errors};
+use crate::support::{
+    binary::{avert, run_ok},
+    terminal::Terminal,
+    two_machines::{TwoMachines, errors},
+};
 
 impl TwoMachines {
     /// The engine as a profile without a credential.

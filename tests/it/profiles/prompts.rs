@@ -1,8 +1,7 @@
 //! `avert profiles add` step by step, at a terminal.
 
 use super::world;
-use crate::support::terminal::Terminal;
-use crate::support::two_machines::TwoMachines;
+use crate::support::{terminal::Terminal, two_machines::TwoMachines};
 
 #[test]
 fn a_profile_is_asked_for_step_by_step_and_its_key_is_not_shown() {

@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{assert_refused, world};
-use crate::support::binary::{run, run_ok};
-use crate::support::terminal::Terminal;
-use crate::support::two_machines::errors;
+use crate::support::{
+    binary::{run, run_ok},
+    terminal::Terminal,
+    two_machines::errors,
+};
 
 /// The steps by name: what each says, and whether it is well.
 pub(super) fn steps(output: &std::process::Output) -> Vec<(String, Value, String)> {

@@ -6,32 +6,36 @@
 //! on the data directory is free. A silent one keeps its lock; its work is taken over when its time has run out, and
 //! then it goes on where it was.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
-use avert::domain::resolution::Decision;
-use avert::domain::webhook::address::AddressPolicy;
-use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret};
-use avert::engine::{ActingEngine, Engine, EngineSettings};
-use avert::providers::simulator::{Fault, FaultRates};
-use avert::providers::{AlertProvider, Capabilities, Providers, Simulator};
-use avert::service::{Alerts, Attempts, ServiceError, Webhooks};
-use avert::webhooks::{Dispatcher, DispatcherSettings};
+use avert::{
+    domain::{
+        Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret, resolution::Decision,
+        webhook::address::AddressPolicy,
+    },
+    engine::{ActingEngine, Engine, EngineSettings},
+    providers::{
+        AlertProvider, Capabilities, Providers, Simulator,
+        simulator::{Fault, FaultRates},
+    },
+    service::{Alerts, Attempts, ServiceError, Webhooks},
+    webhooks::{Dispatcher, DispatcherSettings},
+};
 use chrono::TimeDelta;
 use rstest::rstest;
-use tokio::runtime::Runtime;
-use tokio::task::JoinHandle;
+use tokio::{runtime::Runtime, task::JoinHandle};
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{CONSISTENCY_LAG, acting, bring_in, engine_with, resolve};
-use crate::support::receiver::Receiver;
-use crate::support::stop::{Stop, StoppingNetwork};
-use crate::support::store;
-use crate::webhooks::house::sender;
-use crate::webhooks::troubled::TroubledStore;
+use crate::{
+    support::{
+        alerts::{NOON, open_alert},
+        clock::ManualClock,
+        engine::{CONSISTENCY_LAG, acting, bring_in, engine_with, resolve},
+        receiver::Receiver,
+        stop::{Stop, StoppingNetwork},
+        store,
+    },
+    webhooks::{house::sender, troubled::TroubledStore},
+};
 
 /// How a process leaves its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,30 +3,32 @@
 
 mod gateway;
 
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::{
-    Alert, AlertId, AttemptState, CaCertificates, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret,
+use avert::{
+    domain::{
+        Alert, AlertId, AttemptState, CaCertificates, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret,
+        resolution::{Decision, InvalidReason},
+    },
+    engine::{ActingEngine, Engine, EngineSettings},
+    providers::{
+        Capabilities, HttpProvider,
+        http::{GatewayCredential, HttpOptions},
+    },
+    service::{Alerts as _, Attempts as _, ResolveRequest, ServiceError, Webhooks as _},
 };
-use avert::engine::{ActingEngine, Engine, EngineSettings};
-use avert::providers::http::{GatewayCredential, HttpOptions};
-use avert::providers::{Capabilities, HttpProvider};
-use avert::service::{Alerts as _, Attempts as _, ResolveRequest, ServiceError, Webhooks as _};
 use chrono::TimeDelta;
 use futures::{StreamExt as _, future, stream};
-use rand::rngs::StdRng;
-use rand::seq::IndexedRandom as _;
-use rand::{RngExt as _, SeedableRng as _};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use tempfile::TempDir;
 
 use self::gateway::Gateway;
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::MachineClocks;
-use crate::support::engine::{CONSISTENCY_LAG, acting, bring_in, deliveries_of, engine_with};
-use crate::support::size::sized;
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::MachineClocks,
+    engine::{CONSISTENCY_LAG, acting, bring_in, deliveries_of, engine_with},
+    size::sized,
+};
 
 /// Desks of a plain run and at full size, and alerts at each of them.
 const DESKS: (u64, u64) = (50, 10_000);

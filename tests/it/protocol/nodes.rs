@@ -1,17 +1,17 @@
 //! Two processes on one data directory, and networks outside of both: one winner for each alert, one call to its
 //! network, and what a dead one leaves is taken up by the other.
 
-use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
+use std::{path::Path, process::Stdio, time::Duration};
 
 use avert::domain::AlertId;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::task::{JoinHandle, block_in_place};
 
-use crate::support::binary::{Server, run_ok};
-use crate::support::outside::Outside;
+use crate::support::{
+    binary::{Server, run_ok},
+    outside::Outside,
+};
 
 /// The longest a test waits. A resolution waits for another one for 15 s.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -2,20 +2,23 @@
 
 use std::path::Path;
 
-use avert::domain::resolution::Decision;
-use avert::domain::{AlertId, AttemptId, EndpointAuth, NewEndpoint, Secret};
-use avert::engine::ActingEngine;
-use avert::providers::simulator::Fault;
-use avert::service::{Alerts, Attempts, Audit, ServiceError, Webhooks};
+use avert::{
+    domain::{AlertId, AttemptId, EndpointAuth, NewEndpoint, Secret, resolution::Decision},
+    engine::ActingEngine,
+    providers::simulator::Fault,
+    service::{Alerts, Attempts, Audit, ServiceError, Webhooks},
+};
 use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::deaths::promising;
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::binary::{run, run_ok};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, deliveries_of, engine_on, resolve};
-use crate::support::operations::refused;
+use crate::support::{
+    alerts::{NOON, open_alert},
+    binary::{run, run_ok},
+    clock::ManualClock,
+    engine::{acting, bring_in, deliveries_of, engine_on, resolve},
+    operations::refused,
+};
 
 /// A data directory with a decision that nobody can find out about, and one that is looked at again.
 struct Desk {

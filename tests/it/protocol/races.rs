@@ -2,25 +2,29 @@
 //!
 //! A plain `cargo test` runs a few hundred; `AVERT_FULL` runs more.
 
-use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::{collections::HashMap, net::SocketAddr};
 
-use avert::api::{ApiOptions, serve};
-use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, CredentialKind, EndpointAuth, KeyScope, NewEndpoint, Outcome, Secret};
-use avert::engine::{ActingEngine, EngineSettings};
-use avert::service::{Alerts, Credentials, ResolveRequest, ServiceError, Webhooks};
+use avert::{
+    api::{ApiOptions, serve},
+    domain::{
+        Alert, AlertId, CredentialKind, EndpointAuth, KeyScope, NewEndpoint, Outcome, Secret, resolution::Decision,
+    },
+    engine::{ActingEngine, EngineSettings},
+    service::{Alerts, Credentials, ResolveRequest, ServiceError, Webhooks},
+};
 use futures::{StreamExt, stream};
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_with, network, says};
-use crate::support::size::sized;
-use crate::support::store::file;
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{acting, bring_in, engine_with, network, says},
+    size::sized,
+    store::file,
+};
 
 /// Races in a plain `cargo test`, and at full size.
 const RACES: (u64, u64) = (300, 100_000);

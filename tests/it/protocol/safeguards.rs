@@ -27,18 +27,21 @@
 //!
 //! That `synchronous` is FULL is asserted beside the store: a missing fsync cannot be seen while the machine stays up.
 
-use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret};
-use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
-use avert::service::{Alerts, Intake, ServiceError, Webhooks};
+use avert::{
+    domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret, resolution::Decision},
+    engine::{ActingEngine, Engine, EngineSettings, Reconciled},
+    service::{Alerts, Intake, ServiceError, Webhooks},
+};
 use rusqlite::Connection;
 use tokio_util::sync::CancellationToken;
 
 use super::deaths::{Process, Scene, promising};
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_on, engine_with, incoming, network, resolve, until_alert};
-use crate::support::store::file;
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+    engine::{acting, bring_in, engine_on, engine_with, incoming, network, resolve, until_alert},
+    store::file,
+};
 
 /// An engine on a directory with one alert and one endpoint, and a way to the database past it.
 struct Desk {

@@ -1,23 +1,29 @@
 //! Taking over what another process left: at once where somebody waits for it, and never before the network has
 //! settled.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertStatus};
-use avert::engine::{Engine, EngineSettings, Reconciled};
-use avert::providers::simulator::{Fault, FaultRates};
-use avert::providers::{AlertProvider, Capabilities, Providers, Simulator, Submission, SubmitResult};
-use avert::service::{Alerts, Attempts, ServiceError};
+use avert::{
+    domain::{Alert, AlertStatus, resolution::Decision},
+    engine::{Engine, EngineSettings, Reconciled},
+    providers::{
+        AlertProvider, Capabilities, Providers, Simulator, Submission, SubmitResult,
+        simulator::{Fault, FaultRates},
+    },
+    service::{Alerts, Attempts, ServiceError},
+};
 use chrono::TimeDelta;
 
 use super::deaths::{Process, Scene};
-use crate::support::alerts::open_alert;
-use crate::support::engine::{Desk, acting, bring_in, engine_with, network, resolve, says};
-use crate::support::stop::Stop;
-use crate::support::store;
-use crate::webhooks::troubled::TroubledStore;
+use crate::{
+    support::{
+        alerts::open_alert,
+        engine::{Desk, acting, bring_in, engine_with, network, resolve, says},
+        stop::Stop,
+        store,
+    },
+    webhooks::troubled::TroubledStore,
+};
 
 /// The longest a test waits. Far below how long the resolutions in here would wait for another one to end.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -2,20 +2,27 @@
 
 use std::time::Duration;
 
-use avert::domain::Secret;
-use avert::domain::url::UrlError;
-use avert::providers::http::{GatewayCredential, HttpOptions};
-use avert::providers::{AlertProvider, Cause, Declined, HttpProvider, LookUp, SubmitResult};
+use avert::{
+    domain::{Secret, url::UrlError},
+    providers::{
+        AlertProvider, Cause, Declined, HttpProvider, LookUp, SubmitResult,
+        http::{GatewayCredential, HttpOptions},
+    },
+};
 use rstest::rstest;
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
 
 use super::gateway::{TOKEN, gateway, options, provider, refunded, stating};
-use crate::support::ports::NOBODY;
-use crate::support::raw_server::{Play, RawServer};
-use crate::support::receiver::{Answer, Receiver};
-use crate::support::tls::Certified;
+use crate::support::{
+    ports::NOBODY,
+    raw_server::{Play, RawServer},
+    receiver::{Answer, Receiver},
+    tls::Certified,
+};
 
 #[tokio::test]
 async fn a_decision_and_its_repeats_carry_one_key_the_credential_and_the_same_bytes() {

@@ -1,16 +1,20 @@
 //! A gateway on a port of its own, and a provider on the line to it.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use avert::domain::resolution::Decision;
-use avert::domain::{AttemptId, CaCertificates, Resolution, Secret};
-use avert::providers::http::{GatewayCredential, HttpOptions};
-use avert::providers::{Capabilities, HttpProvider, Submission};
+use avert::{
+    domain::{AttemptId, CaCertificates, Resolution, Secret, resolution::Decision},
+    providers::{
+        Capabilities, HttpProvider, Submission,
+        http::{GatewayCredential, HttpOptions},
+    },
+};
 use serde_json::json;
 
-use crate::support::alerts::open_alert;
-use crate::support::receiver::{Answer, Receiver};
+use crate::support::{
+    alerts::open_alert,
+    receiver::{Answer, Receiver},
+};
 
 /// What must never be seen.
 pub const TOKEN: &str = "tok-5up3r-s3cr3t";

@@ -1,21 +1,20 @@
 //! A provider behind its guard: when it is left alone, how it proves itself again, and how many calls are with it at
 //! the same time.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use avert::outbound::circuit::CircuitLimits;
-use avert::providers::simulator::{Fault, FaultRates};
-use avert::providers::{
-    AlertProvider, Capabilities, Cause, Declined, GuardLimits, Guarded, LookUp, Simulator, SubmitResult,
+use avert::{
+    outbound::circuit::CircuitLimits,
+    providers::{
+        AlertProvider, Capabilities, Cause, Declined, GuardLimits, Guarded, LookUp, Simulator, SubmitResult,
+        simulator::{Fault, FaultRates},
+    },
 };
 use chrono::TimeDelta;
 use rstest::rstest;
 
 use super::gateway::refunded;
-use crate::support::alerts::NOON;
-use crate::support::clock::ManualClock;
-use crate::support::engine::Gate;
+use crate::support::{alerts::NOON, clock::ManualClock, engine::Gate};
 
 const LIMITS: GuardLimits = GuardLimits {
     circuit: CircuitLimits { failures: 3, first_pause: TimeDelta::seconds(10), longest_pause: TimeDelta::seconds(60) },

@@ -1,24 +1,32 @@
 //! Alerts that are pulled: page by page, each once, by one process at a time, from where it stopped.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use async_trait::async_trait;
-use avert::domain::{AlertQuery, IngestReport, Provider};
-use avert::engine::{Engine, PullFrom, Pulled};
-use avert::providers::{AlertSource, Providers, PulledPage};
-use avert::service::Alerts;
+use avert::{
+    domain::{AlertQuery, IngestReport, Provider},
+    engine::{Engine, PullFrom, Pulled},
+    providers::{AlertSource, Providers, PulledPage},
+    service::Alerts,
+};
 use chrono::TimeDelta;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::gateway::{TOKEN, provider};
-use crate::support::alerts::NOON;
-use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, engine_on, impatient, network};
-use crate::support::receiver::{Answer, Receiver};
-use crate::webhooks::troubled::{Trouble, TroubledStore};
+use crate::{
+    support::{
+        alerts::NOON,
+        clock::ManualClock,
+        engine::{acting, engine_on, impatient, network},
+        receiver::{Answer, Receiver},
+    },
+    webhooks::troubled::{Trouble, TroubledStore},
+};
 
 /// A source that gives these pages, one each, and remembers what it was asked with.
 #[derive(Default)]

@@ -3,21 +3,27 @@
 
 use std::path::Path;
 
-use avert::domain::resolution::Decision;
-use avert::domain::time::{Clock, to_iso};
-use avert::domain::{AlertId, AlertStatus, AttemptId, Provider, Resolution};
-use avert::engine::Reconciled;
-use avert::service::{Alerts, ServiceError};
-use avert::store::{Claim, ClaimRequest};
+use avert::{
+    domain::{
+        AlertId, AlertStatus, AttemptId, Provider, Resolution,
+        resolution::Decision,
+        time::{Clock, to_iso},
+    },
+    engine::Reconciled,
+    service::{Alerts, ServiceError},
+    store::{Claim, ClaimRequest},
+};
 use chrono::{Duration, Utc};
 use serde_json::{Value, json};
 use tokio::task::block_in_place;
 
 use super::gateway::gateway;
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::binary::{run, run_ok};
-use crate::support::clock::ManualClock;
-use crate::support::engine::{Desk, acting, bring_in, engine_on, network, resolve};
+use crate::support::{
+    alerts::{NOON, open_alert},
+    binary::{run, run_ok},
+    clock::ManualClock,
+    engine::{Desk, acting, bring_in, engine_on, network, resolve},
+};
 
 /// Takes an alert of ETHOCA in.
 fn import(directory: &Path) -> AlertId {

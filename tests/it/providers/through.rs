@@ -1,18 +1,18 @@
 //! A decision on its way from a request to a network behind a gateway: the answers of the interface, and what follows a
 //! doubt.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
-use avert::domain::AlertId;
-use avert::domain::time::to_iso;
+use avert::domain::{AlertId, time::to_iso};
 use chrono::Utc;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
-use tokio::task::block_in_place;
+use tokio::{sync::Semaphore, task::block_in_place};
 
 use super::gateway::{TOKEN, gateway};
 #[cfg(target_os = "linux")]

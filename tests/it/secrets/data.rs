@@ -1,22 +1,31 @@
 //! `avert secrets rotate data`: what is sealed is sealed anew while `avert serve` works, and a kill anywhere leaves one
 //! usable state.
 
-use std::fs;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
-use avert::domain::EndpointAuth;
-use avert::domain::time::{Clock as _, SystemClock};
-use avert::store::SharedStore;
-use avert::store::rekeying::rotate_data_key;
+use avert::{
+    domain::{
+        EndpointAuth,
+        time::{Clock as _, SystemClock},
+    },
+    store::{SharedStore, rekeying::rotate_data_key},
+};
 use serde_json::Value;
 
-use crate::operations::kills::kill_behind;
-use crate::support::binary::{Server, run, run_ok};
-use crate::support::cluster::Cluster;
-use crate::support::operations::{alerts, refused};
-use crate::support::receiver::Receiver;
-use crate::support::store::open;
+use crate::{
+    operations::kills::kill_behind,
+    support::{
+        binary::{Server, run, run_ok},
+        cluster::Cluster,
+        operations::{alerts, refused},
+        receiver::Receiver,
+        store::open,
+    },
+};
 
 /// The names of the files with keys in a directory.
 fn keys(directory: &Path) -> Vec<String> {

@@ -3,9 +3,11 @@
 use reqwest::{Client, StatusCode};
 use serde_json::Value;
 
-use crate::support::binary::{Server, run, run_ok};
-use crate::support::cluster::Cluster;
-use crate::support::operations::refused;
+use crate::support::{
+    binary::{Server, run, run_ok},
+    cluster::Cluster,
+    operations::refused,
+};
 
 async fn token(server: &Server, client: &Value) -> String {
     let form = format!(

@@ -1,7 +1,9 @@
 //! Organizations, API keys, and the change number that everybody watches.
 
-use avert::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId};
-use avert::store::{CredentialRecord, StoreError};
+use avert::{
+    domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId},
+    store::{CredentialRecord, StoreError},
+};
 use chrono::Duration;
 
 use super::Fixture;

@@ -1,11 +1,12 @@
 //! The audit log of every store: written with the change, chained, and found out where it was touched.
 
-use avert::domain::{Actor, AuditState, Credential, CredentialKind, Environment, KeyScope, OrganizationId};
-use avert::store::{CredentialRecord, SharedStore, StoreError};
+use avert::{
+    domain::{Actor, AuditState, Credential, CredentialKind, Environment, KeyScope, OrganizationId},
+    store::{CredentialRecord, SharedStore, StoreError},
+};
 use rusqlite::Connection;
 
-use super::Fixture;
-use super::ground::open;
+use super::{Fixture, ground::open};
 use crate::support::alerts::noon;
 
 contract!(a_change_and_its_entry_are_one_commit);

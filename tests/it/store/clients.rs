@@ -1,7 +1,9 @@
 //! Client credentials, and the key that their tokens are signed with.
 
-use avert::domain::{Credential, CredentialKind, Environment, OrganizationId};
-use avert::store::{CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError};
+use avert::{
+    domain::{Credential, CredentialKind, Environment, OrganizationId},
+    store::{CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError},
+};
 use chrono::Duration;
 
 use super::Fixture;

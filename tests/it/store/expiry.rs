@@ -1,12 +1,18 @@
 //! Deadlines: what lapses and what does not.
 
-use avert::domain::{Alert, AlertFilter, AlertQuery, AlertStatus, Deadline};
-use avert::store::AttemptEnd;
+use avert::{
+    domain::{Alert, AlertFilter, AlertQuery, AlertStatus, Deadline},
+    store::AttemptEnd,
+};
 use chrono::Duration;
 
-use super::organizations::organization;
-use super::resolutions::{claim, claimed};
-use super::{Fixture, outcome, row};
+use super::{
+    Fixture,
+    organizations::organization,
+    outcome,
+    resolutions::{claim, claimed},
+    row,
+};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(

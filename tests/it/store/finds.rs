@@ -1,15 +1,23 @@
 //! Searches over all fields against the domain's own definition: the same alerts in the same order.
 
-use avert::domain::find::{among, find_fields};
-use avert::domain::{Alert, AlertId, AlertStatus, FindQuery};
+use avert::domain::{
+    Alert, AlertId, AlertStatus, FindQuery,
+    find::{among, find_fields},
+};
 use chrono::Duration;
-use proptest::prelude::*;
-use proptest::sample::{Index, select};
+use proptest::{
+    prelude::*,
+    sample::{Index, select},
+};
 
-use super::lists::{alerts, block_on};
-use super::organizations::organization;
-use super::resolutions::{claim, resolve};
-use super::{Fixture, outcome, row};
+use super::{
+    Fixture,
+    lists::{alerts, block_on},
+    organizations::organization,
+    outcome,
+    resolutions::{claim, resolve},
+    row,
+};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(

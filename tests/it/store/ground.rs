@@ -1,13 +1,19 @@
 //! What stores stand on: a factory for each kind of store.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
-use avert::domain::event::RenderEvent;
-use avert::domain::time::{Timestamp, to_iso};
-use avert::domain::{Alert, EventKind};
-use avert::store::{PostgresOptions, PostgresStore, SharedStore, SqliteOptions, SqliteStore, StoreResult};
+use avert::{
+    domain::{
+        Alert, EventKind,
+        event::RenderEvent,
+        time::{Timestamp, to_iso},
+    },
+    store::{PostgresOptions, PostgresStore, SharedStore, SqliteOptions, SqliteStore, StoreResult},
+};
 
 use crate::support::postgres::Database;
 

@@ -1,15 +1,17 @@
 //! Insights against the meaning that the domain gives them: the same counts and sums on every kind of store.
 
-use avert::domain::insights::{self, scope};
 use avert::domain::{
     Alert, AlertFilter, AlertStatus, AlertType, Calendar, CurrencySum, Deadline, Insights, OrganizationId,
+    insights::{self, scope},
 };
 use chrono::Duration;
-use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::{prelude::*, sample::select};
 
-use super::lists::{alerts, block_on, filters};
-use super::{Fixture, outcome};
+use super::{
+    Fixture,
+    lists::{alerts, block_on, filters},
+    outcome,
+};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(

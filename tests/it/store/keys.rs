@@ -1,15 +1,23 @@
 //! The data key: everything that is sealed with it is sealed anew, while other processes work on the same data.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use avert::domain::{EndpointAuth, EndpointId, NewEndpoint, Secret};
-use avert::store::rekeying::{RotatedDataKey, rotate_data_key};
-use avert::store::{SharedStore, SigningKeyRecord, StoreError, StoreResult};
+use avert::{
+    domain::{EndpointAuth, EndpointId, NewEndpoint, Secret},
+    store::{
+        SharedStore, SigningKeyRecord, StoreError, StoreResult,
+        rekeying::{RotatedDataKey, rotate_data_key},
+    },
+};
 
-use super::Fixture;
-use super::ground::{Ground as _, Postgres};
+use super::{
+    Fixture,
+    ground::{Ground as _, Postgres},
+};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(

@@ -1,20 +1,23 @@
 //! Lists against the meaning of filters and sorts as the domain has them: same alerts, same order, same totals.
 
-use avert::domain::query::{Vocabulary, parse};
-use avert::domain::time::Timestamp;
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour,
-    CompanyId, Comparison, Currency, Deadline, LocalConditions, Provider, Sort, SortField, SortOrder,
+    CompanyId, Comparison, Currency, Deadline, LocalConditions, MAX_PAGE_SIZE, PageRequest, Provider, Sort, SortField,
+    SortOrder,
+    query::{Vocabulary, parse},
+    time::Timestamp,
 };
-use avert::domain::{MAX_PAGE_SIZE, PageRequest};
 use chrono::{Duration, NaiveDate};
-use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::{prelude::*, sample::select};
 use uuid::Uuid;
 
-use super::organizations::organization;
-use super::resolutions::{claim, resolve};
-use super::{Fixture, outcome, row};
+use super::{
+    Fixture,
+    organizations::organization,
+    outcome,
+    resolutions::{claim, resolve},
+    row,
+};
 use crate::support::alerts::{noon, open_alert};
 
 fn companies() -> Vec<CompanyId> {

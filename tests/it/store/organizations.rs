@@ -1,7 +1,9 @@
 //! Organizations, and the companies and enrollments of each.
 
-use avert::domain::{Company, CompanyId, EnrollmentId, Organization, OrganizationId};
-use avert::store::{OrganizationRecord, StoreError};
+use avert::{
+    domain::{Company, CompanyId, EnrollmentId, Organization, OrganizationId},
+    store::{OrganizationRecord, StoreError},
+};
 
 use super::{Fixture, row};
 use crate::support::alerts::{noon, open_alert};

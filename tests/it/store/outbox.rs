@@ -1,17 +1,24 @@
 //! The outbox: what is owed to whom, in which order, and who may send it now.
 
-use avert::domain::{
-    Alert, CaCertificates, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint,
-    NextStep, OrganizationId, Secret, Timestamp,
+use avert::{
+    domain::{
+        Alert, CaCertificates, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId,
+        NewEndpoint, NextStep, OrganizationId, Secret, Timestamp,
+    },
+    store::{AttemptRecord, DueDelivery, PullEnd},
 };
-use avert::store::{AttemptRecord, DueDelivery, PullEnd};
 use chrono::Duration;
 
-use super::organizations::organization;
-use super::resolutions::{claim, resolve};
-use super::{Fixture, row};
-use crate::support::alerts::{noon, open_alert};
-use crate::support::tls::Authority;
+use super::{
+    Fixture,
+    organizations::organization,
+    resolutions::{claim, resolve},
+    row,
+};
+use crate::support::{
+    alerts::{noon, open_alert},
+    tls::Authority,
+};
 
 contract!(
     a_new_alert_is_announced_to_every_endpoint_with_its_credential,

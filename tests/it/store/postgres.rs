@@ -1,26 +1,32 @@
 //! What only PostgreSQL has: a schema that is applied on purpose, a key that every process has, connections that are
 //! lost, counts in parts.
 
-use std::fs;
-use std::sync::Arc;
+use std::{fs, sync::Arc};
 
-use avert::domain::database::{DatabaseTls, PostgresAddress};
-use avert::domain::{Alert, AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret};
-use avert::store::postgres::migrate;
-use avert::store::{
-    AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore,
-    RefusalCause, SchemaState, StoreError, UpkeepStore as _,
+use avert::{
+    domain::{
+        Alert, AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret,
+        database::{DatabaseTls, PostgresAddress},
+    },
+    store::{
+        AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore,
+        RefusalCause, SchemaState, StoreError, UpkeepStore as _, postgres::migrate,
+    },
 };
 use rstest::rstest;
 
-use super::Fixture;
-use super::finds::found;
-use super::ground::{Ground as _, Postgres};
-use super::organizations::organization;
-use super::resolutions::{claim, resolve};
-use crate::support::alerts::{noon, open_alert};
-use crate::support::postgres::Database;
-use crate::support::tls::Authority;
+use super::{
+    Fixture,
+    finds::found,
+    ground::{Ground as _, Postgres},
+    organizations::organization,
+    resolutions::{claim, resolve},
+};
+use crate::support::{
+    alerts::{noon, open_alert},
+    postgres::Database,
+    tls::Authority,
+};
 
 /// The words of a refusal to open.
 async fn refusal(options: &PostgresOptions) -> String {

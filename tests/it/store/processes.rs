@@ -2,12 +2,13 @@
 
 use std::time::Duration as Time;
 
-use avert::domain::{AlertQuery, EndpointAuth, MonotonicTime, NewEndpoint, Secret};
-use avert::store::{Claim, Commit, CommitRequest};
+use avert::{
+    domain::{AlertQuery, EndpointAuth, MonotonicTime, NewEndpoint, Secret},
+    store::{Claim, Commit, CommitRequest},
+};
 use chrono::Duration;
 
-use super::resolutions::claim;
-use super::{Fixture, row};
+use super::{Fixture, resolutions::claim, row};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::{
-    Alert, AlertStatus, AttemptId, CutOffs, Holder, MonotonicTime, Outcome, OutcomeId, Resolution, Timestamp,
+use avert::{
+    domain::{
+        Alert, AlertStatus, AttemptId, CutOffs, Holder, MonotonicTime, Outcome, OutcomeId, Resolution, Timestamp,
+        resolution::{Decision, OlderRefunded, OlderWord},
+    },
+    store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest},
 };
-use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest};
 use chrono::Duration;
 use sha2::{Digest as _, Sha256};
 

@@ -1,17 +1,23 @@
 //! What only SQLite has: files, keys, locks, several processes on one directory.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
 
-use avert::domain::{Alert, EndpointAuth, NewEndpoint, Secret};
-use avert::store::{AccessStore as _, LongStep, SqliteOptions, SqliteStore, StoreError, UpkeepStore as _};
+use avert::{
+    domain::{Alert, EndpointAuth, NewEndpoint, Secret},
+    store::{AccessStore as _, LongStep, SqliteOptions, SqliteStore, StoreError, UpkeepStore as _},
+};
 use rstest::rstest;
 
-use super::Fixture;
-use super::finds::found;
-use super::ground::{PlainEvents, Sqlite, open};
-use super::resolutions::{claim, resolve};
+use super::{
+    Fixture,
+    finds::found,
+    ground::{PlainEvents, Sqlite, open},
+    resolutions::{claim, resolve},
+};
 use crate::support::alerts::{noon, open_alert};
 
 fn options(directory: &Path) -> SqliteOptions {

@@ -1,26 +1,30 @@
 //! Surroundings of a PostgreSQL database: what server, role and pooler bring along, causes of refusals, and a schema
 //! that is not as its steps made it.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use avert::domain::database::PostgresAddress;
-use avert::store::postgres::examine::examine;
-use avert::store::postgres::migrate;
-use avert::store::{
-    AccessStore as _, AlertStore as _, Grade, OrganizationStore as _, PostgresOptions, PostgresStore, RefusalCause,
-    SchemaState, StoreError, UpkeepStore as _,
+use avert::{
+    domain::database::PostgresAddress,
+    store::{
+        AccessStore as _, AlertStore as _, Grade, OrganizationStore as _, PostgresOptions, PostgresStore, RefusalCause,
+        SchemaState, StoreError, UpkeepStore as _,
+        postgres::{examine::examine, migrate},
+    },
 };
 use rstest::rstest;
 use sha2::{Digest as _, Sha256};
 
-use super::Fixture;
-use super::ground::{Ground as _, Postgres};
-use super::organizations::organization;
-use super::resolutions::{claim, claimed, committed, yes};
-use crate::support::alerts::{noon, open_alert};
-use crate::support::pooler::Pooler;
-use crate::support::postgres::Database;
+use super::{
+    Fixture,
+    ground::{Ground as _, Postgres},
+    organizations::organization,
+    resolutions::{claim, claimed, committed, yes},
+};
+use crate::support::{
+    alerts::{noon, open_alert},
+    pooler::Pooler,
+    postgres::Database,
+};
 
 /// The refusal of an opening.
 async fn refused(options: &PostgresOptions) -> StoreError {

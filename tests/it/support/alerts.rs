@@ -1,8 +1,10 @@
 //! Alerts to test with: one that is plain and complete, and any that there can be.
 
-use avert::domain::field::{Content, Field, Kind};
-use avert::domain::time::{Timestamp, from_iso};
-use avert::domain::{Alert, AlertId, AlertType, Currency, Deadline, Outcome, Provider};
+use avert::domain::{
+    Alert, AlertId, AlertType, Currency, Deadline, Outcome, Provider,
+    field::{Content, Field, Kind},
+    time::{Timestamp, from_iso},
+};
 use chrono::Duration;
 use uuid::Uuid;
 

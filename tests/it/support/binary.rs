@@ -1,8 +1,10 @@
 //! Runs the real binary: commands to their end, the server until it is stopped or killed.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Output, Stdio},
+};
 
 /// The binary under test: the one that cargo built for the tests, or another named by `AVERT_SMOKE_BINARY`.
 pub fn binary() -> PathBuf {

@@ -1,9 +1,10 @@
 //! A client of a deployment, as its users set one up.
 
-use avert::client::{AccessCredential, Client, ClientOptions};
-use avert::domain::Secret;
-use avert::domain::time::SharedClock;
-use avert::wire::Dialect;
+use avert::{
+    client::{AccessCredential, Client, ClientOptions},
+    domain::{Secret, time::SharedClock},
+    wire::Dialect,
+};
 
 /// A client of the deployment at an address; with an operator's key, where there is one.
 pub fn client_of(

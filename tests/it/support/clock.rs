@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use avert::domain::time::{Clock, Timestamp, from_iso};
-use avert::engine::MonotonicClock;
+use avert::{
+    domain::time::{Clock, Timestamp, from_iso},
+    engine::MonotonicClock,
+};
 use chrono::{Duration, TimeDelta};
 
 /// A clock that stands still until it is moved.

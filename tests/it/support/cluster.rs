@@ -1,11 +1,15 @@
 //! A desk in a PostgreSQL database of the tests' own server, worked on by the real binary: a home for each node, one
 //! key for all.
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::{
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
 
-use super::binary::{Server, avert};
-use super::postgres::Database;
+use super::{
+    binary::{Server, avert},
+    postgres::Database,
+};
 
 /// The desk.
 pub struct Cluster {

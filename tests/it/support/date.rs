@@ -1,10 +1,12 @@
 //! A date that a test sets for real processes, while the clocks that only count go on: a small library in front of the
 //! system's own.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
-use std::process::Command;
+use std::{
+    fs::{File, OpenOptions},
+    os::unix::fs::FileExt as _,
+    path::PathBuf,
+    process::Command,
+};
 
 use tempfile::TempDir;
 

@@ -1,24 +1,31 @@
 //! A real engine on a real store in a directory, with a clock and a network that the test holds in its hands.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
-use avert::domain::resolution::Decision;
-use avert::domain::{
-    Alert, AlertId, AlertPatch, CredentialKind, Delivery, DeliveryFilter, IngestOptions, IngestReport, KeyScope,
-    Resolution,
+use avert::{
+    domain::{
+        Alert, AlertId, AlertPatch, CredentialKind, Delivery, DeliveryFilter, IngestOptions, IngestReport, KeyScope,
+        Resolution, resolution::Decision,
+    },
+    engine::{ActingEngine, Engine, EngineSettings},
+    providers::{
+        AlertProvider, Capabilities, Cause, LookUp, Providers, Simulator, Submission, SubmitResult,
+        simulator::FaultRates,
+    },
+    service::{Alerts, Changes, Intake, ResolveRequest, ServiceError, Webhooks},
 };
-use avert::engine::{ActingEngine, Engine, EngineSettings};
-use avert::providers::simulator::FaultRates;
-use avert::providers::{AlertProvider, Capabilities, Cause, LookUp, Providers, Simulator, Submission, SubmitResult};
-use avert::service::{Alerts, Changes, Intake, ResolveRequest, ServiceError, Webhooks};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
-use super::alerts::{NOON, open_alert};
-use super::clock::ManualClock;
+use super::{
+    alerts::{NOON, open_alert},
+    clock::ManualClock,
+};
 
 /// How long the network's look-ups may lag behind.
 pub const CONSISTENCY_LAG: Duration = Duration::from_secs(30);

@@ -1,13 +1,14 @@
 //! A gate on the way to a server: open, shut (connections break and are refused) or silent (nothing passes, and nobody
 //! says so).
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinHandle,
+};
 
 /// What the gate does with connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

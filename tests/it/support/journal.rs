@@ -1,7 +1,9 @@
 //! The journal of a desk as its files have it.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
 /// The lines of every process on a desk, those of the ones that have ended in front.
 pub fn journal_text(desk: &Path) -> String {

@@ -1,16 +1,19 @@
 //! A faulty way to a real avert: a proxy in front of it, which passes everything on and loses the decisions it is told
 //! to. The faulty server that stands in the place of one is `raw_server`.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
 
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
-use axum::http::Method;
-use axum::response::Response;
-use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::{Request, State},
+    http::Method,
+    response::Response,
+};
+use tokio::{net::TcpListener, runtime::Runtime};
 
 /// What becomes of a decision on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

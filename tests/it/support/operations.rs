@@ -1,8 +1,10 @@
 //! Alerts by the dozen in a real data directory, and how a command refuses.
 
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Output, Stdio};
+use std::{
+    io::Write as _,
+    path::Path,
+    process::{Output, Stdio},
+};
 
 use serde_json::json;
 

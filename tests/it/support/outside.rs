@@ -4,24 +4,25 @@
 //! Nothing in here protects anybody: a network that does not promise to count a repeat once applies it twice, and one
 //! alert may be answered twice. Whoever relies on more than was promised is seen.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
 
 use avert::domain::{AlertId, AttemptId};
-use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 /// What a network does with the first call about an attempt, beside taking the decision and saying so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

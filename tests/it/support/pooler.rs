@@ -1,13 +1,14 @@
 //! A pooler in transaction mode, as PgBouncer has it: one connection to the server, which each transaction of any
 //! client gets in turn.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Mutex;
-use tokio::task::JoinHandle;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::Mutex,
+    task::JoinHandle,
+};
 
 /// The pooler; it ends when dropped.
 pub struct Pooler {

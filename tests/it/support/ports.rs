@@ -1,7 +1,9 @@
 //! Ports: one where nobody listens, and ones that stay free until they are listened on.
 
-use std::net::TcpListener;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::{
+    net::TcpListener,
+    sync::atomic::{AtomicU16, Ordering},
+};
 
 /// An address where nobody listens, now or later: no system hands this port out.
 pub const NOBODY: &str = "127.0.0.1:1";

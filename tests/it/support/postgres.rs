@@ -1,21 +1,25 @@
 //! A PostgreSQL server of the tests' own: one for all, started by the first that needs it, ended and removed however
 //! the tests end.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::LazyLock;
-use std::sync::mpsc::{Sender, channel};
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{
+        LazyLock,
+        mpsc::{Sender, channel},
+    },
+};
 
-use avert::domain::database::{DatabaseTls, PostgresAddress};
-use avert::store::postgres::migrate;
+use avert::{
+    domain::database::{DatabaseTls, PostgresAddress},
+    store::postgres::migrate,
+};
 use tokio::sync::oneshot;
 use tokio_postgres::{Client, Config, NoTls};
 
-use super::ports::free_port;
-use super::tls::Authority;
+use super::{ports::free_port, tls::Authority};
 
 /// The user of the database. The server itself runs as another one than root, whom it refuses.
 const USER: &str = "avert";

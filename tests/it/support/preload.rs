@@ -1,7 +1,9 @@
 //! Small C libraries that stand in front of the system's own in a process under test.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 /// Compiles one into a directory and returns its path, for `LD_PRELOAD`. It needs the C compiler that the build needs
 /// too.

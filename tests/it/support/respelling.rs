@@ -3,14 +3,15 @@
 
 use std::net::SocketAddr;
 
-use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::{Request, State},
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
 use serde_json::{Map, Number, Value, json};
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio::{net::TcpListener, task::JoinHandle};
 
 /// Which of its own ways it has; together they spell everything in every way that the decisions page names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

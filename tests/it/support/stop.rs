@@ -1,8 +1,12 @@
 //! A place at which the world stops for one process, so that it can die there, or go on long after.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use avert::providers::{AlertProvider, Capabilities, LookUp, Simulator, Submission, SubmitResult};

@@ -1,10 +1,14 @@
 //! The real store of a directory.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use avert::store::{SharedStore, SqliteOptions, SqliteStore};
-use avert::wire::EventBody;
+use avert::{
+    store::{SharedStore, SqliteOptions, SqliteStore},
+    wire::EventBody,
+};
 
 /// Opens the store of a directory, making it if need be; a second time as another process would.
 pub fn open(directory: &Path) -> SharedStore {

@@ -1,7 +1,6 @@
 //! Pictures of a terminal as SVG: one screen, or several one after the other.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use vt100::{Cell, Color, Screen};
 

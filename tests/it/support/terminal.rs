@@ -1,10 +1,12 @@
 //! The real binary in a pseudo-terminal: press keys, wait for words on the screen.
 
-use std::io::{Read, Write};
-use std::num::NonZeroU16;
-use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::{
+    io::{Read, Write},
+    num::NonZeroU16,
+    path::Path,
+    sync::{Arc, Condvar, Mutex},
+    time::{Duration, Instant},
+};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 

@@ -1,14 +1,17 @@
 //! Certificates made for a test: an authority, what it signs, and servers that show it.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
-use rustls::RootCertStore;
-use rustls::ServerConfig;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
+use rustls::{
+    RootCertStore, ServerConfig,
+    crypto::aws_lc_rs,
+    pki_types::{CertificateDer, PrivateKeyDer},
+    server::WebPkiClientVerifier,
+};
 
 /// A certificate authority.
 pub struct Authority {

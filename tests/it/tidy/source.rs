@@ -1,9 +1,11 @@
 //! The sources as a graph: each file with what it defines, imports and names, and which file each name leads to.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -112,10 +114,26 @@ impl Sources {
     pub fn rooms_used(&self, source: &Source) -> BTreeSet<String> {
         let paths = source.imports.iter().map(|import| &import.path).chain(&source.paths);
         let rooms = paths.filter_map(|path| match path.as_slice() {
-            [root, room, ..] if root == "crate" => Some(room.clone()),
+            [root, room, ..] if root == "crate" => self.room_called(&self.crate_root(&source.module), room),
             _ => None,
         });
-        rooms.filter(|room| room != Self::room(source) && self.0.contains_key(std::slice::from_ref(room))).collect()
+        rooms.filter(|room| room != Self::room(source)).collect()
+    }
+
+    /// The module path of the crate's root that a module belongs to.
+    fn crate_root(&self, module: &[String]) -> Segments {
+        let room = &module[..module.len().min(1)];
+        let is_crate = self.0.get(room).is_some_and(|source| source.path.ends_with("/lib.rs"));
+        if is_crate { room.to_vec() } else { Segments::new() }
+    }
+
+    /// The room that a crate knows by a name: a folder of its own, or another crate that its root imports.
+    fn room_called(&self, root: &[String], name: &String) -> Option<String> {
+        if root.is_empty() {
+            return self.0.contains_key(std::slice::from_ref(name)).then(|| name.clone());
+        }
+        let import = self.0.get(root)?.imports.iter().find(|import| import.name == *name)?;
+        import.path.first()?.strip_prefix("avert_").map(str::to_owned)
     }
 
     /// The files whose items a source uses, with the names; its own re-exports of what its children define do not
@@ -173,9 +191,10 @@ impl Sources {
             return Target::Outside;
         }
         match first.as_str() {
-            "crate" => self.walk(Segments::new(), rest, depth),
+            "crate" => self.walk(self.crate_root(module), rest, depth),
             "self" => self.walk(module.to_vec(), rest, depth),
             "super" => self.resolve_above(module, rest, depth),
+            room if room.starts_with("avert_") => self.walk(vec![room.replace("avert_", "")], rest, depth),
             _ => {
                 let child = [module, std::slice::from_ref(first)].concat();
                 if self.0.contains_key(&child) {

@@ -1,7 +1,6 @@
 //! Weight of the house: characters of production code a room, without indentation, comments and inline tests.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use regex::Regex;
 

@@ -5,10 +5,12 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::{again, desk_of, journal, kill, leave, open_form, until_written};
-use crate::support::binary::run_ok;
-use crate::support::link::{Link, Passage};
-use crate::support::terminal::Terminal;
-use crate::support::two_machines::{TwoMachines, far_alert};
+use crate::support::{
+    binary::run_ok,
+    link::{Link, Passage},
+    terminal::Terminal,
+    two_machines::{TwoMachines, far_alert},
+};
 
 const CTRL_S: &str = "\x13";
 

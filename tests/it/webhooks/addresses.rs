@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use avert::domain::{DeliveryFilter, EndpointAuth, EndpointChange, NewEndpoint, Secret};
-use avert::service::{Audit, ServiceError, Webhooks};
-use avert::webhooks::RunReport;
+use avert::{
+    domain::{DeliveryFilter, EndpointAuth, EndpointChange, NewEndpoint, Secret},
+    service::{Audit, ServiceError, Webhooks},
+    webhooks::RunReport,
+};
 use rusqlite::Connection;
 
 use super::house::House;

@@ -1,21 +1,26 @@
 //! Loopback and private addresses are reached only where the setting names them, whoever asks and by whatever way.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
-use avert::domain::webhook::address::{AddressPolicy, AllowedNetwork};
-use avert::domain::{DeliveryFilter, DeliveryState, EndpointAuth, EndpointChange, NewEndpoint, Secret};
-use avert::service::{ServiceError, Webhooks};
-use avert::webhooks::RunReport;
+use avert::{
+    domain::{
+        DeliveryFilter, DeliveryState, EndpointAuth, EndpointChange, NewEndpoint, Secret,
+        webhook::address::{AddressPolicy, AllowedNetwork},
+    },
+    service::{ServiceError, Webhooks},
+    webhooks::RunReport,
+};
 use chrono::Duration;
 use rstest::rstest;
 use serde_json::json;
 
 use super::house::House;
-use crate::support::alerts::NOON;
-use crate::support::binary::{Server, avert, run_ok};
-use crate::support::clock::ManualClock;
-use crate::support::receiver::Receiver;
+use crate::support::{
+    alerts::NOON,
+    binary::{Server, avert, run_ok},
+    clock::ManualClock,
+    receiver::Receiver,
+};
 
 const SETTING: &str = "[webhooks] allow (AVERT_WEBHOOKS_ALLOW) does not name it";
 

@@ -5,9 +5,11 @@ use avert::domain::{Alert, DeliveryState};
 use chrono::Duration;
 
 use super::house::House;
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::MachineClocks;
-use crate::support::receiver::{Answer, Receiver};
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::MachineClocks,
+    receiver::{Answer, Receiver},
+};
 
 /// A house whose one delivery has failed once and is tried again after 5 s.
 async fn failed_once(clocks: &MachineClocks) -> (House, Receiver, Alert) {

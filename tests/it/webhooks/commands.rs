@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use avert::domain::Secret;
-use avert::webhooks::signature::verify;
+use avert::{domain::Secret, webhooks::signature::verify};
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::support::binary::{run, run_ok};
-use crate::support::operations::{alerts, import};
-use crate::support::receiver::{Answer, Receiver, Request};
+use crate::support::{
+    binary::{run, run_ok},
+    operations::{alerts, import},
+    receiver::{Answer, Receiver, Request},
+};
 
 fn json(home: &Path, arguments: &[&str]) -> Value {
     serde_json::from_str(&run_ok(home, &[arguments, &["--output", "json"]].concat())).unwrap()

@@ -1,16 +1,19 @@
 //! Endpoints that fail for too long get nothing more; those that nobody tried are left alone.
 
-use avert::domain::time::Clock as _;
-use avert::domain::{Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointChange};
-use avert::engine::EngineSettings;
-use avert::service::{Audit, Webhooks};
+use avert::{
+    domain::{Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointChange, time::Clock as _},
+    engine::EngineSettings,
+    service::{Audit, Webhooks},
+};
 use chrono::Duration;
 
 use super::house::House;
-use crate::support::alerts::{NOON, noon};
-use crate::support::clock::MachineClocks;
-use crate::support::engine::{engine_with, network};
-use crate::support::receiver::{Answer, Receiver};
+use crate::support::{
+    alerts::{NOON, noon},
+    clock::MachineClocks,
+    engine::{engine_with, network},
+    receiver::{Answer, Receiver},
+};
 
 /// A house with one endpoint that answers 500.
 async fn failing() -> (House, Receiver, Endpoint) {

@@ -1,20 +1,24 @@
 //! What reaches an endpoint, when, and in which order, over a real store, a real engine and real sockets.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-use std::time::Duration as StdDuration;
+use std::{collections::HashSet, sync::Arc, time::Duration as StdDuration};
 
-use avert::domain::webhook::schedule::GAPS_SECONDS;
-use avert::domain::{Alert, AlertStatus, Deadline, DeliveryState, EndpointAuth, Outcome, OutcomeId, Secret};
-use avert::service::Webhooks;
-use avert::webhooks::{DispatcherSettings, RunReport};
+use avert::{
+    domain::{
+        Alert, AlertStatus, Deadline, DeliveryState, EndpointAuth, Outcome, OutcomeId, Secret,
+        webhook::schedule::GAPS_SECONDS,
+    },
+    service::Webhooks,
+    webhooks::{DispatcherSettings, RunReport},
+};
 use chrono::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::house::House;
-use crate::support::alerts::{noon, open_alert};
-use crate::support::receiver::{Answer, Receiver, Request};
+use crate::support::{
+    alerts::{noon, open_alert},
+    receiver::{Answer, Receiver, Request},
+};
 
 /// The body of `alert.created`, byte for byte but for line breaks.
 const CREATED: &str = r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"id":"<alert>",

@@ -1,17 +1,19 @@
 //! Deliveries to an endpoint that fails three requests of ten: none is lost without a word, none goes out again behind
 //! a 200.
 
-use avert::domain::webhook::schedule::GAPS_SECONDS;
-use avert::domain::{Alert, Delivery, DeliveryState};
-use avert::service::Webhooks as _;
+use avert::{
+    domain::{Alert, Delivery, DeliveryState, webhook::schedule::GAPS_SECONDS},
+    service::Webhooks as _,
+};
 use chrono::Duration;
-use rand::rngs::StdRng;
-use rand::{RngExt as _, SeedableRng as _};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
 use super::house::House;
-use crate::support::alerts::open_alert;
-use crate::support::receiver::{Answer, Receiver};
-use crate::support::size::sized;
+use crate::support::{
+    alerts::open_alert,
+    receiver::{Answer, Receiver},
+    size::sized,
+};
 
 /// Deliveries of a plain run, at full size, and on one desk.
 const DELIVERIES: (u64, u64) = (400, 1_000_000);

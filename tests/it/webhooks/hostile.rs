@@ -2,24 +2,31 @@
 //! goes through the real sender; a listener on every address of this machine counts the connections. No address beyond
 //! this machine is ever dialled.
 
-use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
-use avert::domain::url::PlainHttp;
-use avert::domain::webhook::address::AddressPolicy;
-use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, OrganizationId, Secret};
-use avert::store::DueDelivery;
-use avert::webhooks::resolver::GuardedResolver;
-use avert::webhooks::{AttemptReport, Sender, SenderSettings};
+use avert::{
+    domain::{
+        DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, OrganizationId, Secret, url::PlainHttp,
+        webhook::address::AddressPolicy,
+    },
+    store::DueDelivery,
+    webhooks::{AttemptReport, Sender, SenderSettings, resolver::GuardedResolver},
+};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio::{net::TcpListener, task::JoinHandle};
 
-use crate::support::alerts::noon;
-use crate::support::receiver::{Answer, Receiver};
+use crate::support::{
+    alerts::noon,
+    receiver::{Answer, Receiver},
+};
 
 /// Spellings of this machine that are literal addresses. `{p}` is the port that the listener listens on.
 const THIS_MACHINE: &[&str] = &[

@@ -1,30 +1,31 @@
 //! A whole service without its HTTP side: a store in a directory of its own, an engine on a manual clock, and
 //! dispatchers for it.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{path::Path, sync::Arc, time::Duration};
 
-use avert::domain::resolution::{Decision, Resolution};
-use avert::domain::time::Clock as _;
-use avert::domain::webhook::address::AddressPolicy;
-use avert::domain::{
-    Alert, AlertId, AlertPatch, Deadline, Delivery, Endpoint, EndpointAuth, IngestOptions, IngestReport, NewEndpoint,
-    Secret,
+use avert::{
+    domain::{
+        Alert, AlertId, AlertPatch, Deadline, Delivery, Endpoint, EndpointAuth, IngestOptions, IngestReport,
+        NewEndpoint, Secret,
+        resolution::{Decision, Resolution},
+        time::Clock as _,
+        webhook::address::AddressPolicy,
+    },
+    engine::{ActingEngine, Caller, Engine, EngineSettings},
+    providers::{Providers, Simulator, simulator::FaultProfile},
+    service::{Alerts, Intake, ResolveRequest, ServiceError, Webhooks},
+    store::{SharedStore, SqliteOptions, SqliteStore},
+    webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings},
+    wire::EventBody,
 };
-use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
-use avert::providers::simulator::FaultProfile;
-use avert::providers::{Providers, Simulator};
-use avert::service::{Alerts, Intake, ResolveRequest, ServiceError, Webhooks};
-use avert::store::{SharedStore, SqliteOptions, SqliteStore};
-use avert::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
-use avert::wire::EventBody;
 use tempfile::TempDir;
 
-use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::{MachineClocks, ManualClock};
-use crate::support::engine::deliveries_of;
-use crate::support::receiver::Receiver;
+use crate::support::{
+    alerts::{NOON, open_alert},
+    clock::{MachineClocks, ManualClock},
+    engine::deliveries_of,
+    receiver::Receiver,
+};
 
 /// One process's service on a data directory.
 pub struct House {

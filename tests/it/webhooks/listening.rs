@@ -1,22 +1,28 @@
 //! `avert webhooks listen` and `replay`, run as the real binary: what is taken, printed, recorded, sent on and sent
 //! again.
 
-use std::io::{BufRead, BufReader, Read as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Output, Stdio};
+use std::{
+    io::{BufRead, BufReader, Read as _},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Output, Stdio},
+};
 
-use avert::domain::Secret;
-use avert::webhooks::signature::{sign, verify};
+use avert::{
+    domain::Secret,
+    webhooks::signature::{sign, verify},
+};
 use chrono::Utc;
 use reqwest::Client;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::binary::{avert, run, signal};
-use crate::support::ports::NOBODY;
-use crate::support::raw_server::{Play, RawServer};
-use crate::support::receiver::{Answer, Receiver};
-use crate::support::tls::Certified;
+use crate::support::{
+    binary::{avert, run, signal},
+    ports::NOBODY,
+    raw_server::{Play, RawServer},
+    receiver::{Answer, Receiver},
+    tls::Certified,
+};
 
 const ALERT: &str = "0198c5a0-0000-7000-8000-000000000001";
 

@@ -1,12 +1,16 @@
 //! The log of tries: what was sent, what came back, and no secret in either.
 
-use avert::domain::{DeliveryLog, EndpointAuth, NewEndpoint, Secret};
-use avert::service::Webhooks;
+use avert::{
+    domain::{DeliveryLog, EndpointAuth, NewEndpoint, Secret},
+    service::Webhooks,
+};
 use chrono::Duration;
 
 use super::house::House;
-use crate::support::alerts::{noon, open_alert};
-use crate::support::receiver::{Answer, Receiver};
+use crate::support::{
+    alerts::{noon, open_alert},
+    receiver::{Answer, Receiver},
+};
 
 async fn log(house: &House, endpoint: NewEndpoint) -> DeliveryLog {
     house.engine.add_endpoint(endpoint).await.unwrap();

@@ -2,18 +2,22 @@
 
 use std::time::Duration;
 
-use avert::domain::signing::SignatureFault;
-use avert::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent};
-use avert::domain::{EndpointAuth, Secret};
-use avert::webhooks::signature::sign;
-use avert::webhooks::{Receiver, ReceiverSettings};
+use avert::{
+    domain::{
+        EndpointAuth, Secret,
+        signing::SignatureFault,
+        webhook::received::{Forwarding, Receipt, ReceivedEvent},
+    },
+    webhooks::{Receiver, ReceiverSettings, signature::sign},
+};
 use reqwest::Client;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+};
 
-use crate::support::alerts::noon;
-use crate::support::clock::ManualClock;
+use crate::support::{alerts::noon, clock::ManualClock};
 
 /// The longest a test waits for what has to come.
 const PATIENCE: Duration = Duration::from_secs(60);

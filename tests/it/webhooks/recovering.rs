@@ -1,20 +1,27 @@
 //! Deliveries whose process has died, or whose store fails, and two processes on one data directory.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
-use avert::domain::time::{Clock as _, SystemClock, to_iso};
-use avert::domain::{Alert, DeliveryState};
-use avert::webhooks::{Dispatcher, DispatcherSettings, RunReport};
+use avert::{
+    domain::{
+        Alert, DeliveryState,
+        time::{Clock as _, SystemClock, to_iso},
+    },
+    webhooks::{Dispatcher, DispatcherSettings, RunReport},
+};
 use chrono::Duration;
 use tokio_util::sync::CancellationToken;
 
-use super::house::{House, sender};
-use super::troubled::{Trouble, TroubledStore};
-use crate::support::alerts::{noon, open_alert};
-use crate::support::clock::ManualClock;
-use crate::support::receiver::{Answer, Receiver};
-use crate::support::stop::Stop;
+use super::{
+    house::{House, sender},
+    troubled::{Trouble, TroubledStore},
+};
+use crate::support::{
+    alerts::{noon, open_alert},
+    clock::ManualClock,
+    receiver::{Answer, Receiver},
+    stop::Stop,
+};
 
 const NOTHING: RunReport = RunReport { attempted: 0, delivered: 0 };
 const ONE_DELIVERED: RunReport = RunReport { attempted: 1, delivered: 1 };

@@ -1,17 +1,21 @@
 //! One try of one delivery: what is sent, and what is made of every kind of answer.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use avert::domain::webhook::address::AddressPolicy;
-use avert::domain::webhook::schedule::AttemptResult;
-use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret};
-use avert::store::DueDelivery;
-use avert::webhooks::{AttemptReport, Sender, SenderSettings};
+use avert::{
+    domain::{
+        DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret,
+        webhook::{address::AddressPolicy, schedule::AttemptResult},
+    },
+    store::DueDelivery,
+    webhooks::{AttemptReport, Sender, SenderSettings},
+};
 
-use crate::support::alerts::noon;
-use crate::support::ports::NOBODY;
-use crate::support::receiver::{Answer, Receiver};
+use crate::support::{
+    alerts::noon,
+    ports::NOBODY,
+    receiver::{Answer, Receiver},
+};
 
 const BODY: &str = r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"amount":"10.00"}}"#;
 

@@ -3,16 +3,19 @@
 
 use std::time::Duration as StdDuration;
 
-use avert::domain::{DeliveryFilter, DeliveryState};
-use avert::service::{ServiceError, Webhooks};
-use avert::webhooks::{DispatcherSettings, RunReport};
-use rand::rngs::StdRng;
-use rand::{RngExt as _, SeedableRng as _};
+use avert::{
+    domain::{DeliveryFilter, DeliveryState},
+    service::{ServiceError, Webhooks},
+    webhooks::{DispatcherSettings, RunReport},
+};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use tokio_util::sync::CancellationToken;
 
 use super::house::House;
-use crate::support::alerts::open_alert;
-use crate::support::receiver::{Answer, Receiver};
+use crate::support::{
+    alerts::open_alert,
+    receiver::{Answer, Receiver},
+};
 
 /// Endpoints of a house that all do this.
 async fn endpoints(house: &House, count: usize, answer: Answer) -> Vec<Receiver> {

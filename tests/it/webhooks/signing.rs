@@ -1,16 +1,19 @@
 //! Signatures on real deliveries, and how one secret takes another's place.
 
-use avert::domain::time::Clock as _;
-use avert::domain::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret, SigningChange, Timestamp};
-use avert::service::Webhooks;
-use avert::webhooks::signature::verify;
+use avert::{
+    domain::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret, SigningChange, Timestamp, time::Clock as _},
+    service::Webhooks,
+    webhooks::signature::verify,
+};
 use chrono::Duration;
 use rusqlite::Connection;
 
 use super::house::House;
-use crate::support::alerts::noon;
-use crate::support::receiver::{Answer, Receiver, Request};
-use crate::support::store::file;
+use crate::support::{
+    alerts::noon,
+    receiver::{Answer, Receiver, Request},
+    store::file,
+};
 
 /// An endpoint whose deliveries are signed with this secret.
 async fn signed(house: &House, receiver: &Receiver, secret: &Secret) -> Endpoint {

@@ -1,9 +1,10 @@
 //! Trying an endpoint out: a made-up alert, sent at once and once.
 
-use avert::domain::{DeliveryFilter, DeliveryState, EndpointAuth, EndpointChange, NewEndpoint, Secret};
-use avert::service::{Audit, ServiceError, Stats, Webhooks};
-use avert::webhooks::RunReport;
-use avert::webhooks::signature::verify;
+use avert::{
+    domain::{DeliveryFilter, DeliveryState, EndpointAuth, EndpointChange, NewEndpoint, Secret},
+    service::{Audit, ServiceError, Stats, Webhooks},
+    webhooks::{RunReport, signature::verify},
+};
 use chrono::Duration;
 
 use super::house::House;

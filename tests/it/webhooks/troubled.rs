@@ -1,25 +1,26 @@
 //! A store that fails or stops when a test says so, and is a real one otherwise.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex},
+};
 
 use async_trait::async_trait;
-use avert::domain::clock::ClockMemory;
-use avert::domain::time::Timestamp;
-use avert::domain::{
-    Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar,
-    Company, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog,
-    DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, IngestReport, Insights, InstanceId,
-    NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned, ResolutionAttempt, Revoked,
-    SharedAlert,
-};
-use avert::store::encryption::Seal;
-use avert::store::{
-    AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt,
-    Commit, CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore,
-    OrganizationRecord, OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord,
-    SentTestEvent, Settled, SharedStore, SigningKeyRecord, SigningKeyRecords, Store, StoreError, StoreResult,
-    UpkeepStore,
+use avert::{
+    domain::{
+        Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState,
+        Calendar, Company, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId,
+        DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, IngestReport,
+        Insights, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned,
+        ResolutionAttempt, Revoked, SharedAlert, clock::ClockMemory, time::Timestamp,
+    },
+    store::{
+        AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest,
+        ClaimedAttempt, Commit, CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget,
+        NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery,
+        RetiredKeyRecord, SentTestEvent, Settled, SharedStore, SigningKeyRecord, SigningKeyRecords, Store, StoreError,
+        StoreResult, UpkeepStore, encryption::Seal,
+    },
 };
 use tokio::sync::watch;
 

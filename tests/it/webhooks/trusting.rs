@@ -1,14 +1,15 @@
 //! Certificates that are trusted for one endpoint: kept with it, and for no other connection.
 
-use avert::domain::webhook::address::AddressPolicy;
-use avert::store::DueDelivery;
+use avert::{domain::webhook::address::AddressPolicy, store::DueDelivery};
 use serde_json::Value;
 
 use super::sending::{basic, due, sender};
-use crate::support::alerts::noon;
-use crate::support::binary::{run, run_ok};
-use crate::support::raw_server::{Play, RawServer};
-use crate::support::tls::{Authority, Certified};
+use crate::support::{
+    alerts::noon,
+    binary::{run, run_ok},
+    raw_server::{Play, RawServer},
+    tls::{Authority, Certified},
+};
 
 /// A receiver at a name below `localhost` whose certificate signs itself.
 async fn receiver() -> (Certified, RawServer, String) {

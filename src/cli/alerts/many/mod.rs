@@ -3,30 +3,41 @@
 mod results;
 mod rows;
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 use anyhow::bail;
 
-use super::answer::as_decided;
-use super::named;
-use super::resolve::{not_compared, parts, rule_in_words, unanswerable};
-use super::sending::{CommandDecision, CommandJournal};
-use crate::cli::args::AlertResolveArgs;
-use crate::cli::ask::confirm;
-use crate::cli::context::Context;
-use crate::cli::failure::{InDoubt, Misused, Signalled, code_of_service, say};
-use crate::cli::output::printable;
-use crate::cli::process::Signals;
-use crate::cli::source::AlertAccess;
-use crate::desk::ledger::known_answers::KnownAnswer;
-use crate::desk::ledger::preflight::{PreflightResult, paid_twice};
-use crate::desk::ledger::sender;
-use crate::desk::{AnswerStep, JournalRun};
-use crate::domain::indeterminate::{Proof, proof};
-use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp, decide};
-use crate::service::ServiceError;
+use super::{
+    answer::as_decided,
+    named,
+    resolve::{not_compared, parts, rule_in_words, unanswerable},
+    sending::{CommandDecision, CommandJournal},
+};
+use crate::{
+    cli::{
+        args::AlertResolveArgs,
+        ask::confirm,
+        context::Context,
+        failure::{InDoubt, Misused, Signalled, code_of_service, say},
+        output::printable,
+        process::Signals,
+        source::AlertAccess,
+    },
+    desk::{
+        AnswerStep, JournalRun,
+        ledger::{
+            known_answers::KnownAnswer,
+            preflight::{PreflightResult, paid_twice},
+            sender,
+        },
+    },
+    domain::{
+        Alert, AlertId, FieldError, Resolution, Timestamp, decide,
+        indeterminate::{Proof, proof},
+        resolution::Decision,
+    },
+    service::ServiceError,
+};
 use results::{FileReport, ResultEntry, ResultsFile, RowOutcome, RowResult};
 use rows::{DecisionRow, SaidRow};
 

@@ -1,22 +1,27 @@
 //! Results of the rows: in a file beside the rows, written to the disk before a decision is sent and after its reply,
 //! and on stdout, a line for each row as it comes.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::cli::alerts::answer::as_decided;
-use crate::cli::alerts::run_file;
-use crate::cli::args::Format;
-use crate::cli::output::{ListColumns, Output, json as on_one_line, print_line};
-use crate::desk::directory_of;
-use crate::domain::{AlertId, Timestamp, closed_enum};
+use crate::{
+    cli::{
+        alerts::{answer::as_decided, run_file},
+        args::Format,
+        output::{ListColumns, Output, json as on_one_line, print_line},
+    },
+    desk::directory_of,
+    domain::{AlertId, Timestamp, closed_enum},
+};
 
 closed_enum! {
     /// Result of a row.

@@ -1,16 +1,15 @@
 //! The rows of a file of decisions, NDJSON or CSV, each known by its line.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
+use std::{fs::File, io::Read as _, path::Path};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::cli::failure::Misused;
-use crate::cli::output::printable;
-use crate::domain::BYTE_ORDER_MARK;
-use crate::wire::import::{AnswerField, ColumnField, Conventions, Table, lay_out, letters, other_kind, rows_in_words};
+use crate::{
+    cli::{failure::Misused, output::printable},
+    domain::BYTE_ORDER_MARK,
+    wire::import::{AnswerField, ColumnField, Conventions, Table, lay_out, letters, other_kind, rows_in_words},
+};
 
 /// Largest file of decisions in bytes.
 const LARGEST_FILE: u64 = 64 * 1024 * 1024;

@@ -4,10 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
 
-use super::super::shop;
-use super::*;
-use crate::domain::order::matches;
-use crate::domain::time::from_iso;
+use super::{super::shop, *};
+use crate::domain::{order::matches, time::from_iso};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()

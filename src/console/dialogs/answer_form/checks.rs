@@ -3,20 +3,27 @@
 
 use chrono::Duration;
 
-use super::fields::FieldFacts;
-use super::item::{AnswerScope, Caution, FormItem};
-use super::validation::{RowPlan, duplicate_words};
-use super::{AnswerForm, Choice, GO_TO_WARNED, TAKE_SUGGESTION};
-use crate::console::answer_words::{answered_as, list_behind};
-use crate::console::decisions::{PendingDecision, leaves_at_once};
-use crate::console::suggestion::Suggestion;
-use crate::console::text::{count, sanitize};
-use crate::console::{Action, AppContext, times};
-use crate::domain::duplicate::{Duplicate, DuplicateState, not_compared};
-use crate::domain::money::sums_by_currency;
-use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Dialect, Money, OrderAdvice};
-use crate::ui::form::FactLine;
+use super::{
+    AnswerForm, Choice, GO_TO_WARNED, TAKE_SUGGESTION,
+    fields::FieldFacts,
+    item::{AnswerScope, Caution, FormItem},
+    validation::{RowPlan, duplicate_words},
+};
+use crate::{
+    Action, AppContext,
+    answer_words::{answered_as, list_behind},
+    decisions::{PendingDecision, leaves_at_once},
+    domain::{
+        Alert, AlertStatus, Deadline, Dialect, Money, OrderAdvice,
+        duplicate::{Duplicate, DuplicateState, not_compared},
+        money::sums_by_currency,
+        resolution::{Decision, InvalidReason, OlderWord},
+    },
+    suggestion::Suggestion,
+    text::{count, sanitize},
+    times,
+    ui::form::FactLine,
+};
 
 /// A deadline that is so near is worth a warning.
 const CLOSING: Duration = Duration::minutes(15);

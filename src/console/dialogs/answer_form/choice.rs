@@ -1,7 +1,9 @@
 //! What an analyst says of an alert, before the reason.
 
-use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::{AlertStatus, Resolution, decide};
+use crate::domain::{
+    AlertStatus, Resolution, decide,
+    resolution::{Decision, InvalidReason},
+};
 
 /// What an analyst says of an alert, before the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

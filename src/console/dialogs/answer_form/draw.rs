@@ -1,19 +1,24 @@
 //! Draws the answer form: its title, the fields, and below them the list of several alerts.
 
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect};
-use ratatui::style::Style;
+use ratatui::{
+    Frame,
+    buffer::Buffer,
+    layout::{Margin, Rect},
+    style::Style,
+};
 
-use super::checks::sums;
-use super::item::AnswerScope;
-use super::{AnswerForm, Part, Target};
-use crate::console::dialogs::alert_rows;
-use crate::console::text::{counted, sanitize};
-use crate::console::{AppContext, Pen, times};
-use crate::domain::{Alert, Dialect};
-use crate::ui::areas::{FILL, stacked};
-use crate::ui::fit::{self, KeyHint, Segment};
+use super::{AnswerForm, Part, Target, checks::sums, item::AnswerScope};
+use crate::{
+    AppContext, Pen,
+    dialogs::alert_rows,
+    domain::{Alert, Dialect},
+    text::{counted, sanitize},
+    times,
+    ui::{
+        areas::{FILL, stacked},
+        fit::{self, KeyHint, Segment},
+    },
+};
 
 /// Rows that the list keeps: its titles and three alerts.
 const LIST: u16 = 4;

@@ -3,17 +3,22 @@
 mod keys;
 
 use crossterm::event::{Event, KeyEvent};
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use super::choice::Choice;
-use super::older::{Older, REFUNDS};
-use crate::console::Theme;
-use crate::desk::Draft;
-use crate::domain::card::mask_card_numbers;
-use crate::domain::resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderWord};
-use crate::domain::{Alert, AlertStatus, Amount, Dialect, Money, ResolutionParts};
-use crate::ui::form::{FactLine, Form, FormField, FormOption};
+use super::{
+    choice::Choice,
+    older::{Older, REFUNDS},
+};
+use crate::{
+    Theme,
+    desk::Draft,
+    domain::{
+        Alert, AlertStatus, Amount, Dialect, Money, ResolutionParts,
+        card::mask_card_numbers,
+        resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderWord},
+    },
+    ui::form::{FactLine, Form, FormField, FormOption},
+};
 
 const ANSWER: usize = 0;
 const REASON: usize = 1;

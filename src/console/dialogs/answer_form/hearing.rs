@@ -2,12 +2,16 @@
 
 use crossterm::event::Event;
 
-use super::item::{AnswerScope, FormItem};
-use super::validation::duplicate_indices;
-use super::{AnswerForm, Part};
-use crate::console::text::sanitize;
-use crate::console::{AppContext, Effect, Message, Orders, Reply};
-use crate::domain::{Alert, AlertId, duplicate};
+use super::{
+    AnswerForm, Part,
+    item::{AnswerScope, FormItem},
+    validation::duplicate_indices,
+};
+use crate::{
+    AppContext, Effect, Message, Orders, Reply,
+    domain::{Alert, AlertId, duplicate},
+    text::sanitize,
+};
 
 /// Number of alerts whose payments are looked up at a time: many where the service does it by one search, few where it
 /// is asked for each card.

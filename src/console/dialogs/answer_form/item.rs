@@ -1,12 +1,14 @@
 //! The alerts of a form, each with what is looked up around it and the cautions that were confirmed.
 
-use crate::console::message::AdvisedAlert;
-use crate::console::screens::queue::facts::Facts;
-use crate::console::suggestion::order_advice;
-use crate::console::{AppContext, Loadable, Reply};
-use crate::desk::ledger::preflight::KnownRefunds;
-use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
-use crate::service::ServiceError;
+use crate::{
+    AppContext, Loadable, Reply,
+    desk::ledger::preflight::KnownRefunds,
+    domain::{Alert, AlertId, OrderAdvice, Timestamp},
+    message::AdvisedAlert,
+    screens::queue::facts::Facts,
+    service::ServiceError,
+    suggestion::order_advice,
+};
 
 /// Whom the form answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

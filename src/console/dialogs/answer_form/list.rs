@@ -3,19 +3,21 @@
 
 use std::collections::BTreeMap;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    Frame,
+    layout::Rect,
+    text::{Line, Span},
+};
 
-use super::checks::sums_words;
-use super::item::AnswerScope;
-use super::{AnswerForm, Part, RowPlan, Target};
-use crate::console::dialogs::alert_rows::{self, AlertRow, OF_QUEUE, of_one_payment};
-use crate::console::text::{count, sanitize};
-use crate::console::unfinished::in_words_with;
-use crate::console::{AppContext, Theme};
-use crate::domain::AlertId;
-use crate::ui::table;
+use super::{AnswerForm, Part, RowPlan, Target, checks::sums_words, item::AnswerScope};
+use crate::{
+    AppContext, Theme,
+    dialogs::alert_rows::{self, AlertRow, OF_QUEUE, of_one_payment},
+    domain::AlertId,
+    text::{count, sanitize},
+    ui::table,
+    unfinished::in_words_with,
+};
 
 /// Columns before a reason, and before the words of a folded line.
 const INDENT: &str = "      ";

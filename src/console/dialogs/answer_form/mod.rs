@@ -19,19 +19,17 @@ mod validation;
 
 use std::collections::BTreeSet;
 
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use uuid::Uuid;
 
 use super::page_keys::{is_everywhere, leads_elsewhere};
-use crate::console::idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless};
-use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders};
-use crate::desk::{AnswerDraft, Draft};
-use crate::domain::advice::advice;
-use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp};
-use crate::ui::table::Cursor;
+use crate::{
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders,
+    desk::{AnswerDraft, Draft},
+    domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, advice::advice, resolution::FieldError},
+    idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless},
+    ui::table::Cursor,
+};
 
 pub use choice::Choice;
 pub use fields::AnswerFields;

@@ -2,8 +2,10 @@
 //! the keys begin with.
 
 use super::choice::Choice;
-use crate::domain::resolution::{OlderRefunded, OlderWord};
-use crate::domain::{Alert, AlertStatus, AlertType, Dialect, Resolution, ResolutionParts, decide};
+use crate::domain::{
+    Alert, AlertStatus, AlertType, Dialect, Resolution, ResolutionParts, decide,
+    resolution::{OlderRefunded, OlderWord},
+};
 
 /// The answer so far, in the words of the older dialect.
 #[derive(Debug, Clone)]

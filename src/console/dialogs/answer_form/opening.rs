@@ -5,19 +5,16 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::item::FormItem;
-use super::{AnswerForm, AnswerScope, Choice, RowPlan};
-use crate::console::resolving::answer_known;
-use crate::console::screens::queue::ANOTHER_LIST;
-use crate::console::screens::queue::facts::Facts;
-use crate::console::screens::queue::heading::title;
-use crate::console::screens::queue::state::Queue;
-use crate::console::suggestion::Suggestion;
-use crate::console::unfinished::{Stage, in_words};
-use crate::console::{Action, AppContext, Effect, Order, Orders, Reply, Tone};
-use crate::desk::{AnswerDraft, Draft, Fate};
-use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId, Resolution};
+use super::{AnswerForm, AnswerScope, Choice, RowPlan, item::FormItem};
+use crate::{
+    Action, AppContext, Effect, Order, Orders, Reply, Tone,
+    desk::{AnswerDraft, Draft, Fate},
+    domain::{Alert, AlertId, Resolution, resolution::Decision},
+    resolving::answer_known,
+    screens::queue::{ANOTHER_LIST, facts::Facts, heading::title, state::Queue},
+    suggestion::Suggestion,
+    unfinished::{Stage, in_words},
+};
 
 const READ_ONLY: &str = "Read-only connection";
 

@@ -2,15 +2,19 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
-use super::item::AnswerScope;
-use super::list::AnswerRow;
-use super::{AnswerForm, CONTEXTS, GO_TO_WARNED, Part, RowPlan, TAKE_SUGGESTION, Target};
-use crate::console::dialogs::links_menu;
-use crate::console::dialogs::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
-use crate::console::{Action, AppContext, Message, Order, Orders};
-use crate::desk::Draft;
-use crate::domain::{Alert, duplicate};
-use crate::ui::form::Entered;
+use super::{
+    AnswerForm, CONTEXTS, GO_TO_WARNED, Part, RowPlan, TAKE_SUGGESTION, Target, item::AnswerScope, list::AnswerRow,
+};
+use crate::{
+    Action, AppContext, Message, Order, Orders,
+    desk::Draft,
+    dialogs::{
+        links_menu,
+        page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
+    },
+    domain::{Alert, duplicate},
+    ui::form::Entered,
+};
 
 impl AnswerForm {
     /// Goes from the fields to the list of several alerts, or back.

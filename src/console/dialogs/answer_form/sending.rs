@@ -1,14 +1,18 @@
 //! Sends the answer form: what can be sent leaves together, or it is said why it cannot.
 
-use super::item::{AnswerScope, FormItem};
-use super::validation::orders;
-use super::{AnswerForm, Part, RowPlan};
-use crate::console::resolving::{stage_together, subject};
-use crate::console::runs::LeftOut;
-use crate::console::text::counted;
-use crate::console::{Action, AppContext, Dialog, Message, Order, Orders};
-use crate::desk::ledger::preflight::KnownRefunds;
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution};
+use super::{
+    AnswerForm, Part, RowPlan,
+    item::{AnswerScope, FormItem},
+    validation::orders,
+};
+use crate::{
+    Action, AppContext, Dialog, Message, Order, Orders,
+    desk::ledger::preflight::KnownRefunds,
+    domain::{Alert, AlertId, OrderAdvice, Resolution},
+    resolving::{stage_together, subject},
+    runs::LeftOut,
+    text::counted,
+};
 
 impl AnswerForm {
     /// Sends what can be sent, or says why it cannot be.

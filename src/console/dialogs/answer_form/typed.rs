@@ -3,9 +3,7 @@
 use chrono::Duration;
 use uuid::Uuid;
 
-use crate::console::{AppContext, Effect};
-use crate::desk::AnswerDraft;
-use crate::domain::Timestamp;
+use crate::{AppContext, Effect, desk::AnswerDraft, domain::Timestamp};
 
 /// What is typed is on the desk before so much time has passed twice.
 const KEEP_AFTER: Duration = Duration::milliseconds(150);

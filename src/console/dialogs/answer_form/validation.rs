@@ -2,18 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::item::{Caution, FormItem};
-use super::{AnswerScope, Choice};
-use crate::console::answer_words::{answered_as, stored_words};
-use crate::console::known_decisions::KnownDecisions;
-use crate::console::resolving::subject;
-use crate::console::text::sanitize;
-use crate::console::unfinished::{Stage, in_words};
-use crate::console::{AppContext, times};
-use crate::domain::advice::{advice, refund_warning};
-use crate::domain::duplicate::{DecisionSays, Duplicate, DuplicateState};
-use crate::domain::resolution::{Decision, Dialect, FieldError, InvalidReason, invalid};
-use crate::domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionParts, Timestamp, duplicate};
+use super::{
+    AnswerScope, Choice,
+    item::{Caution, FormItem},
+};
+use crate::{
+    AppContext,
+    answer_words::{answered_as, stored_words},
+    domain::{
+        Alert, AlertId, OrderAdvice, Resolution, ResolutionParts, Timestamp,
+        advice::{advice, refund_warning},
+        duplicate::{self, DecisionSays, Duplicate, DuplicateState},
+        resolution::{Decision, Dialect, FieldError, InvalidReason, invalid},
+    },
+    known_decisions::KnownDecisions,
+    resolving::subject,
+    text::sanitize,
+    times,
+    unfinished::{Stage, in_words},
+};
 
 /// Plan for one alert of a form.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,31 +1,40 @@
 //! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline
 //! in columns.
 
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span, Text};
-use ratatui::widgets::Widget;
+use ratatui::{
+    Frame,
+    buffer::Buffer,
+    layout::{Constraint, Layout, Margin, Rect},
+    style::{Modifier, Style},
+    text::{Line, Span, Text},
+    widgets::Widget,
+};
 
-use super::shared::{shared_words, shares};
-use super::standing::{Standing, counts};
-use super::timeline::{KnownOfCase, Weight, timeline};
-use super::{CaseDialog, Target};
-use crate::console::answer_words::{answer_words, is_answered_refunded, who_answered};
-use crate::console::dialogs::alert_rows::{self, AlertRow, of_one_payment};
-use crate::console::screens::queue::columns::{amount, masked};
-use crate::console::screens::queue::detail::{Facet, Part, WIDEST, facets, put};
-use crate::console::screens::queue::facts::Facts;
-use crate::console::text::{counted, cut, hanging, indented_json, sanitize, wrap_indented, wrap_spans};
-use crate::console::unfinished::in_words;
-use crate::console::{Action, AppContext, Loadable, times};
-use crate::domain::resolution::InvalidReason;
-use crate::domain::sanitize::lines;
-use crate::domain::{Alert, Dialect, Resolution, Timestamp};
-use crate::ui::areas::{FILL, stacked};
-use crate::ui::fit::{self, KeyHint, Segment};
-use crate::ui::table;
+use super::{
+    CaseDialog, Target,
+    shared::{shared_words, shares},
+    standing::{Standing, counts},
+    timeline::{KnownOfCase, Weight, timeline},
+};
+use crate::{
+    Action, AppContext, Loadable,
+    answer_words::{answer_words, is_answered_refunded, who_answered},
+    dialogs::alert_rows::{self, AlertRow, of_one_payment},
+    domain::{Alert, Dialect, Resolution, Timestamp, resolution::InvalidReason, sanitize::lines},
+    screens::queue::{
+        columns::{amount, masked},
+        detail::{Facet, Part, WIDEST, facets, put},
+        facts::Facts,
+    },
+    text::{counted, cut, hanging, indented_json, sanitize, wrap_indented, wrap_spans},
+    times,
+    ui::{
+        areas::{FILL, stacked},
+        fit::{self, KeyHint, Segment},
+        table,
+    },
+    unfinished::in_words,
+};
 
 /// From so many columns on facts stand in two columns, and in three.
 const TWO: u16 = 100;

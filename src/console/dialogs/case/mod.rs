@@ -6,35 +6,40 @@ mod shared;
 mod standing;
 mod timeline;
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::{collections::HashMap, sync::LazyLock};
 
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
 use standing::{Foreseen, Standing};
 
-use super::answer_form::{Choice, KnownCase};
-use super::page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere};
-use super::{copy_menu, links_menu};
-use super::{note_form, settle, snooze_menu};
-use crate::console::dialog::{DataAge, run};
-use crate::console::idle::{NONE_LEAVES, NONE_MADE, NONE_PARKED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless};
-use crate::console::screens::queue::facts::{Facts, change_match};
-use crate::console::screens::queue::state::Queue;
-use crate::console::suggestion::{Suggestion, order_advice};
-use crate::console::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply, dialog,
+use super::{
+    answer_form::{Choice, KnownCase},
+    copy_menu, links_menu, note_form,
+    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
+    settle, snooze_menu,
 };
-use crate::domain::advice::{Advice, AdviceBasis};
-use crate::domain::duplicate;
-use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId, AuditEntry, Timestamp};
-use crate::ui::table::{Cursor, moved};
-use crate::ui::widgets::scrollbar::Scroll;
+use crate::{
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply,
+    dialog::{self, DataAge, run},
+    domain::{
+        Alert, AlertId, AuditEntry, Timestamp,
+        advice::{Advice, AdviceBasis},
+        duplicate,
+        resolution::Decision,
+    },
+    idle::{NONE_LEAVES, NONE_MADE, NONE_PARKED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
+    screens::queue::{
+        facts::{Facts, change_match},
+        state::Queue,
+    },
+    suggestion::{Suggestion, order_advice},
+    ui::{
+        table::{Cursor, moved},
+        widgets::scrollbar::Scroll,
+    },
+};
 
 /// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
 const MOST: usize = 20;

@@ -1,7 +1,9 @@
 //! The facts that match the alerts of a case: what all of them share, and what one shares beyond that.
 
-use crate::domain::duplicate::SharedFact;
-use crate::domain::{Alert, duplicate};
+use crate::domain::{
+    Alert,
+    duplicate::{self, SharedFact},
+};
 
 /// The facts in the order in which they are told.
 const IN_ORDER: [SharedFact; 6] = [

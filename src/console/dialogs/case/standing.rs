@@ -1,12 +1,13 @@
 //! How the alerts of a case stand to a decision for it: which ones wait for one, and what each would get, in the words
 //! of the dialect.
 
-use crate::console::AppContext;
-use crate::console::dialogs::answer_form::{Choice, KnownCase, RowPlan, cannot_be_answered};
-use crate::console::text::counted;
-use crate::console::unfinished::in_words;
-use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId, Resolution};
+use crate::{
+    AppContext,
+    dialogs::answer_form::{Choice, KnownCase, RowPlan, cannot_be_answered},
+    domain::{Alert, AlertId, Resolution, resolution::Decision},
+    text::counted,
+    unfinished::in_words,
+};
 
 /// How an alert stands to a decision for its case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,14 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::Duration;
 
-use crate::console::answer_words::{answer_words, by_with_comment, is_answered_refunded, maker, who_answered};
-use crate::console::notes::NoteList;
-use crate::console::resolving::UNLOOKED;
-use crate::console::screens::activity::proof::{RowTone, step_words};
-use crate::console::screens::queue::facts::Facts;
-use crate::console::unfinished::{Stage, Unfinished, in_words, said_in_words};
-use crate::desk::{AnswerStep, History};
-use crate::domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp};
+use crate::{
+    answer_words::{answer_words, by_with_comment, is_answered_refunded, maker, who_answered},
+    desk::{AnswerStep, History},
+    domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp},
+    notes::NoteList,
+    resolving::UNLOOKED,
+    screens::{
+        activity::proof::{RowTone, step_words},
+        queue::facts::Facts,
+    },
+    unfinished::{Stage, Unfinished, in_words, said_in_words},
+};
 
 /// What follows so soon is told with what it follows.
 const AT_ONCE: Duration = Duration::minutes(1);
@@ -190,7 +194,7 @@ impl AlertEvents<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::Loadable;
+    use crate::Loadable;
     use crate::desk::{JournalDecision, JournalEntry, JournalStep};
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;

@@ -2,17 +2,22 @@
 
 pub mod offers;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    Frame,
+    layout::Rect,
+    text::{Line, Span},
+};
 
-use super::alert_search::type_into;
-use super::menu::{List, OpenMenu};
-use crate::console::text::{columns, cut, sanitize};
-use crate::console::widgets::menu::Selection;
-use crate::console::widgets::panel::PanelWidth;
-use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, TextInput, Theme, Tone};
-use crate::ui::areas::rest_of;
+use super::{
+    alert_search::type_into,
+    menu::{List, OpenMenu},
+};
+use crate::{
+    Action, AppContext, Dialog, KeyContext, Message, Order, Orders, TextInput, Theme, Tone,
+    text::{columns, cut, sanitize},
+    ui::areas::rest_of,
+    widgets::{menu::Selection, panel::PanelWidth},
+};
 
 use offers::{PaletteGoal, PaletteOffer};
 

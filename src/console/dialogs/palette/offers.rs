@@ -1,15 +1,18 @@
 //! Palette entries: commands of a place and of its lists, signs, views, settings, other consoles; and their ranking.
 
-use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
+use nucleo_matcher::{
+    Config, Matcher, Utf32Str,
+    pattern::{Atom, AtomKind, CaseMatching, Normalization},
+};
 
-use crate::console::keymap::{Binding, Chord, Keymap};
-use crate::console::screens::ScreenName;
-use crate::console::screens::queue::signs::ListSign;
-use crate::console::user_settings::{USER_SETTINGS, UserSetting};
-use crate::console::views::SavedViews;
-use crate::console::{Action, KeyContext, NextConsole, SessionInfo, Theme};
-use crate::desk::BuiltIn;
+use crate::{
+    Action, KeyContext, NextConsole, SessionInfo, Theme,
+    desk::BuiltIn,
+    keymap::{Binding, Chord, Keymap},
+    screens::{ScreenName, queue::signs::ListSign},
+    user_settings::{USER_SETTINGS, UserSetting},
+    views::SavedViews,
+};
 
 /// What comes of choosing an offer.
 #[derive(Debug, Clone, PartialEq, Eq)]

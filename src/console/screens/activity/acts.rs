@@ -1,12 +1,16 @@
 //! Actions on a row of the Activity screen: open its case, retry, dismiss, copy.
 
-use super::proof::{can_be_made_again, is_overtaken_refund, live};
-use super::rows::ActivityItem;
-use crate::console::dialogs::copy_menu;
-use crate::console::idle::{OTHER_PLACE, READ_ONLY, unless};
-use crate::console::{Action, AppContext, Effect, Message, Order, Orders};
-use crate::desk::{AnswerDraft, AnswerStep, DecisionRecord, Fate, JournalStep};
-use crate::domain::AlertId;
+use super::{
+    proof::{can_be_made_again, is_overtaken_refund, live},
+    rows::ActivityItem,
+};
+use crate::{
+    Action, AppContext, Effect, Message, Order, Orders,
+    desk::{AnswerDraft, AnswerStep, DecisionRecord, Fate, JournalStep},
+    dialogs::copy_menu,
+    domain::AlertId,
+    idle::{OTHER_PLACE, READ_ONLY, unless},
+};
 
 /// The item under a cursor, on its own.
 #[derive(Debug, Clone)]

@@ -1,17 +1,17 @@
 //! Draws the detail of a row of the Activity screen: the steps of an answer and what was sent, or the facts of another
 //! item.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::proof::{RowTone, live, step_words};
-use super::rows::{ActivityItem, row_of};
-use super::state::ActivityScreen;
-use crate::console::decisions::PendingDecision;
-use crate::console::resolving::UNLOOKED;
-use crate::console::screens::facts::FactSheet;
-use crate::console::{Action, AppContext};
-use crate::desk::DecisionRecord;
+use super::{
+    proof::{RowTone, live, step_words},
+    rows::{ActivityItem, row_of},
+    state::ActivityScreen,
+};
+use crate::{
+    Action, AppContext, decisions::PendingDecision, desk::DecisionRecord, resolving::UNLOOKED,
+    screens::facts::FactSheet,
+};
 
 /// Draws the detail of an item, scrolled as it was left.
 pub fn draw(screen: &ActivityScreen, item: &ActivityItem<'_>, cx: &AppContext, buffer: &mut Buffer, area: Rect) {

@@ -1,21 +1,29 @@
 //! Draws the Activity screen: the tabs with their counts, the rows of one, and below them the detail of the row under
 //! the cursor.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::{Line, Span},
+    widgets::Widget,
+};
 
-use super::detail;
-use super::rows::{ActivityItem, ActivityRow, row_of};
-use super::state::{ActivityScreen, ActivityTarget};
-use super::views::ActivityView;
-use crate::console::pen::put_lines;
-use crate::console::text::{count, cut, sanitize, wrap, wrap_to};
-use crate::console::{Action, AppContext, Pen};
-use crate::desk::Fate;
-use crate::ui::areas::{FILL, inset, stacked};
-use crate::ui::table::{self, DataTable, TableColumn};
+use super::{
+    detail,
+    rows::{ActivityItem, ActivityRow, row_of},
+    state::{ActivityScreen, ActivityTarget},
+    views::ActivityView,
+};
+use crate::{
+    Action, AppContext, Pen,
+    desk::Fate,
+    pen::put_lines,
+    text::{count, cut, sanitize, wrap, wrap_to},
+    ui::{
+        areas::{FILL, inset, stacked},
+        table::{self, DataTable, TableColumn},
+    },
+};
 
 /// Columns of the time; in the history, whose days have headings, and elsewhere.
 const TIME: [u16; 2] = [8, 12];

@@ -9,14 +9,15 @@ pub mod state;
 pub mod views;
 
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::dialog::run;
-use crate::console::idle::{NONE_PARKED, NOTHING_LISTED, unless};
-use crate::console::screens::moves::{row_after, wheel};
-use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
-use crate::domain::Timestamp;
+use crate::{
+    Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen,
+    dialog::run,
+    domain::Timestamp,
+    idle::{NONE_PARKED, NOTHING_LISTED, unless},
+    screens::moves::{row_after, wheel},
+};
 
 use state::{ActivityScreen, ActivityTarget};
 use views::ActivityView;

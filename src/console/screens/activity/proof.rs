@@ -2,14 +2,16 @@
 
 use ratatui::style::Style;
 
-use crate::console::answer_words::BY_WHOM;
-use crate::console::decisions::PendingDecision;
-use crate::console::runs::{DECIDED_AGAIN, NEVER_LEFT};
-use crate::console::text::sanitize;
-use crate::console::unfinished::Stage;
-use crate::console::{Action, AppContext, Theme};
-use crate::desk::{AnswerStep, DecisionRecord, Fate};
-use crate::domain::ResolutionAttempt;
+use crate::{
+    Action, AppContext, Theme,
+    answer_words::BY_WHOM,
+    decisions::PendingDecision,
+    desk::{AnswerStep, DecisionRecord, Fate},
+    domain::ResolutionAttempt,
+    runs::{DECIDED_AGAIN, NEVER_LEFT},
+    text::sanitize,
+    unfinished::Stage,
+};
 
 /// Urgency of a row, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::console::AppContext;
-use crate::console::answer_drafts::AnswerDraftList;
-use crate::console::decisions::alert_of;
-use crate::console::text::sanitize;
-use crate::console::unfinished::{in_words, said_in_words};
-use crate::desk::{AnswerDraft, DecisionRecord, JournalAlert, Note, NotificationRecord};
-use crate::domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp};
+use crate::{
+    AppContext,
+    answer_drafts::AnswerDraftList,
+    decisions::alert_of,
+    desk::{AnswerDraft, DecisionRecord, JournalAlert, Note, NotificationRecord},
+    domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
+    text::sanitize,
+    unfinished::{in_words, said_in_words},
+};
 
 use super::proof::{RowTone, result_of, standing_of};
 

@@ -4,14 +4,18 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
-use super::acts::ChosenItem;
-use super::rows::ActivityItem;
-use super::views::{ActivityView, items};
-use crate::console::screens::loading::{LoadSchedule, Polled};
-use crate::console::widgets::scrollbar::Scroll;
-use crate::console::{AppContext, ClickTargets, Effect};
-use crate::domain::{AlertId, AuditEntry, Timestamp};
-use crate::ui::table::{Cursor, moved};
+use super::{
+    acts::ChosenItem,
+    rows::ActivityItem,
+    views::{ActivityView, items},
+};
+use crate::{
+    AppContext, ClickTargets, Effect,
+    domain::{AlertId, AuditEntry, Timestamp},
+    screens::loading::{LoadSchedule, Polled},
+    ui::table::{Cursor, moved},
+    widgets::scrollbar::Scroll,
+};
 
 /// Time that the cursor rests on a row before its alert is read.
 const REST: Duration = Duration::milliseconds(150);

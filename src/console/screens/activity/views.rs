@@ -1,13 +1,17 @@
 //! The tabs of the Activity screen and the items that each holds, the newest first.
 
-use crate::console::AppContext;
-use crate::console::journal_feed::CALLS_FOR;
-use crate::console::unfinished::Stage;
-use crate::desk::{DecisionRecord, Fate, NotificationRecord};
-use crate::domain::{AlertId, AuditEntry, ResolutionAttempt};
+use crate::{
+    AppContext,
+    desk::{DecisionRecord, Fate, NotificationRecord},
+    domain::{AlertId, AuditEntry, ResolutionAttempt},
+    journal_feed::CALLS_FOR,
+    unfinished::Stage,
+};
 
-use super::proof::{is_overtaken_refund, live};
-use super::rows::ActivityItem;
+use super::{
+    proof::{is_overtaken_refund, live},
+    rows::ActivityItem,
+};
 
 /// Action of the audit log's entries about ingested alerts.
 const INGESTED: &str = "alerts.taken_in";

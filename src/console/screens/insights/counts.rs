@@ -3,13 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
 
 use super::parts::{InsightsView, heading, limited};
-use crate::console::text::{count, cut, sanitize};
-use crate::console::times;
-use crate::domain::{DayCount, KindCount};
+use crate::{
+    domain::{DayCount, KindCount},
+    text::{count, cut, sanitize},
+    times,
+};
 
 /// The days that are told.
 const DAYS: i64 = 7;

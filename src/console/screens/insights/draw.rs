@@ -3,22 +3,30 @@
 
 use std::iter::repeat_n;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
-use ratatui::text::Line;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Constraint, Layout, Margin, Rect},
+    text::Line,
+};
 
-use super::counts::{answered, networks};
-use super::lapses::{self, Hour};
-use super::parts::{self, InsightsView};
-use super::programmes;
-use super::state::InsightsScreen;
-use crate::console::screens::loading::{ListWords, has_rows};
-use crate::console::text::sanitize;
-use crate::console::widgets::scrollbar;
-use crate::console::{AppContext, Pen};
-use crate::domain::query::{self, DEFAULT_SORT};
-use crate::ui::areas::{FILL, stacked};
-use crate::ui::table::scrolled;
+use super::{
+    counts::{answered, networks},
+    lapses::{self, Hour},
+    parts::{self, InsightsView},
+    programmes,
+    state::InsightsScreen,
+};
+use crate::{
+    AppContext, Pen,
+    domain::query::{self, DEFAULT_SORT},
+    screens::loading::{ListWords, has_rows},
+    text::sanitize,
+    ui::{
+        areas::{FILL, stacked},
+        table::scrolled,
+    },
+    widgets::scrollbar,
+};
 
 /// Columns left of everything.
 const GUTTER: u16 = 2;

@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Duration, Timelike};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
 
 use super::parts::{InsightsView, bar, heading, money_of};
-use crate::console::text::{columns, count};
-use crate::domain::insights::SOON_HOURS;
-use crate::domain::query::{DEFAULT_SORT, Vocabulary};
-use crate::domain::{
-    AlertFilter, AlertStatus, Calendar, CalendarHour, Lapsing, LocalConditions, Sort, SortField, SortOrder, Timestamp,
+use crate::{
+    domain::{
+        AlertFilter, AlertStatus, Calendar, CalendarHour, Lapsing, LocalConditions, Sort, SortField, SortOrder,
+        Timestamp,
+        insights::SOON_HOURS,
+        query::{DEFAULT_SORT, Vocabulary},
+    },
+    text::{columns, count},
 };
 
 /// Hours that are told one by one; what lapses later is one row.

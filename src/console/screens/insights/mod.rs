@@ -9,14 +9,15 @@ pub mod programmes;
 pub mod state;
 
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::dialog::run;
-use crate::console::idle::{NO_ALERT, unless};
-use crate::console::screens::moves::{row_after, wheel};
-use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
-use crate::domain::{CalendarHour, Timestamp};
+use crate::{
+    Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen,
+    dialog::run,
+    domain::{CalendarHour, Timestamp},
+    idle::{NO_ALERT, unless},
+    screens::moves::{row_after, wheel},
+};
 
 use lapses::Hour;
 use parts::InsightsView;

@@ -5,13 +5,18 @@ use chrono::Duration;
 use ratatui::text::{Line, Span};
 
 use super::state::InsightsScreen;
-use crate::console::text::{count, counted, sanitize, wrap, wrap_spans};
-use crate::console::{AppContext, DrawContext, times};
-use crate::desk::{DeskFigures, FoundInsights, InsightLimit};
-use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile};
-use crate::domain::money::sums_by_currency;
-use crate::domain::work_pace::will_lapse;
-use crate::domain::{CalendarHour, Insights, Lapsing, Timestamp, WorkPace};
+use crate::{
+    AppContext, DrawContext,
+    desk::{DeskFigures, FoundInsights, InsightLimit},
+    domain::{
+        CalendarHour, Insights, Lapsing, Timestamp, WorkPace,
+        insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile},
+        money::sums_by_currency,
+        work_pace::will_lapse,
+    },
+    text::{count, counted, sanitize, wrap, wrap_spans},
+    times,
+};
 
 /// Columns of labels.
 const LABEL: u16 = 20;
@@ -241,7 +246,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::console::text::columns;
+    use crate::text::columns;
 
     #[rstest]
     #[case(8, 8, "▆▆▆▆")]

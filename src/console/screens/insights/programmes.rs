@@ -3,11 +3,15 @@
 use ratatui::text::{Line, Span};
 
 use super::parts::{InsightsView, bar, heading, said};
-use crate::console::text::count;
-use crate::desk::SalesCount;
-use crate::domain::monitoring::{PROGRAMMES, Programme, ProgrammeReading};
-use crate::domain::{CardScheme, SalesMonth};
-use crate::ui::table::{DataTable, TableColumn};
+use crate::{
+    desk::SalesCount,
+    domain::{
+        CardScheme, SalesMonth,
+        monitoring::{PROGRAMMES, Programme, ProgrammeReading},
+    },
+    text::count,
+    ui::table::{DataTable, TableColumn},
+};
 
 /// Cells of a gauge.
 const GAUGE: u16 = 12;

@@ -5,12 +5,13 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
-use crate::console::screens::loading::{LoadSchedule, Polled};
-use crate::console::widgets::scrollbar::Scroll;
-use crate::console::{ClickTargets, Effect, Loadable, Reply};
-use crate::desk::{DeskFigures, FoundInsights};
-use crate::domain::insights::scope;
-use crate::domain::{AlertFilter, Calendar, CalendarHour, Timestamp};
+use crate::{
+    ClickTargets, Effect, Loadable, Reply,
+    desk::{DeskFigures, FoundInsights},
+    domain::{AlertFilter, Calendar, CalendarHour, Timestamp, insights::scope},
+    screens::loading::{LoadSchedule, Polled},
+    widgets::scrollbar::Scroll,
+};
 
 /// How often it is read again where the service counts.
 const REREAD: Duration = Duration::seconds(30);

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use ratatui::layout::{Rect, Size};
 
-use crate::console::answer_words::answer_words;
-use crate::console::text::{columns as width_of, sanitize};
-use crate::console::times::{self, TimeFormat};
-use crate::domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, SortField, Timestamp};
-use crate::ui::areas::inset;
-use crate::ui::table;
+use crate::{
+    answer_words::answer_words,
+    domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, SortField, Timestamp},
+    text::{columns as width_of, sanitize},
+    times::{self, TimeFormat},
+    ui::{areas::inset, table},
+};
 
 /// A column of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,22 +7,30 @@ mod warning;
 
 use std::borrow::Cow;
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Margin, Rect, Size};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Margin, Rect, Size},
+    style::{Modifier, Style},
+    text::{Line, Span},
+};
 
-use super::columns::amount;
-use super::facts::Facts;
-use super::state::{Queue, QueueTarget};
-use crate::console::answer_words::answer_words;
-use crate::console::text::{columns, counted, cut, hanging, room_beside, sanitize, wrap, wrap_even, wrap_spans};
-use crate::console::times::{self, Urgency};
-use crate::console::widgets::scrollbar::{self, Scroll};
-use crate::console::{Action, DrawContext, Loadable};
-use crate::domain::code_words::{dispute_reason, field_value, merchant_category};
-use crate::domain::field::{Content, Field, Kind, Section, Shown};
-use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, Timestamp};
+use super::{
+    columns::amount,
+    facts::Facts,
+    state::{Queue, QueueTarget},
+};
+use crate::{
+    Action, DrawContext, Loadable,
+    answer_words::answer_words,
+    domain::{
+        Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, Timestamp,
+        code_words::{dispute_reason, field_value, merchant_category},
+        field::{Content, Field, Kind, Section, Shown},
+    },
+    text::{columns, counted, cut, hanging, room_beside, sanitize, wrap, wrap_even, wrap_spans},
+    times::{self, Urgency},
+    widgets::scrollbar::{self, Scroll},
+};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;

@@ -1,12 +1,13 @@
 //! What the detail knows beyond the alert itself: its webhooks, its order, other alerts on the same payment, and the
 //! warnings that follow.
 
-use crate::console::order_matches::MatchChange;
-use crate::console::{AppContext, Effect, Loadable, Reply, Tone};
-use crate::desk::MatchedOrders;
-use crate::domain::advice::AdviceBasis;
-use crate::domain::{Alert, AlertId, AlertQuery, Delivery, Timestamp, duplicate};
-use crate::service::ServiceError;
+use crate::{
+    AppContext, Effect, Loadable, Reply, Tone,
+    desk::MatchedOrders,
+    domain::{Alert, AlertId, AlertQuery, Delivery, Timestamp, advice::AdviceBasis, duplicate},
+    order_matches::MatchChange,
+    service::ServiceError,
+};
 
 /// Facts around one alert: deliveries, orders and duplicates.
 #[derive(Debug, Clone, Default)]

@@ -1,16 +1,18 @@
 //! The line over the list: its name, how many alerts it has and their sums, what is marked and came in, and what is due
 //! soon.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
-use super::sums::known_sums;
-use crate::console::text::{count, counted, sanitize};
-use crate::console::{Action, DrawContext, Loadable};
-use crate::domain::money::sums_by_currency;
-use crate::domain::{Alert, Money, Sort, SortField, SortOrder, query};
-use crate::ui::fit::{self, Segment};
+use super::{
+    state::{AT_RISK_HOURS, Queue, QueueTarget},
+    sums::known_sums,
+};
+use crate::{
+    Action, DrawContext, Loadable,
+    domain::{Alert, Money, Sort, SortField, SortOrder, money::sums_by_currency, query},
+    text::{count, counted, sanitize},
+    ui::fit::{self, Segment},
+};
 
 /// No name is cut to fewer columns.
 const LEAST_NAME: u16 = 6;

@@ -2,8 +2,10 @@
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use crate::console::areas::Areas;
-use crate::ui::areas::{FILL, inset, stacked};
+use crate::{
+    areas::Areas,
+    ui::areas::{FILL, inset, stacked},
+};
 
 /// From so many columns on the detail stands beside the list.
 pub const WIDE: u16 = 100;
@@ -64,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::console::areas::SMALLEST;
+    use crate::areas::SMALLEST;
 
     proptest! {
         #[test]

@@ -5,8 +5,10 @@ use std::time::Duration as Wait;
 
 use chrono::Duration;
 
-use crate::domain::{Timestamp, lease};
-use crate::service::ServiceError;
+use crate::{
+    domain::{Timestamp, lease},
+    service::ServiceError,
+};
 
 /// Waits before the next attempt, by how often it failed.
 const RETRIES: [u64; 5] = [1, 2, 5, 10, 30];

@@ -1,28 +1,35 @@
 //! Draws the list: what is asked for, the titles, the visible rows, and what to do where there are none.
 
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::{
+    Frame,
+    buffer::Buffer,
+    layout::{Constraint, Layout, Rect},
+    style::{Color, Modifier, Style},
+    text::{Line, Span},
+};
 
-use super::columns::{Column, Placed};
-use super::heading;
-use super::layout::{BAR, GUTTER, Regions};
-use super::listing::ListRow;
-use super::signs::ListSign;
-use super::state::{Queue, QueueTarget};
-use crate::console::pen::put_middle;
-use crate::console::text::{capitalized, counted, sanitize};
-use crate::console::times::{self, Urgency};
-use crate::console::widgets::scrollbar;
-use crate::console::{Action, DrawContext, Loadable, Pen, text};
-use crate::domain::exchange::without_exchange;
-use crate::domain::{Alert, SortOrder, duplicate, query};
-use crate::service::ServiceError;
-use crate::ui::areas::inset;
-use crate::ui::fit::{self, Segment};
-use crate::ui::table;
+use super::{
+    columns::{Column, Placed},
+    heading,
+    layout::{BAR, GUTTER, Regions},
+    listing::ListRow,
+    signs::ListSign,
+    state::{Queue, QueueTarget},
+};
+use crate::{
+    Action, DrawContext, Loadable, Pen,
+    domain::{Alert, SortOrder, duplicate, exchange::without_exchange, query},
+    pen::put_middle,
+    service::ServiceError,
+    text::{self, capitalized, counted, sanitize},
+    times::{self, Urgency},
+    ui::{
+        areas::inset,
+        fit::{self, Segment},
+        table,
+    },
+    widgets::scrollbar,
+};
 
 /// Draws everything of the list.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {

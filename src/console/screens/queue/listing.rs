@@ -9,11 +9,15 @@ mod hidden;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::columns::{ContentWidths, waits};
-use super::pages::Pages;
-use crate::desk::snoozed_page::ChosenAlerts;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
-use crate::service::ServiceError;
+use super::{
+    columns::{ContentWidths, waits},
+    pages::Pages,
+};
+use crate::{
+    desk::snoozed_page::ChosenAlerts,
+    domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort},
+    service::ServiceError,
+};
 
 /// A request ticket: which request an answer belongs to. An answer to a list or a state of it that is no longer shown
 /// is dropped.

@@ -19,17 +19,17 @@ pub mod sums;
 
 use chrono::Duration;
 use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::decisions::leaves_at_once;
-use crate::console::dialog::run;
-use crate::console::idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless};
-use crate::console::text::counted;
-use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
-use crate::desk::AnswerDraft;
-use crate::domain::query;
-use crate::domain::{Alert, Resolution, Timestamp};
+use crate::{
+    Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Screen, Tone,
+    decisions::leaves_at_once,
+    desk::AnswerDraft,
+    dialog::run,
+    domain::{Alert, Resolution, Timestamp, query},
+    idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless},
+    text::counted,
+};
 
 use facts::change_match;
 use state::{Queue, QueueTarget};

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::columns::ContentWidths;
-use crate::domain::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertId, duplicate};
+use crate::domain::{Alert, AlertId, MAX_PAGE_SIZE, duplicate};
 
 /// Alerts a page, where nobody wants fewer: as many as the interface gives at once.
 pub const PAGE: u32 = MAX_PAGE_SIZE;

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use crate::console::message::AdvisedAlert;
-use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
+use crate::{
+    domain::{Alert, AlertId, OrderAdvice, Timestamp},
+    message::AdvisedAlert,
+};
 
 /// So long what the orders said stands; another program may bring in others.
 const STANDS: Duration = Duration::minutes(1);

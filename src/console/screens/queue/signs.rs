@@ -3,10 +3,7 @@
 
 use ratatui::style::Style;
 
-use crate::console::Theme;
-use crate::console::unfinished::Stage;
-use crate::desk::Fate;
-use crate::domain::ResolutionAttempt;
+use crate::{Theme, desk::Fate, domain::ResolutionAttempt, unfinished::Stage};
 
 /// A sign beside an alert in the list: the first four left of it, the others as its one flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,29 +6,34 @@ mod due;
 mod marking;
 mod viewed;
 
-use std::collections::{HashMap, HashSet};
-use std::time::Duration as Wait;
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration as Wait,
+};
 
 use chrono::Duration;
 use ratatui::layout::Rect;
 
-use crate::console::views::View;
-use crate::console::widgets::scrollbar::Scroll;
-use crate::console::{Action, ClickTargets, Effect, Loadable};
-use crate::desk::snoozed_page::ChosenAlerts;
-use crate::desk::{self, BuiltIn, Layout};
-use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query};
+use crate::{
+    Action, ClickTargets, Effect, Loadable,
+    desk::{self, BuiltIn, Layout, snoozed_page::ChosenAlerts},
+    domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query},
+    views::View,
+    widgets::scrollbar::Scroll,
+};
 
-use super::columns::{self, Column, Placed};
-use super::facts::Facts;
-use super::layout::Regions;
-use super::link::Link;
-use super::listing::Listing;
-use super::marked::MarkedAlerts;
-use super::pace::Pace;
-use super::row_orders::RowOrders;
-use super::searched::Searched;
-use super::sums::ListSums;
+use super::{
+    columns::{self, Column, Placed},
+    facts::Facts,
+    layout::Regions,
+    link::Link,
+    listing::Listing,
+    marked::MarkedAlerts,
+    pace::Pace,
+    row_orders::RowOrders,
+    searched::Searched,
+    sums::ListSums,
+};
 
 /// The hours ahead that the line over the list tells of.
 pub const AT_RISK_HOURS: u32 = 4;

@@ -6,9 +6,11 @@ use std::ops::Not as _;
 use chrono::Duration;
 
 use super::listing::Listing;
-use crate::console::{Effect, Loadable, Reply};
-use crate::domain::{AlertFilter, CurrencySum, Timestamp};
-use crate::service::ServiceError;
+use crate::{
+    Effect, Loadable, Reply,
+    domain::{AlertFilter, CurrencySum, Timestamp},
+    service::ServiceError,
+};
 
 /// Adding up rests so many times as long as it took: it takes a small share of a service's time however much is added
 /// up.

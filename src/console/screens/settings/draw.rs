@@ -1,21 +1,26 @@
 //! Draws the Settings screen: one page of keys and clients, profiles, rules, and what this console is set to.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 
 use super::state::SettingsScreen;
-use crate::console::profile_directory::{CredentialPlace, ListedProfile};
-use crate::console::screens::facts::FactSheet;
-use crate::console::screens::loading::{ListWords, in_its_place};
-use crate::console::text::{columns, cut, cut_path, sanitize};
-use crate::console::times::{self, TimeFormat};
-use crate::console::user_settings::{USER_SETTINGS, UserSetting};
-use crate::console::{Action, AppContext, DrawContext};
-use crate::domain::rule::DecisionRule;
-use crate::domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp};
-use crate::ui::table::{self, DataTable, TableColumn};
+use crate::{
+    Action, AppContext, DrawContext,
+    domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp, rule::DecisionRule},
+    profile_directory::{CredentialPlace, ListedProfile},
+    screens::{
+        facts::FactSheet,
+        loading::{ListWords, in_its_place},
+    },
+    text::{columns, cut, cut_path, sanitize},
+    times::{self, TimeFormat},
+    ui::table::{self, DataTable, TableColumn},
+    user_settings::{USER_SETTINGS, UserSetting},
+};
 
 /// Columns of the labels of settings, and of their values.
 const LABEL: usize = 16;

@@ -4,19 +4,20 @@ pub mod draw;
 pub mod state;
 
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::dialog::run;
-use crate::console::dialogs::secret::ShownSecret;
-use crate::console::idle::{READ_ONLY, unless};
-use crate::console::screens::moves::{row_after, wheel};
-use crate::console::screens::webhooks::copy;
-use crate::console::text::sanitize;
-use crate::console::{
+use crate::{
     Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
+    dialog::run,
+    dialogs::secret::ShownSecret,
+    domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp},
+    idle::{READ_ONLY, unless},
+    screens::{
+        moves::{row_after, wheel},
+        webhooks::copy,
+    },
+    text::sanitize,
 };
-use crate::domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp};
 
 use state::{SettingsRow, SettingsScreen};
 

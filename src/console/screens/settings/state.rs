@@ -5,12 +5,14 @@ use std::cmp::Reverse;
 
 use chrono::Duration;
 
-use crate::console::profile_directory::ListedProfile;
-use crate::console::screens::loading::{LoadSchedule, Polled};
-use crate::console::user_settings::{USER_SETTINGS, UserSetting};
-use crate::console::{ClickTargets, Effect, Loadable, Reply};
-use crate::domain::{Credential, CredentialKind, CredentialList, Timestamp};
-use crate::ui::table::Cursor;
+use crate::{
+    ClickTargets, Effect, Loadable, Reply,
+    domain::{Credential, CredentialKind, CredentialList, Timestamp},
+    profile_directory::ListedProfile,
+    screens::loading::{LoadSchedule, Polled},
+    ui::table::Cursor,
+    user_settings::{USER_SETTINGS, UserSetting},
+};
 
 /// How often the list is loaded again while it is looked at: uses are written down to the minute.
 const POLL: Duration = Duration::seconds(15);

@@ -2,23 +2,34 @@
 //! of one.
 
 use chrono::TimeDelta;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Margin, Rect};
-use ratatui::style::Style;
-use ratatui::text::Span;
-use ratatui::widgets::{Paragraph, Widget};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Constraint, Layout, Margin, Rect},
+    style::Style,
+    text::Span,
+    widgets::{Paragraph, Widget},
+};
 
-use super::log::{self, event};
-use super::state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
-use crate::console::known_alerts::KnownAlerts;
-use crate::console::screens::facts::FactSheet;
-use crate::console::screens::loading::{ListWords, has_rows};
-use crate::console::text::{count, counted, sanitize};
-use crate::console::{Action, DrawContext, Pen, times};
-use crate::domain::{Delivery, DeliveryState, Endpoint};
-use crate::ui::areas::{FILL, inset, stacked};
-use crate::ui::fit::{self, KeyHint, Segment};
-use crate::ui::table::{self, DataTable, TableColumn};
+use super::{
+    log::{self, event},
+    state::{WebhooksPane, WebhooksScreen, WebhooksTarget},
+};
+use crate::{
+    Action, DrawContext, Pen,
+    domain::{Delivery, DeliveryState, Endpoint},
+    known_alerts::KnownAlerts,
+    screens::{
+        facts::FactSheet,
+        loading::{ListWords, has_rows},
+    },
+    text::{count, counted, sanitize},
+    times,
+    ui::{
+        areas::{FILL, inset, stacked},
+        fit::{self, KeyHint, Segment},
+        table::{self, DataTable, TableColumn},
+    },
+};
 
 /// Columns left and right of a text.
 const MARGIN: u16 = 2;

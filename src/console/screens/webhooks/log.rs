@@ -1,15 +1,19 @@
 //! Draws a delivery with every attempt: what was sent, what came back, how long it took, and what follows.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::{Line, Span},
+};
 
 use super::state::WebhooksScreen;
-use crate::console::screens::facts::FactSheet;
-use crate::console::text::{indented_json, sanitize, wrap_indented};
-use crate::console::{DrawContext, Loadable, times};
-use crate::domain::sanitize::lines;
-use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog};
+use crate::{
+    DrawContext, Loadable,
+    domain::{Delivery, DeliveryAttempt, DeliveryLog, sanitize::lines},
+    screens::facts::FactSheet,
+    text::{indented_json, sanitize, wrap_indented},
+    times,
+};
 
 /// Draws what is known of the delivery under the cursor, scrolled as it was left.
 pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {

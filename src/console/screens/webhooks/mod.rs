@@ -6,17 +6,18 @@ pub mod log;
 pub mod state;
 
 use crossterm::event::Event;
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::{Frame, layout::Rect};
 
-use crate::console::dialog::run;
-use crate::console::dialogs::confirmation;
-use crate::console::idle::{NO_ALERT, READ_ONLY, unless};
-use crate::console::screens::moves::wheel;
-use crate::console::text::{counted, sanitize};
-use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
-use crate::domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp};
-use crate::service::ServiceError;
+use crate::{
+    Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone,
+    dialog::run,
+    dialogs::confirmation,
+    domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp},
+    idle::{NO_ALERT, READ_ONLY, unless},
+    screens::moves::wheel,
+    service::ServiceError,
+    text::{counted, sanitize},
+};
 
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
 

@@ -5,16 +5,20 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use crate::console::known_alerts::KnownAlerts;
-use crate::console::screens::loading::{LoadSchedule, Polled};
-use crate::console::screens::moves::row_after;
-use crate::console::widgets::scrollbar::Scroll;
-use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
-use crate::domain::{
-    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId,
-    Timestamp,
+use crate::{
+    Action, ClickTargets, Effect, Loadable, Reply,
+    domain::{
+        AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId,
+        Timestamp,
+    },
+    known_alerts::KnownAlerts,
+    screens::{
+        loading::{LoadSchedule, Polled},
+        moves::row_after,
+    },
+    ui::table::Cursor,
+    widgets::scrollbar::Scroll,
 };
-use crate::ui::table::Cursor;
 
 /// How often everything is loaded again while it is looked at and nothing tells of changes.
 const POLL: Duration = Duration::seconds(15);

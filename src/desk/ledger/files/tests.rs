@@ -3,9 +3,10 @@
 use std::io::Write as _;
 
 use super::*;
-use crate::desk::{AnswerStep, JournalDecision};
-use crate::domain::resolution::Decision;
-use crate::domain::{Alert, AlertId, AlertType, Provider, Resolution};
+use crate::{
+    AnswerStep, JournalDecision,
+    domain::{Alert, AlertId, AlertType, Provider, Resolution, resolution::Decision},
+};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()

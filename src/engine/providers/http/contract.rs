@@ -4,21 +4,21 @@
 //! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`). Neither a
 //! status alone, nor the page of a proxy that answers everything with 200 or 404, is ever taken for one.
 
-use std::collections::HashSet;
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{MapAccess, Visitor},
+};
+use serde_json::{Value, value::RawValue};
 use url::form_urlencoded;
 
 use super::transport::{GatewayAnswer, Unanswered};
-use crate::domain::redact;
-use crate::domain::url::BaseUrl;
-use crate::domain::{AttemptId, ResolutionParts};
-use crate::engine::providers::{Cause, Declined, LookUp, PulledPage, Submission, SubmitResult};
-use crate::wire::refusal::Refusal;
+use crate::{
+    domain::{AttemptId, ResolutionParts, redact, url::BaseUrl},
+    providers::{Cause, Declined, LookUp, PulledPage, Submission, SubmitResult},
+    wire::refusal::Refusal,
+};
 
 /// Most bytes of an answer about a decision.
 pub(super) const MAX_ANSWER: usize = 64 * 1024;

@@ -10,14 +10,15 @@ mod transport;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reqwest::Method;
-use reqwest::header::HeaderName;
+use reqwest::{Method, header::HeaderName};
 
 use self::transport::{GatewayCall, Transport};
 use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
-use crate::domain::url::BaseUrl;
-use crate::domain::webhook::auth::{valid_basic, valid_header};
-use crate::domain::{CaCertificates, EndpointAuth, Secret};
+use crate::domain::{
+    CaCertificates, EndpointAuth, Secret,
+    url::BaseUrl,
+    webhook::auth::{valid_basic, valid_header},
+};
 
 /// Authentication at a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,16 +2,22 @@
 
 use std::time::Duration;
 
-use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{
+    Method,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
 
-use crate::domain::{CaCertificates, EndpointAuth, redact};
-use crate::engine::providers::Cause;
-use crate::outbound::body::{self, Unread};
-use crate::outbound::causes::cause;
-use crate::outbound::client::HttpClient;
-use crate::outbound::credential;
-use crate::outbound::reason::Reason;
+use crate::{
+    domain::{CaCertificates, EndpointAuth, redact},
+    outbound::{
+        body::{self, Unread},
+        causes::cause,
+        client::HttpClient,
+        credential,
+        reason::Reason,
+    },
+    providers::Cause,
+};
 
 /// The longest that a connection may take to come about.
 const LONGEST_CONNECT: Duration = Duration::from_secs(5);

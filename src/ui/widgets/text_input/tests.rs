@@ -1,8 +1,7 @@
 //! Tests of the text input.
 
 use proptest::prelude::*;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
+use ratatui::{Terminal, backend::TestBackend};
 use rstest::rstest;
 
 use super::*;

@@ -1,7 +1,6 @@
 //! What every answer has to be, whatever was asked.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::{collections::BTreeMap, sync::Mutex};
 
 use avert::api::Code;
 use jsonschema::Validator;

@@ -1,16 +1,15 @@
 //! Requests made out of the description: sound ones, and sound ones with something wrong in one place or several.
 
-use avert::api::ROUTES;
-use avert::wire::Dialect;
-use rand::RngExt;
-use rand::rngs::StdRng;
-use rand::seq::IndexedRandom as _;
+use avert::{api::ROUTES, wire::Dialect};
+use rand::{RngExt, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 use uuid::Uuid;
 
-use super::super::openapi::document;
-use super::spoiling::{NASTY, body_bytes, nasty, spoil};
+use super::{
+    super::openapi::document,
+    spoiling::{NASTY, body_bytes, nasty, spoil},
+};
 
 /// What there is to ask for, and with what.
 #[derive(Debug)]

@@ -1,8 +1,6 @@
 //! Ways of spoiling what was sound: texts, JSON, bodies, and the bytes of a whole request.
 
-use rand::RngExt;
-use rand::rngs::StdRng;
-use rand::seq::IndexedRandom as _;
+use rand::{RngExt, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
 
 use super::making::Made;

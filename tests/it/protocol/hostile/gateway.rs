@@ -2,21 +2,25 @@
 //! understood, it says the truth; everything else is nonsense, silence or a broken line. Nothing in here protects
 //! anybody: what was not promised is applied twice. Time in it is the test's.
 
-use std::collections::{HashMap, HashSet};
-use std::future::poll_fn;
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::Context;
+use std::{
+    collections::{HashMap, HashSet},
+    future::poll_fn,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard},
+    task::Context,
+};
 
-use avert::domain::{AlertId, AttemptId};
-use avert::providers::Capabilities;
-use rand::rngs::StdRng;
-use rand::seq::IndexedRandom as _;
-use rand::{RngExt as _, SeedableRng as _};
+use avert::{
+    domain::{AlertId, AttemptId},
+    providers::Capabilities,
+};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
 
 /// What is sent back on the line before it is closed.
 enum Reply {

@@ -2,11 +2,14 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::super::choice::Choice;
-use super::super::older::{Older, REFUNDS};
-use super::{AMOUNT, ANSWER, ANYWAY, AnswerFields, COMMENTS, NUMBER, REASON, REFUND, WORD, place};
-use crate::domain::resolution::InvalidReason;
-use crate::ui::form::Entered;
+use super::{
+    super::{
+        choice::Choice,
+        older::{Older, REFUNDS},
+    },
+    AMOUNT, ANSWER, ANYWAY, AnswerFields, COMMENTS, NUMBER, REASON, REFUND, WORD, place,
+};
+use crate::{domain::resolution::InvalidReason, ui::form::Entered};
 
 impl AnswerFields {
     /// Takes an event of the terminal.

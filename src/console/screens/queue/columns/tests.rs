@@ -1,13 +1,14 @@
 //! Which columns of the list fit, and what stands in each for an alert.
 
-use proptest::prelude::*;
-use proptest::sample::subsequence;
+use proptest::{prelude::*, sample::subsequence};
 use rstest::rstest;
 
 use super::*;
-use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::time::from_iso;
-use crate::domain::{AlertId, AlertType, FindQuery, Outcome, OutcomeId, Provider, Resolution, decide};
+use crate::domain::{
+    AlertId, AlertType, FindQuery, Outcome, OutcomeId, Provider, Resolution, decide,
+    resolution::{Decision, InvalidReason},
+    time::from_iso,
+};
 
 /// Returns whether an alert is found by a text.
 fn is_found(text: &str, alert: &Alert) -> bool {

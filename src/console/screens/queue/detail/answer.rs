@@ -3,20 +3,26 @@
 use ratatui::text::Span;
 
 use super::Parts;
-use crate::console::answer_words::list_behind;
-use crate::console::decisions::PendingDecision;
-use crate::console::dialogs::alert_rows::{progress, progress_at_engine};
-use crate::console::screens::queue::facts::{Facts, warnings};
-use crate::console::suggestion::Suggestion;
-use crate::console::text::sanitize;
-use crate::console::unfinished::{Stage, in_words, said_in_words};
-use crate::console::{Action, Loadable, times};
-use crate::desk::{AnswerStep, DecisionRecord, Fate};
-use crate::domain::advice::AdviceBasis;
-use crate::domain::exchange::without_exchange;
-use crate::domain::resolution::{Decision, InvalidReason};
-use crate::domain::rule::DecisionRule;
-use crate::domain::{Alert, Dialect, ResolutionAttempt, Timestamp, duplicate};
+use crate::{
+    Action, Loadable,
+    answer_words::list_behind,
+    decisions::PendingDecision,
+    desk::{AnswerStep, DecisionRecord, Fate},
+    dialogs::alert_rows::{progress, progress_at_engine},
+    domain::{
+        Alert, Dialect, ResolutionAttempt, Timestamp,
+        advice::AdviceBasis,
+        duplicate,
+        exchange::without_exchange,
+        resolution::{Decision, InvalidReason},
+        rule::DecisionRule,
+    },
+    screens::queue::facts::{Facts, warnings},
+    suggestion::Suggestion,
+    text::sanitize,
+    times,
+    unfinished::{Stage, in_words, said_in_words},
+};
 
 /// The key of an answer of each kind.
 const ANSWERS: [(Action, Decision); 3] = [

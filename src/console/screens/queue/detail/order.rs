@@ -1,10 +1,13 @@
 //! The order of the shop in the detail: its state, why and how sure it is the alert's, and what that suggests.
 
 use super::{Fact, Parts};
-use crate::console::screens::queue::signs::ListSign;
-use crate::console::{Action, times};
-use crate::desk::MatchedOrders;
-use crate::domain::{Alert, OrderAdvice, OrderMatch, Timestamp};
+use crate::{
+    Action,
+    desk::MatchedOrders,
+    domain::{Alert, OrderAdvice, OrderMatch, Timestamp},
+    screens::queue::signs::ListSign,
+    times,
+};
 
 /// Orders beside the first one that are listed.
 const OTHERS: usize = 2;

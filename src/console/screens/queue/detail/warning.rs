@@ -2,16 +2,20 @@
 //! that answer it.
 
 use super::Parts;
-use crate::console::answer_words::{answer_words, answered_as};
-use crate::console::dialogs::alert_rows::{progress, progress_at_engine};
-use crate::console::screens::queue::facts::Warning;
-use crate::console::screens::queue::signs::ListSign;
-use crate::console::suggestion::Suggestion;
-use crate::console::unfinished::in_words;
-use crate::console::{Action, times};
-use crate::domain::duplicate::DuplicateEvidence;
-use crate::domain::resolution::{Decision, InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Dialect, Timestamp, duplicate};
+use crate::{
+    Action,
+    answer_words::{answer_words, answered_as},
+    dialogs::alert_rows::{progress, progress_at_engine},
+    domain::{
+        Alert, AlertStatus, Dialect, Timestamp,
+        duplicate::{self, DuplicateEvidence},
+        resolution::{Decision, InvalidReason, OlderWord},
+    },
+    screens::queue::{facts::Warning, signs::ListSign},
+    suggestion::Suggestion,
+    times,
+    unfinished::in_words,
+};
 
 impl Parts<'_> {
     /// A warning; with the key that answers it where what is suggested rests on it.

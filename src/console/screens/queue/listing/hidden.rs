@@ -8,8 +8,10 @@
 use std::collections::HashSet;
 
 use super::Listing;
-use crate::desk::snoozes::can_be_aside;
-use crate::domain::{Alert, AlertId};
+use crate::{
+    desk::snoozes::can_be_aside,
+    domain::{Alert, AlertId},
+};
 
 impl Listing {
     /// Returns true where an alert's row takes no line.

@@ -3,10 +3,11 @@
 use chrono::Duration;
 use rstest::rstest;
 
-use super::super::pages::{KEPT, PAGE};
-use super::*;
-use crate::domain::time::from_iso;
-use crate::domain::{AlertType, Provider, SortField, SortOrder};
+use super::{
+    super::pages::{KEPT, PAGE},
+    *,
+};
+use crate::domain::{AlertType, Provider, SortField, SortOrder, time::from_iso};
 
 const SORT: Sort = Sort { field: SortField::AlertTimeStamp, order: SortOrder::Ascending };
 

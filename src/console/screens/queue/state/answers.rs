@@ -3,11 +3,15 @@
 use std::time::Duration as Wait;
 
 use super::Queue;
-use crate::console::screens::queue::link::ReadPart;
-use crate::console::screens::queue::listing::{Listing, Ticket};
-use crate::console::{Effect, Loadable, Message, Reply};
-use crate::domain::{Alert, AlertId, Page, Timestamp, duplicate};
-use crate::service::ServiceError;
+use crate::{
+    Effect, Loadable, Message, Reply,
+    domain::{Alert, AlertId, Page, Timestamp, duplicate},
+    screens::queue::{
+        link::ReadPart,
+        listing::{Listing, Ticket},
+    },
+    service::ServiceError,
+};
 
 /// Most alerts of which it is remembered that they are duplicates.
 const MOST_KNOWN: usize = 10_000;

@@ -1,9 +1,11 @@
 //! Going to an alert that was found: what was listed is set aside whole, and comes back.
 
 use super::{Queue, SetAside};
-use crate::console::Effect;
-use crate::console::screens::queue::listing::Listing;
-use crate::domain::{Alert, AlertFilter, Sort, SortField, SortOrder, Timestamp};
+use crate::{
+    Effect,
+    domain::{Alert, AlertFilter, Sort, SortField, SortOrder, Timestamp},
+    screens::queue::listing::Listing,
+};
 
 impl Queue {
     /// Goes to an alert that was found, whatever is listed: where it is not held, what is listed is set aside.

@@ -4,9 +4,11 @@
 use chrono::Duration;
 
 use super::{Queue, SEARCH_LASTS};
-use crate::console::screens::queue::facts::Facts;
-use crate::console::{Effect, Loadable};
-use crate::domain::{AlertId, Timestamp, duplicate};
+use crate::{
+    Effect, Loadable,
+    domain::{AlertId, Timestamp, duplicate},
+    screens::queue::facts::Facts,
+};
 
 /// The cursor rests so long on an alert before more is asked about it.
 const CURSOR_REST: Duration = Duration::milliseconds(60);

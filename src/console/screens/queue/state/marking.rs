@@ -1,12 +1,16 @@
 //! Marking alerts in the list: one, a range, all of the filter.
 
 use super::Queue;
-use crate::console::screens::queue::listing::ListRow;
-use crate::console::screens::queue::marked::{MOST_MARKED, RangeStart};
-use crate::console::text::count;
-use crate::console::{AppContext, Effect, Reply, Tone};
-use crate::desk::collect::Stretch;
-use crate::domain::{Alert, AlertId};
+use crate::{
+    AppContext, Effect, Reply, Tone,
+    desk::collect::Stretch,
+    domain::{Alert, AlertId},
+    screens::queue::{
+        listing::ListRow,
+        marked::{MOST_MARKED, RangeStart},
+    },
+    text::count,
+};
 
 impl Queue {
     /// Marks the alert under the cursor, or takes its mark away, and goes on to the next one; ends a range that is

@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::Queue;
-use crate::console::snoozes::SnoozeList;
-use crate::console::times::next_second_before;
-use crate::console::views::View;
-use crate::console::{Action, Effect};
-use crate::desk::snoozed_page::ChosenAlerts;
-use crate::domain::{Alert, AlertId, Calendar, Deadline, Timestamp};
+use crate::{
+    Action, Effect,
+    desk::snoozed_page::ChosenAlerts,
+    domain::{Alert, AlertId, Calendar, Deadline, Timestamp},
+    snoozes::SnoozeList,
+    times::next_second_before,
+    views::View,
+};
 
 impl Queue {
     /// Goes to a view.

@@ -5,8 +5,10 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::domain::resolution::{Decision as CurrentDecision, InvalidReason, OlderRefunded, OlderWord, Resolution};
-use crate::domain::{Alert, AlertId, AlertType, Currency, Provider};
+use crate::domain::{
+    Alert, AlertId, AlertType, Currency, Provider,
+    resolution::{Decision as CurrentDecision, InvalidReason, OlderRefunded, OlderWord, Resolution},
+};
 
 fn submission(resolution: Resolution) -> Submission {
     let alert = Alert {
