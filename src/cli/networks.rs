@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use chrono::TimeDelta;
 
 use super::{
-    credential_file::{allows_others, parts, read_credential},
+    ask::{allows_others, parts, read_credential},
     process::variable,
 };
 use crate::{

@@ -1,9 +1,7 @@
-//! `avert completions`, `avert man` and `avert help`, made from the clap tree and from the pages of the reference.
+//! `avert completions`, `avert man` and `avert help`, made from the clap tree and from the topics of the reference: one
+//! page each, the same text on the web, in `avert help` and in the manual.
 
-mod layout;
 mod markdown;
-mod roff;
-mod text;
 
 use std::{
     fs,
@@ -17,7 +15,6 @@ use super::{
     Cli,
     args::{CompletionsArgs, Everywhere, HelpArgs, ManArgs},
     output::{Output, print_line},
-    topics::{TOPICS, Topic, topic},
 };
 
 /// Width of pages where the terminal's is not known, and the largest one that reads well.
@@ -50,7 +47,7 @@ fn write_pages(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     clap_mangen::generate_to(Cli::tree(), directory)?;
     TOPICS.iter().try_for_each(|topic| {
-        let page = roff::roff(topic.name, topic.about, &markdown::blocks(topic.page));
+        let page = markdown::roff(topic.name, topic.about, &markdown::blocks(topic.page));
         fs::write(directory.join(format!("avert-{}.7", topic.name)), page)
     })
 }
@@ -82,7 +79,7 @@ fn shown(topic: &Topic, everywhere: &Everywhere) -> String {
         .then(crossterm::terminal::size)
         .and_then(Result::ok)
         .map_or(WIDTH, |(columns, _)| columns.into());
-    text::text(&markdown::blocks(topic.page), columns.clamp(NARROWEST, WIDEST), styled)
+    markdown::text(&markdown::blocks(topic.page), columns.clamp(NARROWEST, WIDEST), styled)
 }
 
 /// Returns the help of the command that these words name.
@@ -98,4 +95,41 @@ fn help_of(words: &[String]) -> anyhow::Result<String> {
         command = below;
     }
     Ok(command.render_long_help().to_string())
+}
+
+/// Topic of the reference: the name it is asked for by, its subject in a few words, and its page in Markdown.
+pub(super) struct Topic {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) page: &'static str,
+}
+
+macro_rules! topics {
+    ($($name:literal $about:literal;)*) => {
+        &[$(Topic { name: $name, about: $about, page: include_str!(concat!("../../assets/docs/", $name, ".md")) }),*]
+    };
+}
+
+/// All topics, in the order in which they are listed.
+pub(super) const TOPICS: &[Topic] = topics! {
+    "console" "screens, signs, answering, every key";
+    "exactly" "rare cases: outages, ends, unconfirmed answers";
+    "commands" "every command, its output and exit codes";
+    "configuration" "every setting with its default and its variable";
+    "import" "fields and formats of alerts";
+    "deployments" "profiles, credentials, certificates";
+    "orders" "the shop's orders beside the alerts";
+    "rules" "your own rules that suggest answers";
+    "api" "dialects, errors, lists, time, outcomes, operator routes";
+    "webhooks" "deliveries, retries, signatures, tests, listening";
+    "networks" "gateways to Ethoca, Verifi and CDRN";
+    "provider-contract" "what a gateway has to speak";
+    "postgresql" "several nodes on one database, moving there and back";
+    "reliability" "backups, stopping, keys, the clock, retention, the audit log, limits";
+    "operations" "setting up, sizing, watching, restoring, upgrading";
+    "benchmarks" "how fast avert is, and how that is measured";
+};
+
+pub(super) fn topic(name: &str) -> Option<&'static Topic> {
+    TOPICS.iter().find(|topic| topic.name == name)
 }
