@@ -1,5 +1,5 @@
-//! Context of every command: the settings, the home of this machine's desk with its database, the output format, the log
-//! of a console.
+//! Context of every command: the settings, the home of this machine's desk with its database, the output format, the
+//! log of a console.
 
 use std::{
     path::{Path, PathBuf},

@@ -149,20 +149,6 @@ fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<
     }
 }
 
-/// Runs a command. Boxed, or the runtime is compiled once for each.
-fn block_on<'w>(work: impl Future<Output = anyhow::Result<()>> + 'w) -> anyhow::Result<()> {
-    on_runtime(Box::pin(work))
-}
-
-fn on_runtime(work: Pin<Box<dyn Future<Output = anyhow::Result<()>> + '_>>) -> anyhow::Result<()> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    let result = runtime.block_on(work);
-    // A thread that reads stdin never ends by itself.
-    runtime.shutdown_timeout(LAST_WAIT);
-    result
-}
-
 /// Choice on the first page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FirstChoice {
@@ -214,4 +200,18 @@ fn choose_start() -> anyhow::Result<FirstChoice> {
         "q" | "quit" => Ok(FirstChoice::Nothing),
         _ => Err("one of the four letters is needed".to_owned()),
     })
+}
+
+/// Runs a command. Boxed, or the runtime is compiled once for each.
+fn block_on<'w>(work: impl Future<Output = anyhow::Result<()>> + 'w) -> anyhow::Result<()> {
+    on_runtime(Box::pin(work))
+}
+
+fn on_runtime(work: Pin<Box<dyn Future<Output = anyhow::Result<()>> + '_>>) -> anyhow::Result<()> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
+    let result = runtime.block_on(work);
+    // A thread that reads stdin never ends by itself.
+    runtime.shutdown_timeout(LAST_WAIT);
+    result
 }

@@ -285,7 +285,8 @@ const REMOVALS: usize = 5;
 
 const LOCK: &str = "alive.lock";
 
-/// Temporary directory, removed on drop.
+/// Temporary directory of a demo: removed on every exit, and when a demo was killed, by the next one. A demo holds a
+/// lock on a file in it for as long as it lives; a directory without a held lock was left by a killed demo.
 #[derive(Debug)]
 struct Throwaway {
     path: PathBuf,
@@ -365,7 +366,8 @@ const ONE_OF: u32 = 10;
 /// Number of attempts by event.
 type Tries = Arc<Mutex<HashMap<String, usize>>>;
 
-/// Starts the receiver and returns its address.
+/// Starts the unreliable receiver, which fails all automatic attempts of some events and accepts them when they are
+/// resent. Returns its address.
 async fn start_unreliable(cancel: CancellationToken) -> anyhow::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;

@@ -1,7 +1,8 @@
 //! The demo's catalogue of shops, banks and networks, from `assets/demo/`; and the order behind an alert, made up from
 //! the alert's own facts as a shop would have kept them.
 //!
-//! Orders are pure: alerts on one payment have the same order. Not every alert has one, and not every order has every key.
+//! Orders are pure: alerts on one payment have the same order. Not every alert has one, and not every order has every
+//! key.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -11,70 +12,6 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 
 use crate::domain::{Alert, MerchantOrder, OrderState};
-
-/// Returns the orders of these alerts, each once. An order has its state after the refund, where one of its alerts was
-/// refunded.
-pub(super) fn orders_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<MerchantOrder> {
-    let mut orders: BTreeMap<String, MerchantOrder> = BTreeMap::new();
-    for alert in alerts {
-        let Some(order) = order_of(alert) else { continue };
-        match orders.entry(order.order_id.clone()) {
-            Entry::Occupied(mut known) if alert.was_refunded() => drop(known.insert(order)),
-            Entry::Occupied(_) => {}
-            Entry::Vacant(place) => drop(place.insert(order)),
-        }
-    }
-    orders.into_values().collect()
-}
-
-/// Returns a hash (FNV-1a) that all alerts on a payment share: of the fields that two networks tell alike.
-fn payment(alert: &Alert) -> u64 {
-    let money = alert.amount.map(|amount| amount.to_string()).unwrap_or_default();
-    let text = [&alert.card_bin, &alert.card_last_four, &money, alert.currency.as_str()].join("|");
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// Returns the order of an alert; `None` where the shop knows none.
-pub(super) fn order_of(alert: &Alert) -> Option<MerchantOrder> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(payment(alert));
-    if rng.random_bool(0.12) {
-        return None;
-    }
-    // Many shops tell networks another number than their own.
-    let named = alert.merchant_order_id.clone().filter(|_| rng.random_bool(0.4));
-    let paid_at = alert.transaction_time.map(|at| at + Duration::minutes(rng.random_range(-90..90)));
-    let mut order = MerchantOrder {
-        order_id: named.unwrap_or_else(|| format!("W-{:06}", rng.random_range(100_000..1_000_000))),
-        transaction_id: alert.transaction_id.clone().filter(|_| rng.random_bool(0.5)),
-        arn: alert.acquirer_reference_number.clone().filter(|_| rng.random_bool(0.5)),
-        auth_code: alert.auth_code.clone().filter(|_| rng.random_bool(0.7)),
-        card_bin: Some(alert.card_bin.clone()),
-        card_last_four: Some(alert.card_last_four.clone()),
-        amount: alert.amount,
-        currency: Some(alert.currency.clone()),
-        paid_at,
-        descriptor: Some(alert.merchant_descriptor.clone()),
-        ..MerchantOrder::default()
-    };
-    let after = |hours: i64| paid_at.map(|at| at + Duration::hours(hours));
-    (order.state, order.state_at) = if alert.was_refunded() {
-        // Money of an order that is answered as refunded before went back before the alert came.
-        let answered = || alert.outcome.as_ref()?.action_time.map(|at| at - Duration::minutes(5));
-        let before = alert.alert_time.filter(|_| alert.says_refunded_before()).map(|at| at - Duration::hours(3));
-        (Some(OrderState::Refunded), before.or_else(answered))
-    } else {
-        match rng.random_range(0..100) {
-            0..24 => (Some(OrderState::Paid), paid_at),
-            24..48 => (Some(OrderState::Shipped), after(rng.random_range(12..60))),
-            48..74 => (Some(OrderState::Delivered), after(rng.random_range(48..94))),
-            // Purchases are four days old at least when an alert comes.
-            74..90 => (Some(OrderState::Refunded), after(rng.random_range(24..94))),
-            _ => (Some(OrderState::Cancelled), after(rng.random_range(1..20))),
-        }
-    };
-    order.refunded_amount = order.amount.filter(|_| order.state == Some(OrderState::Refunded));
-    Some(order)
-}
 
 /// Rules of a desk that has none of its own.
 pub(super) const RULES: &str = include_str!("../../../assets/demo/rules.txt");
@@ -220,6 +157,70 @@ impl Catalogue {
         let networks = toml::from_str(include_str!("../../../assets/demo/networks.toml")).expect(valid);
         Self { merchants: merchants.merchant, issuers: issuers.issuer, networks }
     }
+}
+
+/// Returns the orders of these alerts, each once. An order has its state after the refund, where one of its alerts was
+/// refunded.
+pub(super) fn orders_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<MerchantOrder> {
+    let mut orders: BTreeMap<String, MerchantOrder> = BTreeMap::new();
+    for alert in alerts {
+        let Some(order) = order_of(alert) else { continue };
+        match orders.entry(order.order_id.clone()) {
+            Entry::Occupied(mut known) if alert.was_refunded() => drop(known.insert(order)),
+            Entry::Occupied(_) => {}
+            Entry::Vacant(place) => drop(place.insert(order)),
+        }
+    }
+    orders.into_values().collect()
+}
+
+/// Returns a hash (FNV-1a) that all alerts on a payment share: of the fields that two networks tell alike.
+fn payment(alert: &Alert) -> u64 {
+    let money = alert.amount.map(|amount| amount.to_string()).unwrap_or_default();
+    let text = [&alert.card_bin, &alert.card_last_four, &money, alert.currency.as_str()].join("|");
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Returns the order of an alert; `None` where the shop knows none.
+pub(super) fn order_of(alert: &Alert) -> Option<MerchantOrder> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(payment(alert));
+    if rng.random_bool(0.12) {
+        return None;
+    }
+    // Many shops tell networks another number than their own.
+    let named = alert.merchant_order_id.clone().filter(|_| rng.random_bool(0.4));
+    let paid_at = alert.transaction_time.map(|at| at + Duration::minutes(rng.random_range(-90..90)));
+    let mut order = MerchantOrder {
+        order_id: named.unwrap_or_else(|| format!("W-{:06}", rng.random_range(100_000..1_000_000))),
+        transaction_id: alert.transaction_id.clone().filter(|_| rng.random_bool(0.5)),
+        arn: alert.acquirer_reference_number.clone().filter(|_| rng.random_bool(0.5)),
+        auth_code: alert.auth_code.clone().filter(|_| rng.random_bool(0.7)),
+        card_bin: Some(alert.card_bin.clone()),
+        card_last_four: Some(alert.card_last_four.clone()),
+        amount: alert.amount,
+        currency: Some(alert.currency.clone()),
+        paid_at,
+        descriptor: Some(alert.merchant_descriptor.clone()),
+        ..MerchantOrder::default()
+    };
+    let after = |hours: i64| paid_at.map(|at| at + Duration::hours(hours));
+    (order.state, order.state_at) = if alert.was_refunded() {
+        // Money of an order that is answered as refunded before went back before the alert came.
+        let answered = || alert.outcome.as_ref()?.action_time.map(|at| at - Duration::minutes(5));
+        let before = alert.alert_time.filter(|_| alert.says_refunded_before()).map(|at| at - Duration::hours(3));
+        (Some(OrderState::Refunded), before.or_else(answered))
+    } else {
+        match rng.random_range(0..100) {
+            0..24 => (Some(OrderState::Paid), paid_at),
+            24..48 => (Some(OrderState::Shipped), after(rng.random_range(12..60))),
+            48..74 => (Some(OrderState::Delivered), after(rng.random_range(48..94))),
+            // Purchases are four days old at least when an alert comes.
+            74..90 => (Some(OrderState::Refunded), after(rng.random_range(24..94))),
+            _ => (Some(OrderState::Cancelled), after(rng.random_range(1..20))),
+        }
+    };
+    order.refunded_amount = order.amount.filter(|_| order.state == Some(OrderState::Refunded));
+    Some(order)
 }
 
 #[cfg(test)]

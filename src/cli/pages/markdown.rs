@@ -213,7 +213,8 @@ impl Writer {
         }
     }
 
-    /// Renders a row of a wide table: its first cell, then the others, with their columns' names where there are several.
+    /// Renders a row of a wide table: its first cell, then the others, with their columns' names where there are
+    /// several.
     fn row(&self, table: &PageTable, row: &[Vec<Span>]) -> String {
         let mut lines =
             row.first().map_or_else(String::new, |first| self.filled(first, INDENT, &format!("{INDENT}  ")));
