@@ -35,6 +35,7 @@ mod serve;
 mod settings_file;
 mod source;
 mod target;
+mod topics;
 mod webhooks;
 
 use std::{future::Future, pin::Pin, time::Duration};

@@ -1,5 +1,4 @@
-//! `avert completions`, `avert man` and `avert help`, made from the clap tree and from the topics of the reference: one
-//! page each, the same text on the web, in `avert help` and in the manual.
+//! `avert completions`, `avert man` and `avert help`, made from the clap tree and from the pages of the reference.
 
 mod markdown;
 
@@ -15,6 +14,7 @@ use super::{
     Cli,
     args::{CompletionsArgs, Everywhere, HelpArgs, ManArgs},
     output::{Output, print_line},
+    topics::{TOPICS, Topic, topic},
 };
 
 /// Width of pages where the terminal's is not known, and the largest one that reads well.
@@ -95,41 +95,4 @@ fn help_of(words: &[String]) -> anyhow::Result<String> {
         command = below;
     }
     Ok(command.render_long_help().to_string())
-}
-
-/// Topic of the reference: the name it is asked for by, its subject in a few words, and its page in Markdown.
-pub(super) struct Topic {
-    pub(super) name: &'static str,
-    pub(super) about: &'static str,
-    pub(super) page: &'static str,
-}
-
-macro_rules! topics {
-    ($($name:literal $about:literal;)*) => {
-        &[$(Topic { name: $name, about: $about, page: include_str!(concat!("../../assets/docs/", $name, ".md")) }),*]
-    };
-}
-
-/// All topics, in the order in which they are listed.
-pub(super) const TOPICS: &[Topic] = topics! {
-    "console" "screens, signs, answering, every key";
-    "exactly" "rare cases: outages, ends, unconfirmed answers";
-    "commands" "every command, its output and exit codes";
-    "configuration" "every setting with its default and its variable";
-    "import" "fields and formats of alerts";
-    "deployments" "profiles, credentials, certificates";
-    "orders" "the shop's orders beside the alerts";
-    "rules" "your own rules that suggest answers";
-    "api" "dialects, errors, lists, time, outcomes, operator routes";
-    "webhooks" "deliveries, retries, signatures, tests, listening";
-    "networks" "gateways to Ethoca, Verifi and CDRN";
-    "provider-contract" "what a gateway has to speak";
-    "postgresql" "several nodes on one database, moving there and back";
-    "reliability" "backups, stopping, keys, the clock, retention, the audit log, limits";
-    "operations" "setting up, sizing, watching, restoring, upgrading";
-    "benchmarks" "how fast avert is, and how that is measured";
-};
-
-pub(super) fn topic(name: &str) -> Option<&'static Topic> {
-    TOPICS.iter().find(|topic| topic.name == name)
 }

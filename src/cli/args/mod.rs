@@ -28,7 +28,7 @@ pub(super) use self::{
         WebhookReplayArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
     },
 };
-use super::pages::TOPICS;
+use super::topics::TOPICS;
 use crate::{
     config::{Listen, SimulatorFault},
     domain::KeyScope,
