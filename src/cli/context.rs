@@ -1,14 +1,17 @@
-//! Context of every command: the settings, the directories, the output format.
+//! Context of every command: the settings, the home of this machine's desk with its database, the output format, the
+//! log of a console.
 
-use std::path::PathBuf;
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use directories::ProjectDirs;
 use tracing::level_filters::LevelFilter;
 
 use super::{
     args::{Everywhere, OrganizationArgs},
-    failure::Misused,
-    home::{Home, file_name_of},
+    failure::{Misused, NotFound},
     output::Output,
     process::variable,
     profile_access::ProfileAccess,
@@ -16,7 +19,8 @@ use super::{
 use crate::{
     config::{ConfigError, Settings},
     desk::{ProfileName, Profiles, Secrets, directory_of},
-    domain::url::BaseUrl,
+    domain::{database::DatabaseLocation, url::BaseUrl},
+    store::sqlite::backup::is_pending,
     telemetry,
 };
 
@@ -154,6 +158,127 @@ fn login(variable: impl Fn(&str) -> Option<String>, account: impl FnOnce() -> Op
     said.or_else(|| account().filter(named))
 }
 
+/// Reason for which this process writes no log. The first console decides its directory, however many are opened one
+/// after the other.
+static TROUBLE: OnceLock<Option<String>> = OnceLock::new();
+
+/// Starts logging for a console, into a file of this directory. Where none can be written the console opens all the
+/// same; returns why.
+pub(super) fn start(context: &Context, data_dir: &Path) -> Option<String> {
+    log_in(context.raised(context.settings.log.level.filter()), &data_dir.join("logs"))
+}
+
+fn log_in(level: LevelFilter, logs: &Path) -> Option<String> {
+    let begin = || telemetry::to_file(level, logs).err().map(|error| format!("{}: {error}", logs.display()));
+    TROUBLE.get_or_init(begin).clone()
+}
+
+/// Home of this machine's desk.
+#[derive(Debug, Clone)]
+pub(super) struct Home {
+    /// Directory of logs, consoles' files, and a SQLite database with its key.
+    pub(super) data_dir: PathBuf,
+    /// Location of the alerts.
+    pub(super) database: DatabaseLocation,
+    /// File with the password of a database on a server.
+    pub(super) password_file: Option<PathBuf>,
+}
+
+impl Home {
+    /// Returns the home of a data directory.
+    pub(super) fn at(data_dir: PathBuf) -> Self {
+        Self { database: DatabaseLocation::Sqlite(data_dir.join("avert.db")), data_dir, password_file: None }
+    }
+
+    /// Returns the same home with another database.
+    pub(super) fn with_database(self, database: DatabaseLocation) -> Self {
+        Self { database, ..self }
+    }
+
+    /// Refuses a location without data: most likely it is mistyped. A database on a server is checked when it is
+    /// opened.
+    pub(super) fn require_data(&self) -> Result<(), NotFound> {
+        match &self.database {
+            // A file that exists and cannot be read is reported when it is opened.
+            DatabaseLocation::Sqlite(file) if is_absent(file) => Err(NotFound(format!(
+                "there is no avert data in {}; name another place with --data-dir, or make it with `avert serve`, \
+                    `avert import` or \
+                 `avert organizations create`",
+                directory_of(file).display()
+            ))),
+            DatabaseLocation::Sqlite(_) | DatabaseLocation::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Returns the directory in which the next command would create a SQLite file, where there is none yet.
+    pub(super) fn missing_directory(&self) -> Option<&Path> {
+        match &self.database {
+            DatabaseLocation::Sqlite(file) if is_absent(file) => Some(directory_of(file)),
+            DatabaseLocation::Sqlite(_) | DatabaseLocation::Postgres(_) => None,
+        }
+    }
+
+    /// Returns the SQLite file, for commands that work on files alone; else refuses with this message.
+    pub(super) fn require_file(&self, otherwise: &str) -> Result<&Path, Misused> {
+        match &self.database {
+            DatabaseLocation::Sqlite(file) => Ok(file),
+            DatabaseLocation::Postgres(address) => Err(misused!("{address}: {otherwise}")),
+        }
+    }
+
+    /// Returns the directory that has to be writable: the one of the database file, else the data directory.
+    pub(super) fn directory(&self) -> &Path {
+        match &self.database {
+            DatabaseLocation::Sqlite(file) => directory_of(file),
+            DatabaseLocation::Postgres(_) => &self.data_dir,
+        }
+    }
+
+    /// Describes the location of the alerts.
+    pub(super) fn place(&self) -> String {
+        match &self.database {
+            DatabaseLocation::Sqlite(_) => self.data_dir.display().to_string(),
+            DatabaseLocation::Postgres(address) => address.to_string(),
+        }
+    }
+
+    /// Returns the database as a field of the log.
+    pub(super) fn log_name(&self) -> String {
+        match &self.database {
+            DatabaseLocation::Sqlite(file) => file.display().to_string(),
+            DatabaseLocation::Postgres(address) => format!("{} on {}:{}", address.name, address.host, address.port),
+        }
+    }
+
+    /// Returns the directory for views, drafts and journal of consoles on these alerts. Each database has its own.
+    pub(super) fn desk(&self) -> PathBuf {
+        let desk = self.data_dir.join("desk");
+        match &self.database {
+            DatabaseLocation::Sqlite(_) => desk,
+            DatabaseLocation::Postgres(address) => desk
+                .join("databases")
+                .join(file_name_of(&format!("{}:{}/{}", address.host, address.port, address.name))),
+        }
+    }
+}
+
+pub(super) fn is_absent(file: &Path) -> bool {
+    matches!(file.try_exists(), Ok(false)) && !is_pending(file)
+}
+
+/// Encodes an address as the name of a directory: `shop.example:8443/alerts` as `shop.example_8443%2falerts`.
+pub(super) fn file_name_of(address: &str) -> String {
+    let mut name = String::with_capacity(address.len());
+    for byte in address.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' => name.push(byte.into()),
+            b':' => name.push('_'),
+            other => name.push_str(&format!("%{other:02x}")),
+        }
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -184,5 +309,17 @@ mod tests {
         let (context, _) = Context::read(&Everywhere::default(), true).unwrap();
 
         assert!(context.desk_of_deployment(None, &url.parse().unwrap()).ends_with(format!("desk/hosts/{name}")));
+    }
+
+    #[test]
+    fn the_first_console_of_a_process_decides_whether_the_log_is_in_a_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("plain");
+        std::fs::write(&file, "a file where a directory must be").unwrap();
+
+        let first = log_in(LevelFilter::OFF, &directory.path().join("logs"));
+        let second = log_in(LevelFilter::OFF, &file.join("logs"));
+
+        assert_eq!([first, second], [None, None]);
     }
 }

@@ -8,10 +8,9 @@ use serde_json::json;
 
 use super::{
     args::CopyArgs,
-    context::Context,
+    context::{Context, Home},
     database::{key_file_of, named_key_file, of_flag, shared_key_file, with_password},
     failure::SaidAlready,
-    home::Home,
     output::{ListColumns, Report, progress},
 };
 use crate::{

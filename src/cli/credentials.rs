@@ -1,16 +1,26 @@
-//! `avert keys` and `avert clients`: the credentials of the HTTP interface, each printed in the words of its verb.
+//! `avert organizations`, `avert keys` and `avert clients`: who the HTTP interface is for, and their credentials; and
+//! `avert secrets`, which rotates the keys that avert keeps for itself, while it works.
 
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
 use serde_json::{Map, json};
 
 use super::{
-    args::{ClientsCommand, KeysCommand, OrganizationArgs},
+    args::{ClientsCommand, KeysCommand, OrganizationArgs, OrganizationsCommand, RotateCommand, SecretsCommand},
     context::Context,
+    database::{key_file_of, shared_key_file},
     local::Local,
     output::{ListColumns, Report},
 };
 use crate::{
-    domain::{Credential, CredentialKind, Environment, KeyScope, time::to_iso},
-    service::Credentials,
+    domain::{
+        Company, CompanyId, Credential, CredentialKind, EnrollmentId, Environment, KeyScope,
+        database::DatabaseLocation, time::to_iso,
+    },
+    engine::RotatedSigningKey,
+    service::{Credentials, Intake},
+    store::{OrganizationRecord, rekeying::RotatedDataKey},
 };
 
 /// Verb with its arguments.
@@ -132,4 +142,140 @@ fn columns<'a>(words: &Words, organization: &'a str) -> ListColumns<'a, Credenti
         .member("lastUsedAt", |credential| json!(credential.last_used_at.map(to_iso)))
         .shown("LAST USED", |credential| credential.last_used_at.map_or_else(|| "never".to_owned(), to_iso))
         .both("revokedAt", "REVOKED", |credential| json!(credential.revoked_at.map(to_iso)))
+}
+
+pub(super) async fn organizations(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {
+    let local = match &command {
+        OrganizationsCommand::Create { .. } => Local::making(&context).await?,
+        OrganizationsCommand::List | OrganizationsCommand::Show { .. } => Local::existing(&context).await?,
+    };
+    let answer = match command {
+        OrganizationsCommand::Create { name } => {
+            let created = local.engine.create_organization(&name).await?;
+            let organization = &created.organization;
+            Report::one(
+                organization_columns().record(&created),
+                format!("organization {} has the id {}", organization.name, organization.id),
+            )
+        }
+        OrganizationsCommand::List => organization_columns().report(&local.engine.organizations().await?, None),
+        OrganizationsCommand::Show { organization } => {
+            let acting = local.acting(context.organization(&organization)).await?;
+            shown(&acting.caller().organization, &acting.companies().await?)
+        }
+    };
+    context.output.print(&answer)
+}
+
+fn organization_columns() -> ListColumns<'static, OrganizationRecord> {
+    ListColumns::new()
+        .both("id", "ID", |one: &OrganizationRecord| json!(one.organization.id.to_string()))
+        .both("name", "NAME", |one| json!(one.organization.name))
+        .member("defaultCompanyId", |one| json!(one.default_company.to_string()))
+        .member("defaultEnrollmentId", |one| json!(one.default_enrollment.to_string()))
+}
+
+/// Prints a row for each enrollment, or for a company that has none. The JSON document is the organization with all of
+/// them.
+fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
+    let mut lines = Vec::new();
+    for company in companies {
+        lines.extend(company.enrollments.iter().map(|enrollment| (company.id, Some(*enrollment))));
+        if company.enrollments.is_empty() {
+            lines.push((company.id, None));
+        }
+    }
+    let default = (organization.default_company, Some(organization.default_enrollment));
+    let report = ListColumns::new()
+        .member("organization", |_: &(CompanyId, Option<EnrollmentId>)| json!(organization.organization.name))
+        .both("companyId", "COMPANY", |(company, _)| json!(company.to_string()))
+        .both("enrollmentId", "ENROLLMENT", |(_, enrollment)| json!(enrollment.map(|id| id.to_string())))
+        .shown("", |line| if *line == default { "default".to_owned() } else { String::new() })
+        .report(&lines, None);
+    let nested = companies.iter().map(|company| {
+        let enrollments: Vec<String> = company.enrollments.iter().map(ToString::to_string).collect();
+        json!({"id": company.id.to_string(), "enrollments": enrollments})
+    });
+    let mut document = organization_columns().record(organization);
+    document["companies"] = nested.collect();
+    Report { document, ..report }
+}
+
+pub(super) async fn secrets(context: Context, command: SecretsCommand) -> anyhow::Result<()> {
+    let SecretsCommand::Rotate(which) = command;
+    let report = match which {
+        RotateCommand::Signing => {
+            let local = Local::existing(&context).await?;
+            signing(&local.engine.rotate_signing_key().await?)
+        }
+        RotateCommand::Data { new_key_file } => {
+            let file = in_use(&context, new_key_file.as_deref())?;
+            let local = Local::existing(&context).await?;
+            let rotated = local.engine.rotate_data_key(&file, new_key_file.as_deref()).await;
+            data(&rotated.context("the rotation of the data key")?, &file, new_key_file.as_deref())
+        }
+    };
+    context.output.print(&report)
+}
+
+/// Returns the file with the data key in use.
+fn in_use(context: &Context, new_key_file: Option<&Path>) -> anyhow::Result<PathBuf> {
+    match &context.home.database {
+        DatabaseLocation::Sqlite(file) => Ok(key_file_of(file, &context.settings).0),
+        DatabaseLocation::Postgres(_) => {
+            let file = shared_key_file(&context.settings)?;
+            if new_key_file.is_none() {
+                refuse!(
+                    "a database on a server needs --new-key-file KEYFILE: every machine has to have the new key, best \
+                        as {}.new beforehand",
+                    file.display()
+                );
+            }
+            Ok(file.to_owned())
+        }
+    }
+}
+
+fn signing(rotated: &RotatedSigningKey) -> Report {
+    let RotatedSigningKey { key, before } = rotated;
+    let (old, until) = before.as_ref().map(|(old, until)| (old, to_iso(*until))).unzip();
+    let before = match (old, &until) {
+        (Some(old), Some(until)) => format!("; those of {old} are accepted until {until}"),
+        _ => String::new(),
+    };
+    let note = format!("access tokens are signed with the key {key} from now on{before}");
+    Report::one(json!({"key": key, "before": old, "beforeUntil": until}), note)
+}
+
+fn data(rotated: &RotatedDataKey, file: &Path, new_file: Option<&Path>) -> Report {
+    let RotatedDataKey { sealed, kept, not_in_place } = rotated;
+    let shown = file.display();
+    let mut note = match not_in_place {
+        None => format!("{sealed} secrets are sealed with the new key, which is in {shown} now."),
+        Some(why) => format!(
+            "{sealed} secrets are sealed with the new key, which is in {shown}.new and could not be put in {shown} \
+                ({why}): put it there."
+        ),
+    };
+    note.push_str(&match kept {
+        Some(kept) => format!(" The key before is kept in {}: backups that were made before need it.", kept.display()),
+        None => " Keep the key before: backups that were made before need it.".to_owned(),
+    });
+    if let Some(new) = new_file {
+        // A new key beside the file in use has moved into its place.
+        let new = if new.exists() { new } else { file };
+        note.push_str(&format!(
+            " Processes on other machines need the key in {}, as the file that they name or as that with .new, which \
+                they put in its place.",
+            new.display()
+        ));
+    }
+    let path = |path: &Path| path.display().to_string();
+    let record = json!({
+        "sealed": sealed,
+        "keyFile": path(file),
+        "inPlace": not_in_place.is_none(),
+        "keptKey": kept.as_deref().map(path),
+    });
+    Report::one(record, note)
 }

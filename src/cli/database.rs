@@ -14,9 +14,9 @@ use tokio::{
 };
 
 use super::{
-    credential_file::{allows_others, read_credential},
+    ask::{allows_others, read_credential},
+    context::Home,
     failure::{Misused, NotFound},
-    home::Home,
     output::progress,
     process::variable,
 };

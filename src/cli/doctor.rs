@@ -10,11 +10,10 @@ use url::Url;
 
 use super::{
     args::DoctorArgs,
-    context::Context,
-    credential_file::allows_others,
+    ask::allows_others,
+    context::{Context, is_absent},
     database::{key_file, with_password},
     failure::{SaidAlready, say},
-    home::is_absent,
     journal::cannot_be_read,
     networks,
     output::{ListColumns, Report},

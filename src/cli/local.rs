@@ -13,9 +13,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     args::OrganizationArgs,
     ask,
-    context::Context,
+    context::{Context, Home},
     database::{self, OpenedBy},
-    home::Home,
     networks::{self, Networks},
 };
 use crate::{

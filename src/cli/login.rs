@@ -4,9 +4,8 @@ use serde_json::json;
 
 use super::{
     args::{LoginArgs, LogoutArgs},
-    ask,
+    ask::{self, credential_in},
     context::Context,
-    credential_file::credential_in,
     failure::SaidAlready,
     output::Report,
     process::variable,

@@ -12,14 +12,11 @@ mod attempts;
 mod backup;
 mod context;
 mod copy;
-mod credential_file;
 mod credentials;
 mod database;
 pub mod demo;
 mod doctor;
-mod first_page;
 mod generate;
-mod home;
 mod import;
 mod journal;
 mod local;
@@ -28,16 +25,12 @@ mod migrate;
 mod networks;
 mod open;
 mod orders;
-mod organizations;
 mod output;
 mod pages;
 mod process;
 mod profile_access;
 mod profiles;
-mod program_log;
 mod rules;
-mod sales;
-mod secrets;
 mod serve;
 mod settings_file;
 mod source;
@@ -50,34 +43,21 @@ use std::{future::Future, pin::Pin, time::Duration};
 use anyhow::Context as _;
 use tracing::level_filters::LevelFilter;
 
-pub use args::Cli;
-
 use crate::telemetry;
+pub use args::Cli;
 use args::{Command, JournalCommand, OpenArgs, RemoteArgs, WebhooksCommand};
 use context::Context;
-use first_page::FirstChoice;
+use process::variable;
+use profile_access::PROFILE;
+use target::URL;
 
 /// Longest wait for threads that still read or wait when the process ends.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
-    let Cli { everywhere, console, remote, command } = line;
-    let stray = match command {
-        // Commands on the files of a desk take only the choice of the desk from these flags. The rest is about
-        // connecting to its deployment.
-        None
-        | Some(
-            Command::Open(_)
-            | Command::Alerts(_)
-            | Command::Rules(_)
-            | Command::Sales(_)
-            | Command::Journal(_)
-            | Command::Orders(_),
-        ) => None,
-        Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
-        _ => remote.first_given(),
-    };
+    let Cli { everywhere, console, remote, mut command } = line;
+    let stray = command.as_mut().and_then(|command| command.take_remote(remote.clone()));
     if let Some(flag) = stray {
         refuse!("{flag} before the command is for `avert open` and `avert alerts`");
     }
@@ -99,7 +79,10 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     let command = match command {
         Some(command) => command,
         None => match plain_avert(&context, &remote)? {
-            Some(command) => command,
+            Some(mut command) => {
+                command.take_remote(remote);
+                command
+            }
             None => return Ok(()),
         },
     };
@@ -118,48 +101,29 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         }
         Command::Open(mut args) => {
             args.console = args.console.or(console);
-            args.remote = args.remote.or(remote);
             args.remote.profile = args.wanted.take().or(args.remote.profile);
             block_on(open::run(context, *args))
         }
         Command::Serve(args) => block_on(serve::run(context, args)),
         Command::Import(args) => block_on(import::run(context, args)),
         Command::Generate(args) => block_on(generate::run(context, args)),
-        Command::Organizations(command) => block_on(organizations::run(context, command)),
+        Command::Organizations(command) => block_on(credentials::organizations(context, command)),
         Command::Clients(command) => block_on(credentials::clients(context, command)),
         Command::Keys(command) => block_on(credentials::keys(context, command)),
         Command::Webhooks(command) => block_on(webhooks::run(context, command)),
-        Command::Alerts(mut command) => {
-            command.take_remote(remote);
-            block_on(alerts::run(context, command))
-        }
+        Command::Alerts(command) => block_on(alerts::run(context, command)),
         Command::Profiles(command) => block_on(profiles::run(context, command)),
-        Command::Login(mut args) => {
-            args.profile = args.profile.or(remote.profile);
-            block_on(login::login(context, args))
-        }
-        Command::Logout(mut args) => {
-            args.profile = args.profile.or(remote.profile);
-            login::logout(&context, &args)
-        }
-        Command::Sales(mut command) => {
-            command.take_remote(remote);
-            sales::run(&context, command)
-        }
+        Command::Login(args) => block_on(login::login(context, args)),
+        Command::Logout(args) => login::logout(&context, &args),
+        Command::Sales(command) => orders::sales(&context, command),
         Command::Attempts(command) => block_on(attempts::run(context, command)),
-        Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args.or(remote)),
-        Command::Orders(mut command) => {
-            command.take_remote(remote);
-            block_on(orders::run(context, command))
-        }
-        Command::Rules(mut command) => {
-            command.take_remote(remote);
-            block_on(rules::run(context, command))
-        }
+        Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args),
+        Command::Orders(command) => block_on(orders::run(context, command)),
+        Command::Rules(command) => block_on(rules::run(context, command)),
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
         Command::Copy(args) => block_on(copy::run(context, args)),
-        Command::Secrets(command) => block_on(secrets::run(context, command)),
+        Command::Secrets(command) => block_on(credentials::secrets(context, command)),
         Command::Migrate(args) => block_on(migrate::run(context, args)),
         Command::Doctor(_) | Command::Completions(_) | Command::Man(_) | Command::Help(_) => Ok(()),
     }
@@ -168,10 +132,10 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
 /// Returns the command of `avert` alone: the console, or the choice of the first page where nothing is set up.
 fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<Command>> {
     open::require_terminal()?;
-    if !first_page::is_called_for(context, remote) {
+    if !needs_first_page(context, remote) {
         return Ok(Some(Command::Open(Box::default())));
     }
-    match first_page::choose()? {
+    match choose_start()? {
         FirstChoice::Demo => Ok(Cli::read(["avert", "demo"].map(Into::into))?.command),
         FirstChoice::Local => Ok(Some(Command::Open(Box::default()))),
         FirstChoice::Connection => {
@@ -184,6 +148,59 @@ fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<
         }
         FirstChoice::Nothing => Ok(None),
     }
+}
+
+/// Choice on the first page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FirstChoice {
+    /// Made-up alerts on a throwaway engine.
+    Demo,
+    /// An engine on this machine.
+    Local,
+    /// A deployment elsewhere, as a profile.
+    Connection,
+    /// Quit.
+    Nothing,
+}
+
+const PAGE: &str = "\
+avert: chargeback alerts, answered before they become
+chargebacks.
+
+Nothing is set up here yet. What shall it be?
+
+  d   the demo: made-up alerts that keep coming;
+      nothing is kept
+  l   a desk of this machine's own, which keeps its alerts
+      here; they come in by `avert import` or over HTTP
+  c   a connection to a deployment elsewhere;
+      its address and its key are asked step by step
+
+  q   nothing for now
+";
+
+/// Returns whether there is nothing that a console could open, and nothing was named.
+fn needs_first_page(context: &Context, remote: &RemoteArgs) -> bool {
+    let named = |name: &str| variable(name).is_some();
+    let has_profiles =
+        context.profiles.as_ref().is_some_and(|access| access.sets_current_aside || access.profiles.path().exists());
+    !has_profiles
+        && remote.first_given().is_none()
+        && !named(PROFILE)
+        && !named(URL)
+        && context.home.require_data().is_err()
+}
+
+/// Shows the page until a choice is made.
+fn choose_start() -> anyhow::Result<FirstChoice> {
+    say!("{PAGE}");
+    ask::until("d, l, c or q: ", |answer| match answer.to_ascii_lowercase().as_str() {
+        "d" | "demo" => Ok(FirstChoice::Demo),
+        "l" | "local" => Ok(FirstChoice::Local),
+        "c" | "connection" => Ok(FirstChoice::Connection),
+        "q" | "quit" => Ok(FirstChoice::Nothing),
+        _ => Err("one of the four letters is needed".to_owned()),
+    })
 }
 
 /// Runs a command. Boxed, or the runtime is compiled once for each.

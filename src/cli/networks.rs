@@ -6,11 +6,11 @@ use anyhow::anyhow;
 use chrono::TimeDelta;
 
 use super::{
-    credential_file::{allows_others, parts, read_credential},
+    ask::{allows_others, parts, read_credential},
     process::variable,
 };
 use crate::{
-    config::{Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault},
+    config::{NetworkAuth, NetworkSettings, Settings, SimulatorFault},
     domain::{CaCertificates, Environment, Provider, Secret, time::SharedClock},
     engine::{
         PullFrom,
@@ -44,20 +44,19 @@ pub(super) fn networks(settings: &Settings, clock: &SharedClock) -> anyhow::Resu
     let mut pulls = Vec::new();
     for (network, set) in settings.gateways() {
         let credential = credential(network, set)?;
-        let provider =
-            provider(set, credential).map_err(|error| misused!("providers.{}: {error}", network.as_str()))?;
+        let provider = provider(set, credential).map_err(|error| misused!("{}: {error}", section_of(network)))?;
         let provider = Arc::new(provider);
         if set.pull {
             pulls.push(PullFrom {
-                network: Provider::from(network),
+                network: network.clone(),
                 source: provider.clone(),
                 place: set.url.clone(),
                 organization: Some(set.pull_organization.clone()).filter(|name| !name.is_empty()),
                 every: Duration::from_secs(set.pull_seconds.0.into()),
             });
         }
-        let guarded = Guarded::new(provider, network.name(), limits(set), Arc::clone(clock));
-        providers = providers.with(Provider::from(network), Arc::new(guarded));
+        let guarded = Guarded::new(provider, network.as_str(), limits(set), Arc::clone(clock));
+        providers = providers.with(network.clone(), Arc::new(guarded));
     }
     Ok(Networks { providers, pulls })
 }
@@ -71,8 +70,8 @@ pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
 /// Returns the gateways of the settings for the database to remember: the address, or `None` where the gateway was
 /// removed.
 pub(super) fn said(settings: &Settings) -> impl Iterator<Item = (Provider, Option<String>)> {
-    let gateways = settings.gateways().map(|(network, set)| (Provider::from(network), Some(set.url.clone())));
-    gateways.chain(settings.removed_gateways().map(|network| (Provider::from(network), None)))
+    let gateways = settings.gateways().map(|(network, set)| (network.clone(), Some(set.url.clone())));
+    gateways.chain(settings.removed_gateways().map(|network| (network.clone(), None)))
 }
 
 /// Network and address of a gateway that the database knows of.
@@ -81,7 +80,7 @@ pub(super) type Known = (Provider, String);
 /// Returns the networks whose decisions are refused here: the database knows a gateway, and the settings have no
 /// section for the network.
 pub(super) fn closed<'a>(settings: &Settings, known: &'a [Known]) -> Vec<&'a Known> {
-    let silent = |network: &Provider| !settings.providers.keys().any(|said| Provider::from(*said) == *network);
+    let silent = |network: &Provider| !settings.providers.given().any(|(given, _)| given == network);
     known.iter().filter(|(network, _)| silent(network)).collect()
 }
 
@@ -93,11 +92,11 @@ pub(super) fn closed_words((network, url): &Known) -> String {
 /// Returns the names of the networks that the simulator answers for. Networks beyond the three are always simulated,
 /// and not named.
 pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static str> {
-    let has_gateway = |network: Network| {
+    let has_gateway = |network: &Provider| {
         settings.gateways().any(|(set, _)| set == network)
-            || closed(settings, known).iter().any(|(closed, _)| *closed == network.into())
+            || closed(settings, known).iter().any(|(closed, _)| closed == network)
     };
-    Network::ALL.into_iter().filter(|network| !has_gateway(*network)).map(Network::name).collect()
+    Provider::KNOWN.iter().filter(|network| !has_gateway(network)).map(Provider::as_str).collect()
 }
 
 /// Returns the name of an organization's alerts on this machine, for the console's head and the journal. It names the
@@ -111,7 +110,7 @@ pub(super) fn place_of(organization: &str, settings: &Settings, known: &[Known])
     }
     match simulated.len() {
         0 => {}
-        all if all == Network::ALL.len() => words.push("simulated networks".to_owned()),
+        all if all == Provider::KNOWN.len() => words.push("simulated networks".to_owned()),
         _ => words.push(format!("simulated {}", simulated.join(" and "))),
     }
     words.join(", ")
@@ -146,15 +145,20 @@ fn timeout(set: &NetworkSettings) -> Duration {
     Duration::from_secs(set.timeout_seconds.0.into())
 }
 
+/// Returns the section of a network in the settings: `providers.cdrn`.
+fn section_of(network: &Provider) -> String {
+    format!("providers.{}", network.as_str().to_lowercase())
+}
+
 /// Reads the credential of a network: from its file, else from its environment variable.
-fn credential(network: Network, set: &NetworkSettings) -> anyhow::Result<GatewayCredential> {
+fn credential(network: &Provider, set: &NetworkSettings) -> anyhow::Result<GatewayCredential> {
     if set.auth == NetworkAuth::None {
         return Ok(GatewayCredential::None);
     }
-    let (name, section) = (network.credential_variable(), format!("providers.{}", network.as_str()));
+    let (name, section) = (format!("AVERT_{network}_CREDENTIAL"), section_of(network));
     let file = set.credential_file.as_path();
     let text = if file.as_os_str().is_empty() {
-        variable(name).ok_or_else(|| {
+        variable(&name).ok_or_else(|| {
             misused!(
                 "{section}: a credential is needed: name a file with credential_file, set {name}, or say auth = \
                 \"none\""
@@ -181,9 +185,8 @@ fn credential(network: Network, set: &NetworkSettings) -> anyhow::Result<Gateway
 pub(super) fn examine(settings: &Settings, known: &[Known]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = settings.gateways().map(|(network, set)| examine_gateway(network, set)).collect();
     findings.extend(closed(settings, known).into_iter().map(|closed| {
-        let section = closed.0.as_str().to_lowercase();
-        let advice =
-            format!("give --config FILE; where it has no gateway any more: [providers.{section}] simulated = true");
+        let section = section_of(&closed.0);
+        let advice = format!("give --config FILE; where it has no gateway any more: [{section}] simulated = true");
         Finding::wrong("networks", closed_words(closed), advice)
     }));
     let simulated = simulated(settings, known);
@@ -200,11 +203,11 @@ pub(super) fn examine(settings: &Settings, known: &[Known]) -> Vec<Finding> {
     findings
 }
 
-fn examine_gateway(network: Network, set: &NetworkSettings) -> Finding {
+fn examine_gateway(network: &Provider, set: &NetworkSettings) -> Finding {
     let check = match network {
-        Network::Ethoca => "network ETHOCA",
-        Network::Verifi => "network VERIFI",
-        Network::Cdrn => "network CDRN",
+        Provider::Ethoca => "network ETHOCA",
+        Provider::Verifi => "network VERIFI",
+        _ => "network CDRN",
     };
     if let Err(error) = credential(network, set).and_then(|credential| provider(set, credential)) {
         return Finding::wrong(check, error.to_string(), "mend it: until then no command runs that opens the database");
@@ -221,7 +224,7 @@ fn examine_gateway(network: Network, set: &NetworkSettings) -> Finding {
     ];
     let promised: Vec<&str> = promises.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words).collect();
     if promised.is_empty() {
-        let found = format!("{} is answered by {}, which can do nothing about a lost answer", network.name(), set.url);
+        let found = format!("{} is answered by {}, which can do nothing about a lost answer", network, set.url);
         let advice = "where it can: say lookup, idempotent or final_error_only; until then a person settles each one";
         return Finding::notice(check, found, advice);
     }

@@ -15,14 +15,13 @@ use tokio::time::timeout;
 use super::{
     alerts::alert_records,
     args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs},
-    context::Context,
+    context::{self, Context},
     database::{OpenedBy, key_file},
     failure::{Misused, SaidAlready, Signalled},
     local::Local,
     networks::{self, Known},
     process::{Signals, variable},
     profiles::for_console,
-    program_log,
     rules::RulesText,
     settings_file::SettingsFile,
     target::{CredentialSource, RemoteTarget, credential_variable},
@@ -106,7 +105,7 @@ async fn open_once(
     let rules = RulesText::of(context);
     let settings = with_rules(settings, &rules)?;
     let local = Local::making_for(context, OpenedBy::Console).await?;
-    let log_trouble = program_log::start(context, &context.home.data_dir);
+    let log_trouble = context::start(context, &context.home.data_dir);
     let organization = local.chosen(context.organization(&args.organization)).await?;
     let caller = local.caller(organization.as_deref()).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
@@ -192,7 +191,7 @@ async fn elsewhere(
     };
     let session = Session {
         desk_dir: Some(desk),
-        log_trouble: program_log::start(context, &context.home.data_dir),
+        log_trouble: context::start(context, &context.home.data_dir),
         rules: Some(Arc::new(rules)),
         profiles: for_console(context, here),
         keeper: settings_keeper(context, args),

@@ -1,19 +1,25 @@
-//! `avert orders`: the shop's orders, kept by the desk of a profile and never by an engine.
+//! `avert orders` and `avert sales`: the shop's orders and monthly sales, kept by the desk of a profile and never by an
+//! engine.
 
 use anyhow::anyhow;
 use serde_json::json;
 
 use super::{
-    args::{OrderImportArgs, OrdersCommand},
+    args::{OrderImportArgs, OrdersCommand, RemoteArgs, SalesCommand},
     context::Context,
     failure::SaidAlready,
     import::{ColumnNames, Input, Rejects, bytes_read, open, print},
     local::Local,
-    output::ListColumns,
+    output::{ListColumns, Report},
+    profile_access::unusable,
 };
 use crate::{
-    desk::{Desk, OrderCounts, OrderDatabase, OrderOwner},
-    domain::{IngestReport, MerchantOrder, OrderField, RejectedRow},
+    console::text::count,
+    desk::{Desk, OrderCounts, OrderDatabase, OrderOwner, SalesCount},
+    domain::{
+        IngestReport, MerchantOrder, OrderField, RejectedRow, SalesMonth,
+        time::{Clock as _, SystemClock, to_iso},
+    },
     wire::import::{OrderFileError, OrderImporter},
 };
 
@@ -154,4 +160,55 @@ fn take_in(
     let OrderCounts { created, updated, unchanged, older_states } = orders.import(std::mem::take(batch))?;
     total.add(IngestReport { created, updated, unchanged, rejected: Vec::new() });
     Ok(older_states)
+}
+
+pub(super) fn sales(context: &Context, command: SalesCommand) -> anyhow::Result<()> {
+    let answer = match command {
+        SalesCommand::Set(args) => {
+            let now = SystemClock.now();
+            if args.month > SalesMonth::of(now) {
+                refuse!("{} is still to come: sales are entered for this month or one before", args.month);
+            }
+            let entered = SalesCount { month: args.month, scheme: args.network, count: args.count, entered_at: now };
+            Desk::open(args.remote.desk(context)?)?.sales().set(entered).map_err(unusable)?;
+            let said = format!(
+                "sales of {} on {} cards: {}",
+                entered.month.words(),
+                entered.scheme.name(),
+                count(entered.count)
+            );
+            Report::one(sales_columns().record(&entered), said)
+        }
+        SalesCommand::List(args) => sales_listing(&entered_sales(context, &args.remote)?),
+    };
+    context.output.print(&answer)
+}
+
+/// Returns the sales that were entered. A missing desk is not made; on this machine its location may be mistyped.
+fn entered_sales(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCount>> {
+    let directory = remote.desk(context)?;
+    let is_own = directory == context.home.desk();
+    let entered =
+        if directory.exists() { Desk::open(directory)?.sales().list().map_err(unusable)? } else { Vec::new() };
+    if entered.is_empty() && is_own {
+        context.home.require_data()?;
+    }
+    Ok(entered)
+}
+
+fn sales_columns() -> ListColumns<'static, SalesCount> {
+    ListColumns::new()
+        .both("month", "MONTH", |sales: &SalesCount| json!(sales.month.to_string()))
+        .both("network", "NETWORK", |sales| json!(sales.scheme.as_str()))
+        .member("count", |sales| json!(sales.count))
+        .shown("SALES", |sales| count(sales.count))
+        .right()
+        .both("enteredAt", "ENTERED", |sales| json!(to_iso(sales.entered_at)))
+}
+
+fn sales_listing(all: &[SalesCount]) -> Report {
+    let note = all
+        .is_empty()
+        .then(|| "none were entered; `avert sales set 2026-11 --network visa --count N` enters them".to_owned());
+    sales_columns().report(all, note)
 }

@@ -1,9 +1,6 @@
 //! `avert completions`, `avert man` and `avert help`, made from the clap tree and from the pages of the reference.
 
-mod layout;
 mod markdown;
-mod roff;
-mod text;
 
 use std::{
     fs,
@@ -50,7 +47,7 @@ fn write_pages(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     clap_mangen::generate_to(Cli::tree(), directory)?;
     TOPICS.iter().try_for_each(|topic| {
-        let page = roff::roff(topic.name, topic.about, &markdown::blocks(topic.page));
+        let page = markdown::roff(topic.name, topic.about, &markdown::blocks(topic.page));
         fs::write(directory.join(format!("avert-{}.7", topic.name)), page)
     })
 }
@@ -82,7 +79,7 @@ fn shown(topic: &Topic, everywhere: &Everywhere) -> String {
         .then(crossterm::terminal::size)
         .and_then(Result::ok)
         .map_or(WIDTH, |(columns, _)| columns.into());
-    text::text(&markdown::blocks(topic.page), columns.clamp(NARROWEST, WIDEST), styled)
+    markdown::text(&markdown::blocks(topic.page), columns.clamp(NARROWEST, WIDEST), styled)
 }
 
 /// Returns the help of the command that these words name.

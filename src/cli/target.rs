@@ -4,8 +4,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use super::{
     args::RemoteArgs,
+    ask::{credential_in, read_credential},
     context::Context,
-    credential_file::{credential_in, read_credential},
     failure::Misused,
     process::{variable, without_empty},
     profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld},

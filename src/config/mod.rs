@@ -23,14 +23,15 @@ mod table;
 mod tests;
 mod values;
 
-pub use networks::{Network, NetworkAuth, NetworkSettings};
+pub use networks::{NetworkAuth, NetworkSections, NetworkSettings};
 pub use table::{ConfigError, Setting, SettingSection};
 pub use values::*;
 
 use table::{Ignored, SettingTable, SettingType, table};
 
 use crate::domain::{
-    Environment, LinkTemplate, QuietHours, database::DatabaseLocation, webhook::address::AllowedNetwork, without_mark,
+    Environment, LinkTemplate, Provider, QuietHours, database::DatabaseLocation, webhook::address::AllowedNetwork,
+    without_mark,
 };
 
 table! {
@@ -61,7 +62,7 @@ table! {
         /// Answers go to a network by a gateway: an HTTP service of yours that speaks the provider contract. A
         /// network without a gateway is played by a simulator inside the engine, and answers to its alerts reach
         /// nobody. Set up one section for each network: ethoca, verifi, cdrn.
-        providers: BTreeMap<Network, NetworkSettings>;
+        providers: NetworkSections;
         /// The networks without a gateway.
         simulator: SimulatorSettings;
         /// The console.
@@ -286,13 +287,13 @@ impl Settings {
     }
 
     /// Returns the networks that have a gateway, with their settings.
-    pub fn gateways(&self) -> impl Iterator<Item = (Network, &NetworkSettings)> {
-        self.providers.iter().filter(|(_, set)| !set.simulated).map(|(network, set)| (*network, set))
+    pub fn gateways(&self) -> impl Iterator<Item = (&'static Provider, &NetworkSettings)> {
+        self.providers.given().filter(|(_, set)| !set.simulated)
     }
 
     /// Returns the networks whose gateway was removed: their section says `simulated = true`.
-    pub fn removed_gateways(&self) -> impl Iterator<Item = Network> {
-        self.providers.iter().filter(|(_, set)| set.simulated).map(|(network, _)| *network)
+    pub fn removed_gateways(&self) -> impl Iterator<Item = &'static Provider> {
+        self.providers.given().filter(|(_, set)| set.simulated).map(|(network, _)| network)
     }
 
     /// Reads the settings from a file's text, without the environment. `file` names the origin of the text in errors.

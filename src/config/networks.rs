@@ -1,13 +1,13 @@
 //! Configuration of the networks: gateways, authentication, capabilities.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::{
     table::{ConfigError, SettingSection, SettingTable, table},
-    values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, word, words},
+    values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, words},
 };
 use crate::domain::{
     Provider,
@@ -15,64 +15,21 @@ use crate::domain::{
     webhook::auth::valid_header,
 };
 
-/// A network that can have a gateway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum Network {
-    /// ETHOCA.
-    Ethoca,
-    /// VERIFI.
-    Verifi,
-    /// CDRN.
-    Cdrn,
+/// Sections of the networks that can have a gateway.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkSections {
+    pub ethoca: Option<NetworkSettings>,
+    pub verifi: Option<NetworkSettings>,
+    pub cdrn: Option<NetworkSettings>,
 }
 
-impl Network {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Ethoca, Self::Verifi, Self::Cdrn];
-
-    /// Returns its words: in settings, in the interface, and its two environment variables.
-    const fn words(self) -> [&'static str; 4] {
-        match self {
-            Self::Ethoca => ["ethoca", "ETHOCA", "AVERT_ETHOCA_URL", "AVERT_ETHOCA_CREDENTIAL"],
-            Self::Verifi => ["verifi", "VERIFI", "AVERT_VERIFI_URL", "AVERT_VERIFI_CREDENTIAL"],
-            Self::Cdrn => ["cdrn", "CDRN", "AVERT_CDRN_URL", "AVERT_CDRN_CREDENTIAL"],
-        }
-    }
-
-    /// Returns the word in settings, such as `ethoca`.
-    pub const fn as_str(self) -> &'static str {
-        self.words()[0]
-    }
-
-    /// Returns the name in the interface, such as `ETHOCA`.
-    pub const fn name(self) -> &'static str {
-        self.words()[1]
-    }
-
-    /// Returns the environment variable with the address of the gateway.
-    pub const fn url_variable(self) -> &'static str {
-        self.words()[2]
-    }
-
-    /// Returns the environment variable with the credential itself.
-    pub const fn credential_variable(self) -> &'static str {
-        self.words()[3]
-    }
-}
-
-impl From<Network> for Provider {
-    fn from(network: Network) -> Self {
-        match network {
-            Network::Ethoca => Provider::Ethoca,
-            Network::Verifi => Provider::Verifi,
-            Network::Cdrn => Provider::Cdrn,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Network {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        word(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+impl NetworkSections {
+    /// Returns the networks that have a section, with their settings.
+    pub fn given(&self) -> impl Iterator<Item = (&'static Provider, &NetworkSettings)> {
+        let Self { ethoca, verifi, cdrn } = self;
+        let all = [(&Provider::Ethoca, ethoca), (&Provider::Verifi, verifi), (&Provider::Cdrn, cdrn)];
+        all.into_iter().filter_map(|(network, set)| Some((network, set.as_ref()?)))
     }
 }
 
@@ -148,8 +105,16 @@ impl NetworkSettings {
         BaseUrl::parse(&self.url, plain_http).map_err(|error| format!("url {error}"))
     }
 
+    /// Sets the address of the gateway; the other settings stay.
+    fn at(self, url: String) -> Result<Self, String> {
+        if self.simulated {
+            return Err("goes to a gateway, but the settings file says simulated = true of this network".to_owned());
+        }
+        Self { url, ..self }.check()
+    }
+
     /// Checks the settings and normalizes the address; the error says what is wrong and what is allowed.
-    pub(super) fn check(self) -> Result<Self, String> {
+    fn check(self) -> Result<Self, String> {
         if self.simulated {
             let nothing_else = self == Self { simulated: true, ..Self::default() };
             let refused = || {
@@ -187,12 +152,14 @@ impl<'de> Deserialize<'de> for NetworkSettings {
     }
 }
 
-impl SettingTable for BTreeMap<Network, NetworkSettings> {
+impl SettingTable for NetworkSections {
     fn read_environment(&mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
-        for network in Network::ALL {
-            let variable = network.url_variable();
+        let Self { ethoca, verifi, cdrn } = self;
+        let all = [("AVERT_ETHOCA_URL", ethoca), ("AVERT_VERIFI_URL", verifi), ("AVERT_CDRN_URL", cdrn)];
+        for (variable, section) in all {
             if let Some(url) = lookup(variable).filter(|url| !url.is_empty()) {
-                set_gateway(self, network, url).map_err(|message| ConfigError::Variable { variable, message })?;
+                let known = section.take().unwrap_or_default();
+                *section = Some(known.at(url).map_err(|message| ConfigError::Variable { variable, message })?);
             }
         }
         Ok(())
@@ -202,16 +169,6 @@ impl SettingTable for BTreeMap<Network, NetworkSettings> {
         all.push(SettingSection { name: name.to_owned(), help, settings: &[] });
         NetworkSettings::describe("providers.ethoca", "", all);
     }
-}
-
-/// Sets the address of a network's gateway; its other settings from the file stay.
-fn set_gateway(all: &mut BTreeMap<Network, NetworkSettings>, network: Network, url: String) -> Result<(), String> {
-    let known = all.remove(&network).unwrap_or_default();
-    if known.simulated {
-        return Err(format!("goes to a gateway, but the settings file says simulated = true of {}", network.as_str()));
-    }
-    all.insert(network, NetworkSettings { url, ..known }.check()?);
-    Ok(())
 }
 
 #[cfg(test)]
@@ -244,11 +201,15 @@ mod tests {
 
         let expected =
             NetworkSettings { url: "https://gateway.example/ethoca".to_owned(), ..NetworkSettings::default() };
-        assert_eq!(read.providers[&Network::Ethoca], expected);
+        assert_eq!(read.providers.ethoca, Some(expected));
     }
 
     #[rstest]
-    #[case("[providers.visa]\nurl = \"https://a.example\"", 1, "\"visa\" is not allowed: one of ethoca, verifi, cdrn")]
+    #[case(
+        "[providers.visa]\nurl = \"https://a.example\"",
+        1,
+        "unknown field `visa`, expected one of `ethoca`, `verifi`, `cdrn`"
+    )]
     #[case("[providers.cdrn]\nlookup = true", 1, "url is required: an http or https address")]
     #[case("[providers.cdrn]\nurl = \"http://a.example\"", 1, "url is plain http beyond this machine")]
     #[case(
@@ -306,7 +267,10 @@ mod tests {
             (name == "AVERT_CDRN_URL").then(|| "https://a.example".to_owned())
         });
 
-        assert_eq!((alone.gateways().count(), alone.removed_gateways().collect::<Vec<_>>()), (0, vec![Network::Cdrn]));
+        assert_eq!(
+            (alone.gateways().count(), alone.removed_gateways().collect::<Vec<_>>()),
+            (0, vec![&Provider::Cdrn])
+        );
         let error = both.unwrap_err().to_string();
         assert!(error.contains("AVERT_CDRN_URL") && error.contains("simulated = true"), "{error}");
     }
@@ -324,10 +288,10 @@ mod tests {
 
         let providers = Settings::load(Some(&file), variables).unwrap().providers;
 
-        let cdrn = &providers[&Network::Cdrn];
+        let cdrn = providers.cdrn.unwrap();
         assert_eq!((cdrn.url.as_str(), cdrn.lookup), ("https://environment.example", true));
-        assert_eq!(providers[&Network::Ethoca].url, "http://127.0.0.1:9000");
-        assert!(!providers.contains_key(&Network::Verifi));
+        assert_eq!(providers.ethoca.unwrap().url, "http://127.0.0.1:9000");
+        assert!(providers.verifi.is_none());
     }
 
     #[test]

@@ -2,12 +2,9 @@
 
 mod answer;
 mod export;
-mod export_part;
 mod many;
-mod named;
 mod resolve;
 mod run_file;
-mod sending;
 
 use super::{
     args::AlertsCommand,
@@ -20,7 +17,7 @@ use crate::{desk::find::find_everywhere, domain::FindQuery};
 pub(super) use answer::single;
 pub(super) use export::{alert_records, read_whole_list};
 
-use answer::{finding, listing, query};
+use answer::{find_named, finding, listing, query, require_name};
 
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
@@ -31,9 +28,9 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
             listing(&page, source.now())?
         }
         AlertsCommand::Show(args) => {
-            named::require(&args.id)?;
+            require_name(&args.id)?;
             let source = AlertAccess::open(&context, &args.source).await?;
-            single(&named::find(&source, &args.id, args.provider.as_deref()).await?, source.now())?
+            single(&find_named(&source, &args.id, args.provider.as_deref()).await?, source.now())?
         }
         AlertsCommand::Find(args) => {
             let asked = FindQuery::parse(&args.text.join(" ")).map_err(Misused)?;

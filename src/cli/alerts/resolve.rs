@@ -1,6 +1,7 @@
-//! `avert alerts resolve`: one decision from flags, confirmed, sent once.
+//! `avert alerts resolve`: one decision from flags, confirmed, sent once, with the same steps in the desk's journal as
+//! from a console.
 
-use std::collections::HashMap;
+use std::{cell::Cell, collections::HashMap};
 
 use anyhow::bail;
 
@@ -14,32 +15,35 @@ use super::{
         process::Signals,
         source::AlertAccess,
     },
-    answer::{answered, as_decided, card, in_words, joined},
-    named,
-    sending::{CommandDecision, CommandJournal},
+    answer::{answered, as_decided, card, find_named, in_words, joined, require_name},
 };
 use crate::{
     desk::{
-        AnswerStep,
-        ledger::preflight::{KnownRefunds, PreflightResult, paid_twice},
+        AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep,
+        ledger::{
+            known_answers::KnownAnswer,
+            preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult, paid_twice},
+            sender::{self, Landing, step_by_error},
+            steps::new_command_key,
+        },
     },
     domain::{
-        Alert, Environment, Money, Resolution, ResolutionAttempt, ResolutionParts, Timestamp,
+        Alert, AlertId, Environment, Money, Resolution, ResolutionAttempt, ResolutionParts, Timestamp,
         duplicate::{self, Duplicate, DuplicateState},
         resolution::Decision,
         time::to_iso,
     },
-    service::ServiceError,
+    service::{ResolveRequest, ServiceError},
     wire::Dialect,
 };
 
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
     let name = args.id.as_deref().unwrap_or_default();
-    named::require(name)?;
+    require_name(name)?;
     let source = AlertAccess::open_as_operator(context, &args.source).await?;
     source.require_writable()?;
     // Read before anything else: the question has to show the alert.
-    let alert = named::find(&source, name, args.provider.as_deref()).await?;
+    let alert = find_named(&source, name, args.provider.as_deref()).await?;
     let id = alert.id;
     let resolution = resolution(&args, source.dialect, alert.money().as_ref())?;
     if alert.outcome.is_some() && args.idempotency_key.is_none() {
@@ -73,16 +77,13 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         PreflightResult::PaidTwice(other) => bail!("not sent: {}", paid_twice(&other)),
     }
     let mut signals = Signals::listen()?;
-    let (journal, key) = (CommandJournal::open(&source), decision.key.clone());
-    let landed = tokio::select! {
-        landed = journal.send(decision, &source) => landed?,
-        signal = signals.next() => {
-            journal.became(key, AnswerStep::Unknown(format!("{signal} ended the command before its answer came")));
-            say!("the decision may have left, and its answer was not waited for: `avert alerts show {id}` \
-                tells what became of it");
-            return Err(Signalled(signal).into());
-        }
-    };
+    let sent = CommandJournal::open(&source).send(decision, &source, &mut signals).await;
+    let landed = sent.inspect_err(|_| {
+        say!(
+            "the decision may have left, and its answer was not waited for: `avert alerts show {id}` tells what became \
+             of it"
+        );
+    })??;
     if landed.found {
         say!("the alert is {}", as_decided());
     }
@@ -241,6 +242,131 @@ fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environ
         },
         printable(&joined(about))
     )
+}
+
+/// Decision that a command sends.
+pub(super) struct CommandDecision {
+    pub(super) alert: Alert,
+    pub(super) resolution: Resolution,
+    /// Key in the journal.
+    pub(super) key: String,
+    /// Idempotency key for the service.
+    pub(super) idempotency_key: String,
+    /// Run that it is part of.
+    pub(super) together: Option<JournalRun>,
+    /// Refunds on its payment that were known when it was confirmed.
+    pub(super) known: KnownRefunds,
+    /// Reason for which duplicates could not be searched.
+    pub(super) unlooked: Option<String>,
+}
+
+impl CommandDecision {
+    /// Makes a decision under a new key.
+    pub(super) fn new(alert: Alert, resolution: Resolution) -> Self {
+        let key = new_command_key();
+        Self {
+            alert,
+            resolution,
+            idempotency_key: key.clone(),
+            key,
+            together: None,
+            known: KnownRefunds::default(),
+            unlooked: None,
+        }
+    }
+
+    /// Looks right before it is sent for what speaks against it. `answers` are those that neither the service's lists
+    /// nor the journal may tell of yet.
+    pub(super) async fn preflight(
+        &self,
+        source: &AlertAccess,
+        answers: &HashMap<AlertId, KnownAnswer>,
+    ) -> PreflightResult {
+        let look = Preflight {
+            alert: self.alert.clone(),
+            sort: PreflightKind::of(&self.resolution, false),
+            known: self.known.clone(),
+            answers: HashMap::new(),
+            within: LONGEST,
+        };
+        let advise = |alert: &Alert, others: &[Alert]| {
+            source.order_advice(alert, others).map_err(|error| ServiceError::Unavailable(error.to_string()))
+        };
+        let mut look = look.knowing(source.history());
+        look.answers.extend(answers.iter().map(|(id, answer)| (*id, answer.clone())));
+        look.look(&source.deployment, advise).await
+    }
+
+    /// Returns the journal's steps of sending it. It has no undo time.
+    fn leaving(&self) -> Vec<JournalStep> {
+        let (decision, said) = (self.key.clone(), JournalDecision::of(&self.alert, &self.resolution));
+        let staged =
+            JournalStep::Staged { decision: decision.clone(), said, rule: None, together: self.together.clone() };
+        let unlooked = self.unlooked.clone().map(|why| JournalStep::Unlooked { decision: decision.clone(), why });
+        [staged].into_iter().chain(unlooked).chain([JournalStep::Sent { decision }]).collect()
+    }
+}
+
+/// Journal of the desk for a command. Where it cannot be written a decision is sent all the same, as the alert may
+/// expire; the error is reported once.
+pub(super) struct CommandJournal {
+    journal: Option<Journal>,
+    is_told: Cell<bool>,
+}
+
+impl CommandJournal {
+    /// Opens the journal.
+    pub(super) fn open(source: &AlertAccess) -> Self {
+        let mut opened = Self { journal: None, is_told: Cell::default() };
+        match source.open_journal() {
+            Ok(journal) => opened.journal = journal,
+            Err(error) => opened.tell(&error),
+        }
+        opened
+    }
+
+    /// Sends a decision. The journal holds the sending on the disk before, and the result after: unconfirmed where a
+    /// signal ends the wait for the reply, which is the outer error.
+    pub(super) async fn send(
+        &self,
+        decision: CommandDecision,
+        source: &AlertAccess,
+        signals: &mut Signals,
+    ) -> Result<Result<Landing, ServiceError>, Signalled> {
+        self.write(decision.leaving());
+        let CommandDecision { alert, resolution, key, idempotency_key, .. } = decision;
+        let request = ResolveRequest { resolution, idempotency_key: Some(idempotency_key) };
+        let gaps = sender::gaps_of_a_command();
+        tokio::select! {
+            biased;
+            landed = sender::resolve(&*source.alerts, alert.id, request, &*source.clock, &gaps) => {
+                self.became(key, landed.as_ref().map_or_else(step_by_error, Landing::step));
+                Ok(landed)
+            }
+            signal = signals.next() => {
+                let unanswered = format!("{signal} ended the command before its answer came");
+                self.became(key, AnswerStep::Unknown(unanswered));
+                Err(Signalled(signal))
+            }
+        }
+    }
+
+    /// Writes the result of a decision.
+    pub(super) fn became(&self, key: String, step: AnswerStep) {
+        self.write(step.line(key).into_iter().collect());
+    }
+
+    fn write(&self, steps: Vec<JournalStep>) {
+        if let Some(Err(error)) = self.journal.as_ref().map(|journal| journal.append_all(steps)) {
+            self.tell(&error);
+        }
+    }
+
+    fn tell(&self, error: &DeskError) {
+        if !self.is_told.replace(true) {
+            say!("warning: {error}. Answers are sent all the same; what is missing there no console knows");
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{
-    remote::{RemoteArgs, SourceArgs},
-    shared::ReadingArgs,
-};
+use super::{remote::SourceArgs, shared::ReadingArgs};
 use crate::domain::find::MOST_FOUND;
 
 /// `avert alerts`.
@@ -49,20 +46,6 @@ pub(crate) struct AlertFindArgs {
     pub(crate) size: u32,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-}
-
-impl AlertsCommand {
-    /// Merges in the flags that stood before the command.
-    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
-        let remote = match self {
-            Self::List(args) => &mut args.source.remote,
-            Self::Show(args) => &mut args.source.remote,
-            Self::Find(args) => &mut args.source.remote,
-            Self::Resolve(args) => &mut args.source.remote,
-            Self::Export(args) => &mut args.source.remote,
-        };
-        *remote = std::mem::take(remote).or(before);
-    }
 }
 
 /// `avert alerts list`: every parameter of the interface's list operation.

@@ -22,14 +22,8 @@ pub(crate) enum JournalCommand {
     Export(JournalExportArgs),
 }
 
-/// Help of `--profile`, which chooses the desk.
-const PROFILE: &str = "The profile whose desk is meant; local for this machine's own alerts. Default: the current one \
-    [env: AVERT_PROFILE]";
-const URL: &str = "The deployment whose desk is meant, where it has no profile [env: AVERT_URL]";
-
 /// `avert journal export`.
 #[derive(Debug, Clone, Default, Args)]
-#[command(mut_arg("profile", |arg| arg.help(PROFILE)), mut_arg("url", |arg| arg.help(URL)))]
 pub(crate) struct JournalExportArgs {
     #[command(flatten)]
     pub(crate) desk: DeskArgs,
@@ -48,13 +42,6 @@ pub(crate) struct JournalExportArgs {
     /// Write a file, which must not be there yet, in place of stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
-}
-
-impl JournalExportArgs {
-    /// Merges in the deployment of the flags before the command, where these name none.
-    pub(crate) fn or(self, before: RemoteArgs) -> Self {
-        Self { desk: self.desk.or(before), ..self }
-    }
 }
 
 /// Start of a time range: a fixed time, or an age.
@@ -134,14 +121,6 @@ pub(crate) struct OrderImportArgs {
     pub(crate) desk: DeskArgs,
 }
 
-impl OrdersCommand {
-    /// Merges in the flags that stood before the command.
-    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
-        let Self::Import(args) = self;
-        args.desk = std::mem::take(&mut args.desk).or(before);
-    }
-}
-
 fn header(text: &str) -> Result<NamedColumn, String> {
     named_column(text, |column| {
         let known: Vec<&str> = OrderField::ALL.iter().map(|field| field.as_str()).collect();
@@ -175,16 +154,6 @@ pub(crate) struct RehearseArgs {
     pub(crate) source: SourceArgs,
 }
 
-impl RulesCommand {
-    /// Merges in the flags that stood before the command.
-    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
-        match self {
-            Self::List => {}
-            Self::Rehearse(args) => args.source.remote = std::mem::take(&mut args.source.remote).or(before),
-        }
-    }
-}
-
 /// `avert sales`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SalesCommand {
@@ -215,17 +184,6 @@ pub(crate) struct SalesSetArgs {
 pub(crate) struct SalesListArgs {
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
-}
-
-impl SalesCommand {
-    /// Merges in the flags that stood before the command.
-    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
-        let remote = match self {
-            Self::Set(args) => &mut args.remote,
-            Self::List(args) => &mut args.remote,
-        };
-        *remote = std::mem::take(remote).or(before);
-    }
 }
 
 #[cfg(test)]

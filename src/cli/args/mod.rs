@@ -1,9 +1,7 @@
 //! The clap tree: every command and flag there is.
 
 mod alerts;
-mod connection;
 mod desk;
-mod profiles;
 mod remote;
 mod shared;
 mod webhooks;
@@ -16,15 +14,14 @@ pub(super) use self::alerts::{AlertExportArgs, AlertResolveArgs, AlertsCommand};
 #[cfg(test)]
 pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
 #[cfg(test)]
-pub(super) use self::connection::AccessArgs;
+pub(super) use self::remote::AccessArgs;
 use self::shared::{ReadingArgs, named_column, word_of};
 pub(super) use self::{
     desk::{
         JournalCommand, JournalExportArgs, OrderImportArgs, OrdersCommand, RehearseArgs, RulesCommand, SalesCommand,
         SinceWhen,
     },
-    profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand},
-    remote::{RemoteArgs, SourceArgs},
+    remote::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand, RemoteArgs, SourceArgs},
     shared::{ConsoleArgs, Everywhere, Format, NamedColumn, OrganizationArgs},
     webhooks::{
         CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs,
@@ -113,7 +110,8 @@ pub(super) enum Command {
     /// Deployments by name, with their credentials in the system's keyring
     #[command(subcommand)]
     Profiles(ProfilesCommand),
-    /// Save the credential of a profile, once the deployment has accepted it
+    /// Save the credential of a profile, once the deployment has accepted it; without a file or a variable it is asked
+    /// for
     Login(LoginArgs),
     /// Remove the credentials of a profile from this machine
     Logout(LogoutArgs),
@@ -151,6 +149,37 @@ pub(super) enum Command {
     Man(ManArgs),
     /// Print a page of the reference, or the help of a command
     Help(HelpArgs),
+}
+
+impl Command {
+    /// Merges in the flags of another deployment that stood before the command. Returns the first one that it has no
+    /// use for: commands on the files of a desk take only the choice of the desk from them.
+    pub(super) fn take_remote(&mut self, before: RemoteArgs) -> Option<&'static str> {
+        let remote = match self {
+            Self::Open(args) => &mut args.remote,
+            Self::Alerts(AlertsCommand::List(args)) => &mut args.source.remote,
+            Self::Alerts(AlertsCommand::Show(args)) => &mut args.source.remote,
+            Self::Alerts(AlertsCommand::Find(args)) => &mut args.source.remote,
+            Self::Alerts(AlertsCommand::Resolve(args)) => &mut args.source.remote,
+            Self::Alerts(AlertsCommand::Export(args)) => &mut args.source.remote,
+            Self::Rules(RulesCommand::Rehearse(args)) => &mut args.source.remote,
+            Self::Sales(SalesCommand::Set(args)) => &mut args.remote,
+            Self::Sales(SalesCommand::List(args)) => &mut args.remote,
+            Self::Journal(JournalCommand::Export(JournalExportArgs { desk, .. }))
+            | Self::Orders(OrdersCommand::Import(OrderImportArgs { desk, .. })) => {
+                *desk = std::mem::take(desk).or(before);
+                return None;
+            }
+            Self::Login(LoginArgs { profile, .. }) | Self::Logout(LogoutArgs { profile }) => {
+                *profile = profile.take().or_else(|| before.profile.clone());
+                return RemoteArgs { profile: None, ..before }.first_given();
+            }
+            Self::Rules(RulesCommand::List) => return None,
+            _ => return before.first_given(),
+        };
+        *remote = std::mem::take(remote).or(before);
+        None
+    }
 }
 
 /// `avert backup`.

@@ -9,10 +9,7 @@ use chrono::{Datelike, Duration};
 use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus, seq::IndexedRandom};
 use rust_decimal::Decimal;
 
-use super::{
-    catalogue::{AlertKind, CardRange, Catalogue, Issuer, Merchant, RULES},
-    shop::order_of,
-};
+use super::shop::{AlertKind, CardRange, Catalogue, Issuer, Merchant, RULES, order_of};
 use crate::domain::{
     Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OrderState, OutcomeId, Provider,
     Resolution, Timestamp,

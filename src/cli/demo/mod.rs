@@ -1,35 +1,37 @@
 //! `avert demo`: the console on a throwaway engine, with test alerts that keep arriving and receivers of its webhooks.
 
-mod catalogue;
 mod feed;
 mod shop;
-mod throwaway;
-mod unreliable;
 
 use std::{
-    net::Ipv4Addr,
+    collections::HashMap,
+    fs::{self, File, TryLockError},
+    io,
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use anyhow::Context as _;
+use axum::{
+    Router,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub use feed::DemoFeed;
-
-use self::{catalogue::RULES, throwaway::Throwaway};
+use self::shop::RULES;
 use super::{
     args::DemoArgs,
-    context::Context,
+    context::{self, Context, Home},
     database::OpenedBy,
     failure::{Misused, Signalled},
-    home::Home,
     local::{Local, Running},
     open::{attend, console_settings, require_terminal, session, with_rules},
     process::Signals,
-    program_log,
     rules::RulesText,
 };
 use crate::{
@@ -48,6 +50,7 @@ use crate::{
     },
     service::{Credentials, Intake, Webhooks},
 };
+pub use feed::DemoFeed;
 
 /// Longest wait for a demo's unfinished work.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -113,7 +116,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         webhooks: config::Webhooks { allow: AllowedNetwork::loopback().to_vec(), ..config::Webhooks::default() },
         ..Settings::default()
     };
-    let log_trouble = program_log::start(context, &home.data_dir);
+    let log_trouble = context::start(context, &home.data_dir);
     let by = if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command };
     let local = Local::open(&home, &settings, by).await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
@@ -130,7 +133,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
     }
     let running = local.start_dispatching(DispatcherSettings {
         drain: PATIENCE,
-        gaps: &unreliable::GAPS_SECONDS,
+        gaps: &GAPS_SECONDS,
         ..DispatcherSettings::default()
     })?;
     let receivers = receivers(&acting, &local.clock, running.cancel.clone());
@@ -216,7 +219,7 @@ async fn receivers(
         acting.add_endpoint(NewEndpoint { signing, ..NewEndpoint::new(receiver.url().parse()?, auth) }).await?;
         receivers.push(receiver);
     }
-    let unreliable = unreliable::start(cancel).await?;
+    let unreliable = start_unreliable(cancel).await?;
     acting.add_endpoint(NewEndpoint::new(format!("http://{unreliable}/").parse()?, header())).await?;
     Ok(receivers)
 }
@@ -269,4 +272,194 @@ async fn pause() -> anyhow::Result<()> {
         .context("waiting failed")?
         .context("the keyboard cannot be read")?;
     Ok(())
+}
+
+/// Prefix of the directories of demos.
+const PREFIX: &str = "avert-demo-";
+
+/// Prefix of a directory until its lock is held: the sweep skips these.
+const NEW_PREFIX: &str = ".avert-demo-new-";
+
+/// Attempts to remove a directory.
+const REMOVALS: usize = 5;
+
+const LOCK: &str = "alive.lock";
+
+/// Temporary directory of a demo: removed on every exit, and when a demo was killed, by the next one. A demo holds a
+/// lock on a file in it for as long as it lives; a directory without a held lock was left by a killed demo.
+#[derive(Debug)]
+struct Throwaway {
+    path: PathBuf,
+    /// Lock that is held until the directory is gone.
+    _alive: File,
+}
+
+impl Throwaway {
+    /// Makes a directory of mode 0700 in `parent`, after removing those that killed demos of the same user left there.
+    fn new_in(parent: &Path) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(NEW_PREFIX);
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let made = builder.tempdir_in(parent)?;
+        let alive = File::create(made.path().join(LOCK))?;
+        alive.lock()?;
+        sweep(parent, made.path())?;
+        let name = made.path().file_name().map(|name| name.to_string_lossy().replace(NEW_PREFIX, PREFIX));
+        let path = parent.join(name.unwrap_or_default());
+        // Only now can a sweep see the directory, and by now its lock is held.
+        fs::rename(made.path(), &path)?;
+        let _gone = made.keep();
+        Ok(Self { path, _alive: alive })
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Throwaway {
+    fn drop(&mut self) {
+        // A demo that ends in the middle of its work may still write a file while its directory is removed.
+        let gone = (0..REMOVALS).any(|_| fs::remove_dir_all(&self.path).is_ok() || !self.path.exists());
+        if !gone {
+            tracing::warn!(path = %self.path.display(), "the demo's directory could not be removed; the next demo \
+                will try");
+        }
+    }
+}
+
+/// Removes the directories of killed demos. Directories of other users, links and those in use stay.
+fn sweep(parent: &Path, own: &Path) -> io::Result<()> {
+    let user = owner(own)?;
+    for entry in fs::read_dir(parent)?.filter_map(Result::ok) {
+        let path = entry.path();
+        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            && owner(&path).is_ok_and(|owner| owner == user);
+        if !ours {
+            continue;
+        }
+        let dead = match File::options().write(true).open(path.join(LOCK)).map(|lock| lock.try_lock()) {
+            Ok(Ok(())) => true,
+            Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) => false,
+            // Without its lock file a directory is one that a removal did not finish.
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        if dead && let Err(error) = fs::remove_dir_all(&path) {
+            tracing::warn!(path = %path.display(), %error, "a killed demo's directory could not be removed");
+        }
+    }
+    Ok(())
+}
+
+fn owner(path: &Path) -> io::Result<u32> {
+    use std::os::unix::fs::MetadataExt;
+    fs::symlink_metadata(path).map(|metadata| metadata.uid())
+}
+
+/// Seconds between the attempts of a demo: a failed delivery is to be seen within a minute.
+const GAPS_SECONDS: [i64; 3] = [3, 6, 12];
+
+/// Number of events of which one fails. It is large enough that the endpoint earns some trust, and further attempts.
+const ONE_OF: u32 = 10;
+
+/// Number of attempts by event.
+type Tries = Arc<Mutex<HashMap<String, usize>>>;
+
+/// Starts the unreliable receiver, which fails all automatic attempts of some events and accepts them when they are
+/// resent. Returns its address.
+async fn start_unreliable(cancel: CancellationToken) -> anyhow::Result<SocketAddr> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    let router = Router::new().route("/", post(take)).with_state(Tries::default());
+    tokio::spawn(async move { axum::serve(listener, router).with_graceful_shutdown(cancel.cancelled_owned()).await });
+    Ok(address)
+}
+
+async fn take(State(tries): State<Tries>, headers: HeaderMap) -> (StatusCode, &'static str) {
+    let id = headers.get("webhook-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+    if !is_failed(&id) {
+        return (StatusCode::OK, "taken");
+    }
+    let mut tries = tries.lock().unwrap_or_else(PoisonError::into_inner);
+    let tried = tries.entry(id).or_default();
+    *tried += 1;
+    if *tried > GAPS_SECONDS.len() + 1 {
+        return (StatusCode::OK, "taken");
+    }
+    (StatusCode::SERVICE_UNAVAILABLE, "the order system is being maintained")
+}
+
+/// Returns whether the automatic attempts of an event fail.
+fn is_failed(id: &str) -> bool {
+    crc32fast::hash(id.as_bytes()).is_multiple_of(ONE_OF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn tried(tries: &Tries, id: &str) -> StatusCode {
+        let mut headers = HeaderMap::new();
+        headers.insert("webhook-id", id.parse().unwrap());
+        take(State(Arc::clone(tries)), headers).await.0
+    }
+
+    #[tokio::test]
+    async fn of_some_events_every_try_fails_and_what_is_sent_again_is_taken() {
+        let tries = Tries::default();
+        let failed = (0..).map(|number| format!("evt_{number}")).find(|id| is_failed(id)).unwrap();
+
+        for _ in 0..=GAPS_SECONDS.len() {
+            assert_eq!(tried(&tries, &failed).await, StatusCode::SERVICE_UNAVAILABLE);
+        }
+
+        assert_eq!(tried(&tries, &failed).await, StatusCode::OK);
+        let taken = (0..).map(|number| format!("evt_{number}")).find(|id| !is_failed(id)).unwrap();
+        assert_eq!(tried(&tries, &taken).await, StatusCode::OK);
+    }
+
+    fn entries(parent: &Path) -> Vec<PathBuf> {
+        fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    #[test]
+    fn the_directory_goes_with_its_value() {
+        let parent = tempfile::tempdir().unwrap();
+        let demo = Throwaway::new_in(parent.path()).unwrap();
+        fs::write(demo.path().join("avert.db"), "data").unwrap();
+        assert_eq!(entries(parent.path()), [demo.path()]);
+
+        drop(demo);
+
+        assert!(entries(parent.path()).is_empty());
+    }
+
+    #[test]
+    fn what_a_killed_demo_left_is_removed_by_the_next_one_and_a_living_one_is_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let dead = parent.path().join("avert-demo-dead");
+        fs::create_dir(&dead).unwrap();
+        fs::write(dead.join(LOCK), "").unwrap();
+        let living = Throwaway::new_in(parent.path()).unwrap();
+        assert!(!dead.exists());
+
+        let next = Throwaway::new_in(parent.path()).unwrap();
+
+        assert!(living.path().exists() && next.path().exists());
+    }
+
+    #[test]
+    fn nobody_else_can_look_into_it_and_a_link_is_left_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::write(elsewhere.path().join(LOCK), "").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), parent.path().join("avert-demo-link")).unwrap();
+
+        let demo = Throwaway::new_in(parent.path()).unwrap();
+
+        assert!(elsewhere.path().join(LOCK).exists());
+        assert_eq!(fs::metadata(demo.path()).unwrap().permissions().mode() & 0o777, 0o700);
+    }
 }

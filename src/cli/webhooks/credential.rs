@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use crate::{
     cli::{
         args::CredentialArgs,
-        credential_file::{LARGEST_FILE, parts, read_credential},
+        ask::{LARGEST_FILE, parts, read_credential},
         failure::Misused,
     },
     domain::{CaCertificates, EndpointAuth, Secret, without_mark},

@@ -1,16 +1,16 @@
-//! `avert webhooks listen`: a local listener for a deployment's webhooks.
+//! `avert webhooks listen` and `replay`: a local listener for webhooks, and its recordings sent again.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use super::credential::{ca_file, given, header_of, signing_secret};
 use crate::{
     cli::{
-        args::WebhookListenArgs,
-        failure::{Misused, say},
+        args::{WebhookListenArgs, WebhookReplayArgs},
+        failure::{Misused, SaidAlready, say},
         output::{self, print_line},
         process::{Signals, variable},
     },
@@ -22,8 +22,8 @@ use crate::{
     },
     engine::webhooks::{
         Receiver, ReceiverSettings,
-        recording::Recording,
-        reposting::{Forwarder, Reposter},
+        recording::{self, RecordedDelivery, Recording},
+        reposting::{Forwarder, Replayer, Reposter, is_taken},
     },
 };
 
@@ -36,7 +36,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2
 /// Longest wait for deliveries that are under way.
 const DRAIN: Duration = Duration::from_secs(5);
 
-pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
+pub(super) async fn listen(args: WebhookListenArgs) -> anyhow::Result<()> {
     let mut signals = Signals::listen()?;
     let (events, told) = mpsc::channel(UNPRINTED);
     let settings = settings(&args, events)?;
@@ -118,7 +118,7 @@ async fn print_all(
     };
     print(&format!("listening on http://{address}"))?;
     while let Some(event) = events.recv().await {
-        if let Some(line) = line(event) {
+        if let Some(line) = event_line(event) {
             print(&output::json(&line)?)?;
         }
     }
@@ -126,7 +126,7 @@ async fn print_all(
 }
 
 /// Returns the line of a delivery; `None` for one with a wrong credential or one that was not recorded.
-fn line(event: ReceivedEvent) -> Option<Value> {
+fn event_line(event: ReceivedEvent) -> Option<Value> {
     let ReceivedEvent { at, subject, webhook_id, receipt, verified, forwarding } = event;
     let forwarded = match forwarding {
         Forwarding::Nowhere => Value::Null,
@@ -147,4 +147,53 @@ fn line(event: ReceivedEvent) -> Option<Value> {
         "refused": refused,
         "forwarded": forwarded,
     }))
+}
+
+pub(super) async fn replay(args: WebhookReplayArgs) -> anyhow::Result<()> {
+    let url = EndpointUrl::parse(&args.to, PlainHttp::when(args.insecure_http, "say --insecure-http"));
+    let url = url.map_err(|error| misused!("--to {error}"))?;
+    let secret = signing_secret(args.secret_file.as_deref(), variable)?;
+    let trusted = ca_file(args.ca_file.as_deref())?.unwrap_or_default();
+    let reposter = Reposter::new(url, given(&args.credential, variable)?, trusted).map_err(|error| anyhow!(error))?;
+    let replayer = Replayer::new(reposter, secret, Arc::new(SystemClock))
+        .map_err(|error| misused!("the secret {}", error.message))?;
+    let path = args.file.display();
+    let lines = recording::read(&args.file).with_context(|| format!("{path} cannot be read"))?;
+    let (mut taken, mut not_taken) = (0_u64, 0_u64);
+    for (number, delivery) in lines {
+        let delivery = match delivery {
+            Ok(delivery) => delivery,
+            Err(error) => {
+                say!("{path}, line {number}: {error}");
+                not_taken += 1;
+                continue;
+            }
+        };
+        let (delivery, result) = replayer.replay(delivery).await;
+        print_line(&output::json(&replay_line(number, &delivery, &result))?)?;
+        match result {
+            Ok(status) if is_taken(status) => taken += 1,
+            Ok(_) | Err(_) => not_taken += 1,
+        }
+    }
+    match (taken, not_taken) {
+        (_, 0) => Ok(()),
+        (taken, _) => {
+            say!("{taken} of {} deliveries were accepted", taken + not_taken);
+            bail!(SaidAlready)
+        }
+    }
+}
+
+fn replay_line(number: u64, delivery: &RecordedDelivery, result: &Result<u16, String>) -> Value {
+    let subject = delivery.subject();
+    json!({
+        "line": number,
+        "receivedAt": to_iso(delivery.received_at),
+        "event": subject.event,
+        "alertId": subject.alert,
+        "webhookId": delivery.webhook_id,
+        "status": result.as_ref().ok(),
+        "error": result.as_ref().err(),
+    })
 }

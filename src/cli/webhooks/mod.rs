@@ -2,7 +2,6 @@
 
 mod credential;
 mod listen;
-mod replay;
 
 use std::path::Path;
 
@@ -61,8 +60,8 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
             delivery_log(&acting(&context, &organization).await?.delivery(id).await?)
         }
         WebhooksCommand::Redeliver(args) => redeliver(&context, &args).await?,
-        WebhooksCommand::Listen(args) => return listen::run(*args).await,
-        WebhooksCommand::Replay(args) => return replay::run(*args).await,
+        WebhooksCommand::Listen(args) => return listen::listen(*args).await,
+        WebhooksCommand::Replay(args) => return listen::replay(*args).await,
     };
     context.output.print(&answer)?;
     if taken { Ok(()) } else { bail!(SaidAlready) }

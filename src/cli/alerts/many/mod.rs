@@ -1,6 +1,5 @@
 //! `avert alerts resolve --from FILE`: sends many decisions, each once, and keeps their results beside the file.
 
-mod results;
 mod rows;
 
 use std::{collections::HashMap, path::Path};
@@ -8,10 +7,8 @@ use std::{collections::HashMap, path::Path};
 use anyhow::bail;
 
 use super::{
-    answer::as_decided,
-    named,
-    resolve::{not_compared, parts, rule_in_words, unanswerable},
-    sending::{CommandDecision, CommandJournal},
+    answer::{as_decided, find_named},
+    resolve::{CommandDecision, CommandJournal, not_compared, parts, rule_in_words, unanswerable},
 };
 use crate::{
     cli::{
@@ -38,8 +35,7 @@ use crate::{
     },
     service::ServiceError,
 };
-use results::{FileReport, ResultEntry, ResultsFile, RowOutcome, RowResult};
-use rows::{DecisionRow, SaidRow};
+use rows::{DecisionRow, FileReport, ResultEntry, ResultsFile, RowOutcome, RowResult, SaidRow};
 
 /// Advice on a row that a check warns of.
 const ALONE: &str = "decide it by itself, where you can say that it is to be answered all the same";
@@ -283,7 +279,7 @@ impl Run<'_> {
 
     /// Checks a row's decision. The error is the outcome of a row that is not to be sent.
     async fn prepare(&mut self, line: u64, said: &SaidRow) -> Result<Ready, RowOutcome> {
-        let found = named::find(self.source, &said.name, said.provider.as_deref()).await;
+        let found = find_named(self.source, &said.name, said.provider.as_deref()).await;
         let alert = found.map_err(|error| match error.downcast::<ServiceError>() {
             Ok(error) => self.refused(error),
             Err(other) => RowOutcome::new(RowResult::Refused, other.to_string()),
@@ -353,19 +349,13 @@ impl Run<'_> {
         let sending = RowOutcome::new(RowResult::Unknown, "it left, and its answer was not written").about(id);
         self.put(line, said, &sending, left.clone())?;
         let Some(kept) = &self.kept else { return Ok(sending) };
-        let key = decision.key.clone();
-        let outcome = tokio::select! {
-            biased;
-            landed = kept.journal.send(decision, self.source) => match landed {
-                Ok(landing) if landing.found => RowOutcome::new(RowResult::AsDecided, as_decided()),
-                Ok(_) => RowOutcome { reason: None, ..RowOutcome::new(RowResult::Recorded, "") },
-                Err(error) => self.refused(error),
-            },
-            signal = signals.next() => {
-                kept.journal.became(key, AnswerStep::Unknown(format!("{signal} ended the command before its answer \
-                    came")));
-                self.stopped = Some(Stop::Signal(Signalled(signal)));
-                RowOutcome::new(RowResult::Unknown, left_unanswered(signal, Some(&id.to_string())))
+        let outcome = match kept.journal.send(decision, self.source, signals).await {
+            Ok(Ok(landing)) if landing.found => RowOutcome::new(RowResult::AsDecided, as_decided()),
+            Ok(Ok(_)) => RowOutcome { reason: None, ..RowOutcome::new(RowResult::Recorded, "") },
+            Ok(Err(error)) => self.refused(error),
+            Err(signal) => {
+                self.stopped = Some(Stop::Signal(signal));
+                RowOutcome::new(RowResult::Unknown, left_unanswered(signal.0, Some(&id.to_string())))
             }
         };
         if outcome.result.is_done() || outcome.result == RowResult::Conflict {
