@@ -12,7 +12,7 @@ use super::{
 use crate::domain::{
     Provider,
     url::{BaseUrl, PlainHttp},
-    webhook::auth::valid_header,
+    webhook::endpoint::valid_header,
 };
 
 /// A network that can have a gateway.

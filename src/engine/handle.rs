@@ -11,16 +11,20 @@ use chrono::TimeDelta;
 use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{clock::GuardedClock, settings::EngineSettings, tokens::TokenKeys};
 use crate::{
+    clock::GuardedClock,
     domain::{
         FieldError, MonotonicTime, OrganizationId, Present, Provider,
-        person::person_name,
+        audit::person_name,
         time::{Clock, SharedClock, Timestamp, later_by},
     },
+    expire,
     providers::Providers,
+    reconcile,
     service::ServiceError,
+    settings::EngineSettings,
     store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError},
+    tokens::TokenKeys,
     webhooks::Sender,
 };
 
@@ -240,6 +244,19 @@ pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Engine {
+    /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and
+    /// wait for it, and every resolution on its way has ended too.
+    pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
+        let _ = self.inner.loops.set(cancel.clone());
+        let tasks = &self.inner.tasks;
+        tasks.spawn(expire::run(self.clone(), cancel.clone()));
+        tasks.spawn(expire::run_retention(self.clone(), cancel.clone()));
+        tasks.spawn(reconcile::run(self.clone(), cancel));
+        tasks.clone()
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Amounts as spreadsheets and shops write them: grouped, with either decimal mark, in full-width digits, beside a
 //! currency.
 
-use std::fmt;
+use std::borrow::Cow;
 
 use crate::domain::{Currency, closed_enum, sanitize::excerpt};
 
 closed_enum! {
-    /// Decimal mark of a column.
+    /// Decimal mark of a file's amounts.
     pub enum DecimalMark {
         Point = "point",
         Comma = "comma",
@@ -24,14 +24,14 @@ impl DecimalMark {
 
 /// An amount as a cell has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct WrittenAmount {
+struct WrittenAmount {
     /// The number by either decimal mark; none where it cannot be one.
     point: Option<String>,
     comma: Option<String>,
     /// The currencies that stand beside it; any of them is meant.
-    pub(super) currencies: &'static [&'static str],
+    currencies: &'static [&'static str],
     /// A code beside it, in capitals.
-    pub(super) code: Option<String>,
+    code: Option<String>,
 }
 
 impl WrittenAmount {
@@ -39,7 +39,7 @@ impl WrittenAmount {
     ///
     /// # Errors
     /// The reason, and an example of an amount.
-    pub(super) fn parse(cell: &str) -> Result<Self, String> {
+    fn parse(cell: &str) -> Result<Self, String> {
         let text = narrow(cell);
         let fail = || format!("is {:?}: a decimal such as 129.90 is needed", excerpt(cell));
         if text.contains('%') {
@@ -76,50 +76,46 @@ impl WrittenAmount {
         Ok(Self { point, comma, currencies, code })
     }
 
-    /// The decimal mark that the cell itself proves.
-    pub(super) fn proves(&self) -> Option<DecimalMark> {
-        match (&self.point, &self.comma) {
-            (Some(_), None) => Some(DecimalMark::Point),
-            (None, Some(_)) => Some(DecimalMark::Comma),
-            _ => None,
-        }
-    }
-
-    /// The number by the mark of its column. Where that is open, a currency without decimals tells: `1,234 JPY` has
-    /// none.
+    /// The number by a decimal mark. Where none is named, a currency without decimals tells: `1,234 JPY` has none.
     ///
     /// # Errors
-    /// An amount for which either mark is possible.
-    pub(super) fn resolve(&self, mark: Option<DecimalMark>, currency: &str) -> Result<&str, OpenAmount<'_>> {
-        match (&self.point, &self.comma, mark) {
+    /// Both numbers that it can be.
+    fn resolve(self, mark: Option<DecimalMark>, currency: &str) -> Result<String, (String, String)> {
+        match (self.point, self.comma, mark) {
             (Some(point), Some(comma), _) if point == comma => Ok(point),
             (Some(point), _, Some(DecimalMark::Point)) => Ok(point),
             (_, Some(comma), Some(DecimalMark::Comma)) => Ok(comma),
-            (Some(point), Some(comma), None) => {
-                let whole = if point.contains('.') { comma } else { point };
-                match Currency::new(currency.to_ascii_uppercase()).exponent() {
-                    0 => Ok(whole),
-                    _ => Err(OpenAmount { point, comma }),
-                }
-            }
+            (Some(point), Some(comma), None) => match Currency::new(currency.to_ascii_uppercase()).exponent() {
+                0 => Ok(if point.contains('.') { comma } else { point }),
+                _ => Err((point, comma)),
+            },
             (Some(one), None, _) | (None, Some(one), _) => Ok(one),
-            (None, None, _) => Ok(""),
+            (None, None, _) => Ok(String::new()),
         }
     }
 }
 
-/// An amount that its decimal mark is not known of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OpenAmount<'a> {
-    point: &'a str,
-    comma: &'a str,
-}
-
-impl fmt::Display for OpenAmount<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { point, comma } = self;
-        write!(f, "can be {point} or {comma}, and nothing in its column tells: add --decimal point or --decimal comma")
+/// Reads an amount in plain digits; a currency beside it becomes that of the row.
+///
+/// # Errors
+/// The reason, where it is no amount, its decimal mark is open, or its currency is another than the row's.
+pub(super) fn amount(cell: &str, currency: &mut Cow<'_, str>, mark: Option<DecimalMark>) -> Result<String, String> {
+    let written = WrittenAmount::parse(cell)?;
+    let shown = excerpt(cell);
+    let beside = written.code.as_deref().map(|code| [code]);
+    let beside = beside.as_ref().map_or(written.currencies, |code| code.as_slice());
+    match beside {
+        [] => {}
+        [only] if currency.is_empty() => *currency = Cow::Owned((*only).to_owned()),
+        _ if beside.iter().any(|code| code.eq_ignore_ascii_case(currency)) => {}
+        _ if currency.is_empty() => {
+            return Err(format!("is {shown:?}: a currency code of three letters is needed in its own column"));
+        }
+        _ => return Err(format!("is {shown:?}, and the currency of the row is {currency}: one of them is wrong")),
     }
+    written.resolve(mark, currency).map_err(|(point, comma)| {
+        format!("is {shown:?}, which can be {point} or {comma}: add --decimal point or --decimal comma")
+    })
 }
 
 const ANY: &[&str] = &[];
@@ -198,51 +194,44 @@ mod tests {
 
     use super::*;
 
-    fn read(cell: &str) -> (Option<DecimalMark>, String) {
-        let amount = WrittenAmount::parse(cell).unwrap();
-        (amount.proves(), amount.resolve(None, "").map_or_else(|open| open.to_string(), str::to_owned))
+    fn read(cell: &str, mark: Option<DecimalMark>, currency: &str) -> Result<String, String> {
+        amount(cell, &mut Cow::Borrowed(currency), mark)
     }
 
     #[rstest]
-    #[case("129.90", Some(DecimalMark::Point), "129.90")]
-    #[case("1234", None, "1234")]
-    #[case("1,234.50", Some(DecimalMark::Point), "1234.50")]
-    #[case("1.234,50", Some(DecimalMark::Comma), "1234.50")]
-    #[case("1'234.50", Some(DecimalMark::Point), "1234.50")]
-    #[case("1’234.50", Some(DecimalMark::Point), "1234.50")]
-    #[case("1\u{a0}234,50", Some(DecimalMark::Comma), "1234.50")]
-    #[case("1\u{202f}234,50 €", Some(DecimalMark::Comma), "1234.50")]
-    #[case("R$ 1.234,56", Some(DecimalMark::Comma), "1234.56")]
-    #[case("１２３４．５０", Some(DecimalMark::Point), "1234.50")]
-    #[case("CHF 1'234", None, "1234")]
-    #[case("Fr. 12.50", Some(DecimalMark::Point), "12.50")]
-    #[case("12,5", Some(DecimalMark::Comma), "12.5")]
-    #[case("1,234,567", Some(DecimalMark::Point), "1234567")]
-    #[case("1.234.567", Some(DecimalMark::Comma), "1234567")]
-    #[case("1,23,456.70", Some(DecimalMark::Point), "123456.70")]
-    #[case("0.123", Some(DecimalMark::Point), "0.123")]
-    #[case("0,500", Some(DecimalMark::Comma), "0.500")]
-    #[case(".5", Some(DecimalMark::Point), "0.5")]
-    #[case("1234567.891", Some(DecimalMark::Point), "1234567.891")]
-    #[case("1e2", Some(DecimalMark::Point), "1e2")]
-    #[case("-0.00", Some(DecimalMark::Point), "0.00")]
-    #[case("12.", None, "12")]
-    fn an_amount_is_read_as_its_country_writes_it(
-        #[case] cell: &str,
-        #[case] proves: Option<DecimalMark>,
-        #[case] number: &str,
-    ) {
-        assert_eq!(read(cell), (proves, number.to_owned()));
+    #[case("129.90", "129.90")]
+    #[case("1234", "1234")]
+    #[case("1,234.50", "1234.50")]
+    #[case("1.234,50", "1234.50")]
+    #[case("1'234.50", "1234.50")]
+    #[case("1’234.50", "1234.50")]
+    #[case("1\u{a0}234,50", "1234.50")]
+    #[case("1\u{202f}234,50 €", "1234.50")]
+    #[case("R$ 1.234,56", "1234.56")]
+    #[case("１２３４．５０", "1234.50")]
+    #[case("CHF 1'234", "1234")]
+    #[case("Fr. 12.50", "12.50")]
+    #[case("12,5", "12.5")]
+    #[case("1,234,567", "1234567")]
+    #[case("1.234.567", "1234567")]
+    #[case("1,23,456.70", "123456.70")]
+    #[case("0.123", "0.123")]
+    #[case("0,500", "0.500")]
+    #[case(".5", "0.5")]
+    #[case("1234567.891", "1234567.891")]
+    #[case("1e2", "1e2")]
+    #[case("-0.00", "0.00")]
+    #[case("12.", "12")]
+    fn an_amount_is_read_as_its_country_writes_it(#[case] cell: &str, #[case] number: &str) {
+        assert_eq!(read(cell, None, "").as_deref(), Ok(number));
     }
 
     #[test]
-    fn one_mark_before_three_digits_is_open_until_column_or_currency_tells() {
-        let amount = WrittenAmount::parse("¥1,234").unwrap();
-
-        assert!(amount.resolve(None, "EUR").unwrap_err().to_string().contains("--decimal"));
-        assert_eq!(amount.resolve(None, "jpy"), Ok("1234"));
-        assert_eq!(amount.resolve(Some(DecimalMark::Point), "EUR"), Ok("1234"));
-        assert_eq!(amount.resolve(Some(DecimalMark::Comma), "EUR"), Ok("1.234"));
+    fn one_mark_before_three_digits_is_open_until_a_flag_or_the_currency_tells() {
+        assert!(read("1,234", None, "EUR").unwrap_err().contains("--decimal"));
+        assert_eq!(read("¥1,234", None, "jpy").as_deref(), Ok("1234"));
+        assert_eq!(read("1,234", Some(DecimalMark::Point), "EUR").as_deref(), Ok("1234"));
+        assert_eq!(read("1,234", Some(DecimalMark::Comma), "EUR").as_deref(), Ok("1.234"));
     }
 
     #[rstest]
@@ -261,7 +250,7 @@ mod tests {
     #[case("", "129.90")]
     #[case("NaN", "129.90")]
     fn what_is_no_amount_says_why(#[case] cell: &str, #[case] words: &str) {
-        let error = WrittenAmount::parse(cell).unwrap_err();
+        let error = read(cell, None, "").unwrap_err();
 
         assert!(error.contains(words), "{error}");
     }

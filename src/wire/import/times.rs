@@ -53,126 +53,64 @@ impl FromStr for FileZone {
     }
 }
 
-/// The orders of a date that are possible, as a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DateOrders(u8);
-
-impl DateOrders {
-    pub(super) const ALL: Self = Self(0b111);
-
-    pub(super) fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
+/// Reads the moment in a cell: by the order of its date, where one is named, and in its own zone or the file's.
+///
+/// # Errors
+/// The reason, and an example of a time or the flag that decides.
+pub(super) fn moment(
+    cell: &str,
+    order: Option<DateOrder>,
+    zone: Option<FileZone>,
+    may_be_day: bool,
+) -> Result<Timestamp, String> {
+    let is_wrong = |why: &str| format!("is {:?}, {why}", excerpt(cell));
+    let (dates, time, own_zone) = parts(cell)?;
+    let date = match order {
+        Some(order) => dates[order as usize].ok_or_else(|| is_wrong("which is no date in that order"))?,
+        None => {
+            let mut possible = dates.iter().flatten();
+            let first = possible.next().filter(|first| possible.all(|date| date == *first));
+            *first.ok_or_else(|| {
+                is_wrong("with the day or the month first: add --dates day-first, month-first or year-first")
+            })?
+        }
+    };
+    let zone = match (own_zone.map(FileZone::At).or(zone), time) {
+        (Some(zone), Some(_)) => zone,
+        (zone, None) if may_be_day => zone.unwrap_or(FileZone::UTC),
+        (None, Some(_)) => {
+            return Err(is_wrong("without a zone: add --zone UTC, --zone +01:00 or the like, or --zone local"));
+        }
+        (_, None) => return Err(is_wrong("a day: a time such as 2026-03-03T10:00:00Z is needed")),
+    };
+    zone.moment(date.and_time(time.unwrap_or_default()))
+        .ok_or_else(|| is_wrong("which stands twice or never on a clock of that zone, for summer time"))
 }
 
-/// A date, perhaps with a time, as a cell has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct WrittenTime {
-    /// By each order; all alike where the cell itself tells.
-    dates: [Option<NaiveDate>; 3],
-    time: Option<NaiveTime>,
-    pub(super) zone: Option<FixedOffset>,
-}
+/// The parts of a time: its date in each order, in which it may be none, its time of day and its zone.
+type TimeParts = ([Option<NaiveDate>; 3], Option<NaiveTime>, Option<FixedOffset>);
 
-/// Reason why a time stays open.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum OpenTime {
-    #[error(
-        "can be read with the day or the month first, and nothing in its column tells: add --dates day-first, \
-            month-first or year-first"
-    )]
-    Order,
-    #[error("has no zone: add --zone UTC, --zone +01:00 or the like, or --zone local")]
-    Zone,
-    #[error("is no date in that order of day, month and year")]
-    NoDate,
-    #[error("stands twice or never on a clock of that zone, for summer time")]
-    NoMoment,
-    #[error("is a day: a time such as 2026-03-03T10:00:00Z is needed")]
-    Day,
-}
-
-impl WrittenTime {
-    /// Reads a cell.
-    ///
-    /// # Errors
-    /// The reason, and an example of a time.
-    pub(super) fn parse(cell: &str) -> Result<Self, String> {
-        let allowed = "a date or time such as 2026-03-03 or 2026-03-03T10:00:00Z is needed";
-        let text = narrow(cell).replace(['年', '月'], "/").replace('日', " ").replace(".m.", "m");
-        let fail = || format!("is {:?}: {allowed}", excerpt(cell));
-        if text.matches('.').count() < 2
-            && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
-        {
-            return Err(format!("is {:?}, a number that could be many times: {allowed}", excerpt(cell)));
-        }
-        let (dates, rest) =
-            dates(text.trim()).filter(|(dates, _)| dates.iter().any(Option::is_some)).ok_or_else(fail)?;
-        if rest.is_empty() {
-            return Ok(Self { dates, time: None, zone: None });
-        }
-        let rest = rest.strip_prefix(['T', ',', ' ']).ok_or_else(fail)?.trim_start();
-        let (time, rest) =
-            CLOCKS.iter().find_map(|clock| NaiveTime::parse_and_remainder(rest, clock).ok()).ok_or_else(fail)?;
-        match zone(rest.trim_start()) {
-            Ok(zone) => Ok(Self { dates, time: Some(time), zone }),
-            Err("") => Err(fail()),
-            Err(name) => Err(format!(
-                "is {:?}, and {name} is a zone of several: write its distance from UTC, such as +01:00",
-                excerpt(cell)
-            )),
-        }
+fn parts(cell: &str) -> Result<TimeParts, String> {
+    let allowed = "a date or time such as 2026-03-03 or 2026-03-03T10:00:00Z is needed";
+    let text = narrow(cell).replace(['年', '月'], "/").replace('日', " ").replace(".m.", "m");
+    let fail = || format!("is {:?}: {allowed}", excerpt(cell));
+    if text.matches('.').count() < 2 && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')) {
+        return Err(format!("is {:?}, a number that could be many times: {allowed}", excerpt(cell)));
     }
-
-    /// The orders by which it is a date.
-    pub(super) fn orders(&self) -> DateOrders {
-        let bits = self.dates.iter().enumerate().filter(|(_, date)| date.is_some()).map(|(bit, _)| 1 << bit);
-        DateOrders(bits.fold(0, |set, bit| set | bit))
+    let (dates, rest) = dates(text.trim()).filter(|(dates, _)| dates.iter().any(Option::is_some)).ok_or_else(fail)?;
+    if rest.is_empty() {
+        return Ok((dates, None, None));
     }
-
-    /// Tells that it is several dates, by the order of day and month.
-    pub(super) fn is_open(&self) -> bool {
-        self.date_of(self.orders()).is_none()
-    }
-
-    /// Tells that it has a time of day that a zone is needed for.
-    pub(super) fn needs_zone(&self) -> bool {
-        self.time.is_some() && self.zone.is_none()
-    }
-
-    /// The moment, by the orders that its column leaves and the zone of times without one. A day is taken from its
-    /// beginning, in UTC where no zone is known.
-    ///
-    /// # Errors
-    /// The part that is open.
-    pub(super) fn resolve(
-        &self,
-        flag: Option<DateOrder>,
-        column: DateOrders,
-        zone: Option<FileZone>,
-        days: bool,
-    ) -> Result<Timestamp, OpenTime> {
-        let date = match flag {
-            Some(order) => self.dates[order as usize].ok_or(OpenTime::NoDate)?,
-            None => self.date_of(self.orders()).or_else(|| self.date_of(column)).ok_or(OpenTime::Order)?,
-        };
-        let zone = match (self.zone, self.time) {
-            (Some(zone), _) => FileZone::At(zone),
-            (None, Some(_)) => zone.ok_or(OpenTime::Zone)?,
-            (None, None) if days => zone.unwrap_or(FileZone::UTC),
-            (None, None) => return Err(OpenTime::Day),
-        };
-        zone.moment(date.and_time(self.time.unwrap_or_default())).ok_or(OpenTime::NoMoment)
-    }
-
-    /// The date, where all orders of a set give the same one.
-    fn date_of(&self, orders: DateOrders) -> Option<NaiveDate> {
-        let mut dates = DateOrder::ALL
-            .into_iter()
-            .filter(|order| orders.0 & (1 << *order as u8) != 0)
-            .filter_map(|order| self.dates[order as usize]);
-        let first = dates.next()?;
-        dates.all(|date| date == first).then_some(first)
+    let rest = rest.strip_prefix(['T', ',', ' ']).ok_or_else(fail)?.trim_start();
+    let (time, rest) =
+        CLOCKS.iter().find_map(|clock| NaiveTime::parse_and_remainder(rest, clock).ok()).ok_or_else(fail)?;
+    match zone(rest.trim_start()) {
+        Ok(zone) => Ok((dates, Some(time), zone)),
+        Err("") => Err(fail()),
+        Err(name) => Err(format!(
+            "is {:?}, and {name} is a zone of several: write its distance from UTC, such as +01:00",
+            excerpt(cell)
+        )),
     }
 }
 
@@ -239,8 +177,7 @@ mod tests {
     use crate::domain::time::to_iso;
 
     fn read(cell: &str, zone: Option<FileZone>) -> Result<String, String> {
-        let time = WrittenTime::parse(cell)?;
-        time.resolve(None, DateOrders::ALL, zone, true).map(to_iso).map_err(|open| open.to_string())
+        moment(cell, None, zone, true).map(to_iso)
     }
 
     #[rstest]
@@ -302,13 +239,12 @@ mod tests {
     }
 
     #[test]
-    fn the_orders_that_a_column_leaves_decide() {
-        let [open, proof] = ["05/06/2026", "27/06/2026"].map(|cell| WrittenTime::parse(cell).unwrap());
+    fn an_order_that_is_named_decides() {
+        let read = |cell: &str, order: DateOrder| moment(cell, Some(order), None, true).map(to_iso);
 
-        let column = open.orders().and(proof.orders());
-
-        assert_eq!(open.resolve(None, column, None, true).map(to_iso).as_deref(), Ok("2026-06-05T00:00:00.000Z"));
-        assert_eq!(proof.resolve(Some(DateOrder::MonthFirst), column, None, true), Err(OpenTime::NoDate));
+        assert_eq!(read("05/06/2026", DateOrder::DayFirst).as_deref(), Ok("2026-06-05T00:00:00.000Z"));
+        assert_eq!(read("05/06/2026", DateOrder::MonthFirst).as_deref(), Ok("2026-05-06T00:00:00.000Z"));
+        assert!(read("27/06/2026", DateOrder::MonthFirst).unwrap_err().contains("no date in that order"));
     }
 
     proptest::proptest! {
