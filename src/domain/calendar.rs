@@ -1,4 +1,4 @@
-//! A calendar of days: which day a moment is of, where an analyst sits.
+//! A calendar of days and hours, where an analyst sits, and the quiet hours in which nothing rings.
 
 use std::{fmt, str::FromStr};
 

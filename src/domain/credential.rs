@@ -1,4 +1,4 @@
-//! API keys and client credentials, as they can be shown.
+//! API keys and client credentials as they can be shown, secret text, and the environment they are made for.
 
 use zeroize::Zeroize;
 

@@ -1,5 +1,5 @@
-//! Words of a search, as people write them, and their other readings. Among them are an amount with its currency, the
-//! last digits of a card behind the hidden ones, and quoted text.
+//! Readings of what was typed into a search: its words, each of which has to match a field, and how well.
+//! Among them are an amount with its currency, the last digits of a card behind the hidden ones, and quoted text.
 
 use crate::{
     card::{BIN_DIGITS, LAST_DIGITS},

@@ -1,5 +1,4 @@
-//! Identity: the texts that identify nothing, and the facts that contradict an identifier (decisions, Bringing alerts
-//! in).
+//! Identity: texts that identify nothing, facts that contradict an identifier, and facts that changed since a decision.
 
 use std::borrow::Cow;
 

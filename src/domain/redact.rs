@@ -1,4 +1,4 @@
-//! Redaction: our own secrets and card numbers out of text that others wrote.
+//! Redaction: our own secrets and card numbers out of text that others wrote, and the exchange behind an error's words.
 
 use std::borrow::Cow;
 

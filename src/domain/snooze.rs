@@ -1,4 +1,4 @@
-//! Snoozes: how long an alert may be snoozed, so that it returns well before its deadline.
+//! What an analyst keeps beside an alert on their own machine: snoozes, which end well before its deadline, and notes.
 
 use chrono::Duration;
 

@@ -1,4 +1,4 @@
-//! Statistics of an organization's alerts: sums by currency, money at risk, and counts by day and kind.
+//! Statistics of an organization's alerts (sums, counts, money at risk), and the pace of work of a desk.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 

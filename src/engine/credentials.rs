@@ -1,4 +1,4 @@
-//! The organization's keys and clients, bound to a caller.
+//! The organization's keys and clients, bound to a caller, and the texts of credentials.
 
 use async_trait::async_trait;
 use rand::RngExt;

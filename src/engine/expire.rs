@@ -1,4 +1,4 @@
-//! Expiry: at its deadline an open alert without an outcome becomes EXPIRED.
+//! What time ends: open alerts without an outcome expire at their deadline, and rows beyond their retention are pruned.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Open connections: what each is doing, how many there are from each address, and which one gives way to a newcomer.
+//! Connections: taken within bounds, counted by address, each from its first request to its end.
 //!
 //! Over a bound the one that does least gives way, the oldest first. One whose request is worked on never does.
 

@@ -1,4 +1,4 @@
-//! Causes of a failed TLS handshake, in words that a person can act on.
+//! Causes of a failed call and of a failed TLS handshake, in words that a person can act on.
 
 use std::{error::Error, fmt, io};
 

@@ -1,4 +1,4 @@
-//! The proxy of the environment: which addresses are reached by one, and its name without its credentials.
+//! The way out: host names to addresses, and the proxy of the environment, named without its credentials.
 
 use std::{
     fmt, io,

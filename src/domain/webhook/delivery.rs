@@ -1,4 +1,4 @@
-//! Webhook deliveries and their attempts, as they are kept and listed.
+//! Webhook deliveries and their attempts, as they are kept and listed, and deliveries to a local receiver.
 
 use std::net::SocketAddr;
 

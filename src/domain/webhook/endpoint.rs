@@ -1,4 +1,4 @@
-//! Webhook endpoints: where deliveries go, and what may be changed about that.
+//! Webhook endpoints: where deliveries go, the credential they carry, and what may be changed about that.
 
 use chrono::TimeDelta;
 

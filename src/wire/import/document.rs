@@ -1,5 +1,4 @@
-//! JSON documents of any size: the scanner cuts out one alert after the other and keeps no more than that one in
-//! memory.
+//! JSON of any size: documents, of which one alert after the other is cut out, and NDJSON with an object a line.
 
 use std::io::{self, BufRead};
 

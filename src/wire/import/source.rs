@@ -1,4 +1,4 @@
-//! A counting reader with a look ahead.
+//! A counting reader with a look ahead, the rows that are read from it or refused, and files of another kind.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 

@@ -1,4 +1,4 @@
-//! Webhook endpoints in JSON. No credential is ever in an answer.
+//! Webhook endpoints and deliveries in JSON. No credential is ever in an answer.
 
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded::Serializer;

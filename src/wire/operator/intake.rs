@@ -1,4 +1,4 @@
-//! Alerts on their way in, what became of them, and the companies they belong to, in JSON.
+//! Alerts on their way in, their companies, and attempts that have not ended, in JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

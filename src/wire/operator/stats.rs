@@ -1,4 +1,4 @@
-//! Statistics of alerts in JSON: sums, counts by day and kind, money at risk.
+//! Statistics and insights of alerts in JSON.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Scalars that JSON holds as text: identifiers, timestamps, days, enumerations, amounts, digests, secrets.
+//! Scalars that JSON holds as text, and the mapping between the members of JSON and the fields of the domain.
 
 use std::borrow::Cow;
 
