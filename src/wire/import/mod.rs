@@ -5,13 +5,12 @@
 //! and never stops the others; where JSON itself is broken, what stands before is kept and the error tells line and
 //! column.
 
+mod cells;
 mod csv_rows;
 mod document;
-mod numbers;
 mod orders;
 mod source;
 mod table;
-mod times;
 
 use std::{
     borrow::Cow,
@@ -23,13 +22,12 @@ use std::{
 use serde_json::value::RawValue;
 
 pub use self::{
-    numbers::DecimalMark,
+    cells::{DateOrder, DecimalMark, FileZone},
     orders::{OrderFileError, OrderImporter, OrderPreset},
     source::{MAX_ROW, Row, kind as other_kind, row_in_words, rows_in_words},
     table::{
         AnswerField, CellKind, ColumnField, Conventions, FieldColumns, Table, TableRow, lay_out, letters, place_of,
     },
-    times::{DateOrder, FileZone},
 };
 
 use self::{

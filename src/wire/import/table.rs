@@ -3,10 +3,9 @@
 use std::{borrow::Cow, io::BufRead};
 
 use super::{
+    cells::{DateOrder, DecimalMark, FileZone, amount, moment, narrow},
     csv_rows::{CsvRow, CsvRows, not_utf8},
-    numbers::{DecimalMark, amount, narrow},
     source::Source,
-    times::{DateOrder, FileZone, moment},
 };
 use crate::domain::{FieldError, RejectedRow, closed_enum, sanitize, time::to_iso};
 
