@@ -16,6 +16,7 @@ mod client_address;
 mod concurrency_limit;
 mod conditional;
 mod guard;
+mod limit;
 mod list_budget;
 mod observe;
 mod operator;

@@ -10,10 +10,11 @@ use super::{
     alerts,
     concurrency_limit::{Shares, StrangersPlace},
     guard::{self, Guard, HostError},
+    limit::TokenLimit,
     observe::{self, Observed},
     operator, problem,
     state::{Api, ApiOptions},
-    token::{self, TokenLimit},
+    token,
 };
 use crate::engine::Engine;
 

@@ -21,8 +21,8 @@ use crate::{
     },
     engine::{ActingEngine, Caller, Engine},
     inbound::connections::Line,
+    limit::TokenLimit,
     observe::Observed,
-    token::TokenLimit,
 };
 
 /// The state that handlers share.

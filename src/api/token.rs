@@ -8,8 +8,6 @@
 use std::{
     borrow::Cow,
     net::{IpAddr, Ipv4Addr},
-    num::NonZeroU32,
-    time::Duration,
 };
 
 use axum::{
@@ -21,23 +19,18 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use governor::{
-    Quota, RateLimiter,
-    clock::{Clock, DefaultClock},
-    middleware::NoOpMiddleware,
-    state::keyed::HashMapStateStore,
-};
 use serde::Serialize;
 use url::form_urlencoded;
 
-use crate::{
+use super::{
     access::{BodyFault, scheme, whole_body},
     concurrency_limit::{Asker, StrangersPlace, enter},
-    domain::{KeyScope, Secret},
-    inbound::connections::network,
     problem::{Problem, json},
-    service::ServiceError,
     state::{Api, Peer},
+};
+use crate::{
+    domain::{KeyScope, Secret},
+    service::ServiceError,
 };
 
 /// POST /auth/token
@@ -247,109 +240,11 @@ fn form_decoded(text: &str) -> String {
     form_urlencoded::parse(text.as_bytes()).next().map(|(name, _)| name.into_owned()).unwrap_or_default()
 }
 
-/// Above so many pairs of client and address, those that are quiet again are forgotten.
-const MANY: usize = 10_000;
-
-/// A client id (none for clients that are not known) and where it asks from.
-type Claimant = (Option<String>, IpAddr);
-
-/// A rate limiter of failures: so many at once, and again so many each minute.
-pub(super) struct TokenLimit<C: Clock = DefaultClock> {
-    limiter: RateLimiter<Claimant, HashMapStateStore<Claimant>, C, NoOpMiddleware<C::Instant>>,
-    clock: C,
-}
-
-impl<C: Clock + Clone> TokenLimit<C> {
-    pub(super) fn new(per_minute: NonZeroU32, clock: C) -> Self {
-        let limiter = RateLimiter::new(Quota::per_minute(per_minute), HashMapStateStore::default(), clock.clone());
-        Self { limiter, clock }
-    }
-
-    /// Counts a failure; `Err` tells after how many seconds the next one may come.
-    pub(super) fn count(&self, client: Option<&str>, from: IpAddr) -> Result<(), u64> {
-        if self.limiter.len() > MANY {
-            self.limiter.retain_recent();
-        }
-        let asker = (client.map(str::to_owned), network(from));
-        self.limiter.check_key(&asker).map_err(|refused| seconds(refused.wait_time_from(self.clock.now())))
-    }
-}
-
-/// Whole seconds, rounded up, 1 at least.
-fn seconds(wait: Duration) -> u64 {
-    let partly = u64::from(wait.subsec_nanos() > 0);
-    (wait.as_secs() + partly).max(1)
-}
-
 #[cfg(test)]
 mod tests {
-    use governor::clock::FakeRelativeClock;
     use rstest::rstest;
 
     use super::*;
-
-    const HERE: &str = "192.0.2.1";
-
-    fn limit(per_minute: u32) -> (TokenLimit<FakeRelativeClock>, FakeRelativeClock) {
-        let clock = FakeRelativeClock::default();
-        (TokenLimit::new(NonZeroU32::new(per_minute).unwrap(), clock.clone()), clock)
-    }
-
-    fn from(text: &str) -> IpAddr {
-        text.parse().unwrap()
-    }
-
-    #[test]
-    fn so_many_are_admitted_at_once_and_the_next_hears_when_to_come_again() {
-        let (limit, clock) = limit(6);
-
-        let admitted = (0..6).all(|_| limit.count(Some("a"), from(HERE)).is_ok());
-        let refused = limit.count(Some("a"), from(HERE));
-        clock.advance(Duration::from_secs(9));
-        let still = limit.count(Some("a"), from(HERE));
-        clock.advance(Duration::from_secs(1));
-
-        assert!(admitted);
-        assert_eq!((refused, still), (Err(10), Err(1)));
-        assert_eq!(limit.count(Some("a"), from(HERE)), Ok(()));
-    }
-
-    #[test]
-    fn one_client_or_address_does_not_use_up_anothers_share() {
-        let (limit, _) = limit(1);
-
-        limit.count(Some("a"), from(HERE)).unwrap();
-
-        assert!(limit.count(Some("a"), from(HERE)).is_err());
-        assert_eq!(limit.count(Some("b"), from(HERE)), Ok(()));
-        assert_eq!(limit.count(Some("a"), from("192.0.2.2")), Ok(()));
-        assert_eq!(limit.count(None, from(HERE)), Ok(()));
-    }
-
-    #[test]
-    fn another_spelling_or_another_address_of_the_same_network_is_no_other_asker() {
-        let (limit, _) = limit(1);
-
-        limit.count(None, from(HERE)).unwrap();
-        limit.count(None, from("2001:db8::1")).unwrap();
-
-        assert!(limit.count(None, from("::ffff:192.0.2.1")).is_err());
-        assert!(limit.count(None, from("2001:db8::ffff")).is_err());
-        assert_eq!(limit.count(None, from("2001:db8:0:1::1")), Ok(()));
-    }
-
-    #[test]
-    fn askers_that_are_quiet_again_are_forgotten() {
-        let (limit, clock) = limit(60);
-        for number in 0..=u32::try_from(MANY).unwrap() {
-            limit.count(None, IpAddr::V4(number.into())).unwrap();
-        }
-
-        clock.advance(Duration::from_secs(120));
-        limit.count(None, from(HERE)).unwrap();
-
-        assert_eq!(limit.limiter.len(), 1);
-    }
 
     fn header(value: &str) -> HeaderMap {
         HeaderMap::from_iter([(AUTHORIZATION, value.parse().unwrap())])

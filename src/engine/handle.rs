@@ -19,9 +19,7 @@ use crate::{
         time::{Clock, SharedClock, Timestamp, later_by},
         webhook::address::AddressPolicy,
     },
-    expire,
     providers::Providers,
-    reconcile,
     service::ServiceError,
     store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError},
     tokens::TokenKeys,
@@ -246,20 +244,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Engine {
-    /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and
-    /// wait for it, and every resolution on its way has ended too.
-    pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
-        let _ = self.inner.loops.set(cancel.clone());
-        let tasks = &self.inner.tasks;
-        tasks.spawn(expire::run(self.clone(), cancel.clone()));
-        tasks.spawn(expire::run_retention(self.clone(), cancel.clone()));
-        tasks.spawn(reconcile::run(self.clone(), cancel));
-        tasks.clone()
-    }
-}
-
-/// Configuration of an [`super::Engine`].
+/// Configuration of an [`Engine`].
 #[derive(Debug, Clone)]
 pub struct EngineSettings {
     /// Environment of the engine; new keys carry it.

@@ -14,6 +14,7 @@ use avert_wire as wire;
 
 mod access;
 mod acting;
+mod background;
 mod clock;
 mod credentials;
 mod endpoints;

@@ -2,8 +2,8 @@
 //!
 //! A [`Dispatcher`] leases due deliveries from the store, and a [`Sender`] makes one POST of each ([`signature`] signs
 //! it). [`crate::domain::webhook::schedule`] says what follows, and the result is recorded. [`GuardedResolver`] guards
-//! the addresses that are connected to. [`Receiver`] is the other side: a local listener that checks a delivery, records it
-//! ([`recording`]) and sends it on ([`reposting`]).
+//! the addresses that are connected to. [`Receiver`] is the other side: a local listener that checks a delivery,
+//! records it ([`recording`]) and sends it on ([`reposting`]).
 
 pub mod dispatcher;
 mod queues;

@@ -1,0 +1,18 @@
+//! The engine's background tasks: expiry, retention and reconciliation.
+
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{expire, handle::Engine, reconcile};
+
+impl Engine {
+    /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and
+    /// wait for it, and every resolution on its way has ended too.
+    pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
+        let _ = self.inner.loops.set(cancel.clone());
+        let tasks = &self.inner.tasks;
+        tasks.spawn(expire::run(self.clone(), cancel.clone()));
+        tasks.spawn(expire::run_retention(self.clone(), cancel.clone()));
+        tasks.spawn(reconcile::run(self.clone(), cancel));
+        tasks.clone()
+    }
+}
