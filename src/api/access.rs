@@ -14,14 +14,13 @@ use axum::{
 
 use super::{
     concurrency_limit::{Asker, enter, reading},
-    options::MAX_BODY,
     problem::{Code, Problem},
-    state::Api,
+    state::{Api, MAX_BODY},
 };
 use crate::{
     domain::{FieldError, KeyScope},
     engine::ActingEngine,
-    inbound::body::{announced, discard, read},
+    inbound::framing::{announced, discard, read},
     wire::Dialect,
 };
 

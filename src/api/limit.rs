@@ -11,7 +11,7 @@ use governor::{
     state::keyed::HashMapStateStore,
 };
 
-use crate::inbound::network::network;
+use crate::inbound::connections::network;
 
 /// Above so many pairs of client and address, those that are quiet again are forgotten.
 const MANY: usize = 10_000;

@@ -9,14 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::{
     alerts,
     concurrency_limit::{Shares, StrangersPlace},
-    guard::{self, Guard},
-    hosts::HostError,
+    guard::{self, Guard, HostError},
     limit::TokenLimit,
     observe::{self, Observed},
-    operator,
-    options::ApiOptions,
-    problem,
-    state::Api,
+    operator, problem,
+    state::{Api, ApiOptions},
     token,
 };
 use crate::engine::Engine;
@@ -47,7 +44,7 @@ routes! {
     get "/metrics" => observe::metrics;
     get "/openapi.json" => serve_openapi;
     get "/openapi-older.json" => serve_older_openapi;
-    get "/operator/v1" => operator::index::index;
+    get "/operator/v1" => operator::index;
     post "/operator/v1/alerts" => operator::alerts::take_in;
     get "/operator/v1/attempts" => operator::alerts::unfinished;
     post "/operator/v1/attempts/{id}/decision" => operator::alerts::decide;
@@ -58,9 +55,9 @@ routes! {
     delete "/operator/v1/clients/{id}" => operator::credentials::revoke_client;
     get "/operator/v1/companies" => operator::credentials::companies;
     get "/operator/v1/counts" => operator::stats::counts;
-    get "/operator/v1/deliveries" => operator::deliveries::list;
-    get "/operator/v1/deliveries/{id}" => operator::deliveries::get;
-    post "/operator/v1/deliveries/{id}/redeliver" => operator::deliveries::redeliver;
+    get "/operator/v1/deliveries" => operator::endpoints::deliveries;
+    get "/operator/v1/deliveries/{id}" => operator::endpoints::delivery;
+    post "/operator/v1/deliveries/{id}/redeliver" => operator::endpoints::redeliver_one;
     get "/operator/v1/duplicates" => operator::alerts::duplicates;
     get "/operator/v1/endpoints" => operator::endpoints::list;
     post "/operator/v1/endpoints" => operator::endpoints::add;

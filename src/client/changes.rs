@@ -10,9 +10,8 @@ use serde_json::Value;
 use super::{
     handle::Client,
     http::Call,
-    inner::Inner,
+    inner::{ChangeStream, Inner, SILENCE},
     refusals::{refused, refused_read},
-    stream::{ChangeStream, SILENCE},
 };
 use crate::service::{Changes, ServiceError};
 

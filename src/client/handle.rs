@@ -11,11 +11,11 @@ use super::{
     http::Http,
     inner::{Authorization, Inner},
     options::{self, AccessCredential, Base, ClientError, ClientOptions},
-    page_cap::PageCap,
+    reading::PageCap,
     tokens::Tokens,
 };
 use crate::{
-    domain::{Alert, AlertId, AlertQuery, Page, person::person_header, query::Vocabulary, resolution::FieldError},
+    domain::{Alert, AlertId, AlertQuery, Page, audit::person_header, query::Vocabulary, resolution::FieldError},
     service::{Alerts, Deployment, ResolveRequest, ServiceError},
     wire::Dialect,
 };

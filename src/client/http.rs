@@ -1,6 +1,7 @@
 //! One request and its answer: sizes bounded, redirects not followed, and always known whether it may have been sent.
 
 use std::{
+    fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -8,27 +9,23 @@ use std::{
 use chrono::TimeDelta;
 use reqwest::{
     Method, Response,
-    header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue},
+    header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::{
-    exchange::Exchange,
-    options::{ClientError, ClientOptions, Pauses},
-    throttle::{self, Throttle},
-};
 use crate::{
     domain::{
-        redact,
+        clock,
+        redact::{self, with_exchange},
         time::{SharedClock, Timestamp},
     },
+    options::{ClientError, ClientOptions, Pauses},
     outbound::{
         body::{self, Body, Unread},
-        causes::cause,
         client::HttpClient,
         date,
+        handshake::cause,
         proxy::Proxy,
         reason::Reason,
-        retry_after,
     },
     service::ServiceError,
     wire::refusal::Refusal,
@@ -163,8 +160,8 @@ pub(super) struct Begun {
     patience: Duration,
 }
 
-impl std::fmt::Debug for Http {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Http").finish_non_exhaustive()
     }
 }
@@ -221,7 +218,7 @@ impl Http {
         if let Some(told) = date::of(response.headers()) {
             *self.clock_lead.lock().unwrap_or_else(PoisonError::into_inner) = Some(told - self.now());
         }
-        let retry_after = retry_after::of(response.headers(), self.now());
+        let retry_after = date::retry_after(response.headers(), self.now());
         if !status.is_success() {
             tracing::debug!(%exchange, "the service refused a request");
         }
@@ -285,7 +282,7 @@ impl Http {
                 }
                 return tried;
             };
-            tokio::time::sleep(wait + throttle::jittered(*pause)).await;
+            tokio::time::sleep(wait + jittered(*pause)).await;
         }
     }
 
@@ -311,5 +308,140 @@ impl Http {
             request = request.header(CONTENT_TYPE, content_type).body(bytes);
         }
         request.build().map_err(|error| NoAnswer::NotSent(format!("the request cannot be made: {}", cause(&error))))
+    }
+}
+
+/// Headers in which deployments tell the id of a request.
+const REQUEST_IDS: [&str; 2] = ["x-request-id", "x-correlation-id"];
+/// Longest id of a request that is told.
+const MOST_ID: usize = 80;
+
+/// An HTTP exchange without anything secret: no host, no query, no header but the id of the request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exchange {
+    method: Method,
+    path: String,
+    status: Option<u16>,
+    request_id: Option<String>,
+}
+
+impl Exchange {
+    /// A request that has no answer so far.
+    pub(super) fn of(method: &Method, url: &str) -> Self {
+        let path = url::Url::parse(url).map_or_else(|_| String::new(), |url| url.path().to_owned());
+        Self { method: method.clone(), path, status: None, request_id: None }
+    }
+
+    /// The same with its answer; an id that repeats one of these secrets is told without it.
+    pub(super) fn answered(self, status: u16, headers: &HeaderMap, secrets: &[String]) -> Self {
+        let id = REQUEST_IDS.iter().find_map(|name| headers.get(*name)?.to_str().ok());
+        let id = id.map(|id| redact::words(&redact::secrets(id.to_owned(), secrets)));
+        let request_id = id.filter(|id| (1..=MOST_ID).contains(&id.len()));
+        Self { status: Some(status), request_id, ..self }
+    }
+
+    /// Words about it, with the exchange behind them.
+    pub(super) fn about(&self, words: &str) -> String {
+        with_exchange(words, &self.to_string())
+    }
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)?;
+        if let Some(status) = self.status {
+            write!(f, ": {status}")?;
+        }
+        self.request_id.as_ref().map_or(Ok(()), |id| write!(f, ", request {id}"))
+    }
+}
+
+/// No service is left alone for longer than this, whatever it asks for.
+pub(super) const LONGEST: Duration = Duration::from_secs(10 * 60);
+
+/// A gap with jitter: between half of it and all of it, so that those who failed together do not come again together.
+pub(super) fn jittered(gap: Duration) -> Duration {
+    jittered_by(gap, rand::random())
+}
+
+fn jittered_by(gap: Duration, chance: f64) -> Duration {
+    gap.mul_f64(0.5 + chance.clamp(0.0, 1.0) / 2.0)
+}
+
+/// Rate limiting that the service asked for (Retry-After): until when it is not read.
+#[derive(Debug, Default)]
+pub(super) struct Throttle(Mutex<Option<(Timestamp, Timestamp)>>);
+
+impl Throttle {
+    /// Takes note that the service asked to be left alone for so long.
+    pub(super) fn ask(&self, wait: Duration, now: Timestamp) {
+        let wait = TimeDelta::from_std(wait.min(LONGEST)).unwrap_or_default();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, now + wait));
+    }
+
+    /// Takes note that it answers.
+    pub(super) fn lift(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Returns the rest of that pause.
+    pub(super) fn left(&self, now: Timestamp) -> Option<Duration> {
+        let asked = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A clock that was set back leaves nobody waiting for longer than was asked.
+        let (_, until) = asked.filter(|(since, until)| clock::waits(*since, *until, now))?;
+        (until - now).to_std().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_gap_with_jitter_is_between_its_half_and_itself() {
+        let gap = Duration::from_secs(1);
+
+        assert_eq!([0.0, 0.5, 1.0].map(|chance| jittered_by(gap, chance).as_millis()), [500, 750, 1000]);
+        assert!((0..1000).map(|_| jittered(gap)).all(|wait| (gap / 2..=gap).contains(&wait)));
+        assert_ne!(jittered(gap), jittered(gap), "not always the same");
+    }
+
+    #[test]
+    fn a_service_is_left_alone_for_as_long_as_it_asked_and_ten_minutes_at_most() {
+        let (throttle, now) = (Throttle::default(), Timestamp::UNIX_EPOCH);
+        assert_eq!(throttle.left(now), None);
+
+        throttle.ask(Duration::from_secs(7), now);
+        assert_eq!(throttle.left(now + TimeDelta::seconds(4)), Some(Duration::from_secs(3)));
+        assert_eq!(throttle.left(now + TimeDelta::seconds(7)), None);
+        assert_eq!(throttle.left(now - TimeDelta::hours(1)), None, "a clock that was set back");
+        throttle.ask(Duration::MAX, now);
+        assert_eq!(throttle.left(now), Some(LONGEST));
+        throttle.lift();
+        assert_eq!(throttle.left(now), None);
+    }
+
+    #[test]
+    fn it_tells_method_path_status_and_the_id_of_the_request_and_no_query() {
+        let asked = Exchange::of(&Method::GET, "https://user:pw@alerts.example.com/sandbox/api/v1/alerts?q=4111");
+        let headers = HeaderMap::from_iter([("x-request-id".parse().unwrap(), HeaderValue::from_static("r-7 s3cret"))]);
+
+        let answered = asked.clone().answered(503, &headers, &["s3cret".to_owned()]);
+
+        assert_eq!(asked.to_string(), "GET /sandbox/api/v1/alerts");
+        assert_eq!(answered.about("it is busy"), "it is busy (GET /sandbox/api/v1/alerts: 503, request r-7 ****)");
+    }
+
+    #[test]
+    fn an_id_without_end_is_left_out() {
+        let headers =
+            HeaderMap::from_iter([("x-request-id".parse().unwrap(), HeaderValue::try_from("x".repeat(900)).unwrap())]);
+
+        assert_eq!(
+            Exchange::of(&Method::GET, "https://a.example/x").answered(500, &headers, &[]).to_string(),
+            "GET /x: 500"
+        );
     }
 }

@@ -11,20 +11,16 @@ use avert_wire as wire;
 
 mod changes;
 mod credentials;
-mod exchange;
 mod handle;
 mod http;
 mod inner;
 mod operator;
 mod options;
-mod page_cap;
 mod paging;
 mod probe;
 mod reading;
 mod refusals;
 mod resolving;
-mod stream;
-mod throttle;
 mod tokens;
 mod webhooks;
 

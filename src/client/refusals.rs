@@ -1,6 +1,6 @@
 //! Translation of refusals into errors of the seam, with words for a user.
 
-use super::{exchange::Exchange, http::Answer, throttle::LONGEST};
+use super::http::{Answer, Exchange, LONGEST};
 use crate::{
     domain::{AlertId, FieldError},
     service::{OutcomeUnknown, ServiceError},

@@ -12,7 +12,7 @@ use super::{
 use crate::domain::{
     Provider,
     url::{BaseUrl, PlainHttp},
-    webhook::auth::valid_header,
+    webhook::endpoint::valid_header,
 };
 
 /// Sections of the networks that can have a gateway.

@@ -18,7 +18,7 @@ use super::{
     unfinished::Stage,
 };
 use crate::{
-    domain::{Environment, Provider, Timestamp, exchange::without_exchange},
+    domain::{Environment, Provider, Timestamp, redact::without_exchange},
     service::ServiceError,
     ui::fit::{self, Segment},
 };

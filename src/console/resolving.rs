@@ -18,8 +18,8 @@ use crate::{
         ledger::{preflight::PreflightResult, sender::Landing},
     },
     domain::{
-        Alert, AlertId, AttemptId, Outcome, Resolution, ResolutionAttempt, attempt::outcome_id,
-        exchange::without_exchange, indeterminate::Found,
+        Alert, AlertId, AttemptId, Outcome, Resolution, ResolutionAttempt, attempt::outcome_id, indeterminate::Found,
+        redact::without_exchange,
     },
     service::ServiceError,
 };

@@ -22,7 +22,7 @@ use crate::domain::{
 /// Retention of notes.
 const KEPT: Duration = Duration::days(365);
 
-/// A note on an alert: its text is fit to be kept ([`crate::domain::note::note_text`]).
+/// A note on an alert: its text is fit to be kept ([`crate::domain::snooze::note_text`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub at: Timestamp,

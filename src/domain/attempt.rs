@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use super::{
     Alert, AlertId, AttemptId, OutcomeId,
-    monotonic::{MonotonicTime, Present},
+    clock::{MonotonicTime, Present},
     resolution::{Resolution, decide},
     time::{Timestamp, later_by},
 };

@@ -1,7 +1,8 @@
-//! API keys and client credentials, as they can be shown.
+//! API keys and client credentials as they can be shown, secret text, and the environment they are made for.
 
-use super::{environment::Environment, secret::Secret, time::Timestamp};
-use crate::closed_enum;
+use zeroize::Zeroize;
+
+use crate::{closed_enum, time::Timestamp};
 
 closed_enum! {
     /// Scope of an API key (decisions, Credentials).
@@ -132,9 +133,71 @@ pub struct CredentialList {
     pub in_use: Vec<String>,
 }
 
+closed_enum! {
+    /// The environment of a deployment (interface, Versioning).
+    #[derive(Default)]
+    pub enum Environment {
+        /// Test environment; decisions reach no network.
+        #[default]
+        Sandbox = "sandbox",
+        /// The real one: decisions are final and cost money.
+        Production = "production",
+    }
+}
+
+impl Environment {
+    /// Returns the word in keys and clients that were made for it.
+    pub const fn in_credentials(self) -> &'static str {
+        match self {
+            Self::Sandbox => "test",
+            Self::Production => "live",
+        }
+    }
+}
+
+/// Secret text: `Debug` prints `****`, there is no `Display`, and it is wiped from memory when it is dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Secret {
+    /// Wraps a secret text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the text itself, for the one place that needs it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("****")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_is_revealed_where_it_is_asked_for_and_shown_nowhere() {
+        let secret = Secret::new("s3cret");
+
+        assert_eq!((secret.reveal(), format!("{secret:?}")), ("s3cret", "****".to_owned()));
+    }
+
+    #[test]
+    fn each_world_has_its_word_in_credentials() {
+        assert_eq!(Environment::ALL.map(Environment::in_credentials), ["test", "live"]);
+    }
 
     fn placed(id: &str, environment: Option<Environment>) -> PlacedCredential {
         let kind = CredentialKind::Key(KeyScope::Alerts);

@@ -15,45 +15,34 @@ pub mod card;
 pub mod cause;
 pub mod clock;
 pub mod code_words;
-pub mod condition;
 pub mod count;
 pub mod credential;
 pub mod database;
-mod decided;
 pub mod duplicate;
-pub mod environment;
 pub mod event;
-pub mod exchange;
 pub mod field;
 pub mod filter;
 pub mod find;
-pub mod find_reading;
-mod find_words;
+pub mod find_words;
 pub mod fold;
 pub mod identity;
 pub mod ids;
 pub mod indeterminate;
 pub mod insights;
 pub mod intake;
-pub mod lease;
 pub mod link;
 pub mod money;
 pub mod monitoring;
-pub mod monotonic;
-pub mod note;
 pub mod order;
 pub mod organization;
 pub mod outcome;
 pub mod pagination;
-pub mod person;
 pub mod query;
-pub mod quiet_hours;
 pub mod redact;
 pub mod resolution;
 pub mod retention;
 pub mod rule;
 pub mod sanitize;
-pub mod secret;
 mod shared_alert;
 pub mod snooze;
 pub mod stats;
@@ -61,46 +50,40 @@ pub mod time;
 pub mod url;
 pub mod webhook;
 mod word_enums;
-pub mod work_pace;
 
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, ResolutionAttempt};
 pub use audit::{Actor, AuditEntry, AuditState};
 pub use ca_certificates::CaCertificates;
-pub use calendar::{Calendar, CalendarDay, CalendarHour};
-pub use condition::{Comparison, LocalConditions};
+pub use calendar::{Calendar, CalendarDay, CalendarHour, QuietHours};
+pub use clock::{MonotonicTime, Present};
 pub use credential::{
-    CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, PlacedCredential, Revoked,
+    CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, PlacedCredential, Revoked,
+    Secret,
 };
-pub use environment::Environment;
 pub use event::{Event, EventKind};
-pub use filter::{AlertFilter, AlertQuery, Sort, SortField, SortOrder};
+pub use filter::{AlertFilter, AlertQuery, Comparison, LocalConditions, Sort, SortField, SortOrder};
 pub use find::FindQuery;
-pub use find_reading::MatchGrade;
+pub use find_words::MatchGrade;
 pub use ids::*;
 pub use insights::{DayCount, Insights, KindCount, Lapsing, ResponseTime};
 pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};
 pub use link::{AlertLink, LinkTemplate, LinkTemplates};
 pub use money::{Amount, Currency, Money};
 pub use monitoring::{CardScheme, MonitoredCount, SalesMonth};
-pub use monotonic::{MonotonicTime, Present};
 pub use order::{MatchConfidence, MerchantOrder, OrderAdvice, OrderEvidence, OrderField, OrderMatch, OrderState};
 pub use organization::{Company, DEFAULT_ORGANIZATION, Organization};
 pub use outcome::Outcome;
 pub use pagination::{MAX_PAGE_SIZE, Page, PageRequest};
-pub use quiet_hours::QuietHours;
 pub use resolution::{Dialect, FieldError, Resolution, ResolutionParts, Verdict, decide};
 pub use retention::{CutOffs, Pruned, RetentionPolicy};
 pub use sanitize::{BYTE_ORDER_MARK, without_mark};
-pub use secret::Secret;
 pub use shared_alert::{SharedAlert, Written};
-pub use stats::{AtRisk, Count, CurrencySum};
+pub use stats::{AtRisk, Count, CurrencySum, WorkPace};
 pub use time::Timestamp;
 pub use webhook::{
-    auth::EndpointAuth,
     delivery::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, SentRequest},
-    endpoint::{Endpoint, EndpointChange, NewEndpoint, SigningChange},
+    endpoint::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, SigningChange},
     schedule::NextStep,
     signing,
 };
-pub use work_pace::WorkPace;

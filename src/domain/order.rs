@@ -1,6 +1,5 @@
 //! Orders of the merchant's own shop: what a desk knows of them, and the match between an alert and an order.
 
-mod advice;
 mod cells;
 mod matching;
 

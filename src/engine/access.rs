@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use subtle::ConstantTimeEq;
 
 use super::{
-    credential_text::{hash, is_client_id, is_client_secret, made_for, public_id},
+    credentials::{hash, is_client_id, is_client_secret, made_for, public_id},
     handle::{Caller, Engine, locked, service_error},
     tokens::{AccessToken, Claims},
 };

@@ -2,7 +2,7 @@
 
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{expire, handle::Engine, reconcile, retention};
+use super::{expire, handle::Engine, reconcile};
 
 impl Engine {
     /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and
@@ -11,7 +11,7 @@ impl Engine {
         let _ = self.inner.loops.set(cancel.clone());
         let tasks = &self.inner.tasks;
         tasks.spawn(expire::run(self.clone(), cancel.clone()));
-        tasks.spawn(retention::run(self.clone(), cancel.clone()));
+        tasks.spawn(expire::run_retention(self.clone(), cancel.clone()));
         tasks.spawn(reconcile::run(self.clone(), cancel));
         tasks.clone()
     }

@@ -1,21 +1,44 @@
-//! Open connections: what each is doing, how many there are from each address, and which one gives way to a newcomer.
+//! Connections: taken within bounds, counted by address, each from its first request to its end.
 //!
 //! Over a bound the one that does least gives way, the oldest first. One whose request is worked on never does.
 
 use std::{
     cmp::Reverse,
     collections::HashMap,
-    net::IpAddr,
+    convert::Infallible,
+    io,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    task::{Context, Poll},
+    time::Duration,
 };
 
-use tokio::sync::Notify;
+use axum::{
+    body::{Body, Bytes, HttpBody},
+    response::Response,
+};
+use hyper::{
+    Request,
+    body::{Frame, Incoming, SizeHint},
+    server::conn::http1,
+};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::Notify,
+};
 use tokio_util::sync::CancellationToken;
+use tower::Service;
 
-use super::network::network;
+use crate::framing::StrictFraming;
 
 /// The activity of a connection. What stands first gives way first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -221,6 +244,166 @@ impl Connections {
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Limits of the heads of requests.
+#[derive(Debug, Clone, Copy)]
+pub struct HeadLimits {
+    /// Longest time for one head, and for an idle connection.
+    pub timeout: Duration,
+    /// Most bytes of one head that are read.
+    pub most_bytes: usize,
+}
+
+/// Signals that end a connection.
+#[derive(Debug, Clone)]
+pub struct Ending {
+    /// Ends it after the request under way.
+    pub cancel: CancellationToken,
+    /// Ends it at once.
+    pub cut: CancellationToken,
+}
+
+/// Serves the requests of a connection until it ends, is made to, or has to give way to another.
+pub async fn serve<S, A>(stream: S, app: A, limits: HeadLimits, line: OpenLine, ending: Ending)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    A: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible> + Clone,
+{
+    let (reading, writing) = tokio::io::split(stream);
+    let stream = tokio::io::join(StrictFraming::new(reading), writing);
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.timeout)
+        .max_buf_size(limits.most_bytes)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
+    let mut connection = std::pin::pin!(connection);
+    let mut stopping = false;
+    let ended = loop {
+        tokio::select! {
+            ended = connection.as_mut() => break ended,
+            () = ending.cancel.cancelled(), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            () = ending.cut.cancelled() => break Ok(()),
+            () = line.gives_way() => break Ok(()),
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
+
+/// Pause after a connection could not be accepted (no more file descriptors, mostly).
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Number of connections that give way then.
+const SHED: usize = 64;
+
+/// A listener with bounds.
+pub struct Acceptor<Trusts> {
+    listener: TcpListener,
+    open: Connections,
+    /// Checks that an address stands for many callers, as a proxy's does.
+    trusts: Trusts,
+}
+
+/// A connection that was let in.
+#[derive(Debug)]
+pub struct Newcomer {
+    pub stream: TcpStream,
+    pub peer: SocketAddr,
+    pub line: OpenLine,
+}
+
+impl<Trusts: Fn(IpAddr) -> bool> Acceptor<Trusts> {
+    /// Accepts at a listener, within the bounds of what is open.
+    pub fn new(listener: TcpListener, open: Connections, trusts: Trusts) -> Self {
+        Self { listener, open, trusts }
+    }
+
+    /// The next newcomer that is let in. Where none can be accepted, idle connections give way, and it is tried again.
+    pub async fn next(&self) -> Newcomer {
+        loop {
+            match self.accept().await {
+                Ok(accepted) => return accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted; idle ones give way");
+                    self.open.shed(SHED);
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn accept(&self) -> io::Result<Newcomer> {
+        loop {
+            let (stream, peer) = self.listener.accept().await?;
+            loop {
+                match self.open.admit(peer.ip(), (self.trusts)(peer.ip())) {
+                    Admitted::Open(line) => {
+                        // Small answers must not wait for more; where the system refuses, they are only slower.
+                        let _ = stream.set_nodelay(true);
+                        return Ok(Newcomer { stream, peer, line });
+                    }
+                    Admitted::Full => self.open.changed().await,
+                    Admitted::Refused => {
+                        tracing::debug!(%peer, "all connections of this address are at work: one more is refused");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The body of an answer: once it has ended, its connection is idle.
+pub struct AnswerBody {
+    body: Body,
+    line: Arc<Line>,
+}
+
+impl AnswerBody {
+    /// The body of an answer on a connection.
+    pub fn of(body: Body, line: Arc<Line>) -> Self {
+        line.becomes(Activity::Answering);
+        Self { body, line }
+    }
+}
+
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        self.line.becomes(Activity::Idle);
+    }
+}
+
+impl HttpBody for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The address as one that cannot be changed at will: whoever has one IPv6 address has its whole /64.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
+    }
 }
 
 #[cfg(test)]

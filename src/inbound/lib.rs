@@ -5,11 +5,6 @@
 //! to its end, and [`body`] reads the body of a request. [`network`] tells addresses apart, and [`write_timeout`] ends
 //! what nobody reads.
 
-pub mod accepting;
-pub mod answering;
-pub mod body;
-pub mod connection;
 pub mod connections;
-mod framing;
-pub mod network;
+pub mod framing;
 pub mod write_timeout;

@@ -6,7 +6,7 @@
 
 use chrono::Duration;
 
-use crate::domain::{lease, time::Timestamp};
+use crate::domain::{clock, time::Timestamp};
 
 /// Thresholds of a circuit breaker: when it opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Circuit {
     /// Returns the time at which an open circuit permits the next attempt; `None` where it is not open.
     pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
         // A clock that was set back must not keep the circuit open for longer than its pause is.
-        self.open.filter(|(until, since)| lease::waits(*since, *until, now)).map(|(until, _)| until)
+        self.open.filter(|(until, since)| clock::waits(*since, *until, now)).map(|(until, _)| until)
     }
 
     /// Checks that it has opened and no attempt has succeeded since. The next permitted attempt then proves the other

@@ -5,7 +5,12 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, redirect, retry};
 
-use super::{causes::cause, names::HostNames, proxy::Proxy, reason::Reason, tls::ClientTls};
+use super::{
+    handshake::cause,
+    proxy::{HostNames, Proxy},
+    reason::Reason,
+    tls::ClientTls,
+};
 
 /// Name of avert in requests.
 pub const USER_AGENT: &str = concat!("avert/", env!("CARGO_PKG_VERSION"));

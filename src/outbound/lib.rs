@@ -10,15 +10,12 @@
 use avert_domain as domain;
 
 pub mod body;
-pub mod causes;
 pub mod circuit;
 pub mod client;
 pub mod credential;
 pub mod date;
 pub mod handshake;
-pub mod names;
 pub mod proxy;
 pub mod reason;
-pub mod retry_after;
 pub mod tls;
 pub mod trust;

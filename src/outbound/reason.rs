@@ -3,8 +3,7 @@
 use std::{fmt, time::Duration};
 
 use super::{
-    causes::{cause, is_of_tunnel},
-    handshake::HandshakeFault,
+    handshake::{HandshakeFault, cause, is_of_tunnel},
     proxy::Proxy,
     tls::ClientTls,
 };

@@ -6,7 +6,7 @@ use crate::domain::{
     Alert, Currency, MatchGrade, Outcome,
     filter::search_fields,
     find::{FindField, find_fields, outcome_fields},
-    find_reading::Reading,
+    find_words::Reading,
     fold::{fold, search_key},
 };
 

@@ -4,12 +4,227 @@
 //! The tables of the domain serve JSON and CSV. Unknown fields are remembered once each; a value of the wrong kind is
 //! an error that names the field, what was given and what is allowed.
 
-mod alerts;
 mod forgiving;
 mod record;
-mod unknown;
 
-pub(super) use alerts::patch;
-pub use alerts::{ListAnswer, answer, incoming, outcome, page};
+use serde_json::value::RawValue;
+
+use self::record::EXPIRES_AT;
+use crate::{
+    domain::{Alert, AlertPatch, AlertStatus, Deadline, FieldError, Outcome, Page, PageRequest},
+    json::{Given, Place, each_member},
+};
+
+pub use record::UnknownNames;
 pub(super) use record::{Record, Slot};
-pub use unknown::UnknownNames;
+
+/// Reads an alert as a service answers with it: only the id is needed. Everything else may be missing, and what cannot
+/// be read counts as missing and is remembered among the unknown fields. An outcome that tells nothing is one where the
+/// status says that there is an answer.
+pub fn answer(json: &str, unknown: &mut UnknownNames) -> Result<Alert, FieldError> {
+    let mut record = Record::from_json(json, Place::START, unknown)?;
+    record.forgive(unknown);
+    let (mut alert, true) = record.alert()? else {
+        return Err(FieldError::new("id", "is missing: a UUID is required"));
+    };
+    if alert.status == AlertStatus::default() {
+        alert.status = AlertStatus::Open;
+    }
+    let unanswered = [AlertStatus::Open, AlertStatus::New, AlertStatus::Expired].contains(&alert.status);
+    alert.outcome = alert.outcome.filter(|outcome| !unanswered || outcome.tells_an_answer());
+    Ok(alert)
+}
+
+/// Reads an alert on its way into the engine (decisions, Bringing alerts in), which begins at `line` of its source.
+pub fn incoming(json: &str, line: u64, unknown: &mut UnknownNames) -> Result<AlertPatch, FieldError> {
+    patch(Record::from_json(json, Place { line, column: 1 }, unknown)?, line)
+}
+
+/// Makes a patch of what was given.
+pub(crate) fn patch(mut record: Record<'_>, line: u64) -> Result<AlertPatch, FieldError> {
+    let (mut alert, id_given) = record.alert()?;
+    // A deadline of its own goes before the hours left.
+    if let Some(moment) = record.moment(EXPIRES_AT)? {
+        alert.deadline = Deadline::At(moment);
+    }
+    Ok(AlertPatch::read(line, alert, id_given))
+}
+
+/// A parsed page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListAnswer {
+    /// The page; where the envelope leaves a number out, it is worked out from what was asked.
+    pub page: Page<Alert>,
+    /// Reason for each row that is no alert (it has no id).
+    pub unreadable: Vec<FieldError>,
+}
+
+/// Reads a page: the interface's envelope with any of its numbers missing or written as text, or a bare array of
+/// alerts.
+pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Result<ListAnswer, FieldError> {
+    let mut rows: Option<&str> = None;
+    let (mut total, mut total_pages, mut number, mut size) = (None, None, None, None);
+    if json.trim_start().starts_with('[') {
+        rows = Some(json.trim());
+    } else {
+        each_member(json, Place::START, |name, value| match name.as_ref() {
+            name if name.eq_ignore_ascii_case("data") => rows = Some(value),
+            name if name.eq_ignore_ascii_case("total") => total = whole(value),
+            name if name.eq_ignore_ascii_case("totalPages") => total_pages = whole(value),
+            name if name.eq_ignore_ascii_case("page") => number = whole(value),
+            name if name.eq_ignore_ascii_case("size") => size = whole(value),
+            _ => {}
+        })?;
+    }
+    let rows: Vec<&RawValue> = match rows.map(|rows| (rows, Given::of(rows))) {
+        Some((rows, Given::Array)) => {
+            serde_json::from_str(rows).map_err(|error| FieldError::new("data", format!("is not JSON: {error}")))?
+        }
+        // Some write no array where the page has no rows: believed where the total says that there are none so far
+        // behind.
+        Some((_, Given::Null)) if total.is_some_and(|total| total <= asked.page.saturating_mul(asked.size.into())) => {
+            Vec::new()
+        }
+        Some((_, other)) => return Err(FieldError::new("data", format!("is {}: an array is needed", other.words()))),
+        None => return Err(FieldError::new("data", "is missing: an array of alerts is needed")),
+    };
+    let mut data = Vec::with_capacity(rows.len());
+    let mut unreadable = Vec::new();
+    for row in &rows {
+        match answer(row.get(), unknown) {
+            Ok(alert) => data.push(alert),
+            Err(error) => unreadable.push(error),
+        }
+    }
+    let number = number.unwrap_or(asked.page);
+    let size = size.and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0).unwrap_or(asked.size);
+    let seen = number.saturating_mul(size.into()).saturating_add(rows.len() as u64);
+    let counted = total.is_some();
+    let total = total.unwrap_or_else(|| match total_pages {
+        _ if (rows.len() as u64) < u64::from(size) => seen,
+        Some(pages) => seen.max(pages.saturating_mul(size.into())),
+        // A full page and no word of how many there are: there may be one more, and whoever pages has to look.
+        None => seen.saturating_add(1),
+    });
+    Ok(ListAnswer { page: Page { data, total, counted, page: number, size }, unreadable })
+}
+
+/// Reads the outcome of an alert as the older dialect's own route answers with it; `None` where it tells of none.
+pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownNames) -> Result<Option<Outcome>, FieldError> {
+    let mut record = Record::empty();
+    record.put_outcome(json, unknown)?;
+    record.forgive(unknown);
+    Ok(record.outcome(of)?.filter(Outcome::tells_an_answer))
+}
+
+fn whole(json: &str) -> Option<u64> {
+    match Given::of(json) {
+        Given::Number(digits) => digits.parse().ok(),
+        Given::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::{AlertId, AlertType, Provider};
+
+    const ASKED: PageRequest = PageRequest { page: 2, size: 2 };
+
+    fn rows(count: usize) -> Vec<Value> {
+        (0..count).map(|_| json!({"id": AlertId::generate().to_string()})).collect()
+    }
+
+    fn read(json: &Value) -> ListAnswer {
+        page(&json.to_string(), ASKED, &mut UnknownNames::default()).unwrap()
+    }
+
+    #[rstest]
+    #[case(json!({"data": rows(2), "total": 9, "totalPages": 5, "page": 2, "size": 2}), 9)]
+    #[case(json!({"Data": rows(2), "TOTAL": "9", "page": "2", "size": "2"}), 9)]
+    #[case(json!({"data": rows(1)}), 5)]
+    #[case(json!({"data": rows(2), "totalPages": 5}), 10)]
+    #[case(json!({"data": rows(2)}), 7)]
+    #[case(Value::Array(rows(1)), 5)]
+    #[case(json!({"data": null, "total": 0}), 0)]
+    #[case(json!({"data": null, "total": 4}), 4)]
+    fn an_envelope_is_read_whatever_numbers_it_leaves_out(#[case] json: Value, #[case] total: u64) {
+        let page = read(&json).page;
+
+        assert_eq!((page.total, page.page, page.size), (total, 2, 2));
+    }
+
+    #[test]
+    fn a_row_without_an_id_is_left_out_and_told() {
+        let answer =
+            read(&json!({"data": [{"id": AlertId::generate().to_string()}, {"provider": "ETHOCA"}, 7], "total": 3}));
+
+        assert_eq!((answer.page.data.len(), answer.page.total, answer.unreadable.len()), (1, 3, 2));
+    }
+
+    #[rstest]
+    #[case("{}", "missing")]
+    #[case("{\"data\": {}}", "an object")]
+    #[case("{\"data\": null}", "null: an array is needed")]
+    #[case("{\"data\": null, \"total\": 5}", "null: an array is needed")]
+    #[case("<html>", "not a JSON object")]
+    #[case("{\"data\": [", "not JSON")]
+    fn what_is_no_list_is_told(#[case] json: &str, #[case] words: &str) {
+        let error = page(json, ASKED, &mut UnknownNames::default()).unwrap_err();
+
+        assert!(error.message.contains(words), "{}", error.message);
+    }
+
+    #[rstest]
+    #[case("null")]
+    #[case("{}")]
+    #[case("[]")]
+    #[case("\"resolved\"")]
+    #[case("")]
+    #[case("<html>")]
+    #[case(r#"{"outcome":null}"#)]
+    #[case(r#"{"outcome":"","refunded":""}"#)]
+    #[case(r#"{"outcome":{},"refunded":[]}"#)]
+    #[case(r#"{"status":404,"message":"no outcome","error":"Not Found"}"#)]
+    #[case(r#"{"status":"success","id":"0198c0de-0000-7000-8000-000000000001","comments":"see the portal"}"#)]
+    #[case(r#"{"data":{"outcome":"resolved"},"x":1}"#)]
+    fn what_has_no_field_of_an_answer_is_no_outcome(#[case] json: &str) {
+        let read = outcome(json, &Alert::sample(), &mut UnknownNames::default());
+
+        assert_eq!(read.unwrap_or_default(), None);
+    }
+
+    #[rstest]
+    #[case(r#"{"outcome":"resolved"}"#)]
+    #[case(r#"{"REFUNDED":"not refunded"}"#)]
+    #[case(r#"{"disputeReasonCode":"duplicate"}"#)]
+    #[case(r#"{"amountStopped":1}"#)]
+    #[case(r#"{"actionTimestamp":"2026-03-10T12:00:00Z"}"#)]
+    fn one_field_of_an_answer_makes_an_outcome(#[case] json: &str) {
+        let read = outcome(json, &Alert::sample(), &mut UnknownNames::default());
+
+        assert!(read.unwrap().is_some());
+    }
+
+    #[test]
+    fn an_outcome_alone_is_read_like_one_in_an_alert() {
+        let of = Alert {
+            provider_id: "P-1".to_owned(),
+            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::VerifiCancel)
+        };
+
+        let read = outcome(
+            r#"{"outcome":"partially_stopped","amountStopped":10.10,"extra":1}"#,
+            &of,
+            &mut UnknownNames::default(),
+        );
+
+        let outcome = read.unwrap().unwrap();
+        assert_eq!((outcome.alert_id, outcome.provider_alert_id.as_str()), (of.id, "P-1"));
+        assert_eq!(outcome.amount_stopped.map(|amount| amount.to_string()).as_deref(), Some("10.10"));
+    }
+}

@@ -14,7 +14,7 @@ use super::super::{
 use crate::{
     client::{Client, ListProbe, OperatorProbe},
     domain::{Secret, time::SystemClock, url::BaseUrl},
-    outbound::names::look_up,
+    outbound::proxy::look_up,
     service::{Deployment, ServiceError},
 };
 

@@ -18,7 +18,7 @@ use crate::{
         EndpointAuth, FieldError, Secret, signing,
         time::{SystemClock, to_iso},
         url::{EndpointUrl, PlainHttp},
-        webhook::received::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable},
+        webhook::delivery::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable},
     },
     engine::webhooks::{
         Receiver, ReceiverSettings,

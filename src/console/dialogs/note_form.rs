@@ -11,7 +11,7 @@ use crate::{
     domain::{
         Alert, AlertId, Timestamp,
         card::mask_card_numbers,
-        note::{MAX_NOTE_CHARS, note_text},
+        snooze::{MAX_NOTE_CHARS, note_text},
     },
     resolving::subject,
     text::sanitize,

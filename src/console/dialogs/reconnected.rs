@@ -8,7 +8,7 @@ use super::question::{KeyedAnswer, Question, answered};
 use crate::{
     AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone,
     decisions::HoldReason,
-    domain::exchange::without_exchange,
+    domain::redact::without_exchange,
     resolving::{answer_known, subject, taken_back},
     text::{counted, sanitize},
 };

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use chrono::Datelike;
 
-use super::patch::{AlertPatch, FieldSet};
+use super::{AlertPatch, FieldSet};
 use crate::{
     alert::{Alert, AlertStatus, Deadline},
     card::{is_card_number, mask_card_numbers},

@@ -2,9 +2,7 @@
 //! an attempt.
 
 pub mod address;
-pub mod auth;
 pub mod delivery;
 pub mod endpoint;
-pub mod received;
 pub mod schedule;
 pub mod signing;

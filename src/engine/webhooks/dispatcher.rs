@@ -24,8 +24,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    gathering::Gathering,
-    queues::{EndpointQueues, Limits},
+    queues::{EndpointQueues, Gathering, Limits},
     sender::{AttemptReport, Sender},
 };
 use crate::{

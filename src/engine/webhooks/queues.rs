@@ -8,12 +8,15 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use super::breaker::Breaker;
+use chrono::TimeDelta;
+
 use crate::{
-    domain::{DeliveryId, EndpointId, OrganizationId, time::Timestamp},
+    domain::{DeliveryId, EndpointId, OrganizationId, batch, time::Timestamp},
+    outbound::circuit::{Circuit, CircuitLimits},
     store::DueDelivery,
 };
 
@@ -44,7 +47,7 @@ pub(super) struct Limits {
     /// Sockets, slow sends included.
     pub(super) sockets: usize,
     /// Least rest of a lease with which an attempt may begin: its longest duration and time to record it.
-    pub(super) lease_left: chrono::Duration,
+    pub(super) lease_left: TimeDelta,
 }
 
 #[derive(Debug)]
@@ -244,24 +247,280 @@ impl EndpointQueues {
     }
 }
 
+/// Opened by the fifth failure in a row, and later where trust was earned; the pause is doubled by each further one.
+const LIMITS: CircuitLimits =
+    CircuitLimits { failures: 5, first_pause: TimeDelta::seconds(5), longest_pause: TimeDelta::seconds(60) };
+/// Window of an endpoint that has never answered: most deliveries in flight.
+const UNPROVEN_WINDOW: u32 = 2;
+/// Largest window: more than the places of one endpoint, so that single failures take none of them.
+const LARGEST_WINDOW: u32 = 64;
+/// Most failures in a row that trust adds to the limit: one for each delivery taken since the endpoint was last down.
+/// An endpoint that fails at random 3 times in 10 has 5 failures in a row every 600 attempts, and 20 never.
+const MOST_TRUST: u32 = 15;
+
+/// The circuit breaker of an endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Breaker {
+    circuit: Circuit,
+    window: u32,
+    trust: u32,
+}
+
+impl Default for Breaker {
+    fn default() -> Self {
+        Self { circuit: Circuit::new(LIMITS), window: UNPROVEN_WINDOW, trust: 0 }
+    }
+}
+
+impl Breaker {
+    /// Returns whether nothing may be sent at this moment.
+    fn is_open(&self, now: Timestamp) -> bool {
+        self.reopens_at(now).is_some()
+    }
+
+    /// Returns the time at which an open breaker permits the next attempt.
+    fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.circuit.reopens_at(now)
+    }
+
+    /// Returns the most deliveries that the endpoint may have in flight. There are few until it has answered, then
+    /// twice as many with each success, half as many with each failure.
+    fn window(&self, limit: u32) -> u32 {
+        self.window.min(limit).max(1)
+    }
+
+    /// The receiver took a delivery.
+    fn succeeded(&mut self) {
+        // An endpoint that was down earns its trust anew.
+        self.trust = if self.circuit.is_unproven() { 0 } else { (self.trust + 1).min(MOST_TRUST) };
+        self.circuit.succeeded();
+        self.circuit.bear(LIMITS.failures + self.trust);
+        self.window = (self.window * 2).clamp(1, LARGEST_WINDOW);
+    }
+
+    /// An attempt failed.
+    fn failed(&mut self, now: Timestamp) {
+        self.circuit.failed(now);
+        self.window /= 2;
+    }
+}
+
+/// Number of results that are worth a commit of their own.
+const WORTHWHILE: usize = 128;
+/// Longest wait of fewer results for more.
+const LONGEST_WAIT: Duration = Duration::from_millis(4);
+
+/// Results that wait to be recorded, oldest first.
+#[derive(Debug)]
+pub(super) struct Gathering<T> {
+    results: Vec<T>,
+    /// Time since which the oldest one waits.
+    since: Option<Instant>,
+}
+
+impl<T> Default for Gathering<T> {
+    fn default() -> Self {
+        Self { results: Vec::new(), since: None }
+    }
+}
+
+impl<T: Clone> Gathering<T> {
+    pub(super) fn add(&mut self, result: T, now: Instant) {
+        self.results.push(result);
+        self.since.get_or_insert(now);
+    }
+
+    /// Puts those back that could not be recorded, before what came since.
+    pub(super) fn put_back(&mut self, earlier: &[T], now: Instant) {
+        self.results.splice(0..0, earlier.iter().cloned());
+        self.since = self.since.or_else(|| (!self.is_empty()).then_some(now));
+    }
+
+    /// Takes as many as one commit holds, the oldest ones.
+    pub(super) fn take_batch(&mut self) -> Arc<[T]> {
+        let count = self.results.len().min(batch::RECORDS);
+        let batch = self.results.drain(..count).collect();
+        self.since = self.since.filter(|_| !self.results.is_empty());
+        batch
+    }
+
+    /// Takes them all.
+    pub(super) fn take_all(&mut self) -> Arc<[T]> {
+        self.since = None;
+        self.results.drain(..).collect()
+    }
+
+    /// Checks that they are worth a commit: they are many, the oldest has waited long enough, or they hold something
+    /// up.
+    pub(super) fn is_ready(&self, hold_up: bool, now: Instant) -> bool {
+        let has_waited = self.ready_at().is_some_and(|ready| ready <= now);
+        !self.is_empty() && (self.len() >= WORTHWHILE || has_waited || hold_up)
+    }
+
+    /// Returns the time at which the oldest one has waited long enough.
+    pub(super) fn ready_at(&self) -> Option<Instant> {
+        self.since.map(|since| since + LONGEST_WAIT)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::domain::EventId;
-    use crate::domain::time::from_iso;
-    use crate::domain::{EndpointAuth, Secret};
+    use crate::domain::{EndpointAuth, EventId, Secret, time::from_iso};
 
-    const LIMITS: Limits =
-        Limits { in_flight: 4, per_endpoint: 2, sockets: 256, lease_left: chrono::Duration::seconds(20) };
+    fn gathered(count: usize, now: Instant) -> Gathering<usize> {
+        let mut gathering = Gathering::default();
+        (0..count).for_each(|result| gathering.add(result, now));
+        gathering
+    }
+
+    #[test]
+    fn few_results_that_hold_nothing_up_wait_for_more_but_not_for_long() {
+        let now = Instant::now();
+        let few = gathered(WORTHWHILE - 1, now);
+
+        assert!(!few.is_ready(false, now));
+        assert!(!few.is_ready(false, now + LONGEST_WAIT / 2));
+        assert!(few.is_ready(false, now + LONGEST_WAIT));
+        assert_eq!(few.ready_at(), Some(now + LONGEST_WAIT));
+    }
+
+    #[test]
+    fn many_results_and_those_that_hold_something_up_wait_for_nothing() {
+        let now = Instant::now();
+
+        assert!(gathered(WORTHWHILE, now).is_ready(false, now));
+        assert!(gathered(1, now).is_ready(true, now));
+        assert!(!gathered(0, now).is_ready(true, now), "there is nothing to record");
+    }
+
+    #[test]
+    fn a_commit_takes_the_oldest_and_what_it_leaves_waits_on() {
+        let now = Instant::now();
+        let mut gathering = gathered(batch::RECORDS + 1, now);
+
+        let first = gathering.take_batch();
+        let left = gathering.ready_at();
+        let second = gathering.take_batch();
+
+        assert_eq!((first.len(), first[0], &*second), (batch::RECORDS, 0, &[batch::RECORDS][..]));
+        assert_eq!((left, gathering.ready_at()), (Some(now + LONGEST_WAIT), None));
+    }
+
+    #[test]
+    fn what_could_not_be_recorded_comes_before_what_came_since() {
+        let now = Instant::now();
+        let mut gathering = gathered(2, now);
+        let failed = gathering.take_batch();
+        gathering.add(2, now);
+
+        gathering.put_back(&failed, now);
+
+        assert_eq!(*gathering.take_batch(), [0, 1, 2]);
+    }
 
     fn noon() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
+    fn after(failures: u32) -> Breaker {
+        let mut breaker = Breaker::default();
+        for _ in 0..failures {
+            breaker.failed(noon());
+        }
+        breaker
+    }
+
+    #[test]
+    fn it_opens_at_the_fifth_failure_in_a_row() {
+        assert!(!after(4).is_open(noon()));
+        assert!(after(5).is_open(noon()));
+        assert!(!after(5).is_open(noon() + TimeDelta::seconds(5)));
+        let mut interrupted = after(4);
+        interrupted.succeeded();
+        interrupted.failed(noon());
+        assert!(!interrupted.is_open(noon()));
+    }
+
+    #[test]
+    fn its_pauses_double_up_to_a_minute() {
+        let pauses: Vec<i64> =
+            (5..12).map(|failures| (after(failures).reopens_at(noon()).unwrap() - noon()).num_seconds()).collect();
+        assert_eq!(pauses, [5, 10, 20, 40, 60, 60, 60]);
+        assert!(after(u32::from(u16::MAX)).is_open(noon()));
+    }
+
+    #[test]
+    fn one_success_closes_it() {
+        let mut breaker = after(9);
+        breaker.succeeded();
+        assert!(!breaker.is_open(noon()));
+    }
+
+    #[test]
+    fn an_endpoint_earns_its_places() {
+        let mut breaker = Breaker::default();
+        let mut windows = vec![breaker.window(8)];
+        for _ in 0..3 {
+            breaker.succeeded();
+            windows.push(breaker.window(8));
+        }
+        for _ in 0..4 {
+            breaker.failed(noon());
+            windows.push(breaker.window(8));
+        }
+        assert_eq!(windows, [2, 4, 8, 8, 8, 4, 2, 1]);
+    }
+
+    #[test]
+    fn each_success_earns_one_more_failure_in_a_row_up_to_twenty() {
+        let opened_by = |successes: u32| {
+            let mut breaker = Breaker::default();
+            (0..successes).for_each(|_| breaker.succeeded());
+            (1..).find(|_| {
+                breaker.failed(noon());
+                breaker.is_open(noon())
+            })
+        };
+
+        assert_eq!([0, 1, 7, 15, 1_000].map(opened_by), [5, 6, 12, 20, 20].map(Some));
+    }
+
+    #[test]
+    fn what_was_down_earns_its_trust_anew_and_its_pauses_grow_as_ever() {
+        let mut breaker = Breaker::default();
+        (0..100).for_each(|_| breaker.succeeded());
+        (0..20).for_each(|_| breaker.failed(noon()));
+        let first = breaker.reopens_at(noon());
+        breaker.failed(noon());
+        let second = breaker.reopens_at(noon());
+
+        breaker.succeeded();
+        (0..5).for_each(|_| breaker.failed(noon()));
+
+        assert_eq!([first, second], [5, 10].map(|seconds| Some(noon() + TimeDelta::seconds(seconds))));
+        assert!(breaker.is_open(noon()), "five are enough again");
+    }
+
+    #[test]
+    fn a_clock_set_back_does_not_keep_it_open() {
+        assert!(!after(5).is_open(noon() - TimeDelta::hours(1)));
+    }
+
+    const LIMITS: Limits = Limits { in_flight: 4, per_endpoint: 2, sockets: 256, lease_left: TimeDelta::seconds(20) };
+
     fn lease() -> Timestamp {
-        noon() + chrono::Duration::seconds(45)
+        noon() + TimeDelta::seconds(45)
     }
 
     fn due(endpoint: EndpointId) -> DueDelivery {
@@ -383,7 +642,7 @@ mod tests {
         let endpoint = EndpointId::generate();
         let mut queues = EndpointQueues::default();
         queues.accept(vec![due(endpoint)], lease());
-        assert!(queues.start_next(LIMITS, noon() + chrono::Duration::seconds(26), Instant::now()).is_none());
+        assert!(queues.start_next(LIMITS, noon() + TimeDelta::seconds(26), Instant::now()).is_none());
         assert!(queues.start_next(LIMITS, noon(), Instant::now()).is_none(), "it was let go");
     }
 
@@ -397,9 +656,9 @@ mod tests {
             queues.finished(started.delivery, endpoint, false, noon());
         }
         assert_eq!(queues.skip(LIMITS, noon()), [endpoint]);
-        let later = noon() + chrono::Duration::seconds(5);
+        let later = noon() + TimeDelta::seconds(5);
         assert!(queues.skip(LIMITS, later).is_empty());
-        queues.accept(vec![due(endpoint), due(endpoint)], later + chrono::Duration::seconds(45));
+        queues.accept(vec![due(endpoint), due(endpoint)], later + TimeDelta::seconds(45));
         assert!(queues.start_next(LIMITS, noon(), Instant::now()).is_none());
         assert_eq!(start_all(&mut queues, later, Instant::now()).len(), 1);
         assert_eq!(queues.skip(LIMITS, later), [endpoint]);

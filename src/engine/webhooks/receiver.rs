@@ -35,14 +35,11 @@ use crate::{
         EndpointAuth, Secret,
         signing::SignatureFault,
         time::SharedClock,
-        webhook::received::{Forwarding, Receipt, ReceivedEvent, Subject},
+        webhook::delivery::{Forwarding, Receipt, ReceivedEvent, Subject},
     },
     inbound::{
-        accepting::{Acceptor, Newcomer},
-        answering::AnswerBody,
-        body::{announced, discard, read},
-        connection::{self, Ending, HeadLimits},
-        connections::{Activity, Connections, Line},
+        connections::{self, Acceptor, Activity, AnswerBody, Connections, Ending, HeadLimits, Line, Newcomer},
+        framing::{announced, discard, read},
         write_timeout::WriteTimeout,
     },
     outbound::credential::basic,
@@ -121,7 +118,7 @@ impl Receiver {
                     accepted = acceptor.next() => accepted,
                 };
                 let app = Extension(line.line()).layer(routes.clone());
-                connections.spawn(connection::serve(
+                connections.spawn(connections::serve(
                     WriteTimeout::new(stream, patience),
                     app,
                     limits,

@@ -16,7 +16,7 @@ use crate::domain::{
     BYTE_ORDER_MARK, EventId, Secret,
     resolution::FieldError,
     time::{Timestamp, from_iso, to_iso},
-    webhook::received::Subject,
+    webhook::delivery::Subject,
 };
 
 /// First bytes of a line.

@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::recording::RecordedDelivery;
 use crate::{
     domain::{CaCertificates, EndpointAuth, FieldError, Secret, signing, time::SharedClock, url::EndpointUrl},
-    outbound::{causes::cause, client::HttpClient, credential, proxy::Proxy},
+    outbound::{client::HttpClient, credential, handshake::cause, proxy::Proxy},
 };
 
 /// Longest time for a post in all.

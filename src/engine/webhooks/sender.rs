@@ -9,12 +9,11 @@ use std::{
 use chrono::TimeDelta;
 use lru::LruCache;
 use reqwest::{
-    dns::Resolve,
+    dns::{Addrs, Name, Resolve, Resolving},
     header::{self, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
-use url::Url;
+use url::{Host, Url};
 
-use super::{resolver::GuardedResolver, signature};
 use crate::{
     domain::{
         CaCertificates, EndpointAuth, NextStep, Secret, SentRequest,
@@ -30,13 +29,13 @@ use crate::{
     },
     outbound::{
         body,
-        causes::{cause, find},
         client::{HttpClient, USER_AGENT},
-        credential,
-        names::HostNames,
-        retry_after,
+        credential, date,
+        handshake::{cause, find},
+        proxy::{HostNames, look_up},
     },
     store::{AttemptRecord, DueDelivery},
+    webhooks::signature,
 };
 
 pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
@@ -218,7 +217,7 @@ impl Sender {
             }
         };
         let retry_after =
-            retry_after::of(response.headers(), now).map(|wait| TimeDelta::from_std(wait).unwrap_or(MAX_RETRY_AFTER));
+            date::retry_after(response.headers(), now).map(|wait| TimeDelta::from_std(wait).unwrap_or(MAX_RETRY_AFTER));
         let result = AttemptResult::Answered { status: response.status().as_u16(), retry_after };
         let duration = began.elapsed();
         // The status is the result. The body of a success is nobody's, and dropped unread; of another answer the
@@ -273,6 +272,48 @@ fn redacted(answer: &[u8], url: &Url, auth: &EndpointAuth, signing: &[Secret]) -
     let secrets = credential::secrets(auth).into_iter().chain(of_signatures).chain(secrets(url));
     let text = redact::secrets(without_controls(&String::from_utf8_lossy(answer)), secrets);
     mask_card_numbers(&text).into_owned()
+}
+
+/// Longest time to resolve a name where nothing is sent yet.
+const LOOK_UP: Duration = Duration::from_secs(1);
+
+/// A DNS resolver with the SSRF guard behind it: what a name resolves to when the connection is made is what is
+/// checked.
+#[derive(Clone)]
+pub struct GuardedResolver {
+    policy: AddressPolicy,
+    port: Option<u16>,
+    names: Arc<dyn Resolve>,
+}
+
+impl GuardedResolver {
+    /// The allowed ones of the addresses that this resolver finds, for connections to a port or to none that the policy
+    /// names.
+    pub fn new(policy: AddressPolicy, port: Option<u16>, names: Arc<dyn Resolve>) -> Self {
+        Self { policy, port, names }
+    }
+}
+
+impl Resolve for GuardedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (policy, port) = (self.policy.clone(), self.port);
+        let found = self.names.resolve(name);
+        Box::pin(async move {
+            let allowed: Addrs = Box::new(policy.filter(found.await?, port)?.into_iter());
+            Ok(allowed)
+        })
+    }
+}
+
+/// Checks that an endpoint may be at an address, as far as can be told now. A name that cannot be resolved now may be
+/// later, and is checked at each connection.
+pub async fn check(policy: &AddressPolicy, url: &Url) -> Result<(), Refused> {
+    policy.check_literal(url)?;
+    let (Some(Host::Domain(name)), Some(port)) = (url.host(), url.port_or_known_default()) else { return Ok(()) };
+    match tokio::time::timeout(LOOK_UP, look_up(name, port)).await {
+        Ok(Ok(found)) => policy.filter(found, Some(port)).map(drop),
+        Ok(Err(_)) | Err(_) => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     domain::{
-        lease,
+        clock,
         time::Timestamp,
         webhook::schedule::{DeliveryEnd, sendable_at},
     },
@@ -93,7 +93,7 @@ async fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Work<()>
     let back = unit
         .conn
         .all(&leased, &[&unit.shared.own.0], |row| {
-            let held = lease::is_held(row.get(1)?, term, row.get(2)?, now);
+            let held = clock::is_held(row.get(1)?, term, row.get(2)?, now);
             Ok((!held).then_some((row.get::<i64>(0)?, DeliveryEnd::waiting(row.get(3)?, now))))
         })
         .await?;

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     StoreError, StoreResult,
     domain::{
-        DeliveryId, EventId, InstanceId, OrganizationId, lease,
+        DeliveryId, EventId, InstanceId, OrganizationId, clock,
         time::Timestamp,
         webhook::schedule::{DeliveryEnd, sendable_at},
     },
@@ -78,7 +78,7 @@ pub(crate) fn in_hand(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> Store
     let mut in_hand = InHand::default();
     for leased in leased {
         let dead = *known.entry(leased.instance).or_insert_with(|| unit.shared.instances.is_dead(leased.instance));
-        if lease::is_held(leased.until.map(moment).transpose()?, term, dead, now) {
+        if clock::is_held(leased.until.map(moment).transpose()?, term, dead, now) {
             in_hand.add(leased.endpoint, leased.organization, leased.count);
         } else {
             let end = DeliveryEnd::waiting(leased.is_disabled, now);

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     StoreResult,
-    domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder, find::among, find_reading::Reading},
+    domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder, find::among, find_words::Reading},
     searched::SearchShare,
 };
 

@@ -19,7 +19,7 @@ use crate::{
     domain::{
         Alert, MatchGrade, Outcome,
         find::{FindField, outcome_fields, own_fields},
-        find_reading::Reading,
+        find_words::Reading,
     },
     searched::{find_key, find_pattern},
 };

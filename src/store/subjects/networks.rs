@@ -3,7 +3,7 @@
 //! An engine with a gateway records it, so that one without it does not answer in its place.
 
 use crate::{
-    domain::{Provider, lease, time::Timestamp},
+    domain::{Provider, clock, time::Timestamp},
     sql::StoreRows,
     units::{UnitOfWork, Way, units},
     work::Work,
@@ -154,8 +154,8 @@ async fn claim(unit: &UnitOfWork<'_>, source: &str, now: Timestamp, lease_until:
     );
     let (lease, held) = unit
         .one(&found, &[&source], |row| {
-            let leased = lease::is_held(row.get(4)?, lease_until - now, unit.is_dead(row, 3)?, now);
-            let held = leased || lease::waits(row.get::<Option<_>>(6)?.unwrap_or(now), row.get(5)?, now);
+            let leased = clock::is_held(row.get(4)?, lease_until - now, unit.is_dead(row, 3)?, now);
+            let held = leased || clock::waits(row.get::<Option<_>>(6)?.unwrap_or(now), row.get(5)?, now);
             Ok((PullLease { generation: row.get(0)?, cursor: row.get(1)?, failures: row.get(2)? }, held))
         })
         .await?;

@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    members::{json_type, stands_for},
-    text::{Text, bare},
-};
+use super::text::{Text, bare, json_type, stands_for};
 use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, KeyScope, Secret, time::Timestamp};
 
 json_type! {

@@ -1,12 +1,20 @@
-//! Webhook endpoints in JSON. No credential is ever in an answer.
+//! Webhook endpoints and deliveries in JSON. No credential is ever in an answer.
 
 use serde::{Deserialize, Serialize};
+use url::form_urlencoded::Serializer;
 
-use super::{
-    members::{Member, json_type, stands_for},
-    text::Text,
+use crate::{
+    domain::{
+        AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState,
+        Endpoint, EndpointId, EventId, EventKind, Secret, SentRequest,
+        time::{Timestamp, to_iso},
+        url::EndpointUrl,
+    },
+    operator::{
+        MOST_ROWS, PageJson,
+        text::{Member, Text, json_type, stands_for},
+    },
 };
-use crate::domain::{Endpoint, EndpointId, Secret, time::Timestamp, url::EndpointUrl};
 
 json_type! {
     /// A webhook endpoint.
@@ -68,4 +76,113 @@ impl CreatedEndpointJson {
     pub fn of(endpoint: Endpoint, made: Option<Secret>) -> Self {
         Self { endpoint: endpoint.into(), secret: made.map(Text) }
     }
+}
+
+json_type! {
+    /// One event on its way to one endpoint.
+    pub struct DeliveryJson for Delivery {
+        id: Text<DeliveryId>,
+        event_id = event: Text<EventId>,
+        /// `alert.created` or `alert.resolved`.
+        event = kind: Text<EventKind>,
+        /// Time of the event.
+        at: Text<Timestamp>,
+        alert_id = alert: Text<AlertId>,
+        /// Marks a test event, of a made-up alert.
+        test: bool,
+        endpoint_id = endpoint: Text<EndpointId>,
+        url: String,
+        state: Text<DeliveryState>,
+        attempts: u32,
+        /// Time of the next attempt.
+        due_at = due: Option<Text<Timestamp>>,
+        /// The status of the last answer, or why there was none.
+        last_result: Option<String>,
+        delivered_at: Option<Text<Timestamp>>,
+    }
+}
+
+/// A page of deliveries; `next` is the last one's id.
+pub type DeliveryPageJson = PageJson<DeliveryJson, Text<DeliveryId>>;
+
+stands_for!(DeliveryPageJson DeliveryPage { data: data, next: next });
+
+json_type! {
+    /// A delivery with its body and its attempts.
+    pub struct DeliveryLogJson for DeliveryLog {
+        #[serde(flatten)]
+        delivery: DeliveryJson,
+        /// Body of each attempt, to the byte.
+        body: String,
+        tries = attempts: Vec<DeliveryAttemptJson>,
+    }
+}
+
+json_type! {
+    /// One attempt to deliver.
+    struct DeliveryAttemptJson for DeliveryAttempt {
+        number: u32,
+        started_at: Text<Timestamp>,
+        duration_ms: u64,
+        status: Option<u16>,
+        /// Reason of the failure.
+        error: Option<String>,
+        /// The beginning of the answer's body.
+        answer: String,
+        /// The request, where it is still kept; without the credential.
+        sent: Option<SentJson>,
+    }
+}
+
+json_type! {
+    #[cfg_attr(test, schemars(inline))]
+    struct SentJson for SentRequest {
+        url: String,
+        headers: Vec<HeaderJson>,
+    }
+}
+
+json_type! {
+    #[cfg_attr(test, schemars(inline))]
+    struct HeaderJson {
+        name: String,
+        value: String,
+    }
+}
+
+impl Member<(String, String)> for HeaderJson {
+    fn of((name, value): (String, String)) -> Self {
+        Self { name, value }
+    }
+
+    fn field(self) -> (String, String) {
+        (self.name, self.value)
+    }
+}
+
+json_type! {
+    /// Number of deliveries that are due again.
+    pub struct RedeliveredJson {
+        pub redelivered: u64,
+    }
+}
+
+/// The query string of a list of deliveries.
+pub fn delivery_query(filter: &DeliveryFilter) -> String {
+    let DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size } = filter;
+    let states = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
+    let event = kind.as_ref().map(|kind| kind.as_str().to_owned()).or_else(|| event.map(|event| event.to_string()));
+    let mut query = Serializer::new(String::new());
+    query.append_pair("size", &(*size).clamp(1, MOST_ROWS).to_string());
+    let given = [
+        ("state", Some(states).filter(|states| !states.is_empty())),
+        ("endpoint", endpoint.map(|id| id.to_string())),
+        ("alert", alert.map(|id| id.to_string())),
+        ("event", event),
+        ("from", from.map(to_iso)),
+        ("until", until.map(to_iso)),
+        ("after", after.map(|id| id.to_string())),
+    ];
+    query.extend_pairs(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    query.finish()
 }

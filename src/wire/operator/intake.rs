@@ -1,17 +1,15 @@
-//! Alerts on their way in, what became of them, and the companies they belong to, in JSON.
+//! Alerts on their way in, their companies, and attempts that have not ended, in JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{
-    members::{Member, json_type, stands_for},
-    text::Text,
-};
 use crate::{
     domain::{
-        AlertPatch, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport, RejectedRow, UnknownWords,
+        AlertId, AlertPatch, AttemptId, Company, CompanyId, Deadline, Dialect, EnrollmentId, FieldError, IngestReport,
+        RejectedRow, Resolution, ResolutionAttempt, ResolutionParts, UnknownWords,
         time::{Timestamp, to_iso},
     },
+    operator::text::{Member, Text, json_type, stands_for},
     write,
 };
 
@@ -104,5 +102,120 @@ json_type! {
     pub struct CompanyJson for Company {
         id: Text<CompanyId>,
         enrollment_ids = enrollments: Vec<Text<EnrollmentId>>,
+    }
+}
+
+json_type! {
+    /// An attempt to record an answer with a network, whose result is not known.
+    pub struct AttemptJson for ResolutionAttempt {
+        id: Text<AttemptId>,
+        alert_id = alert: Text<AlertId>,
+        state: String,
+        resolution: SaidJson,
+        /// Caller who decided.
+        actor: String,
+        started_at: Text<Timestamp>,
+        /// Time of the next look-up at the network.
+        next_check_at = next_check: Option<Text<Timestamp>>,
+        checks: u32,
+        /// Known facts, in words.
+        detail: String,
+    }
+}
+
+/// An answer as its body said it, in the words of either dialect.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(inline, with = "ResolutionJson"))]
+#[serde(try_from = "ResolutionJson", into = "ResolutionJson")]
+struct SaidJson(Resolution);
+
+impl Member<Resolution> for SaidJson {
+    fn of(field: Resolution) -> Self {
+        Self(field)
+    }
+
+    fn field(self) -> Resolution {
+        self.0
+    }
+}
+
+/// The words of an answer, member by member.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged, rename_all_fields = "camelCase")]
+#[cfg_attr(test, schemars(inline))]
+enum ResolutionJson {
+    // What only the older one has tells them apart: it has to be there, be it null.
+    Older {
+        refunded: String,
+        resolution: String,
+        #[serde(deserialize_with = "Option::deserialize")]
+        #[cfg_attr(test, schemars(with = "Option<Text<crate::domain::Amount>>"))]
+        amount_stopped: Option<String>,
+        comments: String,
+    },
+    Current {
+        refunded: String,
+        resolution: Option<String>,
+        comments: String,
+    },
+}
+
+impl From<SaidJson> for ResolutionJson {
+    fn from(SaidJson(said): SaidJson) -> Self {
+        let ResolutionParts { refunded, resolution, amount_stopped, comments } = said.to_parts();
+        let refunded = refunded.unwrap_or_default();
+        match said.dialect() {
+            Dialect::Current => Self::Current { refunded, resolution, comments },
+            Dialect::Older => {
+                Self::Older { refunded, resolution: resolution.unwrap_or_default(), amount_stopped, comments }
+            }
+        }
+    }
+}
+
+impl TryFrom<ResolutionJson> for SaidJson {
+    type Error = String;
+
+    fn try_from(json: ResolutionJson) -> Result<Self, String> {
+        let (dialect, refunded, resolution, amount_stopped, comments) = match json {
+            ResolutionJson::Current { refunded, resolution, comments } => {
+                (Dialect::Current, refunded, resolution, None, comments)
+            }
+            ResolutionJson::Older { refunded, resolution, amount_stopped, comments } => {
+                (Dialect::Older, refunded, Some(resolution), amount_stopped, comments)
+            }
+        };
+        let parts = ResolutionParts { refunded: Some(refunded), resolution, amount_stopped, comments };
+        // The alert's amount was the limit when it was said.
+        let said = Resolution::from_parts(parts, dialect, None);
+        said.map(Self).map_err(|wrong| wrong.into_iter().map(|wrong| wrong.message).collect::<Vec<_>>().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
+
+    #[test]
+    fn a_resolution_in_either_dialect_comes_back_as_it_was_said() {
+        let comments = || "told".to_owned();
+        let current = Decision::ALL.map(|decision| Resolution::Current { decision, comments: comments() });
+        let older = OlderWord::KNOWN.iter().map(|word| Resolution::Older {
+            word: word.clone(),
+            refunded: OlderRefunded::NotSettled,
+            amount_stopped: (*word == OlderWord::PartiallyStopped).then(|| "29.90".parse().unwrap()),
+            comments: comments(),
+        });
+
+        for said in current.into_iter().chain(older) {
+            let json = serde_json::to_string(&SaidJson(said.clone())).unwrap();
+
+            let SaidJson(read) = serde_json::from_str(&json).unwrap();
+
+            assert_eq!(read, said, "{json}");
+        }
     }
 }

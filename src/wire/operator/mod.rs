@@ -7,34 +7,27 @@
 
 use serde::{Deserialize, Serialize};
 
-mod attempts;
-mod audit;
+use self::text::{Member, json_type, stands_for};
+use crate::domain::{AuditEntry, Environment, Organization, OrganizationId, time::Timestamp};
+
+pub use self::{
+    credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson},
+    endpoints::{
+        CreatedEndpointJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson,
+        delivery_query,
+    },
+    intake::{AttemptJson, CompanyJson, IngestReportJson, MOST_TOLD, lines_of},
+    requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson, read},
+    stats::{CountsJson, CurrencySumJson, InsightsJson, MOST_HOURS},
+    text::Text,
+};
+
 mod credentials;
-mod deliveries;
 mod endpoints;
-mod fields;
-mod index;
-mod insights;
 mod intake;
-mod members;
 mod requests;
 mod stats;
 mod text;
-
-pub use self::{
-    attempts::AttemptJson,
-    audit::{AuditEntryJson, ChangeJson},
-    credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson},
-    deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, RedeliveredJson, delivery_query},
-    endpoints::{CreatedEndpointJson, EndpointJson},
-    fields::read,
-    index::IndexJson,
-    insights::InsightsJson,
-    intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of},
-    requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson},
-    stats::{CountsJson, CurrencySumJson, MOST_HOURS},
-    text::Text,
-};
 
 /// Most rows of a page.
 pub const MOST_ROWS: u32 = 100;
@@ -66,4 +59,103 @@ impl<T> ListJson<T> {
 pub struct PageJson<T, N> {
     pub data: Vec<T>,
     pub next: Option<N>,
+}
+
+json_type! {
+    /// The service and its routes.
+    pub struct IndexJson {
+        service: String,
+        version: String,
+        pub environment: Text<Environment>,
+        pub organization: OrganizationJson,
+        routes: Vec<RouteJson>,
+    }
+}
+
+/// Name that every avert gives itself.
+const SERVICE: &str = "avert";
+
+json_type! {
+    /// The organization of whoever asks.
+    #[cfg_attr(test, schemars(inline))]
+    pub struct OrganizationJson {
+        id: Text<OrganizationId>,
+        pub name: String,
+    }
+}
+
+json_type! {
+    #[cfg_attr(test, schemars(inline))]
+    struct RouteJson {
+        method: String,
+        path: String,
+    }
+}
+
+impl IndexJson {
+    /// Of routes by method and path.
+    pub fn of(environment: Environment, organization: &Organization, routes: &[(&str, &str)]) -> Self {
+        let route =
+            |(method, path): &(&str, &str)| RouteJson { method: method.to_uppercase(), path: (*path).to_owned() };
+        Self {
+            service: SERVICE.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            environment: Text(environment),
+            organization: OrganizationJson { id: Text(organization.id), name: organization.name.clone() },
+            routes: routes.iter().map(route).collect(),
+        }
+    }
+
+    /// Returns whether it has a route, by method in upper case and path.
+    pub fn has(&self, method: &str, path: &str) -> bool {
+        self.routes.iter().any(|route| route.method == method && route.path == path)
+    }
+}
+
+json_type! {
+    /// An entry of the audit log.
+    pub struct AuditEntryJson for AuditEntry {
+        pub number: u64,
+        at: Text<Timestamp>,
+        /// Caller who did it.
+        actor: String,
+        /// From where.
+        origin: String,
+        /// Name that the caller gave in the header X-Avert-User; a claim that nobody has checked, and empty where
+        /// nothing was said.
+        #[serde(default)]
+        person: String,
+        /// Action, such as `key.revoked`.
+        action: String,
+        /// The id of what it was done to.
+        subject: String,
+        detail: String,
+        /// SHA-256 of the entry before.
+        previous: Text<[u8; 32]>,
+        /// SHA-256 of this entry.
+        hash: Text<[u8; 32]>,
+    }
+}
+
+/// An event of the change stream.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ChangeJson {
+    /// The change number.
+    pub id: String,
+    pub event: &'static str,
+    /// The number once more, as JSON.
+    pub data: String,
+}
+
+impl ChangeJson {
+    /// The change of this number.
+    pub fn of(number: u64) -> Self {
+        Self { id: number.to_string(), event: "change", data: format!("{{\"number\":{number}}}") }
+    }
+
+    /// The change number that a line of the stream tells, where it tells one.
+    pub fn number_in(line: &str) -> Option<u64> {
+        line.strip_prefix("id:")?.trim().parse().ok()
+    }
 }

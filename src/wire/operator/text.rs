@@ -1,8 +1,8 @@
-//! Scalars that JSON holds as text: identifiers, timestamps, days, enumerations, amounts, digests, secrets.
+//! Scalars that JSON holds as text, and the mapping between the members of JSON and the fields of the domain.
 
 use std::borrow::Cow;
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, TimeDelta};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
@@ -114,3 +114,137 @@ impl Scalar for [u8; 32] {
         Some(bytes)
     }
 }
+
+/// A member that stands for a field.
+pub(super) trait Member<F> {
+    fn of(field: F) -> Self;
+    fn field(self) -> F;
+}
+
+impl<T> Member<T> for Text<T> {
+    fn of(field: T) -> Self {
+        Self(field)
+    }
+
+    fn field(self) -> T {
+        self.0
+    }
+}
+
+impl<M: Member<F>, F> Member<Option<F>> for Option<M> {
+    fn of(field: Option<F>) -> Self {
+        field.map(M::of)
+    }
+
+    fn field(self) -> Option<F> {
+        self.map(M::field)
+    }
+}
+
+impl<M: Member<F>, F> Member<Vec<F>> for Vec<M> {
+    fn of(field: Vec<F>) -> Self {
+        field.into_iter().map(M::of).collect()
+    }
+
+    fn field(self) -> Vec<F> {
+        self.into_iter().map(M::field).collect()
+    }
+}
+
+/// A day as days since 1970-01-01.
+impl Member<i64> for Text<NaiveDate> {
+    fn of(field: i64) -> Self {
+        Self(
+            TimeDelta::try_days(field)
+                .and_then(|days| NaiveDate::default().checked_add_signed(days))
+                .unwrap_or_default(),
+        )
+    }
+
+    fn field(self) -> i64 {
+        self.0.signed_duration_since(NaiveDate::default()).num_days()
+    }
+}
+
+macro_rules! as_they_are {
+    ($($kind:ty),+) => {$(
+        impl Member<$kind> for $kind {
+            fn of(field: $kind) -> Self {
+                field
+            }
+
+            fn field(self) -> $kind {
+                self
+            }
+        }
+    )+};
+}
+
+as_they_are!(bool, u16, u32, u64, String);
+
+/// Declares the type of a JSON object, its members in camel case. `for` names the type of the domain that it stands
+/// for, and `member = field` a field of another name; an `optional` member may be left out, and is not null.
+macro_rules! json_type {
+    ($(#[$meta:meta])* $vis:vis struct $json:ident $(for $domain:ident)? { $($members:tt)* }) => {
+        json_type!(@ ($(#[$meta])* $vis $json $($domain)?) () $($members)*);
+    };
+    (@ $type:tt ($($known:tt)*)
+        $(#[$meta:meta])* optional $vis:vis $member:ident: $kind:ty, $($rest:tt)*
+    ) => {
+        json_type!(@ $type ($($known)* {
+            $(#[$meta])*
+            #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
+            $vis $member: Option<$kind>; $member
+        }) $($rest)*);
+    };
+    (@ $type:tt ($($known:tt)*) $(#[$meta:meta])* $vis:vis $member:ident: $kind:ty, $($rest:tt)*) => {
+        json_type!(@ $type ($($known)* { $(#[$meta])* $vis $member: $kind; $member }) $($rest)*);
+    };
+    (@ $type:tt ($($known:tt)*) $(#[$meta:meta])* $vis:vis $member:ident = $field:ident: $kind:ty, $($rest:tt)*) => {
+        json_type!(@ $type ($($known)* { $(#[$meta])* $vis $member: $kind; $field }) $($rest)*);
+    };
+    (@ ($(#[$meta:meta])* $vis:vis $json:ident $($domain:ident)?) ($({
+        $(#[$doc:meta])* $open:vis $member:ident: $kind:ty; $field:ident
+    })*)) => {
+        #[derive(Debug, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[serde(rename_all = "camelCase")]
+        $(#[$meta])*
+        $vis struct $json { $($(#[$doc])* $open $member: $kind,)* }
+
+        stands_for!($json $($domain)? { $($member: $field),* });
+    };
+}
+
+/// Says what of the domain a type is, member by member.
+macro_rules! stands_for {
+    ($json:ident { $($members:tt)* }) => {};
+    ($json:ident $domain:ident { $($member:ident: $field:ident),* }) => {
+        impl Member<$domain> for $json {
+            fn of(field: $domain) -> Self {
+                let $domain { $($field: $member),* } = field;
+                Self { $($member: Member::of($member)),* }
+            }
+
+            fn field(self) -> $domain {
+                let Self { $($member),* } = self;
+                $domain { $($field: Member::field($member)),* }
+            }
+        }
+
+        impl From<$domain> for $json {
+            fn from(field: $domain) -> Self {
+                Member::of(field)
+            }
+        }
+
+        impl From<$json> for $domain {
+            fn from(json: $json) -> Self {
+                json.field()
+            }
+        }
+    };
+}
+
+pub(super) use json_type;
+pub(super) use stands_for;

@@ -8,10 +8,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
-use super::{
-    record::{COUNT, EXPIRES_AT, HOURS_LEFT, IN_OUTCOME, MAX_TEXT, OUTCOME, Record, Slot},
-    unknown::UnknownNames,
-};
+use super::record::{COUNT, EXPIRES_AT, HOURS_LEFT, IN_OUTCOME, MAX_TEXT, OUTCOME, Record, Slot, UnknownNames};
 use crate::{
     domain::{
         Alert, AlertId, Amount, Outcome,

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use uuid::Uuid;
 
-use super::unknown::UnknownNames;
 use crate::{
     domain::{
         Alert, AlertId, Amount, Deadline, FieldError, Outcome, OutcomeId, Timestamp,
+        card::mask_card_numbers,
         field::{Access, Content, Field, Kind},
         intake::MAX_HOURS_LEFT,
         time::from_iso,
@@ -283,4 +283,40 @@ fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
 
 fn wrong(slot: Slot, given: &Given<'_>, allowed: &str) -> FieldError {
     FieldError::new(slot.name(), format!("is {}: {allowed} is allowed", given.words()))
+}
+
+/// Unknown names, each once, in the order they were met.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnknownNames {
+    names: Vec<String>,
+    /// Number of those that were taken as new.
+    taken: usize,
+}
+
+impl UnknownNames {
+    /// So many different names are remembered; a hostile source makes no more.
+    const MOST: usize = 100;
+
+    /// The names, cut where they are long.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The names that have come up since this was asked before.
+    pub fn take_new(&mut self) -> Vec<String> {
+        let new = self.names.get(self.taken..).unwrap_or_default().to_vec();
+        self.taken = self.names.len();
+        new
+    }
+
+    /// Takes a name in, unless there are too many already.
+    pub fn add(&mut self, name: &str) {
+        if self.names.len() < Self::MOST {
+            let name = mask_card_numbers(name);
+            let name: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
+            if !self.names.contains(&name) {
+                self.names.push(name);
+            }
+        }
+    }
 }

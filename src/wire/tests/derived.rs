@@ -1,13 +1,26 @@
 //! Schemas derived from the types of the operator's JSON (JSON Schema 2020-12, as OpenAPI 3.1 has it).
 
+use std::borrow::Cow;
+
+use chrono::NaiveDate;
 use schemars::{
     JsonSchema, Schema,
     generate::{SchemaGenerator, SchemaSettings},
+    json_schema,
     transform::RecursiveTransform,
 };
 use serde_json::{Map, Value, json};
 
-use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
+use crate::{
+    domain::{
+        AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
+        EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+        signing::{LONGEST_OVERLAP, OVERLAP},
+        time::Timestamp,
+        url::EndpointUrl,
+    },
+    operator::Text,
+};
 
 /// The schemas that were asked for, with those that they refer to.
 pub(super) struct Derived {
@@ -177,3 +190,43 @@ fn not_null(property: &mut Value) {
         *property = one;
     }
 }
+
+/// Description of a scalar.
+trait Described {
+    fn describe() -> Schema;
+}
+
+impl<T: Described> JsonSchema for Text<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Text".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        T::describe()
+    }
+}
+
+macro_rules! described {
+    ($schema:tt: $($scalar:ty),+) => {$(
+        impl Described for $scalar {
+            fn describe() -> Schema {
+                json_schema!($schema)
+            }
+        }
+    )+};
+}
+
+described!(
+    {"type": "string", "format": "uuid"}: AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId,
+        EventId, OrganizationId
+);
+described!({"type": "string", "format": "date"}: NaiveDate);
+described!({"type": "string", "format": "date-time"}: Timestamp);
+described!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
+described!({"type": "string", "pattern": "^[0-9a-f]{64}$"}: [u8; 32]);
+described!({"type": "string"}: AlertStatus, AlertType, Currency, EventKind, Provider, EndpointUrl, Secret);
+described!({"type": "string", "enum": Self::ALL.map(Self::as_str)}: CardScheme, DeliveryState, Environment, KeyScope);

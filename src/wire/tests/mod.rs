@@ -4,7 +4,6 @@ mod derived;
 mod interface;
 mod operation;
 mod operators;
-mod scalars;
 mod schemas;
 
 use std::path::Path;

@@ -4,7 +4,7 @@ use avert::{
     console::SessionInfo,
     domain::{
         Alert, AlertId, AlertStatus, AttemptId, AuditEntry, Dialect, Outcome, Provider, Resolution, ResolutionAttempt,
-        exchange::with_exchange,
+        redact::with_exchange,
         resolution::{Decision, InvalidReason},
         time::Clock,
     },

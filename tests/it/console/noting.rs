@@ -10,7 +10,7 @@ use avert::{
         runner::Runner,
     },
     desk::{Desk, Note},
-    domain::{AlertId, Dialect, Environment, note::MAX_NOTE_CHARS, time::Clock},
+    domain::{AlertId, Dialect, Environment, snooze::MAX_NOTE_CHARS, time::Clock},
 };
 use chrono::Duration;
 

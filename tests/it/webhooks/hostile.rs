@@ -18,7 +18,7 @@ use avert::{
         webhook::address::AddressPolicy,
     },
     store::DueDelivery,
-    webhooks::{AttemptReport, Sender, SenderSettings, resolver::GuardedResolver},
+    webhooks::{AttemptReport, GuardedResolver, Sender, SenderSettings},
 };
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::{net::TcpListener, task::JoinHandle};

@@ -6,7 +6,7 @@ use avert::{
     domain::{
         EndpointAuth, Secret,
         signing::SignatureFault,
-        webhook::received::{Forwarding, Receipt, ReceivedEvent},
+        webhook::delivery::{Forwarding, Receipt, ReceivedEvent},
     },
     webhooks::{Receiver, ReceiverSettings, signature::sign},
 };

@@ -12,7 +12,7 @@ use crate::{
         CalendarHour, Insights, Lapsing, Timestamp, WorkPace,
         insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile},
         money::sums_by_currency,
-        work_pace::will_lapse,
+        stats::will_lapse,
     },
     text::{count, counted, sanitize, wrap, wrap_spans},
     times,

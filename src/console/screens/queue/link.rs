@@ -6,7 +6,7 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 
 use crate::{
-    domain::{Timestamp, lease},
+    domain::{Timestamp, clock},
     service::ServiceError,
 };
 
@@ -103,7 +103,7 @@ impl Link {
     /// Until when the service is still to be left alone, as it asked.
     pub fn left_alone(&self, now: Timestamp) -> Option<Timestamp> {
         // A clock that was set back leaves nobody waiting for longer than was asked.
-        self.left_alone.filter(|(since, until)| lease::waits(*since, *until, now)).map(|(_, until)| until)
+        self.left_alone.filter(|(since, until)| clock::waits(*since, *until, now)).map(|(_, until)| until)
     }
 
     /// Returns true where the service cannot be reached. One that answers with a refusal, or whose other routes fail,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Action, DrawContext, Loadable, Pen,
-    domain::{Alert, SortOrder, duplicate, exchange::without_exchange, query},
+    domain::{Alert, SortOrder, duplicate, query, redact::without_exchange},
     pen::put_middle,
     service::ServiceError,
     text::{self, capitalized, counted, sanitize},

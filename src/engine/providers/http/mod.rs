@@ -17,7 +17,7 @@ use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submis
 use crate::domain::{
     CaCertificates, EndpointAuth, Secret,
     url::BaseUrl,
-    webhook::auth::{valid_basic, valid_header},
+    webhook::endpoint::{valid_basic, valid_header},
 };
 
 /// Authentication at a gateway.

@@ -11,9 +11,9 @@ use crate::{
     domain::{CaCertificates, EndpointAuth, redact},
     outbound::{
         body::{self, Unread},
-        causes::cause,
         client::HttpClient,
         credential,
+        handshake::cause,
         reason::Reason,
     },
     providers::Cause,

@@ -13,7 +13,7 @@ use crate::{
         Alert, Dialect, ResolutionAttempt, Timestamp,
         advice::AdviceBasis,
         duplicate,
-        exchange::without_exchange,
+        redact::without_exchange,
         resolution::{Decision, InvalidReason},
         rule::DecisionRule,
     },

@@ -477,7 +477,7 @@ fn rows_of_a_source_are_held_to_all_that_was_said_of_their_alert_before() {
 
     let told = [bare, row_of_source(3, |_| {}), other_card].map(|row| rows.admit(row).is_ok());
     let by_id = |amount: &str| {
-        let id = AlertId(uuid::Uuid::from_u128(7));
+        let id = AlertId(Uuid::from_u128(7));
         AlertPatch::of(row_of_source(5, |alert| (alert.id, alert.amount) = (id, amount.parse().ok())).alert)
     };
     let by_ids =
