@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 pub use self::{
     cells::{DateOrder, DecimalMark, FileZone},
     orders::{OrderFileError, OrderImporter, OrderPreset},
-    source::{MAX_ROW, Row, kind as other_kind, row_in_words, rows_in_words},
+    source::{MAX_ROW, Row, kind as other_kind, row_in_words},
     table::{
         AnswerField, CellKind, ColumnField, Conventions, FieldColumns, Table, TableRow, lay_out, letters, place_of,
     },

@@ -149,11 +149,6 @@ pub(super) fn too_large() -> String {
     format!("is larger than {} KiB", MAX_ROW / 1024)
 }
 
-/// Rows that are refused, a line of words each.
-pub fn rows_in_words(rows: &[RejectedRow]) -> String {
-    rows.iter().map(row_in_words).collect::<Vec<_>>().join("\n")
-}
-
 /// A rejected row in words: its line, the field at fault, and why.
 pub fn row_in_words(row: &RejectedRow) -> String {
     let RejectedRow { line, error } = row;
