@@ -23,6 +23,13 @@ pub(super) struct Stored {
     pub(super) alert: Alert,
 }
 
+/// An alert before and after a change, with its row's key.
+pub(super) struct ChangedAlert {
+    pub(super) key: i64,
+    pub(super) before: Alert,
+    pub(super) after: Alert,
+}
+
 /// The columns of the fields that have one.
 pub(super) fn columns<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'static str> {
     fields.iter().filter_map(|field| field.column)
@@ -42,6 +49,19 @@ pub(super) trait SharedValues {
 
     /// The id of a key.
     fn id(&mut self, key: i64) -> StoreResult<Uuid>;
+}
+
+/// Shared values that stand in the rows themselves, as on PostgreSQL.
+pub(super) struct AsTheyAre;
+
+impl SharedValues for AsTheyAre {
+    fn word(&mut self, key: i64) -> StoreResult<Arc<str>> {
+        Err(StoreError::Corrupt(format!("the word {key}")))
+    }
+
+    fn id(&mut self, key: i64) -> StoreResult<Uuid> {
+        Err(StoreError::Corrupt(format!("the reference {key}")))
+    }
 }
 
 /// Reads the columns of [`selection`].

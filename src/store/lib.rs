@@ -12,7 +12,6 @@ mod audit_log;
 mod cause;
 mod cells;
 mod copy_mark;
-mod due;
 pub mod encryption;
 mod error;
 pub mod examine;

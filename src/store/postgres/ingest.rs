@@ -103,7 +103,7 @@ impl Batch {
         keys.dedup();
         rows::lock(conn, &keys).await?;
         let mut batch = Self { entries: Vec::new(), by_id: HashMap::new(), by_identity: HashMap::new() };
-        for Stored { key, alert } in rows::read_by_keys(conn, &keys).await? {
+        for Stored { key, alert } in StoreRows::Postgres(conn).alerts_by_keys(&keys).await? {
             batch.add(Entry { stored: Some((key, alert.clone())), alert, event: None });
         }
         Ok(batch)

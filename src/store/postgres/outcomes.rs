@@ -1,4 +1,4 @@
-//! Alerts as the shared units of work read them, and their outcomes with events, on PostgreSQL.
+//! Outcomes and expiries of alerts as they are stored on PostgreSQL, with events and counts.
 //!
 //! Events in the commit of their change, with a delivery to each recipient.
 
@@ -12,10 +12,10 @@ use super::{
     unit::Unit,
 };
 use crate::{
-    alert_rows::Stored,
+    alert_rows::ChangedAlert,
     domain::{
-        Alert, AlertId, AttemptId, DeliveryId, EventId, EventKind, OrganizationId, Resolution, attempt::record_outcome,
-        fold::fold, time::Timestamp,
+        Alert, AttemptId, DeliveryId, EventId, EventKind, Resolution, attempt::record_outcome, fold::fold,
+        time::Timestamp,
     },
     searched::find_text,
     sql::StoreRows,
@@ -23,20 +23,15 @@ use crate::{
     work::Work,
 };
 
-/// Reads an alert by its row's key.
-pub(crate) async fn read(unit: &Unit<'_>, key: i64) -> Work<Alert> {
-    rows::read_by_key(&unit.conn, key).await
-}
-
-/// Reads alerts by their rows' keys, in that order.
-pub(crate) async fn read_all(unit: &Unit<'_>, keys: &[i64]) -> Work<Vec<Alert>> {
-    let stored = rows::read_by_keys(&unit.conn, keys).await?;
-    Ok(stored.into_iter().map(|stored| stored.alert).collect())
-}
-
-/// Reads one alert of an organization by its id.
-pub(crate) async fn find(unit: &Unit<'_>, of: OrganizationId, id: AlertId) -> Work<Option<Stored>> {
-    rows::read_by_id(&unit.conn, of, id).await
+/// Stores alerts of an organization that have expired, or that wait again, with their counts.
+pub(crate) async fn store_expiries(conn: &Connection, organization: i64, changed: &[ChangedAlert]) -> Work<()> {
+    let mut counts = CountChanges::default();
+    for ChangedAlert { before, after, .. } in changed {
+        counts.shift(CountKey::of(before), CountKey::of(after));
+    }
+    let changed: Vec<(i64, &Alert)> = changed.iter().map(|changed| (changed.key, &changed.after)).collect();
+    rows::update(conn, organization, &changed).await?;
+    counts.write(conn, organization).await
 }
 
 /// Stores outcome, status, event and deliveries; the keys are of the organization, the alert and the attempt.

@@ -1,10 +1,6 @@
 //! Alerts as rows: writing many, reading them, field by field from the tables of the domain.
 
-use std::{
-    borrow::Cow,
-    collections::HashMap,
-    sync::{Arc, LazyLock},
-};
+use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
 use uuid::Uuid;
 
@@ -13,19 +9,14 @@ use super::{
     statements::{Columns, ManyCells, cell, micros},
 };
 use crate::{
-    StoreError, StoreResult,
-    alert_rows::{self, SharedValues, Stored, selection},
-    domain::{Alert, AlertId, Amount, OrganizationId, Outcome, fold::fold},
+    StoreError,
+    alert_rows::{AsTheyAre, alert_of, selection},
+    domain::{Alert, Amount, OrganizationId, Outcome, fold::fold},
     searched::{find_text, search_text},
-    stored_row::StoredRow,
     work::Work,
 };
 
-static READ_BY_KEYS: LazyLock<String> = LazyLock::new(|| selection("a.key = ANY($1)"));
 static READ_BY_IDS: LazyLock<String> = LazyLock::new(|| selection("a.organization = $1 AND a.id = ANY($2)"));
-static READ_BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = $1"));
-static READ_BY_ID: LazyLock<String> =
-    LazyLock::new(|| selection("a.organization = (SELECT key FROM organization WHERE id = $1) AND a.id = $2"));
 
 /// The key of an organization.
 pub(super) async fn organization_key(conn: &Connection, id: OrganizationId) -> Work<Option<i64>> {
@@ -39,55 +30,15 @@ pub(super) async fn lock(conn: &Connection, keys: &[i64]) -> Work<()> {
         .map(drop)
 }
 
-/// Reads one alert by its row's key.
-pub(super) async fn read_by_key(conn: &Connection, key: i64) -> Work<Alert> {
-    let found = conn.first(&READ_BY_KEY, &[&key], alert_of).await?;
-    Ok(found.ok_or_else(|| StoreError::Corrupt(format!("no alert in row {key}")))?.alert)
-}
-
-/// Reads alerts by their rows' keys, in that order.
-pub(super) async fn read_by_keys(conn: &Connection, keys: &[i64]) -> Work<Vec<Stored>> {
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
-    let found = conn.all(&READ_BY_KEYS, &[&keys], alert_of).await?;
-    let mut found: HashMap<i64, Stored> = found.into_iter().map(|stored| (stored.key, stored)).collect();
-    let missing = |key: &i64| StoreError::Corrupt(format!("no alert in row {key}"));
-    keys.iter().map(|key| Ok(found.remove(key).ok_or_else(|| missing(key))?)).collect()
-}
-
 /// Reads alerts of an organization by their ids, in that order.
 pub(super) async fn read_by_ids(conn: &Connection, organization: i64, ids: &[Uuid]) -> Work<Vec<Alert>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let found = conn.all(&READ_BY_IDS, &[&organization, &ids], alert_of).await?;
+    let found = conn.all(&READ_BY_IDS, &[&organization, &ids], |row| alert_of(row, &mut AsTheyAre)).await?;
     let mut found: HashMap<Uuid, Alert> = found.into_iter().map(|stored| (stored.alert.id.0, stored.alert)).collect();
     let missing = |id: &Uuid| StoreError::Corrupt(format!("no alert {id}"));
     ids.iter().map(|id| Ok(found.remove(id).ok_or_else(|| missing(id))?)).collect()
-}
-
-/// Reads one alert of an organization by its id.
-pub(super) async fn read_by_id(conn: &Connection, organization: OrganizationId, id: AlertId) -> Work<Option<Stored>> {
-    conn.first(&READ_BY_ID, &[&organization.0, &id.0], alert_of).await
-}
-
-/// Reads the columns of [`selection`].
-fn alert_of(row: &StoredRow<'_>) -> Work<Stored> {
-    alert_rows::alert_of(row, &mut AsTheyAre)
-}
-
-/// Shared values that stand in the rows themselves.
-struct AsTheyAre;
-
-impl SharedValues for AsTheyAre {
-    fn word(&mut self, key: i64) -> StoreResult<Arc<str>> {
-        Err(StoreError::Corrupt(format!("the word {key}")))
-    }
-
-    fn id(&mut self, key: i64) -> StoreResult<Uuid> {
-        Err(StoreError::Corrupt(format!("the reference {key}")))
-    }
 }
 
 /// Columns of `alert`: its key, those beside the table of fields, and those of the fields.

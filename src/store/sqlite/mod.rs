@@ -13,9 +13,7 @@ mod copy;
 mod copy_mark;
 mod counts;
 mod data_key;
-pub(super) mod due;
 pub mod examine;
-pub(super) mod expiry;
 mod files;
 pub(super) mod find;
 mod find_index;
@@ -57,6 +55,7 @@ pub(super) use self::{
     connection::is_duplicate,
     interned::Dictionary,
     readers::Reader,
+    rows::ByKey,
     writer::{Memory, Unit},
 };
 pub use self::{

@@ -1,4 +1,4 @@
-//! Alerts as the shared units of work read them, and their outcomes with events, on SQLite.
+//! Outcomes and expiries of alerts as they are stored on SQLite, with events and counts.
 //!
 //! Events in the commit of the change that they tell of, with a delivery to each recipient.
 
@@ -13,25 +13,26 @@ use super::{
 };
 use crate::{
     StoreResult,
-    alert_rows::Stored,
-    domain::{
-        Alert, AlertId, AttemptId, DeliveryId, EventId, EventKind, Resolution, attempt::record_outcome, time::Timestamp,
-    },
+    alert_rows::ChangedAlert,
+    domain::{Alert, AttemptId, DeliveryId, EventId, EventKind, Resolution, attempt::record_outcome, time::Timestamp},
 };
 
-/// Reads an alert by its row's key.
-pub(crate) fn read(unit: &mut Unit<'_>, key: i64) -> StoreResult<Alert> {
-    rows::read_by_key(unit.conn, unit.dictionary, key)
-}
-
-/// Reads alerts by their rows' keys, in that order.
-pub(crate) fn read_all(unit: &mut Unit<'_>, keys: &[i64]) -> StoreResult<Vec<Alert>> {
-    keys.iter().map(|key| read(unit, *key)).collect()
-}
-
-/// Reads one alert of an organization by its id.
-pub(crate) fn find(unit: &mut Unit<'_>, organization: i64, id: AlertId) -> StoreResult<Option<Stored>> {
-    rows::read_by_id(unit.conn, unit.dictionary, organization, id)
+/// Stores alerts of an organization that have expired, or that wait again, with their counts.
+pub(crate) fn store_expiries(unit: &mut Unit<'_>, organization: i64, changed: &[ChangedAlert]) -> StoreResult<()> {
+    let conn = &*unit.conn;
+    let mut counts = CountChanges::default();
+    for ChangedAlert { key, before, after } in changed {
+        let words_before = WordKeys::intern(conn, unit.dictionary, before)?;
+        let words = WordKeys::intern(conn, unit.dictionary, after)?;
+        counts.shift(words_before.count_key(organization, before), words.count_key(organization, after));
+        let (expired, open) = (after.expired_at.map(micros), after.waits_until().map(micros));
+        conn.run(
+            "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = ?4, updated_at = ?5, changed = ?6 \
+             WHERE key = ?1",
+            (key, words.status, expired, open, after.updated_at.map(micros), unit.change),
+        )?;
+    }
+    counts.write(conn, unit.change)
 }
 
 /// Stores outcome, status, event and deliveries; the keys are of the organization, the alert and the attempt.

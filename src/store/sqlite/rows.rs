@@ -139,9 +139,9 @@ fn alert_of(conn: &Connection, dictionary: &mut Dictionary, row: &Row<'_>) -> St
 }
 
 /// Words and ids by their keys.
-struct ByKey<'d> {
-    conn: &'d Connection,
-    dictionary: &'d mut Dictionary,
+pub(crate) struct ByKey<'d> {
+    pub(crate) conn: &'d Connection,
+    pub(crate) dictionary: &'d mut Dictionary,
 }
 
 impl SharedValues for ByKey<'_> {

@@ -3,13 +3,16 @@
 
 use super::{alike, outbox::recipients};
 use crate::{
-    alert_rows::{NO_DAY, SUMS, currency_sum, notices, word, word_key},
+    alert_rows::{ChangedAlert, NO_DAY, SUMS, Stored, currency_sum, notices, word, word_key},
     domain::{
         Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count,
         CurrencySum, FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert, audit::AuditNote,
         time::Timestamp,
     },
-    postgres, sqlite,
+    postgres,
+    sql::{KEYS, listed},
+    sqlite,
+    stored_row::{StoredRow, cell},
     units::{UnitContext, UnitOfWork, Way, units},
     work::Work,
 };
@@ -55,11 +58,7 @@ units! {
 
     /// One alert.
     async fn get_alert(organization: OrganizationId, id: AlertId) -> Option<SharedAlert> {
-        Way::AtOnce => |unit| either!(
-            unit,
-            with_reader(|side| sqlite::list::get(side, *organization, *id)),
-            |side| postgres::list::get(side, *organization, *id)
-        )
+        Way::AtOnce => |unit| get(unit, *organization, *id)
     }
 
     /// Returns each of these alerts that exists, with the newest others that agree with it. They agree in card digits
@@ -133,30 +132,18 @@ units! {
     /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most
     /// `limit`. Returns their number.
     async fn expire_due(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMuch => |unit| either!(
-            unit,
-            with_sqlite(|side| sqlite::expiry::expire_due(side, *now, *limit)),
-            |side| postgres::expiry::expire_due(side, *now, *limit)
-        )
+        Way::VisibleMuch => |unit| change_each(unit, &lapsed(), *now, *limit, Alert::expire)
     }
 
     /// Moves at most `limit` alerts back to OPEN that expired by a clock that has been set back since. Their deadline
     /// is still to come. Returns their number.
     async fn undo_expiry(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMuch => |unit| either!(
-            unit,
-            with_sqlite(|side| sqlite::expiry::undo(side, *now, *limit)),
-            |side| postgres::expiry::undo(side, *now, *limit)
-        )
+        Way::VisibleMuch => |unit| change_each(unit, &expired_early(), *now, *limit, Alert::undo_expiry)
     }
 
     /// The earliest deadline that [`AlertStore::expire_due`] waits for.
     async fn next_deadline() -> Option<Timestamp> {
-        Way::Look => |unit| either!(
-            unit,
-            with_sqlite(|side| sqlite::expiry::next_deadline(side)),
-            |side| postgres::expiry::next_deadline(&side.conn)
-        )
+        Way::Look => |unit| next_deadline(unit)
     }
 }
 
@@ -186,6 +173,15 @@ fn is_told_by_counts(filter: &AlertFilter) -> bool {
         return false;
     };
     companies.is_empty() && conditions.is_empty()
+}
+
+/// One alert of an organization. SQLite keeps those that were read lately.
+async fn get(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId) -> Work<Option<SharedAlert>> {
+    if let UnitContext::Sqlite(_) = &unit.database {
+        return unit.with_reader(|reader| sqlite::list::get(reader, organization, id));
+    }
+    let Some(organization) = unit.organization(organization).await? else { return Ok(None) };
+    Ok(unit.alert_by_id(organization, id).await?.map(|stored| stored.alert.into()))
 }
 
 /// Ingests alerts, all in one unit of work. Each database has its own way with many rows at once.
@@ -252,4 +248,81 @@ async fn at_risk(
         Ok(AtRisk { alerts, money })
     })
     .await
+}
+
+/// OPEN alerts without outcome and without a running resolution, as a FROM and the beginning of a WHERE. SQLite finds
+/// them by organization.
+fn lapsing() -> String {
+    format!(
+        "alert a/*-*/ INDEXED BY alert_by_open_deadline/*+*/
+        WHERE a.status = {} AND a.open_deadline IS NOT NULL/*-*/ AND a.organization = g.key/*+*/
+        AND NOT EXISTS (SELECT 1 FROM resolution_attempt r WHERE r.organization = a.organization AND r.alert = a.key
+            AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
+        word_key(AlertStatus::Open.as_str())
+    )
+}
+
+/// Those of them whose deadline is over at ?1.
+fn lapsed() -> String {
+    format!("{} AND a.open_deadline <= ?1", lapsing())
+}
+
+/// Alerts that are EXPIRED since a deadline that is still to come at ?1.
+fn expired_early() -> String {
+    format!(
+        "alert a/*-*/ INDEXED BY alert_by_expired_at/*+*/
+        WHERE a.expired_at > ?1 AND a.expired_at IS NOT NULL/*-*/ AND a.organization = g.key/*+*/
+        AND a.status = {} AND a.outcome IS NULL AND a.deadline = a.expired_at",
+        word_key(AlertStatus::Expired.as_str())
+    )
+}
+
+/// Makes this change to the alerts that are found so. Alerts that another process has locked are left for the next
+/// time.
+async fn change_each(
+    unit: &UnitOfWork<'_>,
+    found: &str,
+    now: Timestamp,
+    limit: u32,
+    change: fn(&mut Alert, Timestamp),
+) -> Work<u64> {
+    let found = format!("SELECT a.organization, a.key FROM /*-*/organization g CROSS JOIN /*+*/{found}");
+    let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
+    let locked = format!("{found} LIMIT ?2/*+ FOR NO KEY UPDATE OF a SKIP LOCKED*/");
+    let mut due = unit.all(&locked, &[&now, &limit], read).await?;
+    if let (UnitContext::Postgres(_), false) = (&unit.database, due.is_empty()) {
+        // Checked again under the lock: its holder before may have begun a resolution of it.
+        let keys: Vec<i64> = due.iter().map(|(_, key)| *key).collect();
+        let again = format!("{found} AND a.key IN {}", KEYS.replace("?1", "?2"));
+        due = unit.all(&again, &[&now, &listed(&keys)], read).await?;
+    }
+    due.sort_unstable();
+    for of_one in due.chunk_by(|(one, _), (next, _)| one == next) {
+        let (organization, keys) = (of_one[0].0, of_one.iter().map(|(_, key)| *key).collect::<Vec<_>>());
+        let changed = unit.alerts_by_keys(&keys).await?.into_iter().map(|Stored { key, alert: before }| {
+            let mut after = before.clone();
+            change(&mut after, now);
+            ChangedAlert { key, before, after }
+        });
+        let changed: Vec<ChangedAlert> = changed.collect();
+        match &unit.database {
+            UnitContext::Sqlite(_) => {
+                unit.with_sqlite(|unit| sqlite::outcomes::store_expiries(unit, organization, &changed))?;
+            }
+            UnitContext::Postgres(side) => {
+                postgres::outcomes::store_expiries(&side.conn, organization, &changed).await?;
+            }
+        }
+    }
+    Ok(due.len() as u64)
+}
+
+/// The earliest deadline that expiry waits for.
+async fn next_deadline(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
+    let earliest = format!(
+        "SELECT /*-*/min((SELECT /*+*/a.open_deadline FROM {} ORDER BY a.open_deadline \
+         LIMIT 1/*-*/)) FROM organization g/*+*/",
+        lapsing()
+    );
+    Ok(unit.first(&earliest, &[], cell::<Option<Timestamp>>).await?.flatten())
 }

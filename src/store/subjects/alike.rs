@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use crate::{
     alert_rows::Stored,
     domain::{Alert, AlertId, Amount, OrganizationId},
-    postgres::outcomes as on_postgres,
-    sqlite::outcomes as on_sqlite,
     stored_row::cell,
-    units::{UnitContext, UnitOfWork},
+    units::UnitOfWork,
     work::Work,
 };
 
@@ -32,11 +30,7 @@ pub(super) async fn alike(
     let Some(owner) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        let stored = match &unit.database {
-            UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::find(unit, owner, *id))?,
-            UnitContext::Postgres(unit) => on_postgres::find(unit, organization, *id).await?,
-        };
-        let Some(Stored { key, alert }) = stored else { continue };
+        let Some(Stored { key, alert }) = unit.alert_by_id(owner, *id).await? else { continue };
         let mut keys: BTreeSet<i64> = BTreeSet::new();
         if let Some(micros) = alert.amount.and_then(Amount::micros) {
             keys.extend(unit.all(BY_CARD, &[&owner, &alert.card_last_four, &micros, &MOST], cell::<i64>).await?);
@@ -48,11 +42,8 @@ pub(super) async fn alike(
         }
         keys.remove(&key);
         let keys: Vec<i64> = keys.into_iter().collect();
-        let others = match &unit.database {
-            UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::read_all(unit, &keys))?,
-            UnitContext::Postgres(unit) => on_postgres::read_all(unit, &keys).await?,
-        };
-        found.push((alert, others));
+        let others = unit.alerts_by_keys(&keys).await?;
+        found.push((alert, others.into_iter().map(|stored| stored.alert).collect()));
     }
     Ok(found)
 }

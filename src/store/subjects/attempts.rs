@@ -160,14 +160,6 @@ units! {
     }
 }
 
-/// Reads an alert by its row's key.
-async fn read_alert(unit: &UnitOfWork<'_>, key: i64) -> Work<Box<Alert>> {
-    match &unit.database {
-        UnitContext::Sqlite(_) => Ok(Box::new(unit.with_sqlite(|unit| on_sqlite::read(unit, key))?)),
-        UnitContext::Postgres(unit) => Ok(Box::new(on_postgres::read(unit, key).await?)),
-    }
-}
-
 /// Claims the one running resolution of an alert.
 async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
     let Some(organization) = unit.organization(request.organization).await? else { return Ok(Claim::NotFound) };
@@ -177,11 +169,11 @@ async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
     };
     // Sent without waiting for each other's answers.
     let (alert, uses, holder) = try_join!(
-        read_alert(unit, key),
+        unit.alert(key),
         key_uses(unit, organization, key, request),
         holder(unit, organization, key, request.now)
     )?;
-    let alert = match grant(alert, &uses, holder) {
+    let alert = match grant(Box::new(alert), &uses, holder) {
         Ok(alert) => alert,
         Err(answer) => return Ok(answer),
     };
@@ -275,8 +267,8 @@ async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Atte
         })
     };
     let by_id: BoundValues<'_> = &[&id];
-    let (attempt, alert) = try_join!(unit.first(attempt, by_id, read), read_alert(unit, alert))?;
-    Ok(attempt.map(|attempt| (attempt, alert)))
+    let (attempt, alert) = try_join!(unit.first(attempt, by_id, read), unit.alert(alert))?;
+    Ok(attempt.map(|attempt| (attempt, Box::new(alert))))
 }
 
 fn read_state(word: &str) -> StoreResult<AttemptState> {
@@ -410,7 +402,7 @@ async fn claim_due(
             Ok((row.get(7)?, claimed))
         });
         for (alert, claimed) in claimed.await? {
-            taken.push(ClaimedAttempt { alert: *read_alert(unit, alert).await?, ..claimed });
+            taken.push(ClaimedAttempt { alert: unit.alert(alert).await?, ..claimed });
         }
     }
     Ok(taken)
@@ -518,7 +510,7 @@ async fn settle(
             end_attempt(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into()).await?;
         }
     }
-    Ok(Settled::Done(read_alert(unit, attempt.alert).await?))
+    Ok(Settled::Done(Box::new(unit.alert(attempt.alert).await?)))
 }
 
 /// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.

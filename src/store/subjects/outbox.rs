@@ -15,11 +15,10 @@ use crate::{
         time::Timestamp,
         webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES},
     },
-    postgres::due as on_postgres,
-    sql::StoreRows,
+    sql::{StoreRows, listed},
     stored_row::cell,
     tries::{self, AttemptRecord},
-    units::{UnitContext, UnitOfWork, Way, units},
+    units::{UnitOfWork, Way, units},
     work::Work,
 };
 
@@ -98,9 +97,15 @@ units! {
 
 /// Records the results of attempts.
 async fn record(unit: &UnitOfWork<'_>, records: &[AttemptRecord], now: Timestamp) -> Work<()> {
-    if let UnitContext::Postgres(side) = &unit.database {
-        on_postgres::lock(&side.conn, records.iter().map(|record| record.delivery.0)).await?;
-    }
+    // Endpoints, then deliveries, each in one order: so two that record at once do not deadlock.
+    const RECORDED: &str = "(SELECT value::uuid FROM json_array_elements_text(?1::text::json))";
+    let ids = listed(&records.iter().map(|record| record.delivery.to_string()).collect::<Vec<_>>());
+    let endpoints = format!(
+        "SELECT key FROM endpoint WHERE key IN (SELECT endpoint FROM delivery WHERE id IN {RECORDED})
+        ORDER BY key FOR NO KEY UPDATE"
+    );
+    unit.lock(&endpoints, &[&ids]).await?;
+    unit.lock(&format!("SELECT key FROM delivery WHERE id IN {RECORDED} ORDER BY key FOR UPDATE"), &[&ids]).await?;
     let held = "SELECT key, endpoint, attempts FROM delivery WHERE id = ?1 AND generation = ?2 AND state = 'leased'";
     for record in records {
         let held = unit

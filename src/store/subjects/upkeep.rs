@@ -6,7 +6,7 @@
 //! attempts. It takes attempts that have ended, the oldest entries of the audit log, and signing secrets past their
 //! time. Deliveries that can still be tried, and attempts that have not ended, are never touched.
 
-use std::{fmt::Debug, time::Duration};
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use futures::try_join;
@@ -25,7 +25,7 @@ use crate::{
     encryption::Seal,
     postgres::counts,
     sealed::{self, CHECK, KEY_CHECK, SEALED},
-    sql::BoundValues,
+    sql::{BoundValues, KEYS, listed},
     stored_row::cell,
     units::{UnitContext, UnitOfWork, Units, Way, units},
     work::Work,
@@ -288,15 +288,6 @@ async fn find(unit: &UnitOfWork<'_>, cut_offs: CutOffs, limit: u32, now: Timesta
     }
     found.secrets = unit.one("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= ?1)", &[&now], cell).await?;
     Ok(found)
-}
-
-/// The keys in a list, which is the first value of a statement.
-const KEYS: &str =
-    "(SELECT /*-*/value FROM json_each(?1)/*+value::bigint FROM json_array_elements_text(?1::text::json)*/)";
-
-/// A list of keys as a value of a statement.
-fn listed(keys: &impl Debug) -> String {
-    format!("{keys:?}")
 }
 
 /// Prunes them, except those that have been asked for again meanwhile. Rows that another process has locked are left
