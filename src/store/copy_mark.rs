@@ -6,8 +6,9 @@
 use async_trait::async_trait;
 
 use crate::{
-    Finding, SchemaState, StoreError, StoreResult,
-    portable::{PortableRow, PortableTable},
+    Finding, SchemaState, StoreError, StoreResult, audit_log,
+    portable::{self, PortableRow, PortableTable},
+    sql::StoreRows,
 };
 
 /// The table with the mark: it is there as long as the copy is not finished.
@@ -73,20 +74,31 @@ pub(super) trait CopyEnd {
     /// Returns the content of the database.
     fn occupant(&self) -> &Occupant;
 
+    /// The rows of the database.
+    fn store_rows(&mut self) -> StoreRows<'_>;
+
     /// A fact by its name.
-    async fn fact(&self, name: &str) -> StoreResult<Option<Vec<u8>>>;
+    async fn fact(&mut self, name: &str) -> StoreResult<Option<Vec<u8>>> {
+        Ok(self.store_rows().fact(name).await?)
+    }
 
     /// Locks this number; false where another connection to the same database has locked it.
-    async fn lock(&self, number: i64) -> StoreResult<bool>;
+    async fn lock(&mut self, number: i64) -> StoreResult<bool>;
 
     /// The tables that are carried.
-    async fn tables(&self) -> StoreResult<Vec<PortableTable>>;
+    async fn tables(&mut self) -> StoreResult<Vec<PortableTable>> {
+        Ok(portable::tables(&self.store_rows()).await?)
+    }
 
     /// The next rows of a table, those behind this one.
-    async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>>;
+    async fn rows(&mut self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
+        Ok(table.next_rows(&self.store_rows(), after).await?)
+    }
 
     /// The newest number that an entry of the audit log was ever given.
-    async fn newest_entry(&self) -> StoreResult<i64>;
+    async fn newest_entry(&mut self) -> StoreResult<i64> {
+        Ok(audit_log::last_number(&self.store_rows()).await?)
+    }
 
     /// Refuses a source that was changed since it is read.
     async fn stood_still(&self) -> StoreResult<()>;

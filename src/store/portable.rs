@@ -3,8 +3,11 @@
 
 use super::{
     StoreResult,
-    cells::{FromCell, SqlCell},
+    cells::{FromCell, SqlCell, ToCell},
     searched,
+    sql::StoreRows,
+    stored_row::{StoredRow, cell},
+    work::Work,
 };
 use crate::domain::{Alert, field::Kind};
 
@@ -60,6 +63,17 @@ impl FromCell<'_> for PortableCell {
     }
 }
 
+impl ToCell for PortableCell {
+    fn cell(&self) -> SqlCell<'_> {
+        match self {
+            Self::Null => SqlCell::Null,
+            Self::Number(number) => SqlCell::Number(*number),
+            Self::Text(text) => SqlCell::Text(text),
+            Self::Bytes(bytes) => SqlCell::Bytes(bytes),
+        }
+    }
+}
+
 /// A carried row.
 pub(super) type PortableRow = Vec<PortableCell>;
 
@@ -96,16 +110,34 @@ impl PortableTable {
         self.columns.iter().map(|column| column.name.as_str()).collect()
     }
 
-    /// Returns the SELECT of the next rows, each column as `read` has it. They are those behind the row with the key at
-    /// these places, or the first ones.
-    pub(super) fn next_rows(&self, read: impl Fn(&PortableColumn) -> String, behind: Option<&[String]>) -> String {
+    /// Reads the next rows: those behind the row with the key of this one, or the first ones.
+    pub(super) async fn next_rows(&self, rows: &StoreRows<'_>, after: Option<&PortableRow>) -> Work<Vec<PortableRow>> {
+        let read = |column: &PortableColumn| match (column.kind.as_str(), &column.name) {
+            (kind @ ("word" | "reference"), name) => format!("(SELECT value FROM {kind} WHERE key = t.{name})"),
+            (_, name) => format!("t.{name}"),
+        };
         let columns: Vec<String> = self.columns.iter().map(read).collect();
         let keys: Vec<&str> = self.key().map(|column| column.name.as_str()).collect();
+        let places: Vec<String> = (1..=keys.len()).map(|place| format!("?{place}")).collect();
+        let behind: Vec<&dyn ToCell> =
+            after.into_iter().flatten().take(keys.len()).map(|cell| cell as &dyn ToCell).collect();
         let (columns, keys) = (columns.join(", "), keys.join(", "));
-        let behind = behind.map_or_else(|| "true".to_owned(), |places| format!("({keys}) > ({})", places.join(", ")));
+        let is_behind = after.map_or_else(|| "true".to_owned(), |_| format!("({keys}) > ({})", places.join(", ")));
         // This fact is written only by the write probe.
         let counts = if self.name == "fact" { "name <> 'probed_at'" } else { "true" };
-        format!("SELECT {columns} FROM {} t WHERE {behind} AND {counts} ORDER BY {keys} LIMIT {BATCH}", self.name)
+        let next = format!(
+            "SELECT {columns} FROM {} t WHERE {is_behind} AND {counts} ORDER BY {keys} LIMIT {BATCH}",
+            self.name
+        );
+        // What is text elsewhere and bytes here is carried as text.
+        let carried = |row: &StoredRow<'_>, place: usize, kind: &str| match row.get(place)? {
+            PortableCell::Bytes(bytes) if kind == "octets" => {
+                Ok(PortableCell::Text(String::from_utf8_lossy(&bytes).into_owned()))
+            }
+            cell => Ok(cell),
+        };
+        let kinds = || self.columns.iter().map(|column| column.kind.as_str()).enumerate();
+        rows.all(&next, &behind, |row| kinds().map(|(place, kind)| carried(row, place, kind)).collect()).await
     }
 
     /// The text that searches look into, of an alert's row.
@@ -119,4 +151,29 @@ impl PortableTable {
         }
         searched::search_text(&alert)
     }
+}
+
+/// Columns of a table, the name of which is the value: those of its key first. Words and ids that alerts share stand
+/// for themselves, and so do bytes that are text in the other database. What is made anew is left out.
+const COLUMNS: &str = "SELECT /*-*/name, pk > 0, CASE
+        WHEN ?1 = 'alert' AND name IN ('provider', 'type', 'status', 'outcome') THEN 'word'
+        WHEN ?1 = 'alert' AND name IN ('company', 'enrollment') THEN 'reference' ELSE type END
+    FROM pragma_table_info(?1) WHERE name <> 'changed' ORDER BY pk = 0, pk, name
+    /*+attname::text, attnum = ANY(indkey::int2[]),
+        CASE WHEN attname IN ('answer', 'cursor') THEN 'octets' ELSE typname::text END
+    FROM pg_attribute JOIN pg_index ON indrelid = attrelid AND indisprimary JOIN pg_type t ON t.oid = atttypid
+    WHERE attrelid = to_regclass(?1) AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('searched', 'find_text')
+    ORDER BY array_position(indkey::int2[], attnum), attname COLLATE \"C\"*/";
+
+/// The tables as a database has them.
+pub(super) async fn tables(rows: &StoreRows<'_>) -> Work<Vec<PortableTable>> {
+    let mut tables = Vec::new();
+    for name in TABLES {
+        let read =
+            |row: &StoredRow<'_>| Ok(PortableColumn { name: row.get(0)?, is_key: row.get(1)?, kind: row.get(2)? });
+        let columns = rows.all(COLUMNS, &[&name], read).await?;
+        let rows = rows.one(&format!("SELECT count(*) FROM {name}"), &[], cell).await?;
+        tables.push(PortableTable { name, columns, rows });
+    }
+    Ok(tables)
 }

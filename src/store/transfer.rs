@@ -88,7 +88,7 @@ pub async fn transfer(
     keys: &CopyKeys,
     mut progress: impl FnMut(CopyStep),
 ) -> StoreResult<Transferred> {
-    let source: Box<dyn CopyEnd> = match from {
+    let mut source: Box<dyn CopyEnd> = match from {
         DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::source(file)?),
         DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::source(server).await?),
     };
@@ -116,7 +116,7 @@ pub async fn transfer(
             )));
         }
         Occupant::Desk(desk) if *desk == mark.desk => {
-            let tables = compare(&*source, &*target, &mut progress).await?;
+            let tables = compare(&mut *source, &mut *target, &mut progress).await?;
             let copied = Transferred { tables, before: true, key_check };
             if !copied.is_same() {
                 let words = "holds an earlier copy of this desk, and one of the two has changed since; name an empty \
@@ -130,14 +130,15 @@ pub async fn transfer(
     }
     let new = keys.to.as_ref().map(|file| Seal::from_file(file, true)).transpose()?;
     target.begin(&mark).await?;
-    let tables = copy_rows(&*source, &mut *target, old.zip(new), &mut progress).await?;
+    let tables = copy_rows(&mut *source, &mut *target, old.zip(new), &mut progress).await?;
     let copied = Transferred { tables, before: false, key_check };
     // A copy that differs from its source is no desk, nor is one that is out of date already.
     if copied.is_same() {
         progress(CopyStep::Indexes);
         target.index().await?;
         source.stood_still().await?;
-        target.finish(&target.tables().await?, source.newest_entry().await?).await?;
+        let (tables, newest) = (target.tables().await?, source.newest_entry().await?);
+        target.finish(&tables, newest).await?;
     }
     Ok(copied)
 }
@@ -154,7 +155,7 @@ fn proven(file: &Path, check: &[u8]) -> StoreResult<Seal> {
 
 /// Copies every row, and holds what has arrived to what was sent.
 async fn copy_rows(
-    source: &dyn CopyEnd,
+    source: &mut dyn CopyEnd,
     target: &mut dyn CopyEnd,
     keys: Option<(Seal, Seal)>,
     progress: &mut impl FnMut(CopyStep),
@@ -189,8 +190,8 @@ async fn copy_rows(
 
 /// Compares two ends without a change. With which keys they are sealed is not known: what is sealed is left out.
 async fn compare(
-    source: &dyn CopyEnd,
-    target: &dyn CopyEnd,
+    source: &mut dyn CopyEnd,
+    target: &mut dyn CopyEnd,
     progress: &mut impl FnMut(CopyStep),
 ) -> StoreResult<Vec<TransferredTable>> {
     let mut tables = Vec::new();
@@ -238,7 +239,7 @@ impl Checksum {
 
 /// The checksum of a table, each row as `prepare` leaves it.
 async fn checksum(
-    end: &dyn CopyEnd,
+    end: &mut dyn CopyEnd,
     table: &PortableTable,
     prepare: impl Fn(&mut PortableRow),
 ) -> StoreResult<Checksum> {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::{StoreResult, domain::DatabaseId};
 pub(super) use crate::{
-    alert_rows::{micros, moment},
+    alert_rows::micros,
     filter::Range,
 };
 

@@ -132,13 +132,13 @@ units! {
     /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most
     /// `limit`. Returns their number.
     async fn expire_due(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMuch => |unit| change_each(unit, &lapsed(), *now, *limit, Alert::expire)
+        Way::VisibleMuch => |unit| change_each(unit, lapsed, *now, *limit, Alert::expire)
     }
 
     /// Moves at most `limit` alerts back to OPEN that expired by a clock that has been set back since. Their deadline
     /// is still to come. Returns their number.
     async fn undo_expiry(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMuch => |unit| change_each(unit, &expired_early(), *now, *limit, Alert::undo_expiry)
+        Way::VisibleMuch => |unit| change_each(unit, expired_early, *now, *limit, Alert::undo_expiry)
     }
 
     /// The earliest deadline that [`AlertStore::expire_due`] waits for.
@@ -281,12 +281,12 @@ fn expired_early() -> String {
 /// time.
 async fn change_each(
     unit: &UnitOfWork<'_>,
-    found: &str,
+    found: fn() -> String,
     now: Timestamp,
     limit: u32,
     change: fn(&mut Alert, Timestamp),
 ) -> Work<u64> {
-    let found = format!("SELECT a.organization, a.key FROM /*-*/organization g CROSS JOIN /*+*/{found}");
+    let found = format!("SELECT a.organization, a.key FROM /*-*/organization g CROSS JOIN /*+*/{}", found());
     let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
     let locked = format!("{found} LIMIT ?2/*+ FOR NO KEY UPDATE OF a SKIP LOCKED*/");
     let mut due = unit.all(&locked, &[&now, &limit], read).await?;
