@@ -4,16 +4,15 @@ use std::{borrow::Cow, sync::Arc};
 
 use uuid::Uuid;
 
-use super::{
+use crate::{
     StoreError, StoreResult,
-    cells::{FromCell as _, SqlCell},
-    stored_row::StoredRow,
-    work::Work,
-};
-use crate::domain::{
-    Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome,
-    field::{Field, Kind},
-    time::Timestamp,
+    cells::{FromCell as _, SqlCell, StoredRow},
+    domain::{
+        Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome,
+        field::{Field, Kind},
+        time::Timestamp,
+    },
+    error::Work,
 };
 
 /// An alert with its row's key.

@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 
 use chrono::{NaiveDate, NaiveTime};
 
-use super::{
+use crate::{
     alert_rows::micros,
+    domain::{AlertFilter, CalendarDay, LocalConditions, filter::wanted_text, time::Timestamp},
     searched::{DESCRIPTOR_MARK, searchable, spellings},
 };
-use crate::domain::{AlertFilter, CalendarDay, LocalConditions, filter::wanted_text, time::Timestamp};
 
 /// A half-open range: from the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);

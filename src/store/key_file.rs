@@ -11,14 +11,13 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{
+use crate::{
     Finding, StoreError, StoreResult,
-    encryption::{Seal, put_key},
-    sealed,
-};
-use crate::domain::{
-    cause::directory_of,
-    time::{Clock as _, SystemClock},
+    domain::{
+        cause::directory_of,
+        time::{Clock as _, SystemClock},
+    },
+    encryption::{self, Seal, put_key},
 };
 
 /// Data key of an open database: the seal that proved its check. When the check changes, another seal is looked for in
@@ -35,7 +34,7 @@ impl DataKey {
     pub(super) fn unlock(file: &Path, check: Option<Vec<u8>>, database: &str, whence: &str) -> StoreResult<Self> {
         let Some(check) = check else {
             let seal = Seal::from_file(file, true)?;
-            return Ok(Self { file: file.to_owned(), known: Mutex::new((sealed::key_check(&seal)?, seal)) });
+            return Ok(Self { file: file.to_owned(), known: Mutex::new((encryption::key_check(&seal)?, seal)) });
         };
         let Some((seal, place)) = find(file, &check) else {
             return Err(StoreError::Unusable(match Seal::from_file(file, false) {
@@ -97,7 +96,7 @@ pub(super) fn find(file: &Path, check: &[u8]) -> Option<(Seal, PathBuf)> {
     let next = next(file);
     // Once more at the end: another process may put it in its place meanwhile.
     [file, &next, file].into_iter().find_map(|place| {
-        let seal = Seal::from_file(place, false).ok().filter(|seal| sealed::proves(seal, check))?;
+        let seal = Seal::from_file(place, false).ok().filter(|seal| encryption::proves(seal, check))?;
         Some((seal, place.to_owned()))
     })
 }
@@ -207,5 +206,5 @@ fn left_of_a_rotation(file: &Path, check: &[u8]) -> Option<Finding> {
 
 /// Returns whether a file holds the key that proves this check.
 fn proves(file: &Path, check: &[u8]) -> bool {
-    Seal::from_file(file, false).is_ok_and(|seal| sealed::proves(&seal, check))
+    Seal::from_file(file, false).is_ok_and(|seal| encryption::proves(&seal, check))
 }

@@ -9,29 +9,22 @@ use avert_outbound as outbound;
 
 mod alert_rows;
 mod audit_log;
-mod cause;
 mod cells;
-mod copy_mark;
 pub mod encryption;
 mod error;
 pub mod examine;
 mod filter;
-mod finding;
 mod key_file;
 mod portable;
 pub mod postgres;
 pub mod rekeying;
 mod schema;
-mod sealed;
 mod searched;
 mod sql;
 pub mod sqlite;
-mod stored_row;
 mod subjects;
 pub mod transfer;
-mod tries;
 mod units;
-mod work;
 
 use std::sync::Arc;
 
@@ -39,7 +32,6 @@ use tokio::sync::watch;
 
 pub use self::{
     error::{StoreError, StoreResult},
-    finding::{Finding, Grade},
     postgres::{PostgresOptions, PostgresStore},
     schema::SchemaState,
     sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore},
@@ -56,10 +48,11 @@ pub use self::{
         outbox::{OutboxStore, SentTestEvent},
         upkeep::{Depths, UpkeepStore},
     },
-    tries::AttemptRecord,
 };
 pub use crate::domain::{Actor, cause::RefusalCause};
 use crate::domain::{DatabaseId, InstanceId};
+pub use crate::examine::{Finding, Grade};
+pub use crate::subjects::deliveries::AttemptRecord;
 
 /// A shared store.
 pub type SharedStore = Arc<dyn Store>;

@@ -6,13 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
+use crate::{
     SharedStore, StoreError, StoreResult,
-    encryption::{Seal, made_key, put_key},
+    domain::{time::Timestamp, without_mark},
+    encryption::{self, Seal, made_key, put_key},
     key_file::{kept, next, put_in_place},
-    sealed,
 };
-use crate::domain::{time::Timestamp, without_mark};
 
 /// A data key that was rotated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub async fn rotate_data_key(
 ) -> StoreResult<RotatedDataKey> {
     prepare(file, new_file, &mut step)?;
     let new = Seal::from_file(&next(file), false)?;
-    let (check, old) = (sealed::key_check(&new)?, key_in(file)?);
+    let (check, old) = (encryption::key_check(&new)?, key_in(file)?);
     let sealed = store.seal_anew(new, now).await?;
     step("everything is sealed anew");
     let placed = put_in_place(file, &check, step);

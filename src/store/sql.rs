@@ -15,16 +15,15 @@ use futures::{FutureExt as _, future::BoxFuture};
 use rusqlite::CachedStatement;
 use tokio_postgres::types::ToSql;
 
-use super::{
+use crate::{
     StoreError, StoreResult,
     alert_rows::{AsTheyAre, Stored, alert_of, selection},
-    cells::ToCell,
+    cells::{StoredRow, ToCell, cell},
+    domain::{Alert, AlertId},
+    error::{Work, WorkFault},
     postgres::{Connection, is_taken},
     sqlite::{ByKey, Dictionary, Reader, is_duplicate},
-    stored_row::{StoredRow, cell},
-    work::{Work, WorkFault},
 };
-use crate::domain::{Alert, AlertId};
 
 /// The keys in a list, which is the first value of a statement.
 pub(super) const KEYS: &str =

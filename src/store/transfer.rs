@@ -5,17 +5,15 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{
+use crate::{
     StoreError, StoreResult,
-    copy_mark::{CopyMark, DESK, Occupant},
-    encryption::Seal,
+    domain::database::DatabaseLocation,
+    encryption::{self, KEY_CHECK, SEALED, Seal},
     key_file,
-    portable::{PortableCell, PortableRow, PortableTable},
+    portable::{CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableRow, PortableTable},
     postgres::transfer::PostgresEnd,
-    sealed::{self, KEY_CHECK, SEALED},
     sqlite::transfer::SqliteEnd,
 };
-use crate::{copy_mark::CopyEnd, domain::database::DatabaseLocation};
 
 /// The data keys of a copy.
 #[derive(Debug, Clone, Default)]
@@ -281,7 +279,7 @@ fn sealed_of(table: &PortableTable) -> impl Iterator<Item = &'static str> {
 
 fn seal_again(table: &PortableTable, row: &mut PortableRow, (old, new): &(Seal, Seal)) -> StoreResult<()> {
     if let Some(check) = key_check_of(table, row) {
-        *check = PortableCell::Bytes(sealed::key_check(new)?);
+        *check = PortableCell::Bytes(encryption::key_check(new)?);
     }
     let id = match table.cell(row, "id") {
         Some(PortableCell::Bytes(id)) => id.clone(),
@@ -292,7 +290,7 @@ fn seal_again(table: &PortableTable, row: &mut PortableRow, (old, new): &(Seal, 
         if let Some(PortableCell::Bytes(bytes)) = table.cell(row, column)
             && !bytes.is_empty()
         {
-            *bytes = sealed::again(old, new, table.name, column, &id, bytes)?;
+            *bytes = encryption::again(old, new, table.name, column, &id, bytes)?;
         }
     }
     Ok(())

@@ -7,20 +7,19 @@ use std::ops::Deref;
 
 use futures::future::BoxFuture;
 
-use super::{
+use crate::{
     StoreError, StoreResult, audit_log,
-    encryption::Seal,
+    cells::{StoredRow, cell},
+    domain::{
+        Actor, InstanceId, OrganizationId,
+        audit::{AuditNote, UnlinkedEntry},
+        time::Timestamp,
+    },
+    encryption::{KEY_CHECK, Seal},
+    error::Work,
     postgres::{Unit as OnPostgres, is_beside_service, is_dead},
-    sealed::KEY_CHECK,
     sql::{SqliteRows, StoreRows, locked, of_two_databases},
     sqlite::{Memory, Reader, Unit as OnSqlite},
-    stored_row::{StoredRow, cell},
-    work::Work,
-};
-use crate::domain::{
-    Actor, InstanceId, OrganizationId,
-    audit::{AuditNote, UnlinkedEntry},
-    time::Timestamp,
 };
 
 /// One unit of work.

@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{
     domain::{AlertFilter, AlertType, SortField, SortOrder, fold::fold, time::Timestamp},
+    error::Work,
     filter::{Conditions, FilterRanges, ISSUERS, Range, is_indexed},
     searched::BLANKS,
     sql::StoreRows,
-    work::Work,
 };
 
 /// A compiled filter.

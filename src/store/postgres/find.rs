@@ -9,16 +9,15 @@ use uuid::Uuid;
 
 use super::{
     conditions::{literal, push_order},
-    connection::Connection,
+    connection::{Connection, Unit},
     rows::read_by_ids,
     statements::{Sql, Value, cell, limit_of},
-    unit::Unit,
 };
 use crate::{
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
+    error::Work,
     searched::{EDGE, SearchShare, find_patterns, find_text},
     sql::StoreRows,
-    work::Work,
 };
 
 /// Sample size, of the newest alerts that wait and of the oldest others, which tells how common a word is. The newest

@@ -6,18 +6,17 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
+    connection::Unit,
     counts::{CountChanges, CountKey},
-    outcomes::record_events,
-    rows,
+    rows::{self, record_events},
     statements::{cell, storable},
-    unit::Unit,
 };
 use crate::{
     alert_rows::Stored,
     domain::{Alert, AlertId, AlertPatch, EventKind, IngestReport, intake::merge, time::Timestamp},
+    error::Work,
     sql::StoreRows,
-    subjects::{named::Named, outbox::recipients},
-    work::Work,
+    subjects::{organizations::Named, outbox::recipients},
 };
 
 /// Ingests alerts, all in one unit of work.

@@ -15,11 +15,10 @@ use uuid::Uuid;
 
 use super::{
     conditions::{Nulls, Wanted, direction, push_order, sort_column},
-    connection::Connection,
+    connection::{Connection, Unit},
     counts::{DAY_MICROS, NO_DAY},
     rows::read_by_ids,
     statements::{Sql, Value, cell, limit_of},
-    unit::Unit,
 };
 use crate::{
     alert_rows::{SUMS, currency_sum},
@@ -27,8 +26,8 @@ use crate::{
         AlertFilter, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, Sort, SortField,
         SortOrder, time::Timestamp,
     },
+    error::Work,
     sql::rewritten,
-    work::Work,
 };
 
 /// Offset from which it pays to ask the counts for the beginning of a page.

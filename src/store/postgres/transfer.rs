@@ -8,22 +8,22 @@ use uuid::Uuid;
 use super::{
     chain,
     connection::Connection,
-    copy_mark,
     counts::{TOTALS, counted},
     find,
-    liveness::DEAD_AFTER,
-    look::connect,
+    keeper::DEAD_AFTER,
     migrate,
-    pool::Pool,
+    pool::{Pool, connect},
     statements::{Columns, ManyCells, cell, storable},
 };
 use crate::{
     SchemaState, StoreError, StoreResult,
-    copy_mark::{CopyEnd, CopyMark, DESK, Occupant, UNFINISHED_COPY, require_current},
     domain::database::PostgresAddress,
-    portable::{PortableCell, PortableRow, PortableTable, TABLES},
+    error::Work,
+    portable::{
+        CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableRow, PortableTable, TABLES, UNFINISHED_COPY,
+        require_current,
+    },
     sql::StoreRows,
-    work::Work,
 };
 
 /// One end of a copy.
@@ -77,7 +77,7 @@ impl PostgresEnd {
 
     async fn begin_batch(&self) -> Work<()> {
         self.conn.begin("ISOLATION LEVEL READ COMMITTED READ WRITE").await?;
-        copy_mark::hold(&self.conn, &self.run).await
+        migrate::hold_mark(&self.conn, &self.run).await
     }
 
     /// Removes the rows of an unfinished copy, and the key that was made with the tables: the copy brings its own.
@@ -130,7 +130,7 @@ impl CopyEnd for PostgresEnd {
                 self.server
             )));
         }
-        copy_mark::put(&self.conn, mark, &self.run).await?;
+        migrate::put_mark(&self.conn, mark, &self.run).await?;
         self.conn.commit("").await?;
         migrate::bring_up(&self.conn).await?;
         Ok(self.empty().await?)
@@ -190,7 +190,7 @@ async fn who_is_there(conn: &Connection) -> Work<Occupant> {
         SchemaState::Current => StoreRows::Postgres(conn).fact(DESK).await?,
         _ => None,
     };
-    Ok(Occupant::of(&schema, copy_mark::read(conn).await?, desk)?)
+    Ok(Occupant::of(&schema, migrate::read_mark(conn).await?, desk)?)
 }
 
 fn column_of<'a>(kind: &str, cells: impl Iterator<Item = &'a PortableCell>) -> ManyCells<'a> {

@@ -17,7 +17,7 @@ use super::{
     worker::{Worker, locked},
     write_turn::Turnstile,
 };
-use crate::{StoreResult, cause::free_bytes};
+use crate::{StoreResult, error::free_bytes};
 
 /// Size from which a log is worth a checkpoint.
 const WORTHWHILE_BYTES: u64 = 16 << 20;

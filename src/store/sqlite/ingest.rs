@@ -6,8 +6,7 @@ use super::{
     counts::CountChanges,
     find_index::{self, FindTexts},
     interned::Dictionary,
-    outcomes::record_event,
-    rows::{self, WordKeys},
+    rows::{self, WordKeys, record_event},
     sql::{Statements as _, cell},
     writer::Unit,
 };
@@ -16,7 +15,7 @@ use crate::{
     alert_rows::Stored,
     domain::{Alert, AlertPatch, EventKind, IngestReport, intake::merge, time::Timestamp},
     searched::search_text,
-    subjects::named::Named,
+    subjects::organizations::Named,
 };
 
 /// Ingests alerts, all in one unit of work.

@@ -7,18 +7,18 @@ use rusqlite::{Row, params_from_iter, types::Value};
 
 use super::{
     counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start},
+    intersection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index},
     query::Wanted,
     readers::Reader,
-    selection::{BY_DEADLINE, BY_TIME, from_alerts, from_own_index, rows_index},
     sql::{Sql, Statements as _, micros},
 };
 use crate::{
     StoreResult,
+    cells::StoredRow,
     domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider, time::Timestamp},
+    error::Work,
     sql::driven,
-    stored_row::StoredRow,
     subjects::insights::{self, CountedKind, InsightScope, Reach, ToldDays},
-    work::Work,
 };
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.

@@ -18,17 +18,16 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::{
     counts::{CellFilter, day_start},
-    intersection::{by_words, matched},
+    intersection::{
+        BY_TIME, by_words, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
+        is_by_deadline, matched, matching,
+    },
     marked_orders::{
         FEW, Filling, PagePart, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of,
     },
     marks::{Marks, ROW},
     query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column},
     readers::Reader,
-    selection::{
-        BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
-        is_by_deadline, matching,
-    },
     sql::{Sql, Statements as _, cell, keys, push_window},
 };
 use crate::{

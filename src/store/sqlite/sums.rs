@@ -3,17 +3,16 @@
 use rusqlite::{Connection, params_from_iter, types::Value};
 
 use super::{
-    intersection::matched,
+    intersection::{by_words_index, counted, from_own_index, matched},
     list::{everything, planned},
     readers::Reader,
-    selection::{by_words_index, counted, from_own_index},
     sql::{Sql, Statements as _},
 };
 use crate::{
     StoreResult,
     alert_rows::{SUMS, currency_sum},
+    cells::StoredRow,
     domain::{AlertFilter, CurrencySum, OrganizationId, time::Timestamp},
-    stored_row::StoredRow,
 };
 
 /// Most alerts whose rows are read: that takes less than a tenth of a second.

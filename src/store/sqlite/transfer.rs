@@ -11,13 +11,12 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::{
     connection::{self, Purpose},
-    copy_mark,
     counts::counted,
     files::{directory_of, make_directory, make_file, unusable, with_suffix},
     find_index,
     instance::Gate,
     interned::Dictionary,
-    migrate::{MIGRATIONS, migrate},
+    migrate::{self, MIGRATIONS, migrate},
     schema::{schema_of, schema_of_any},
     sql::{Statements as _, cell},
 };
@@ -25,8 +24,10 @@ use super::{
 use crate::{
     SchemaState, StoreResult,
     cells::{SqlCell, ToCell as _},
-    copy_mark::{CopyEnd, CopyMark, DESK, Occupant, UNFINISHED_COPY, require_current},
-    portable::{AUDIT_START, PortableCell, PortableColumn, PortableRow, PortableTable},
+    portable::{
+        AUDIT_START, CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableColumn, PortableRow, PortableTable,
+        UNFINISHED_COPY, require_current,
+    },
     sql::{StoreRows, on_sqlite},
 };
 
@@ -67,7 +68,7 @@ impl SqliteEnd {
             _ => None,
         };
         let occupant =
-            Occupant::of(schema, copy_mark::read(&conn)?, desk).map_err(|error| error.of(&file.display()))?;
+            Occupant::of(schema, migrate::read_mark(&conn)?, desk).map_err(|error| error.of(&file.display()))?;
         Ok(Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), occupant, _gate: gate })
     }
 
@@ -132,7 +133,7 @@ impl CopyEnd for SqliteEnd {
         if matches!(self.occupant, Occupant::Copy(_)) {
             self.remove()?;
         }
-        copy_mark::put(&self.conn, mark)?;
+        migrate::put_mark(&self.conn, mark)?;
         let _mode: String = self.conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         migrate(&mut self.conn, &self.file, MIGRATIONS, &|_| ())?;
         Ok(self.conn.execute_batch(CHECKPOINTS)?)

@@ -1,20 +1,24 @@
 //! Alerts: lists, searches and statistics, ingest, and expiry. Each database finds and writes many rows in its own best
 //! way.
+//!
+//! Alerts that may be on one payment: found by index, judged by the domain.
 
-use super::{alike, outbox::recipients};
+use std::collections::BTreeSet;
+
+use super::outbox::recipients;
 use crate::{
     alert_rows::{ChangedAlert, NO_DAY, SUMS, Stored, currency_sum, notices, word, word_key},
+    cells::{StoredRow, cell},
     domain::{
-        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count,
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, Calendar, Count,
         CurrencySum, FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert, audit::AuditNote,
         time::Timestamp,
     },
+    error::Work,
     postgres,
     sql::{KEYS, listed},
     sqlite,
-    stored_row::{StoredRow, cell},
     units::{UnitContext, UnitOfWork, Way, units},
-    work::Work,
 };
 
 /// A unit of work that each database does in its own way: on SQLite as its reader or its writer does.
@@ -64,7 +68,7 @@ units! {
     /// Returns each of these alerts that exists, with the newest others that agree with it. They agree in card digits
     /// and amount, in acquirer's reference or in authorization code. The caller judges which are duplicates.
     async fn alike(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)> {
-        Way::List(Some(organization)) => |unit| alike::alike(unit, *organization, ids)
+        Way::List(Some(organization)) => |unit| alike(unit, *organization, ids)
     }
 
     /// Number of alerts of the organization.
@@ -307,10 +311,10 @@ async fn change_each(
         let changed: Vec<ChangedAlert> = changed.collect();
         match &unit.database {
             UnitContext::Sqlite(_) => {
-                unit.with_sqlite(|unit| sqlite::outcomes::store_expiries(unit, organization, &changed))?;
+                unit.with_sqlite(|unit| sqlite::rows::store_expiries(unit, organization, &changed))?;
             }
             UnitContext::Postgres(side) => {
-                postgres::outcomes::store_expiries(&side.conn, organization, &changed).await?;
+                postgres::rows::store_expiries(&side.conn, organization, &changed).await?;
             }
         }
     }
@@ -325,4 +329,42 @@ async fn next_deadline(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
         lapsing()
     );
     Ok(unit.first(&earliest, &[], cell::<Option<Timestamp>>).await?.flatten())
+}
+
+/// Number of rows that are read of each kind of agreement, the newest first.
+const MOST: i64 = 200;
+
+const BY_CARD: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_card/*+*/
+    WHERE organization = ?1 AND card_last_four = ?2 AND card_last_four <> '' AND amount_micros = ?3
+    ORDER BY key DESC LIMIT ?4";
+const BY_ARN: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_arn/*+*/
+    WHERE organization = ?1 AND acquirer_reference_number = ?2 ORDER BY key DESC LIMIT ?3";
+const BY_AUTH_CODE: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_auth_code/*+*/
+    WHERE organization = ?1 AND auth_code = ?2 ORDER BY key DESC LIMIT ?3";
+
+/// Each of these alerts that exists, with those that agree with it in something.
+pub(super) async fn alike(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    ids: &[AlertId],
+) -> Work<Vec<(Alert, Vec<Alert>)>> {
+    let Some(owner) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let Some(Stored { key, alert }) = unit.alert_by_id(owner, *id).await? else { continue };
+        let mut keys: BTreeSet<i64> = BTreeSet::new();
+        if let Some(micros) = alert.amount.and_then(Amount::micros) {
+            keys.extend(unit.all(BY_CARD, &[&owner, &alert.card_last_four, &micros, &MOST], cell::<i64>).await?);
+        }
+        for (sql, reference) in [(BY_ARN, alert.known_arn()), (BY_AUTH_CODE, alert.known_auth_code())] {
+            if let Some(reference) = reference {
+                keys.extend(unit.all(sql, &[&owner, &reference, &MOST], cell::<i64>).await?);
+            }
+        }
+        keys.remove(&key);
+        let keys: Vec<i64> = keys.into_iter().collect();
+        let others = unit.alerts_by_keys(&keys).await?;
+        found.push((alert, others.into_iter().map(|stored| stored.alert).collect()));
+    }
+    Ok(found)
 }

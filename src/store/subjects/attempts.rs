@@ -10,6 +10,7 @@ use super::outbox::recipients;
 pub use crate::domain::attempt::Claim;
 use crate::{
     StoreError, StoreResult,
+    cells::{StoredRow, cell},
     domain::{
         Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId,
         Present, Resolution, ResolutionAttempt, ResolutionParts,
@@ -20,12 +21,11 @@ use crate::{
         audit::AuditNote,
         time::Timestamp,
     },
-    postgres::outcomes as on_postgres,
+    error::Work,
+    postgres::rows as on_postgres,
     sql::BoundValues,
-    sqlite::outcomes as on_sqlite,
-    stored_row::{StoredRow, cell},
+    sqlite::rows as on_sqlite,
     units::{UnitContext, UnitOfWork, Way, units},
-    work::Work,
 };
 
 /// A claim on the one running resolution of an alert (reliability, step 2).
@@ -319,10 +319,12 @@ async fn store_outcome(
     match &unit.database {
         UnitContext::Sqlite(_) => {
             let to = recipients(unit, attempt.organization).await?;
-            unit.with_sqlite(|unit| on_sqlite::store(unit, of, &mut alert, said, request.attempt, request.now, &to))?;
+            unit.with_sqlite(|unit| {
+                on_sqlite::store_outcome(unit, of, &mut alert, said, request.attempt, request.now, &to)
+            })?;
         }
         UnitContext::Postgres(unit) => {
-            on_postgres::store(unit, of, &mut alert, said, request.attempt, request.now).await?;
+            on_postgres::store_outcome(unit, of, &mut alert, said, request.attempt, request.now).await?;
         }
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;

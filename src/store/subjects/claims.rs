@@ -8,15 +8,15 @@ use super::endpoints::{self, SendTarget};
 use crate::{
     StoreError,
     alert_rows::micros,
+    cells::{StoredRow, cell},
     domain::{
         DeliveryId, EndpointAuth, EndpointId, EventId, InstanceId, OrganizationId, Secret, lease,
         time::Timestamp,
         webhook::schedule::{DeliveryEnd, fair, sendable_at},
     },
+    error::Work,
     sql::{KEYS, listed},
-    stored_row::{StoredRow, cell},
     units::UnitOfWork,
-    work::Work,
 };
 
 /// A leased delivery.
