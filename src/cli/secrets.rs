@@ -15,7 +15,7 @@ use super::{
 use crate::{
     domain::{database::DatabaseLocation, time::to_iso},
     engine::RotatedSigningKey,
-    store::rekeying::RotatedDataKey,
+    store::key_file::RotatedDataKey,
 };
 
 pub(super) async fn run(context: Context, command: SecretsCommand) -> anyhow::Result<()> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::handle::Engine;
 use crate::store::{
     Actor, StoreError, StoreResult,
-    rekeying::{RotatedDataKey, rotate_data_key},
+    key_file::{RotatedDataKey, rotate_data_key},
 };
 
 /// The cause of an error where one is known, in words for strangers; the log has the whole error.

@@ -161,13 +161,17 @@ pub(super) fn free_bytes(file: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
+/// A file's name with this behind it.
+pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
 /// The other process that holds a lock on a database, where the system reports it.
 fn holder(database: &Path) -> Option<String> {
-    let inodes = ["", "-shm"].map(|suffix| {
-        let mut file = database.as_os_str().to_owned();
-        file.push(suffix);
-        fs::metadata(PathBuf::from(file)).ok().map(|there| there.ino().to_string())
-    });
+    let inodes = ["", "-shm"]
+        .map(|suffix| fs::metadata(with_suffix(database, suffix)).ok().map(|there| there.ino().to_string()));
     let locks = fs::read_to_string("/proc/locks").ok()?;
     // `1: POSIX  ADVISORY  WRITE 4711 08:01:123456 120 120`
     let mut holders = locks.lines().filter_map(|line| {

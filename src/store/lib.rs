@@ -14,12 +14,10 @@ pub mod encryption;
 mod error;
 pub mod examine;
 mod filter;
-mod key_file;
+pub mod key_file;
 mod portable;
 pub mod postgres;
-pub mod rekeying;
 mod schema;
-mod searched;
 mod sql;
 pub mod sqlite;
 mod subjects;
@@ -56,6 +54,15 @@ pub use crate::subjects::deliveries::AttemptRecord;
 
 /// A shared store.
 pub type SharedStore = Arc<dyn Store>;
+
+/// Announces a change number to all who watch, where it is newer than the last one.
+fn tell_newer(changes: &watch::Sender<u64>, number: u64) {
+    changes.send_if_modified(|known| {
+        let newer = number > *known;
+        *known = number.max(*known);
+        newer
+    });
+}
 
 /// The persistence of the whole service: every subject's units of work on one database. Object-safe: `Arc<dyn Store>`
 /// everywhere.

@@ -13,7 +13,7 @@ use crate::{
     cells::{FromCell, SqlCell, StoredRow, ToCell, cell},
     domain::{Alert, field::Kind},
     error::Work,
-    searched,
+    filter,
     sql::StoreRows,
 };
 
@@ -155,7 +155,7 @@ impl PortableTable {
                 (access.set)(&mut alert, text.into());
             }
         }
-        searched::search_text(&alert)
+        filter::search_text(&alert)
     }
 }
 

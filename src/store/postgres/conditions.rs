@@ -9,8 +9,7 @@ use super::{
 use crate::{
     domain::{AlertFilter, AlertType, SortField, SortOrder, fold::fold, time::Timestamp},
     error::Work,
-    filter::{Conditions, FilterRanges, ISSUERS, Range, is_indexed},
-    searched::BLANKS,
+    filter::{BLANKS, Conditions, FilterRanges, ISSUERS, Range, is_indexed},
     sql::StoreRows,
 };
 

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
     error::Work,
-    searched::{EDGE, SearchShare, find_patterns, find_text},
+    filter::{EDGE, SearchShare, find_patterns, find_text},
     sql::StoreRows,
 };
 

@@ -37,6 +37,7 @@ use crate::{
     },
     encryption::CHECK,
     error::Work,
+    tell_newer,
 };
 
 /// Interval between polls for changes.
@@ -169,11 +170,7 @@ async fn keep(
         match turn {
             Ok(Ok((connected, newest))) => {
                 client = Some(connected);
-                changes.send_if_modified(|known| {
-                    let newer = newest > *known;
-                    *known = newest.max(*known);
-                    newer
-                });
+                tell_newer(changes, newest);
             }
             // Without heartbeats others take this process for dead.
             Ok(Err(error)) if is_full(&error) => drop(pool.make_room().await),

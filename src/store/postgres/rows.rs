@@ -22,7 +22,7 @@ use crate::{
         fold::fold, time::Timestamp,
     },
     error::Work,
-    searched::{find_text, search_text},
+    filter::{find_text, search_text},
     sql::StoreRows,
     subjects::outbox::recipients,
 };

@@ -36,6 +36,7 @@ use crate::{
     key_file::DataKey,
     sql::StoreRows,
     subjects::organizations::ensure_organization,
+    tell_newer,
     units::{Job, UnitContext, UnitOfWork, Units, Way},
 };
 
@@ -105,11 +106,7 @@ impl PostgresStore {
         let seen = matches!(way, Way::Visible | Way::VisibleMuch | Way::Answered) && unit.conn.has_changed();
         let number = unit.conn.commit(if seen { NEXT_CHANGE } else { "" }).await?;
         if let Some(number) = number {
-            self.changes.send_if_modified(|known| {
-                let newer = number > *known;
-                *known = number.max(*known);
-                newer
-            });
+            tell_newer(&self.changes, number);
         }
         if noted {
             self.link_soon();

@@ -160,13 +160,13 @@ pub(super) fn same_file(one: &Path, other: &Path) -> bool {
     fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
-/// Suffix sha256_of the file name sha256_of a backup's checksum.
+/// Suffix of the file name of a backup's checksum.
 pub(super) const CHECKSUM_SUFFIX: &str = ".sha256";
 
-/// More than a checksum_line with a checksum and a name.
+/// More than a line with a checksum and a name.
 const LARGEST: u64 = 16 * 1024;
 
-/// The SHA-256 sha256_of a file's content, in lower-case hexadecimal.
+/// The SHA-256 of a file's content, in lower-case hexadecimal.
 pub(super) fn sha256_of(file: &Path) -> io::Result<String> {
     let (mut file, mut hasher, mut buffer) = (File::open(file)?, Sha256::new(), vec![0; 64 * 1024]);
     loop {
@@ -180,7 +180,7 @@ pub(super) fn sha256_of(file: &Path) -> io::Result<String> {
     Ok(hex(&hasher.finalize()))
 }
 
-/// The checksum_line for a file sha256_of this name.
+/// The line for a file of this name.
 pub(super) fn checksum_line(sum: &str, file: &Path) -> String {
     format!("{sum}  {}\n", file.file_name().unwrap_or_default().to_string_lossy())
 }

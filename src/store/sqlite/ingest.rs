@@ -14,7 +14,7 @@ use crate::{
     StoreResult,
     alert_rows::Stored,
     domain::{Alert, AlertPatch, EventKind, IngestReport, intake::merge, time::Timestamp},
-    searched::search_text,
+    filter::search_text,
     subjects::organizations::Named,
 };
 

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     StoreResult,
-    searched::{DESCRIPTOR_MARK, searchable},
+    filter::{DESCRIPTOR_MARK, searchable},
 };
 
 /// Fewer steps than this are taken before the columns are gone through.

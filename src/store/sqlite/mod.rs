@@ -34,7 +34,6 @@ mod soundness;
 mod sql;
 mod staging;
 mod store;
-pub(super) mod sums;
 #[cfg(test)]
 mod tests;
 pub(super) mod transfer;

@@ -113,7 +113,7 @@ units! {
     ) -> Vec<CurrencySum> {
         Way::List(Some(organization)) => |unit| either!(
             unit,
-            with_reader(|side| sqlite::sums::sums(side, *organization, filter, *now)),
+            with_reader(|side| sqlite::insights::sums(side, *organization, filter, *now)),
             |side| postgres::list::sums(side, *organization, filter, *now)
         )
     }
