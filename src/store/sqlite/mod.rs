@@ -28,7 +28,7 @@ mod migrate;
 mod query;
 mod readers;
 mod restore;
-pub(super) mod rows;
+mod rows;
 mod schema;
 mod soundness;
 mod sql;

@@ -311,7 +311,7 @@ async fn change_each(
         let changed: Vec<ChangedAlert> = changed.collect();
         match &unit.database {
             UnitContext::Sqlite(_) => {
-                unit.with_sqlite(|unit| sqlite::rows::store_expiries(unit, organization, &changed))?;
+                unit.with_sqlite(|unit| sqlite::ingest::store_expiries(unit, organization, &changed))?;
             }
             UnitContext::Postgres(side) => {
                 postgres::rows::store_expiries(&side.conn, organization, &changed).await?;

@@ -24,7 +24,7 @@ use crate::{
     error::Work,
     postgres::rows as on_postgres,
     sql::BoundValues,
-    sqlite::rows as on_sqlite,
+    sqlite::ingest as on_sqlite,
     units::{UnitContext, UnitOfWork, Way, units},
 };
 
