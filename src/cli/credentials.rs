@@ -20,7 +20,7 @@ use crate::{
     },
     engine::RotatedSigningKey,
     service::{Credentials, Intake},
-    store::{OrganizationRecord, rekeying::RotatedDataKey},
+    store::{OrganizationRecord, key_file::RotatedDataKey},
 };
 
 /// Verb with its arguments.

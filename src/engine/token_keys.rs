@@ -16,7 +16,7 @@ use crate::{
     service::ServiceError,
     store::{
         Actor, SigningKeyRecords, StoreError, StoreResult,
-        rekeying::{RotatedDataKey, rotate_data_key},
+        key_file::{RotatedDataKey, rotate_data_key},
     },
     tokens::{SigningKey, TOKEN_LIFETIME, TokenKeys},
 };

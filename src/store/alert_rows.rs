@@ -4,16 +4,15 @@ use std::{borrow::Cow, sync::Arc};
 
 use uuid::Uuid;
 
-use super::{
+use crate::{
     StoreError, StoreResult,
-    cells::{FromCell as _, SqlCell},
-    stored_row::StoredRow,
-    work::Work,
-};
-use crate::domain::{
-    Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome,
-    field::{Field, Kind},
-    time::Timestamp,
+    cells::{FromCell as _, SqlCell, StoredRow},
+    domain::{
+        Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome,
+        field::{Field, Kind},
+        time::Timestamp,
+    },
+    error::Work,
 };
 
 /// An alert with its row's key.
@@ -21,6 +20,13 @@ use crate::domain::{
 pub(super) struct Stored {
     pub(super) key: i64,
     pub(super) alert: Alert,
+}
+
+/// An alert before and after a change, with its row's key.
+pub(super) struct ChangedAlert {
+    pub(super) key: i64,
+    pub(super) before: Alert,
+    pub(super) after: Alert,
 }
 
 /// The columns of the fields that have one.
@@ -42,6 +48,19 @@ pub(super) trait SharedValues {
 
     /// The id of a key.
     fn id(&mut self, key: i64) -> StoreResult<Uuid>;
+}
+
+/// Shared values that stand in the rows themselves, as on PostgreSQL.
+pub(super) struct AsTheyAre;
+
+impl SharedValues for AsTheyAre {
+    fn word(&mut self, key: i64) -> StoreResult<Arc<str>> {
+        Err(StoreError::Corrupt(format!("the word {key}")))
+    }
+
+    fn id(&mut self, key: i64) -> StoreResult<Uuid> {
+        Err(StoreError::Corrupt(format!("the reference {key}")))
+    }
 }
 
 /// Reads the columns of [`selection`].

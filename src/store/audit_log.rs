@@ -1,14 +1,14 @@
 //! The rows of the audit log: read, checked, and each linked to the one before by its hash.
 
-use super::{
+use crate::{
+    cells::{StoredRow, cell},
+    domain::{
+        Actor, AuditState,
+        audit::{AuditCheck, AuditLink, AuditNote, AuditRecord, UnlinkedEntry},
+        time::Timestamp,
+    },
+    error::Work,
     sql::StoreRows,
-    stored_row::{StoredRow, cell},
-    work::Work,
-};
-use crate::domain::{
-    Actor, AuditState,
-    audit::{AuditCheck, AuditLink, AuditNote, AuditRecord, UnlinkedEntry},
-    time::Timestamp,
 };
 
 pub(super) const COLUMNS: &str =

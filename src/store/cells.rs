@@ -2,6 +2,8 @@
 //!
 //! SQLite has ids as bytes and flags as numbers; PostgreSQL has types for both, and holds texts without the character
 //! NUL.
+//!
+//! A row of an answer, of either database.
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -9,10 +11,13 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use uuid::Uuid;
 
-use super::{StoreError, StoreResult};
-use crate::domain::{
-    AlertId, AttemptId, ClockEpoch, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
-    OrganizationId, time::Timestamp,
+use crate::{
+    StoreError, StoreResult,
+    domain::{
+        AlertId, AttemptId, ClockEpoch, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
+        OrganizationId, time::Timestamp,
+    },
+    error::Work,
 };
 
 /// A value as a database holds it.
@@ -298,3 +303,33 @@ ids!(
     InstanceId,
     OrganizationId
 );
+
+/// A row of an answer.
+pub(super) enum StoredRow<'r> {
+    Sqlite(&'r rusqlite::Row<'r>),
+    Postgres(&'r tokio_postgres::Row),
+}
+
+impl<'r> StoredRow<'r> {
+    /// The number of columns.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Sqlite(row) => row.as_ref().column_count(),
+            Self::Postgres(row) => row.len(),
+        }
+    }
+
+    /// Reads a column.
+    pub(super) fn get<T: FromCell<'r>>(&self, column: usize) -> Work<T> {
+        let cell = match self {
+            Self::Sqlite(row) => SqlCell::of_sqlite(row.get_ref(column)?)?,
+            Self::Postgres(row) => row.try_get(column)?,
+        };
+        Ok(T::of(cell)?)
+    }
+}
+
+/// The first column of a row, which mostly is the only one.
+pub(super) fn cell<T: for<'c> FromCell<'c>>(row: &StoredRow<'_>) -> Work<T> {
+    row.get(0)
+}

@@ -1,9 +1,17 @@
 //! Store errors: reasons of a unit of work that did not happen.
+//!
+//! Result of a part of a unit of work: the reason of a failure, and whether it may be done again.
+//!
+//! Causes of a refusal, looked for on the disk and in the system, and the facts known there.
 
-use std::{io, path::Path};
+use std::{
+    fs,
+    io::{self, ErrorKind, Write as _},
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
-use super::cause::{beside, place};
-use crate::domain::cause::RefusalCause;
+use crate::domain::cause::{RefusalCause, directory_of};
 
 /// Store error: the reason of a unit of work that did not happen. Nothing of it was kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,3 +76,110 @@ impl StoreError {
 
 /// Result of a unit of work.
 pub type StoreResult<T> = Result<T, StoreError>;
+
+/// A failure of a unit of work.
+#[derive(Debug)]
+pub(super) enum WorkFault {
+    /// It would fail again.
+    Final(StoreError),
+    /// Others worked on the same rows: nothing of it was kept, and it may be done again.
+    Again(StoreError),
+    /// The connection was lost: a unit of work that only reads may be done again on another one.
+    Lost(StoreError),
+    /// The connection may only read: nothing of it was kept, and one that is opened now may be allowed to write.
+    ReadOnly(StoreError),
+}
+
+/// Result of a part of a unit of work.
+pub(super) type Work<T> = Result<T, WorkFault>;
+
+impl WorkFault {
+    /// The same where nothing had been done yet.
+    pub(super) fn before_anything(self) -> Self {
+        match self {
+            Self::Lost(error) => Self::Again(error),
+            other => other,
+        }
+    }
+}
+
+impl From<StoreError> for WorkFault {
+    fn from(error: StoreError) -> Self {
+        Self::Final(error)
+    }
+}
+
+impl From<WorkFault> for StoreError {
+    fn from(fault: WorkFault) -> Self {
+        match fault {
+            WorkFault::Final(error) | WorkFault::Again(error) | WorkFault::Lost(error) | WorkFault::ReadOnly(error) => {
+                error
+            }
+        }
+    }
+}
+
+impl From<rusqlite::Error> for WorkFault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Final(error.into())
+    }
+}
+
+/// Room that a database needs to be opened: the files that its readers share.
+static LEAST_ROOM: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Number of files that a connection opens: the database, its log, the shared files, and one to spare.
+const LEAST_FILES: usize = 4;
+
+/// Returns the cause for which nothing can be written beside a file, found by trying; `None` where it can. The file
+/// itself is not opened: closing it would release the locks that this process holds on it.
+pub(super) fn beside(file: &Path) -> Option<RefusalCause> {
+    let directory = directory_of(file);
+    let files: io::Result<Vec<_>> = (0..LEAST_FILES).map(|_| fs::File::open(directory)).collect();
+    let tried = files.and_then(|_| tempfile::tempfile_in(directory)).and_then(|mut tried| tried.write_all(&LEAST_ROOM));
+    let error = tried.err()?;
+    RefusalCause::of_io(&error)
+        .or_else(|| (error.kind() == ErrorKind::PermissionDenied).then_some(RefusalCause::ReadOnly))
+}
+
+/// Describes the place of a refusal, with the room that is left or the process that holds the lock.
+fn place(cause: RefusalCause, file: &Path) -> String {
+    let shown = file.display();
+    let more = match cause {
+        RefusalCause::DiskFull => {
+            free_bytes(file).map(|free| format!("{} KiB free in {}", free >> 10, directory_of(file).display()))
+        }
+        RefusalCause::Locked => holder(file),
+        _ => None,
+    };
+    more.map_or_else(|| shown.to_string(), |more| format!("{shown} ({more})"))
+}
+
+/// The room that is left where a file is.
+pub(super) fn free_bytes(file: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(directory_of(file)).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+/// A file's name with this behind it.
+pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The other process that holds a lock on a database, where the system reports it.
+fn holder(database: &Path) -> Option<String> {
+    let inodes = ["", "-shm"]
+        .map(|suffix| fs::metadata(with_suffix(database, suffix)).ok().map(|there| there.ino().to_string()));
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // `1: POSIX  ADVISORY  WRITE 4711 08:01:123456 120 120`
+    let mut holders = locks.lines().filter_map(|line| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != "WRITE");
+        let (pid, inode) = (words.nth(1)?, words.next()?.rsplit(':').next()?);
+        (pid != std::process::id().to_string() && inodes.iter().flatten().any(|known| known == inode)).then_some(pid)
+    });
+    let pid = holders.next()?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    Some(format!("process {pid} {}", name.trim()))
+}

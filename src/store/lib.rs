@@ -9,30 +9,20 @@ use avert_outbound as outbound;
 
 mod alert_rows;
 mod audit_log;
-mod cause;
 mod cells;
-mod copy_mark;
-mod due;
 pub mod encryption;
 mod error;
 pub mod examine;
 mod filter;
-mod finding;
-mod key_file;
+pub mod key_file;
 mod portable;
 pub mod postgres;
-pub mod rekeying;
 mod schema;
-mod sealed;
-mod searched;
 mod sql;
 pub mod sqlite;
-mod stored_row;
 mod subjects;
 pub mod transfer;
-mod tries;
 mod units;
-mod work;
 
 use std::sync::Arc;
 
@@ -40,7 +30,6 @@ use tokio::sync::watch;
 
 pub use self::{
     error::{StoreError, StoreResult},
-    finding::{Finding, Grade},
     postgres::{PostgresOptions, PostgresStore},
     schema::SchemaState,
     sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore},
@@ -57,13 +46,23 @@ pub use self::{
         outbox::{OutboxStore, SentTestEvent},
         upkeep::{Depths, UpkeepStore},
     },
-    tries::AttemptRecord,
 };
 pub use crate::domain::{Actor, cause::RefusalCause};
 use crate::domain::{DatabaseId, InstanceId};
+pub use crate::examine::{Finding, Grade};
+pub use crate::subjects::deliveries::AttemptRecord;
 
 /// A shared store.
 pub type SharedStore = Arc<dyn Store>;
+
+/// Announces a change number to all who watch, where it is newer than the last one.
+fn tell_newer(changes: &watch::Sender<u64>, number: u64) {
+    changes.send_if_modified(|known| {
+        let newer = number > *known;
+        *known = number.max(*known);
+        newer
+    });
+}
 
 /// The persistence of the whole service: every subject's units of work on one database. Object-safe: `Arc<dyn Store>`
 /// everywhere.

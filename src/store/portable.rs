@@ -1,12 +1,21 @@
 //! The tables of a desk that are carried from one database to another. Each row comes after those that it refers to.
 //! Their columns are those of the schema at either end.
+//!
+//! The mark of an unfinished copy: it is in the target before any row comes, and gone with the last commit. Meanwhile
+//! every other process that opens the database refuses it.
+//!
+//! One end of a copy, of either kind of database.
 
-use super::{
-    StoreResult,
-    cells::{FromCell, SqlCell},
-    searched,
+use async_trait::async_trait;
+
+use crate::{
+    Finding, SchemaState, StoreError, StoreResult, audit_log,
+    cells::{FromCell, SqlCell, StoredRow, ToCell, cell},
+    domain::{Alert, field::Kind},
+    error::Work,
+    filter,
+    sql::StoreRows,
 };
-use crate::domain::{Alert, field::Kind};
 
 /// Every table, in order. Data that a database derives from them are made anew.
 pub(super) const TABLES: [&str; 20] = [
@@ -60,6 +69,17 @@ impl FromCell<'_> for PortableCell {
     }
 }
 
+impl ToCell for PortableCell {
+    fn cell(&self) -> SqlCell<'_> {
+        match self {
+            Self::Null => SqlCell::Null,
+            Self::Number(number) => SqlCell::Number(*number),
+            Self::Text(text) => SqlCell::Text(text),
+            Self::Bytes(bytes) => SqlCell::Bytes(bytes),
+        }
+    }
+}
+
 /// A carried row.
 pub(super) type PortableRow = Vec<PortableCell>;
 
@@ -96,16 +116,34 @@ impl PortableTable {
         self.columns.iter().map(|column| column.name.as_str()).collect()
     }
 
-    /// Returns the SELECT of the next rows, each column as `read` has it. They are those behind the row with the key at
-    /// these places, or the first ones.
-    pub(super) fn next_rows(&self, read: impl Fn(&PortableColumn) -> String, behind: Option<&[String]>) -> String {
+    /// Reads the next rows: those behind the row with the key of this one, or the first ones.
+    pub(super) async fn next_rows(&self, rows: &StoreRows<'_>, after: Option<&PortableRow>) -> Work<Vec<PortableRow>> {
+        let read = |column: &PortableColumn| match (column.kind.as_str(), &column.name) {
+            (kind @ ("word" | "reference"), name) => format!("(SELECT value FROM {kind} WHERE key = t.{name})"),
+            (_, name) => format!("t.{name}"),
+        };
         let columns: Vec<String> = self.columns.iter().map(read).collect();
         let keys: Vec<&str> = self.key().map(|column| column.name.as_str()).collect();
+        let places: Vec<String> = (1..=keys.len()).map(|place| format!("?{place}")).collect();
+        let behind: Vec<&dyn ToCell> =
+            after.into_iter().flatten().take(keys.len()).map(|cell| cell as &dyn ToCell).collect();
         let (columns, keys) = (columns.join(", "), keys.join(", "));
-        let behind = behind.map_or_else(|| "true".to_owned(), |places| format!("({keys}) > ({})", places.join(", ")));
+        let is_behind = after.map_or_else(|| "true".to_owned(), |_| format!("({keys}) > ({})", places.join(", ")));
         // This fact is written only by the write probe.
         let counts = if self.name == "fact" { "name <> 'probed_at'" } else { "true" };
-        format!("SELECT {columns} FROM {} t WHERE {behind} AND {counts} ORDER BY {keys} LIMIT {BATCH}", self.name)
+        let next = format!(
+            "SELECT {columns} FROM {} t WHERE {is_behind} AND {counts} ORDER BY {keys} LIMIT {BATCH}",
+            self.name
+        );
+        // What is text elsewhere and bytes here is carried as text.
+        let carried = |row: &StoredRow<'_>, place: usize, kind: &str| match row.get(place)? {
+            PortableCell::Bytes(bytes) if kind == "octets" => {
+                Ok(PortableCell::Text(String::from_utf8_lossy(&bytes).into_owned()))
+            }
+            cell => Ok(cell),
+        };
+        let kinds = || self.columns.iter().map(|column| column.kind.as_str()).enumerate();
+        rows.all(&next, &behind, |row| kinds().map(|(place, kind)| carried(row, place, kind)).collect()).await
     }
 
     /// The text that searches look into, of an alert's row.
@@ -117,6 +155,146 @@ impl PortableTable {
                 (access.set)(&mut alert, text.into());
             }
         }
-        searched::search_text(&alert)
+        filter::search_text(&alert)
     }
+}
+
+/// Columns of a table, the name of which is the value: those of its key first. Words and ids that alerts share stand
+/// for themselves, and so do bytes that are text in the other database. What is made anew is left out.
+const COLUMNS: &str = "SELECT /*-*/name, pk > 0, CASE
+        WHEN ?1 = 'alert' AND name IN ('provider', 'type', 'status', 'outcome') THEN 'word'
+        WHEN ?1 = 'alert' AND name IN ('company', 'enrollment') THEN 'reference' ELSE type END
+    FROM pragma_table_info(?1) WHERE name <> 'changed' ORDER BY pk = 0, pk, name
+    /*+attname::text, attnum = ANY(indkey::int2[]),
+        CASE WHEN attname IN ('answer', 'cursor') THEN 'octets' ELSE typname::text END
+    FROM pg_attribute JOIN pg_index ON indrelid = attrelid AND indisprimary JOIN pg_type t ON t.oid = atttypid
+    WHERE attrelid = to_regclass(?1) AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('searched', 'find_text')
+    ORDER BY array_position(indkey::int2[], attnum), attname COLLATE \"C\"*/";
+
+/// The tables as a database has them.
+pub(super) async fn tables(rows: &StoreRows<'_>) -> Work<Vec<PortableTable>> {
+    let mut tables = Vec::new();
+    for name in TABLES {
+        let read =
+            |row: &StoredRow<'_>| Ok(PortableColumn { name: row.get(0)?, is_key: row.get(1)?, kind: row.get(2)? });
+        let columns = rows.all(COLUMNS, &[&name], read).await?;
+        let rows = rows.one(&format!("SELECT count(*) FROM {name}"), &[], cell).await?;
+        tables.push(PortableTable { name, columns, rows });
+    }
+    Ok(tables)
+}
+
+/// The table with the mark: it is there as long as the copy is not finished.
+pub(super) const UNFINISHED_COPY: &str = "unfinished_copy";
+
+/// A copy that is under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CopyMark {
+    /// The source's address, without a password.
+    pub(super) source: String,
+    /// The id of the desk; empty where the source has none yet.
+    pub(super) desk: Vec<u8>,
+}
+
+/// Name of the fact that tells one desk from another.
+pub(super) const DESK: &str = "database";
+
+impl CopyMark {
+    /// Reason of the refusal, with the way out.
+    pub(super) fn refusal(&self) -> String {
+        format!("{}; {}", self.words(), Self::ADVICE)
+    }
+
+    /// The same as a finding of the doctor.
+    pub(super) fn finding(&self, place: &str) -> Finding {
+        Finding::wrong("database", format!("{place}: {}", self.words()), Self::ADVICE)
+    }
+
+    const ADVICE: &str = "run the same `avert copy` again, or remove it";
+
+    fn words(&self) -> String {
+        format!("is an unfinished copy of {}", self.source)
+    }
+}
+
+/// Content of the database that is copied to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Occupant {
+    Nobody,
+    /// An unfinished copy of an earlier run.
+    Copy(CopyMark),
+    /// A desk, by its id.
+    Desk(Vec<u8>),
+}
+
+impl Occupant {
+    /// Determines the content of a database with this schema, mark and desk.
+    pub(super) fn of(schema: &SchemaState, mark: Option<CopyMark>, desk: Option<Vec<u8>>) -> StoreResult<Self> {
+        match (schema, mark) {
+            (_, Some(mark)) => Ok(Self::Copy(mark)),
+            (SchemaState::Waiting(_), None) => {
+                let words = "holds another desk, of an older avert; name an empty database";
+                Err(StoreError::Unusable(words.to_owned()))
+            }
+            (_, None) => Ok(desk.map_or(Self::Nobody, Self::Desk)),
+        }
+    }
+}
+
+/// A database that is copied from or to.
+#[async_trait(?Send)]
+pub(super) trait CopyEnd {
+    /// Returns the content of the database.
+    fn occupant(&self) -> &Occupant;
+
+    /// The rows of the database.
+    fn store_rows(&mut self) -> StoreRows<'_>;
+
+    /// A fact by its name.
+    async fn fact(&mut self, name: &str) -> StoreResult<Option<Vec<u8>>> {
+        Ok(self.store_rows().fact(name).await?)
+    }
+
+    /// Locks this number; false where another connection to the same database has locked it.
+    async fn lock(&mut self, number: i64) -> StoreResult<bool>;
+
+    /// The tables that are carried.
+    async fn tables(&mut self) -> StoreResult<Vec<PortableTable>> {
+        Ok(tables(&self.store_rows()).await?)
+    }
+
+    /// The next rows of a table, those behind this one.
+    async fn rows(&mut self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
+        Ok(table.next_rows(&self.store_rows(), after).await?)
+    }
+
+    /// The newest number that an entry of the audit log was ever given.
+    async fn newest_entry(&mut self) -> StoreResult<i64> {
+        Ok(audit_log::last_number(&self.store_rows()).await?)
+    }
+
+    /// Refuses a source that was changed since it is read.
+    async fn stood_still(&self) -> StoreResult<()>;
+
+    /// Marks it as an unfinished copy, and makes all tables there, with nothing in them.
+    async fn begin(&mut self, mark: &CopyMark) -> StoreResult<()>;
+
+    /// Stores rows, and commits them.
+    async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;
+
+    /// Adds every alert to the search over all fields.
+    async fn index(&self) -> StoreResult<()>;
+
+    /// Ends the copy: makes the counts from the alerts, and removes the mark.
+    async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()>;
+}
+
+/// Refuses a source whose schema is not this avert's.
+pub(super) fn require_current(state: &SchemaState) -> StoreResult<()> {
+    let words = match state {
+        SchemaState::Current => return Ok(()),
+        SchemaState::Empty(_) => "holds nothing to copy; name the right database",
+        SchemaState::Waiting(_) => "its schema waits for steps of this avert; apply them with `avert migrate`",
+    };
+    Err(StoreError::Unusable(words.to_owned()))
 }

@@ -26,6 +26,7 @@ macro_rules! migrations {
         }),*]
     };
 }
+
 pub(super) use migrations;
 
 impl Migration {

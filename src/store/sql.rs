@@ -6,6 +6,7 @@
 
 use std::{
     collections::HashMap,
+    fmt::Debug,
     ops::Deref,
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
@@ -14,14 +15,24 @@ use futures::{FutureExt as _, future::BoxFuture};
 use rusqlite::CachedStatement;
 use tokio_postgres::types::ToSql;
 
-use super::{
+use crate::{
     StoreError, StoreResult,
-    cells::ToCell,
+    alert_rows::{AsTheyAre, Stored, alert_of, selection},
+    cells::{StoredRow, ToCell, cell},
+    domain::{Alert, AlertId},
+    error::{Work, WorkFault},
     postgres::{Connection, is_taken},
-    sqlite::{Dictionary, Reader, is_duplicate},
-    stored_row::{StoredRow, cell},
-    work::Work,
+    sqlite::{ByKey, Dictionary, Reader, is_duplicate},
 };
+
+/// The keys in a list, which is the first value of a statement.
+pub(super) const KEYS: &str =
+    "(SELECT /*-*/value FROM json_each(?1)/*+value::bigint FROM json_array_elements_text(?1::text::json)*/)";
+
+/// A list of keys as a value of a statement.
+pub(super) fn listed(keys: &impl Debug) -> String {
+    format!("{keys:?}")
+}
 
 /// Values of a statement.
 pub(super) type BoundValues<'a> = &'a [&'a dyn ToCell];
@@ -48,6 +59,33 @@ impl Deref for SqliteRows<'_> {
             Self::Read(reader) => &reader.conn,
         }
     }
+}
+
+impl SqliteRows<'_> {
+    /// The connection, with the words and ids that it remembers; `None` where it remembers none.
+    pub(super) fn with_dictionary(&mut self) -> Option<(&mut rusqlite::Connection, &mut Dictionary)> {
+        match self {
+            Self::Alone(_) => None,
+            Self::Written(conn, dictionary) => Some((conn, dictionary)),
+            Self::Read(reader) => Some((&mut reader.conn, &mut reader.dictionary)),
+        }
+    }
+
+    /// Reads the alerts that a [`selection`] finds.
+    fn alerts(&mut self, sql: &str, values: BoundValues<'_>) -> Work<Vec<Stored>> {
+        let Some((conn, dictionary)) = self.with_dictionary() else { return Err(of_two_databases()) };
+        let mut statement = bound(conn, sql, values)?;
+        let (mut rows, mut all) = (statement.raw_query(), Vec::new());
+        while let Some(row) = rows.next()? {
+            all.push(alert_of(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary })?);
+        }
+        Ok(all)
+    }
+}
+
+/// The fault of a unit of work that needs more than its rows remember.
+pub(super) fn of_two_databases() -> WorkFault {
+    WorkFault::Final(StoreError::Unusable("a unit of work on two databases".to_owned()))
 }
 
 /// The rows of a SQLite database, by this connection.
@@ -193,6 +231,38 @@ impl StoreRows<'_> {
         conn.typed(&rewritten(sql), &values).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 
+    /// Reads the alerts that a [`selection`] finds.
+    async fn alerts(&self, sql: &str, values: BoundValues<'_>) -> Work<Vec<Stored>> {
+        match self {
+            Self::Sqlite(rows) => locked(rows).alerts(sql, values),
+            Self::Postgres(_) => self.all(sql, values, |row| alert_of(row, &mut AsTheyAre)).await,
+        }
+    }
+
+    /// Reads an alert by its row's key.
+    pub(super) async fn alert(&self, key: i64) -> Work<Alert> {
+        static BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = ?1"));
+        let found = self.alerts(&BY_KEY, &[&key]).await?.pop();
+        Ok(found.ok_or_else(|| missing(key))?.alert)
+    }
+
+    /// Reads one alert of an organization by its id.
+    pub(super) async fn alert_by_id(&self, organization: i64, id: AlertId) -> Work<Option<Stored>> {
+        static BY_ID: LazyLock<String> = LazyLock::new(|| selection("a.organization = ?1 AND a.id = ?2"));
+        Ok(self.alerts(&BY_ID, &[&organization, &id]).await?.pop())
+    }
+
+    /// Reads alerts by their rows' keys, in that order.
+    pub(super) async fn alerts_by_keys(&self, keys: &[i64]) -> Work<Vec<Stored>> {
+        static BY_KEYS: LazyLock<String> = LazyLock::new(|| selection(&format!("a.key IN {KEYS}")));
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.alerts(&BY_KEYS, &[&listed(&keys)]).await?;
+        let mut found: HashMap<i64, Stored> = found.into_iter().map(|stored| (stored.key, stored)).collect();
+        keys.iter().map(|key| Ok(found.remove(key).ok_or_else(|| missing(*key))?)).collect()
+    }
+
     /// A fact by its name.
     pub(super) async fn fact(&self, name: &str) -> Work<Option<Vec<u8>>> {
         self.first("SELECT value FROM fact WHERE name = ?1", &[&name], cell).await
@@ -216,6 +286,10 @@ impl StoreRows<'_> {
         let found = self.first(sql, values, read).await?;
         Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
     }
+}
+
+fn missing(key: i64) -> StoreError {
+    StoreError::Corrupt(format!("no alert in row {key}"))
 }
 
 /// Returns the result of a unit of work that waits for nothing: it is polled once.

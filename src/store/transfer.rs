@@ -5,17 +5,15 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{
+use crate::{
     StoreError, StoreResult,
-    copy_mark::{CopyMark, DESK, Occupant},
-    encryption::Seal,
+    domain::database::DatabaseLocation,
+    encryption::{self, KEY_CHECK, SEALED, Seal},
     key_file,
-    portable::{PortableCell, PortableRow, PortableTable},
+    portable::{CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableRow, PortableTable},
     postgres::transfer::PostgresEnd,
-    sealed::{self, KEY_CHECK, SEALED},
     sqlite::transfer::SqliteEnd,
 };
-use crate::{copy_mark::CopyEnd, domain::database::DatabaseLocation};
 
 /// The data keys of a copy.
 #[derive(Debug, Clone, Default)]
@@ -88,7 +86,7 @@ pub async fn transfer(
     keys: &CopyKeys,
     mut progress: impl FnMut(CopyStep),
 ) -> StoreResult<Transferred> {
-    let source: Box<dyn CopyEnd> = match from {
+    let mut source: Box<dyn CopyEnd> = match from {
         DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::source(file)?),
         DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::source(server).await?),
     };
@@ -116,7 +114,7 @@ pub async fn transfer(
             )));
         }
         Occupant::Desk(desk) if *desk == mark.desk => {
-            let tables = compare(&*source, &*target, &mut progress).await?;
+            let tables = compare(&mut *source, &mut *target, &mut progress).await?;
             let copied = Transferred { tables, before: true, key_check };
             if !copied.is_same() {
                 let words = "holds an earlier copy of this desk, and one of the two has changed since; name an empty \
@@ -130,14 +128,15 @@ pub async fn transfer(
     }
     let new = keys.to.as_ref().map(|file| Seal::from_file(file, true)).transpose()?;
     target.begin(&mark).await?;
-    let tables = copy_rows(&*source, &mut *target, old.zip(new), &mut progress).await?;
+    let tables = copy_rows(&mut *source, &mut *target, old.zip(new), &mut progress).await?;
     let copied = Transferred { tables, before: false, key_check };
     // A copy that differs from its source is no desk, nor is one that is out of date already.
     if copied.is_same() {
         progress(CopyStep::Indexes);
         target.index().await?;
         source.stood_still().await?;
-        target.finish(&target.tables().await?, source.newest_entry().await?).await?;
+        let (tables, newest) = (target.tables().await?, source.newest_entry().await?);
+        target.finish(&tables, newest).await?;
     }
     Ok(copied)
 }
@@ -154,7 +153,7 @@ fn proven(file: &Path, check: &[u8]) -> StoreResult<Seal> {
 
 /// Copies every row, and holds what has arrived to what was sent.
 async fn copy_rows(
-    source: &dyn CopyEnd,
+    source: &mut dyn CopyEnd,
     target: &mut dyn CopyEnd,
     keys: Option<(Seal, Seal)>,
     progress: &mut impl FnMut(CopyStep),
@@ -189,8 +188,8 @@ async fn copy_rows(
 
 /// Compares two ends without a change. With which keys they are sealed is not known: what is sealed is left out.
 async fn compare(
-    source: &dyn CopyEnd,
-    target: &dyn CopyEnd,
+    source: &mut dyn CopyEnd,
+    target: &mut dyn CopyEnd,
     progress: &mut impl FnMut(CopyStep),
 ) -> StoreResult<Vec<TransferredTable>> {
     let mut tables = Vec::new();
@@ -238,7 +237,7 @@ impl Checksum {
 
 /// The checksum of a table, each row as `prepare` leaves it.
 async fn checksum(
-    end: &dyn CopyEnd,
+    end: &mut dyn CopyEnd,
     table: &PortableTable,
     prepare: impl Fn(&mut PortableRow),
 ) -> StoreResult<Checksum> {
@@ -280,7 +279,7 @@ fn sealed_of(table: &PortableTable) -> impl Iterator<Item = &'static str> {
 
 fn seal_again(table: &PortableTable, row: &mut PortableRow, (old, new): &(Seal, Seal)) -> StoreResult<()> {
     if let Some(check) = key_check_of(table, row) {
-        *check = PortableCell::Bytes(sealed::key_check(new)?);
+        *check = PortableCell::Bytes(encryption::key_check(new)?);
     }
     let id = match table.cell(row, "id") {
         Some(PortableCell::Bytes(id)) => id.clone(),
@@ -291,7 +290,7 @@ fn seal_again(table: &PortableTable, row: &mut PortableRow, (old, new): &(Seal, 
         if let Some(PortableCell::Bytes(bytes)) = table.cell(row, column)
             && !bytes.is_empty()
         {
-            *bytes = sealed::again(old, new, table.name, column, &id, bytes)?;
+            *bytes = encryption::again(old, new, table.name, column, &id, bytes)?;
         }
     }
     Ok(())

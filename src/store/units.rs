@@ -7,20 +7,19 @@ use std::ops::Deref;
 
 use futures::future::BoxFuture;
 
-use super::{
+use crate::{
     StoreError, StoreResult, audit_log,
-    encryption::Seal,
+    cells::{StoredRow, cell},
+    domain::{
+        Actor, InstanceId, OrganizationId,
+        audit::{AuditNote, UnlinkedEntry},
+        time::Timestamp,
+    },
+    encryption::{KEY_CHECK, Seal},
+    error::Work,
     postgres::{Unit as OnPostgres, is_beside_service, is_dead},
-    sealed::KEY_CHECK,
-    sql::{SqliteRows, StoreRows, locked},
+    sql::{SqliteRows, StoreRows, locked, of_two_databases},
     sqlite::{Memory, Reader, Unit as OnSqlite},
-    stored_row::{StoredRow, cell},
-    work::{Work, WorkFault},
-};
-use crate::domain::{
-    Actor, InstanceId, OrganizationId,
-    audit::{AuditNote, UnlinkedEntry},
-    time::Timestamp,
 };
 
 /// One unit of work.
@@ -64,13 +63,9 @@ impl UnitOfWork<'_> {
 
     /// Does a part of it as only SQLite does.
     pub(super) fn with_sqlite<T>(&self, part: impl FnOnce(&mut OnSqlite<'_>) -> StoreResult<T>) -> Work<T> {
-        if let (StoreRows::Sqlite(rows), UnitContext::Sqlite(memory)) = (&self.rows, &self.database) {
-            let mut rows = locked(rows);
-            let (conn, dictionary) = match &mut *rows {
-                SqliteRows::Alone(_) => return Err(of_two_databases()),
-                SqliteRows::Written(conn, dictionary) => (&mut **conn, &mut **dictionary),
-                SqliteRows::Read(reader) => (&mut reader.conn, &mut reader.dictionary),
-            };
+        if let (StoreRows::Sqlite(rows), UnitContext::Sqlite(memory)) = (&self.rows, &self.database)
+            && let Some((conn, dictionary)) = locked(rows).with_dictionary()
+        {
             return Ok(part(&mut OnSqlite { conn, dictionary, shared: memory.shared, change: memory.change })?);
         }
         Err(of_two_databases())
@@ -158,10 +153,6 @@ impl UnitOfWork<'_> {
         }
         Ok(())
     }
-}
-
-fn of_two_databases() -> WorkFault {
-    WorkFault::Final(StoreError::Unusable("a unit of work on two databases".to_owned()))
 }
 
 /// Way of a unit of work.

@@ -2,16 +2,15 @@
 //! and linked to the chain later, with others. So no change waits for the commit of another one.
 
 use super::{
-    connection::Connection,
+    connection::{Connection, Unit},
     statements::{Columns, ManyCells, cell, storable},
-    unit::Unit,
 };
 use crate::{
     audit_log,
+    cells::StoredRow,
     domain::audit::{AuditLink, AuditRecord, UnlinkedEntry},
+    error::Work,
     sql::StoreRows,
-    stored_row::StoredRow,
-    work::Work,
 };
 
 /// Most entries that are linked in one transaction.

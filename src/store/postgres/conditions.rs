@@ -8,10 +8,9 @@ use super::{
 };
 use crate::{
     domain::{AlertFilter, AlertType, SortField, SortOrder, fold::fold, time::Timestamp},
-    filter::{Conditions, FilterRanges, ISSUERS, Range, is_indexed},
-    searched::BLANKS,
+    error::Work,
+    filter::{BLANKS, Conditions, FilterRanges, ISSUERS, Range, is_indexed},
     sql::StoreRows,
-    work::Work,
 };
 
 /// A compiled filter.

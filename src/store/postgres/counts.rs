@@ -3,12 +3,15 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::{connection::Connection, statements::storable, unit::Unit};
+use super::{
+    connection::{Connection, Unit},
+    statements::storable,
+};
 pub(super) use crate::alert_rows::{DAY_MICROS, NO_DAY};
 use crate::{
     alert_rows::day_of,
     domain::{Alert, fold::fold},
-    work::Work,
+    error::Work,
 };
 
 /// The SELECT of the counts, from the alerts.

@@ -3,18 +3,21 @@
 use std::path::Path;
 
 use super::{
-    clock, connection::Connection, copy_mark, counts::counted, fingerprint, liveness::DEAD_AFTER, look::connect,
+    connection::Connection,
+    counts::counted,
+    keeper::{self, DEAD_AFTER},
     migrate,
+    pool::connect,
 };
 use crate::{
     Finding, SchemaState, StoreError, audit_log,
     domain::{database::PostgresAddress, time::Timestamp},
+    encryption::KEY_CHECK,
+    error::Work,
     examine::{self, CHECKS, Check, Examination, checked, numbers, text},
     key_file,
-    sealed::KEY_CHECK,
     sql::StoreRows,
     subjects::{access::placed, networks::gateways},
-    work::Work,
 };
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
@@ -101,7 +104,7 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         }
     };
     let rows = StoreRows::Postgres(&conn);
-    if let Ok(Some(mark)) = copy_mark::read(&conn).await {
+    if let Ok(Some(mark)) = migrate::read_mark(&conn).await {
         findings.push(mark.finding(&server.to_string()));
         return examination;
     }
@@ -133,7 +136,7 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
             return examination;
         }
     }
-    let schema = fingerprint::compare(&conn, migrate::STEPS).await;
+    let schema = migrate::compare_schema(&conn, migrate::STEPS).await;
     findings.push(checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
     findings.push(key_of(key_path, true));
     if let Some(file) = key_path {
@@ -143,9 +146,9 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
     for check in ON_SERVERS.iter().chain(&CHECKS) {
         findings.push(check.run(&rows, now, RESTORE).await);
     }
-    if let Ok(Some(words)) = clock::apart(&conn, now).await {
+    if let Ok(Some(words)) = keeper::apart(&conn, now).await {
         findings.retain(|finding| finding.check != "clock");
-        findings.push(Finding::notice("clock", words, clock::ADVICE));
+        findings.push(Finding::notice("clock", words, keeper::CLOCK_ADVICE));
     }
     // An unreadable fact was reported above.
     examination.gateways = gateways(&rows).await.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use crate::{RefusalCause, StoreError, work::WorkFault};
+use crate::{RefusalCause, StoreError, error::WorkFault};
 
 impl From<tokio_postgres::Error> for WorkFault {
     fn from(error: tokio_postgres::Error) -> Self {

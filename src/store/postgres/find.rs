@@ -9,15 +9,15 @@ use uuid::Uuid;
 
 use super::{
     conditions::{literal, push_order},
-    connection::Connection,
-    rows::{read_by_ids, read_by_keys},
+    connection::{Connection, Unit},
+    rows::read_by_ids,
     statements::{Sql, Value, cell, limit_of},
-    unit::Unit,
 };
 use crate::{
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
-    searched::{EDGE, SearchShare, find_patterns, find_text},
-    work::Work,
+    error::Work,
+    filter::{EDGE, SearchShare, find_patterns, find_text},
+    sql::StoreRows,
 };
 
 /// Sample size, of the newest alerts that wait and of the oldest others, which tells how common a word is. The newest
@@ -259,7 +259,8 @@ pub(super) async fn index_all(conn: &Connection) -> Work<()> {
 pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Vec<i64>> {
     let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
     let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;
-    let texts: Vec<String> = read_by_keys(conn, &keys).await?.iter().map(|stored| find_text(&stored.alert)).collect();
+    let texts: Vec<String> =
+        StoreRows::Postgres(conn).alerts_by_keys(&keys).await?.iter().map(|stored| find_text(&stored.alert)).collect();
     let update = "UPDATE alert SET find_text = new.text FROM unnest($1::bigint[], $2::text[]) AS new (key, text)
         WHERE alert.key = new.key AND alert.find_text <> new.text";
     conn.run(update, &[&keys, &texts]).await?;

@@ -6,18 +6,17 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
+    connection::Unit,
     counts::{CountChanges, CountKey},
-    outcomes::record_events,
-    rows,
+    rows::{self, record_events},
     statements::{cell, storable},
-    unit::Unit,
 };
 use crate::{
     alert_rows::Stored,
     domain::{Alert, AlertId, AlertPatch, EventKind, IngestReport, intake::merge, time::Timestamp},
+    error::Work,
     sql::StoreRows,
-    subjects::{named::Named, outbox::recipients},
-    work::Work,
+    subjects::{organizations::Named, outbox::recipients},
 };
 
 /// Ingests alerts, all in one unit of work.
@@ -103,7 +102,7 @@ impl Batch {
         keys.dedup();
         rows::lock(conn, &keys).await?;
         let mut batch = Self { entries: Vec::new(), by_id: HashMap::new(), by_identity: HashMap::new() };
-        for Stored { key, alert } in rows::read_by_keys(conn, &keys).await? {
+        for Stored { key, alert } in StoreRows::Postgres(conn).alerts_by_keys(&keys).await? {
             batch.add(Entry { stored: Some((key, alert.clone())), alert, event: None });
         }
         Ok(batch)

@@ -3,16 +3,16 @@
 
 use super::{
     conditions::Wanted,
+    connection::Unit,
     counts::{DAY_MICROS, NO_DAY},
     statements::{Sql, Value, micros},
-    unit::Unit,
 };
 use crate::{
+    cells::StoredRow,
     domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider, time::Timestamp},
+    error::Work,
     sql::rewritten,
-    stored_row::StoredRow,
     subjects::insights::{self, CountedKind, InsightScope, Reach, ToldDays},
-    work::Work,
 };
 
 /// Statistics of the alerts within a filter, and what monitoring programmes may count of all.

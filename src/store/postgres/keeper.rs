@@ -1,6 +1,11 @@
 //! The keeper thread of a process, on a connection of its own. It sends heartbeats, and polls for other processes'
 //! changes four times a second while somebody listens. It merges counts, and checks the clocks and the data key. It
 //! ends with the store and says so, whatever the rest of the process does.
+//!
+//! Liveness of processes by heartbeats in a table. A process is dead where its heartbeat is too old by the database's
+//! clock, or missing.
+//!
+//! The clock of this machine beside the server's: deadlines go by the one, leases by the other.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -8,26 +13,31 @@ use std::{
     time::Duration,
 };
 
+use chrono::TimeDelta;
 use tokio::{
     sync::{oneshot, watch},
     time::{Instant, sleep, timeout},
 };
 use tokio_postgres::Client;
+use uuid::Uuid;
 
 use super::{
-    clock::{ClockWatch, SERVERS_DATE},
+    connection::{Connection, Shared},
     counts::DRAW_TOGETHER,
     fault::{is_full, unreachable},
-    liveness,
     pool::Pool,
     session::{CONNECT, DatabaseServer},
-    statements::moment,
-    unit::Shared,
+    statements::{cell, moment},
 };
 use crate::{
     StoreError, StoreResult,
-    domain::time::{Clock as _, SystemClock},
-    sealed::CHECK,
+    domain::{
+        InstanceId,
+        time::{Clock as _, SystemClock, Timestamp},
+    },
+    encryption::CHECK,
+    error::Work,
+    tell_newer,
 };
 
 /// Interval between polls for changes.
@@ -109,7 +119,7 @@ async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<Clien
             }
             client => client?,
         };
-        liveness::beat(&client, &shared.own.0).await?;
+        announce_alive(&client, &shared.own.0).await?;
         Ok(client)
     };
     match timeout(2 * CONNECT, announced).await {
@@ -160,11 +170,7 @@ async fn keep(
         match turn {
             Ok(Ok((connected, newest))) => {
                 client = Some(connected);
-                changes.send_if_modified(|known| {
-                    let newer = newest > *known;
-                    *known = newest.max(*known);
-                    newer
-                });
+                tell_newer(changes, newest);
             }
             // Without heartbeats others take this process for dead.
             Ok(Err(error)) if is_full(&error) => drop(pool.make_room().await),
@@ -178,7 +184,7 @@ async fn keep(
             Some(connected) => connected,
             None => server.client().await?,
         };
-        liveness::leave(&connected, &own).await
+        leave(&connected, &own).await
     };
     // A failure here is made good by the missing heartbeats.
     let _ = timeout(LEAVE, leave).await;
@@ -186,7 +192,7 @@ async fn keep(
 
 /// Sends a heartbeat, and does the upkeep that goes with each.
 async fn beat(client: &Client, shared: &Shared, clocks: &mut ClockWatch) -> Result<(), tokio_postgres::Error> {
-    liveness::beat(client, &shared.own.0).await?;
+    announce_alive(client, &shared.own.0).await?;
     for drawing in &*DRAW_TOGETHER {
         client.execute(drawing, &[]).await?;
     }
@@ -199,4 +205,92 @@ async fn beat(client: &Client, shared: &Shared, clocks: &mut ClockWatch) -> Resu
     // whoever needs it says so.
     let _ = shared.data_key.seal(&check);
     Ok(())
+}
+
+/// Time after which a process without a heartbeat is dead, in SQL.
+pub(super) const DEAD_AFTER: &str = "interval '15 seconds'";
+
+/// SQL that is true where the process in this column is provably dead; `own` is the place of this process.
+pub(crate) fn is_dead(column: &str, own: &str) -> String {
+    format!(
+        "({column} <> {own} AND NOT EXISTS (
+            SELECT 1 FROM instance i WHERE i.id = {column} AND i.beat_at > clock_timestamp() - {DEAD_AFTER}))"
+    )
+}
+
+/// Time for which a service without a heartbeat keeps its work, in SQL: two heartbeats. So another process goes on with
+/// the work within 15 s of its last moment.
+const SERVES_FOR: &str = "interval '10 seconds'";
+
+/// Returns whether another process serves on this database, and this one does not.
+pub(crate) async fn is_beside_service(conn: &Connection, own: InstanceId) -> Work<bool> {
+    if own.is_serving() {
+        return Ok(false);
+    }
+    let living = format!("SELECT id FROM instance WHERE beat_at > clock_timestamp() - {SERVES_FOR}");
+    let living = conn.all(&living, &[], |row| cell(row).map(InstanceId)).await?;
+    Ok(living.into_iter().any(InstanceId::is_serving))
+}
+
+/// Sends a heartbeat, and removes rows of dead processes: a missing row says the same.
+async fn announce_alive(client: &Client, own: &Uuid) -> Result<(), tokio_postgres::Error> {
+    let alive = "INSERT INTO instance (id, beat_at) VALUES ($1, clock_timestamp())
+        ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at";
+    client.execute(alive, &[own]).await?;
+    client.execute(&format!("DELETE FROM instance WHERE beat_at < clock_timestamp() - 4 * {DEAD_AFTER}"), &[]).await?;
+    Ok(())
+}
+
+/// Removes the row of this process, which tells others that it is gone.
+async fn leave(client: &Client, own: &Uuid) -> Result<(), tokio_postgres::Error> {
+    client.execute("DELETE FROM instance WHERE id = $1", &[own]).await.map(drop)
+}
+
+/// Tolerated difference of the clocks.
+const APART: TimeDelta = TimeDelta::seconds(5);
+
+/// Advice where the clocks differ.
+pub(super) const CLOCK_ADVICE: &str =
+    "set the clocks of the machines by NTP: deadlines go by this one, leases by the server's";
+
+/// The server's date, in microseconds.
+pub(super) const SERVERS_DATE: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+/// Describes the difference of this machine's clock from the server's, where it is too large.
+pub(super) async fn apart(conn: &Connection, now: Timestamp) -> Work<Option<String>> {
+    Ok(in_words(conn.one(SERVERS_DATE, &[], cell::<Timestamp>).await? - now))
+}
+
+/// Describes the lead of the server's clock over this machine's, where it is too large.
+fn in_words(ahead: TimeDelta) -> Option<String> {
+    (ahead.abs() > APART).then(|| {
+        let (by, way) = (ahead.abs().num_seconds(), if ahead > TimeDelta::zero() { "behind" } else { "ahead of" });
+        format!("this machine's clock is {by} s {way} the server's")
+    })
+}
+
+/// State of the clocks as the log last had it.
+#[derive(Debug)]
+pub(super) struct ClockWatch {
+    apart: bool,
+}
+
+impl ClockWatch {
+    /// Begins with the state that the log was given at the start.
+    pub(super) fn new(apart: bool) -> Self {
+        Self { apart }
+    }
+
+    /// Compares the clocks again, and logs it where they have come apart or together.
+    pub(super) fn observe(&mut self, server: Timestamp, here: Timestamp) {
+        let ahead = server - here;
+        metrics::gauge!("avert_clock_off_seconds").set(-ahead.as_seconds_f64());
+        let words = in_words(ahead);
+        match (&words, self.apart) {
+            (Some(words), false) => tracing::warn!("{words}: {CLOCK_ADVICE}"),
+            (None, true) => tracing::info!("this machine's clock is the server's again"),
+            _ => {}
+        }
+        self.apart = words.is_some();
+    }
 }

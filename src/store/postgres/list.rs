@@ -15,20 +15,19 @@ use uuid::Uuid;
 
 use super::{
     conditions::{Nulls, Wanted, direction, push_order, sort_column},
-    connection::Connection,
+    connection::{Connection, Unit},
     counts::{DAY_MICROS, NO_DAY},
-    rows::{read_by_id, read_by_ids},
+    rows::read_by_ids,
     statements::{Sql, Value, cell, limit_of},
-    unit::Unit,
 };
 use crate::{
     alert_rows::{SUMS, currency_sum},
     domain::{
-        AlertFilter, AlertId, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, Sort, SortField,
+        AlertFilter, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, Sort, SortField,
         SortOrder, time::Timestamp,
     },
+    error::Work,
     sql::rewritten,
-    work::Work,
 };
 
 /// Offset from which it pays to ask the counts for the beginning of a page.
@@ -79,11 +78,6 @@ async fn planned(
     let wanted = Wanted::new(conn, organization, filter, now).await?;
     let counts = MatchCounts::read(conn, &wanted).await?;
     Ok((counts.candidates > 0).then(|| (wanted.waiting(counts.candidates == counts.waiting), counts)))
-}
-
-/// One alert of an organization by its id.
-pub(crate) async fn get(unit: &Unit<'_>, organization: OrganizationId, id: AlertId) -> Work<Option<SharedAlert>> {
-    Ok(read_by_id(&unit.conn, organization, id).await?.map(|stored| stored.alert.into()))
 }
 
 /// Number of alerts of the organization.

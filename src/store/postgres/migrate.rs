@@ -1,21 +1,30 @@
 //! Schema migrations, numbered and with checksums, applied by one process at a time. A newer or altered schema is
 //! refused.
+//!
+//! Objects in the schema of a database on a server, compared with those that its steps made.
+//!
+//! The mark of an unfinished copy in a database on a server, with the run of `avert copy` that is at work on it.
+
+use std::collections::HashSet;
+
+use uuid::Uuid;
 
 use super::{
     connection::Connection,
-    copy_mark, find, fingerprint,
-    look::connect,
+    find,
+    pool::connect,
     statements::{cell, micros},
 };
 use crate::{
     SchemaState, StoreError, StoreResult,
-    copy_mark::UNFINISHED_COPY,
+    cells::StoredRow,
     domain::{
         database::PostgresAddress,
         time::{Clock as _, SystemClock},
     },
-    schema::{self, Migration, migrations},
-    work::{Work, WorkFault},
+    error::{Work, WorkFault},
+    portable::{CopyMark, UNFINISHED_COPY},
+    schema::{self, Differences, Migration, Objects, migrations},
 };
 
 /// Every step, in order.
@@ -51,7 +60,7 @@ pub async fn inspect(server: &PostgresAddress) -> StoreResult<SchemaState> {
 
 /// The same of a connection.
 pub(super) async fn state(conn: &Connection) -> Work<SchemaState> {
-    copy_mark::refuse(conn).await?;
+    refuse_copy(conn).await?;
     state_of_any(conn).await
 }
 
@@ -69,7 +78,7 @@ pub(super) async fn state_of_any(conn: &Connection) -> Work<SchemaState> {
 /// or another program's.
 pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
     let (_pool, conn) = connect(server).await?;
-    copy_mark::refuse(&conn).await?;
+    refuse_copy(&conn).await?;
     bring_up(&conn).await
 }
 
@@ -97,7 +106,7 @@ pub(super) async fn bring_up(conn: &Connection) -> StoreResult<Vec<&'static str>
 
 /// Refuses a schema that is not the one that this avert knows.
 pub(super) async fn check(conn: &Connection) -> Work<()> {
-    copy_mark::refuse(conn).await?;
+    refuse_copy(conn).await?;
     if waiting(conn).await?.is_empty() {
         return Ok(());
     }
@@ -146,7 +155,7 @@ async fn applied(conn: &Connection) -> Work<usize> {
         .await?;
     schema::applied(&rows, MIGRATIONS)?;
     if !rows.is_empty() {
-        fingerprint::compare(conn, rows.len()).await?.check("")?;
+        compare_schema(conn, rows.len()).await?.check("")?;
     }
     Ok(rows.len())
 }
@@ -232,4 +241,76 @@ async fn index_trigrams(conn: &Connection) -> Work<()> {
     }
     conn.commit("").await?;
     Ok(())
+}
+
+/// Objects by the steps that make them, each with table, name and definition. Steps are `FIRST`, or `FIRST-LAST` where
+/// a later step drops the object; 0 marks an optional one.
+const MADE: &str = include_str!("../../../assets/postgres/objects.txt");
+
+/// Objects in the schema with their table, name and definition, in the words of [`MADE`].
+const THERE: &str = include_str!("../../../assets/postgres/objects.sql");
+
+/// Compares the schema with the objects that so many steps made. Other tables are left alone.
+pub(super) async fn compare_schema(conn: &Connection, applied: usize) -> Work<Differences> {
+    let read = |row: &StoredRow<'_>| Ok((row.get(1)?, (row.get(0)?, row.get(2)?)));
+    let mut there: Objects = conn.all(THERE, &[], read).await?.into_iter().collect();
+    let made: Vec<_> = MADE.lines().filter_map(|line| made_by(line, applied)).collect();
+    let tables: HashSet<&str> = made.iter().map(|(_, table, ..)| *table).collect();
+    there.retain(|_, (table, _)| tables.contains(&**table));
+    let (optional, made): (Vec<_>, Vec<_>) = made.into_iter().partition(|(first, ..)| *first == 0);
+    optional.iter().for_each(|(_, _, name, _)| drop(there.remove(*name)));
+    let made = made
+        .into_iter()
+        .map(|(_, table, name, definition)| (name.to_owned(), (table.to_owned(), definition.to_owned())));
+    let is_harmless = |name: &str| name.starts_with("index ") || name.starts_with("column ");
+    Ok(Differences::between(&made.collect(), there, is_harmless))
+}
+
+/// The object of a line, where it is there after so many steps: its first step, table, name and definition.
+fn made_by(line: &'static str, applied: usize) -> Option<(usize, &'static str, &'static str, &'static str)> {
+    let mut fields = line.split('|').map(str::trim);
+    let mut steps = fields.next()?.split('-').filter_map(|step| step.parse::<usize>().ok());
+    let (first, last) = (steps.next()?, steps.next().unwrap_or(applied));
+    let object = (first, fields.next()?, fields.next()?, fields.next()?);
+    (first..=last).contains(&applied).then_some(object)
+}
+
+/// Reads the mark, where there is one.
+pub(super) async fn read_mark(conn: &Connection) -> Work<Option<CopyMark>> {
+    if !conn.one("SELECT to_regclass($1) IS NOT NULL", &[&UNFINISHED_COPY], cell::<bool>).await? {
+        return Ok(None);
+    }
+    conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), &[], |row| {
+        Ok(CopyMark { source: row.get(0)?, desk: row.get(1)? })
+    })
+    .await
+}
+
+/// Refuses a database with a mark.
+pub(super) async fn refuse_copy(conn: &Connection) -> Work<()> {
+    match read_mark(conn).await? {
+        Some(mark) => Err(StoreError::Unusable(mark.refusal()).into()),
+        None => Ok(()),
+    }
+}
+
+/// Marks the database, or takes the mark over: from now on this run works on it.
+pub(super) async fn put_mark(conn: &Connection, mark: &CopyMark, run: &Uuid) -> Work<()> {
+    conn.batch(&format!(
+        "DROP TABLE IF EXISTS {UNFINISHED_COPY};
+         CREATE TABLE {UNFINISHED_COPY} (source text NOT NULL, desk bytea NOT NULL, run uuid NOT NULL)"
+    ))
+    .await?;
+    let put_mark = format!("INSERT INTO {UNFINISHED_COPY} VALUES ($1, $2, $3)");
+    conn.run(&put_mark, &[&mark.source, &mark.desk, run]).await?;
+    Ok(())
+}
+
+/// Locks the mark until the transaction ends; refuses where another run has taken it over.
+pub(super) async fn hold_mark(conn: &Connection, run: &Uuid) -> Work<()> {
+    let held = format!("SELECT run FROM {UNFINISHED_COPY} FOR UPDATE");
+    if conn.first(&held, &[], cell::<Uuid>).await?.as_ref() == Some(run) {
+        return Ok(());
+    }
+    Err(StoreError::Unusable("another `avert copy` has begun anew meanwhile".to_owned()).into())
 }

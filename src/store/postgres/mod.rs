@@ -2,38 +2,26 @@
 //! thread. The thread sends heartbeats and learns of the changes of other processes.
 
 pub(super) mod chain;
-mod clock;
 mod conditions;
 mod connection;
-mod copy_mark;
 pub(super) mod counts;
-pub(super) mod due;
 pub mod examine;
-pub(super) mod expiry;
 mod fault;
 pub(super) mod find;
-mod fingerprint;
-mod handle;
 pub(super) mod ingest;
 pub(super) mod insights;
 mod keeper;
 pub(super) mod list;
-mod liveness;
-mod look;
 pub mod migrate;
-mod opening;
-pub(super) mod outcomes;
 mod pool;
-mod rows;
+pub(super) mod rows;
 mod session;
 mod statements;
+mod store;
 pub(super) mod transfer;
-mod unit;
 
-pub(super) use self::{
-    connection::Connection,
-    fault::is_duplicate as is_taken,
-    liveness::{is_beside_service, is_dead},
-    unit::Unit,
-};
-pub use self::{handle::PostgresStore, opening::PostgresOptions};
+pub use self::store::PostgresStore;
+pub(super) use self::{connection::Connection, fault::is_duplicate as is_taken};
+pub(super) use crate::postgres::connection::Unit;
+pub(super) use crate::postgres::keeper::{is_beside_service, is_dead};
+pub use crate::postgres::store::PostgresOptions;

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::domain::field::{Field, Kind};
 pub(super) use crate::{
     alert_rows::{micros, moment},
-    stored_row::cell,
+    cells::cell,
 };
 
 /// Values of a statement.

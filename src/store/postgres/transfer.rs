@@ -3,29 +3,27 @@
 use std::borrow::Cow;
 
 use async_trait::async_trait;
-use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::{
     chain,
     connection::Connection,
-    copy_mark,
     counts::{TOTALS, counted},
     find,
-    liveness::DEAD_AFTER,
-    look::connect,
+    keeper::DEAD_AFTER,
     migrate,
-    pool::Pool,
+    pool::{Pool, connect},
     statements::{Columns, ManyCells, cell, storable},
 };
-use crate::{domain::database::PostgresAddress, work::Work};
-
 use crate::{
-    SchemaState, StoreError, StoreResult, audit_log,
-    copy_mark::{CopyEnd, CopyMark, DESK, Occupant, UNFINISHED_COPY, require_current},
-    portable::{PortableCell, PortableColumn, PortableRow, PortableTable, TABLES},
+    SchemaState, StoreError, StoreResult,
+    domain::database::PostgresAddress,
+    error::Work,
+    portable::{
+        CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableRow, PortableTable, TABLES, UNFINISHED_COPY,
+        require_current,
+    },
     sql::StoreRows,
-    stored_row::StoredRow,
 };
 
 /// One end of a copy.
@@ -79,7 +77,7 @@ impl PostgresEnd {
 
     async fn begin_batch(&self) -> Work<()> {
         self.conn.begin("ISOLATION LEVEL READ COMMITTED READ WRITE").await?;
-        copy_mark::hold(&self.conn, &self.run).await
+        migrate::hold_mark(&self.conn, &self.run).await
     }
 
     /// Removes the rows of an unfinished copy, and the key that was made with the tables: the copy brings its own.
@@ -102,48 +100,13 @@ impl CopyEnd for PostgresEnd {
         &self.occupant
     }
 
-    async fn fact(&self, name: &str) -> StoreResult<Option<Vec<u8>>> {
-        Ok(StoreRows::Postgres(&self.conn).fact(name).await?)
+    fn store_rows(&mut self) -> StoreRows<'_> {
+        StoreRows::Postgres(&self.conn)
     }
 
     /// Locks by the database, however its address is spelt.
-    async fn lock(&self, number: i64) -> StoreResult<bool> {
+    async fn lock(&mut self, number: i64) -> StoreResult<bool> {
         Ok(self.conn.one("SELECT pg_try_advisory_xact_lock($1)", &[&number], cell).await?)
-    }
-
-    async fn tables(&self) -> StoreResult<Vec<PortableTable>> {
-        // Bytes that are text in the other database are carried as text.
-        let columns = "SELECT attname::text, attnum = ANY(indkey::int2[]),
-                CASE WHEN attname IN ('answer', 'cursor') THEN 'octets' ELSE typname::text END
-            FROM pg_attribute JOIN pg_index ON indrelid = attrelid AND indisprimary JOIN pg_type t ON t.oid = atttypid
-            WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
-                AND attname NOT IN ('searched', 'find_text')
-            ORDER BY array_position(indkey::int2[], attnum), attname COLLATE \"C\"";
-        let mut tables = Vec::new();
-        for name in TABLES {
-            let read =
-                |row: &StoredRow<'_>| Ok(PortableColumn { name: row.get(0)?, is_key: row.get(1)?, kind: row.get(2)? });
-            let columns = self.conn.all(columns, &[&name], read).await?;
-            let rows: i64 = self.conn.one(&format!("SELECT count(*) FROM {name}"), &[], cell).await?;
-            tables.push(PortableTable { name, columns, rows: rows.unsigned_abs() });
-        }
-        Ok(tables)
-    }
-
-    async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
-        let place = |(column, place): (&PortableColumn, i32)| format!("${place}::text::{}", column.kind);
-        let places: Vec<String> = table.key().zip(1..).map(place).collect();
-        let sql = table.next_rows(|column| column.name.clone(), after.map(|_| places.as_slice()));
-        let behind: Vec<String> = after.into_iter().flatten().take(places.len()).map(key_text).collect();
-        let behind: Vec<&(dyn ToSql + Sync)> = behind.iter().map(|text| text as &(dyn ToSql + Sync)).collect();
-        let read = |row: &StoredRow<'_>| {
-            table.columns.iter().enumerate().map(|(place, column)| carried(row, place, &column.kind)).collect()
-        };
-        Ok(self.conn.all(&sql, &behind, read).await?)
-    }
-
-    async fn newest_entry(&self) -> StoreResult<i64> {
-        Ok(audit_log::last_number(&StoreRows::Postgres(&self.conn)).await?)
     }
 
     /// Changes made meanwhile are not in the copy, and would be lost with it.
@@ -167,7 +130,7 @@ impl CopyEnd for PostgresEnd {
                 self.server
             )));
         }
-        copy_mark::put(&self.conn, mark, &self.run).await?;
+        migrate::put_mark(&self.conn, mark, &self.run).await?;
         self.conn.commit("").await?;
         migrate::bring_up(&self.conn).await?;
         Ok(self.empty().await?)
@@ -227,17 +190,7 @@ async fn who_is_there(conn: &Connection) -> Work<Occupant> {
         SchemaState::Current => StoreRows::Postgres(conn).fact(DESK).await?,
         _ => None,
     };
-    Ok(Occupant::of(&schema, copy_mark::read(conn).await?, desk)?)
-}
-
-/// A cell of a key as text, which is cast to what it is.
-fn key_text(cell: &PortableCell) -> String {
-    match cell {
-        PortableCell::Null => String::new(),
-        PortableCell::Number(number) => number.to_string(),
-        PortableCell::Text(text) => text.clone(),
-        PortableCell::Bytes(bytes) => Uuid::from_slice(bytes).unwrap_or_default().to_string(),
-    }
+    Ok(Occupant::of(&schema, migrate::read_mark(conn).await?, desk)?)
 }
 
 fn column_of<'a>(kind: &str, cells: impl Iterator<Item = &'a PortableCell>) -> ManyCells<'a> {
@@ -254,14 +207,4 @@ fn column_of<'a>(kind: &str, cells: impl Iterator<Item = &'a PortableCell>) -> M
         "uuid" => ManyCells::Ids(cells.map(|cell| Uuid::from_slice(bytes(cell)?).ok()).collect()),
         _ => ManyCells::Bytes(cells.map(bytes).collect()),
     }
-}
-
-/// A cell of an answer; what is text elsewhere and bytes here is text.
-fn carried(row: &StoredRow<'_>, place: usize, kind: &str) -> Work<PortableCell> {
-    Ok(match row.get(place)? {
-        PortableCell::Bytes(bytes) if kind == "octets" => {
-            PortableCell::Text(String::from_utf8_lossy(&bytes).into_owned())
-        }
-        cell => cell,
-    })
 }

@@ -9,10 +9,8 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    checksum,
     connection::{self, Purpose, check_library},
-    copy::{copy, open_ours, prove_key, same_file},
-    data_key::key_check,
+    copy::{self, copy, key_check, open_ours, prove_key, same_file},
     files::{unusable, with_suffix},
     instance::{files_ending, is_free, make_locked},
     restore::settle,
@@ -24,7 +22,12 @@ pub use super::{
     restore::{RestoreOptions, Restored, is_pending, restore},
     staging::StepObserver,
 };
-use crate::{StoreError, StoreResult, domain::InstanceId, encryption::Seal, key_file::find, sealed::proves};
+use crate::{
+    StoreError, StoreResult,
+    domain::InstanceId,
+    encryption::{Seal, proves},
+    key_file::find,
+};
 
 /// Options of a backup.
 #[derive(Debug, Clone)]
@@ -79,7 +82,7 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     let mut claim =
         claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
     let key_target = options.with_key.then(|| with_suffix(target, ".key"));
-    for file in [target, &with_suffix(target, checksum::SUFFIX)].into_iter().chain(&key_target) {
+    for file in [target, &with_suffix(target, copy::CHECKSUM_SUFFIX)].into_iter().chain(&key_target) {
         match fs::symlink_metadata(file) {
             Ok(there) if there.is_dir() => return Err(unusable(file, "is a directory; name a file in it")),
             Ok(_) if !options.overwrite => {
@@ -91,7 +94,8 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     let (contents, sha256) = stage(&claim, &source, options)?;
     let part = |name: &str, suffix: &str| Move::new(name, suffix, options.overwrite);
     let key_part = options.with_key.then(|| part(KEY, ".key"));
-    let parts: Vec<Move> = key_part.into_iter().chain([part(CHECKSUM, checksum::SUFFIX), part(DATABASE, "")]).collect();
+    let parts: Vec<Move> =
+        key_part.into_iter().chain([part(CHECKSUM, copy::CHECKSUM_SUFFIX), part(DATABASE, "")]).collect();
     claim.commit(&parts).and_then(|()| claim.finish()).map_err(unwritable)?;
     Ok(Backup { key: key_target, sha256, contents })
 }
@@ -119,8 +123,8 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     if options.with_key {
         claim.put(KEY, key.as_bytes()).map_err(unwritable)?;
     }
-    let sha256 = checksum::of(&file).map_err(unwritable)?;
-    claim.put(CHECKSUM, checksum::line(&sha256, target).as_bytes()).map_err(unwritable)?;
+    let sha256 = copy::sha256_of(&file).map_err(unwritable)?;
+    claim.put(CHECKSUM, copy::checksum_line(&sha256, target).as_bytes()).map_err(unwritable)?;
     Ok((contents, sha256))
 }
 

@@ -16,11 +16,11 @@ use super::worker::locked;
 use crate::{StoreError, StoreResult};
 
 /// Most steps of a statement under a budget: steps of SQLite's virtual machine, some ten of them for each row.
-const STEPS: u32 = 500_000;
+pub(super) const STEPS: u32 = 500_000;
 /// Most steps of one that can be done in another way as well.
-const FEW_STEPS: u32 = 150_000;
+pub(super) const FEW_STEPS: u32 = 150_000;
 /// Most steps of one where another way is short.
-const FEWEST_STEPS: u32 = 15_000;
+pub(super) const FEWEST_STEPS: u32 = 15_000;
 const STEPS_BETWEEN_CHECKS: u32 = 500;
 
 /// Error of work that a caller's thread is not kept for.
@@ -90,22 +90,8 @@ impl Budget {
         locked(&self.end).as_ref().is_some_and(Until::has_come)
     }
 
-    /// Runs a statement under the budget; `None` when it did not come to its end within it.
-    pub(super) fn run<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
-        self.run_within(STEPS, statement)
-    }
-
-    /// Runs a statement under a smaller budget, because there is another way.
-    pub(super) fn run_shortly<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
-        self.run_within(FEW_STEPS, statement)
-    }
-
-    /// Runs a statement under the smallest budget, because there is another way that is not much longer.
-    pub(super) fn run_briefly<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
-        self.run_within(FEWEST_STEPS, statement)
-    }
-
-    fn run_within<T>(&self, steps: u32, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
+    /// Runs a statement of so many steps at most; `None` when it did not come to its end within them.
+    pub(super) fn run<T>(&self, steps: u32, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
         self.checks.store(steps / STEPS_BETWEEN_CHECKS, Ordering::Relaxed);
         let result = statement();
         self.checks.store(0, Ordering::Relaxed);
@@ -135,8 +121,8 @@ mod tests {
             )
         };
 
-        assert_eq!(budget.run(|| count(1_000)).unwrap(), Some(1_000));
-        assert_eq!(budget.run(|| count(1_000_000)).unwrap(), None);
+        assert_eq!(budget.run(STEPS, || count(1_000)).unwrap(), Some(1_000));
+        assert_eq!(budget.run(STEPS, || count(1_000_000)).unwrap(), None);
         assert_eq!(count(1_000_000).unwrap(), 1_000_000);
     }
 
@@ -152,6 +138,6 @@ mod tests {
         budget.watch(Some(Until::Abandoned(abandoned)));
 
         assert_eq!(run().unwrap_err().sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
-        assert!(budget.run(run).is_err());
+        assert!(budget.run(STEPS, run).is_err());
     }
 }

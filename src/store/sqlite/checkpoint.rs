@@ -14,10 +14,11 @@ use rusqlite::Connection;
 
 use super::{
     connection::{BUSY_TIMEOUT, Purpose, open},
+    files::with_suffix,
     worker::{Worker, locked},
     write_turn::Turnstile,
 };
-use crate::{StoreResult, cause::free_bytes};
+use crate::{StoreResult, error::free_bytes};
 
 /// Size from which a log is worth a checkpoint.
 const WORTHWHILE_BYTES: u64 = 16 << 20;
@@ -46,11 +47,9 @@ impl Checkpointer {
     /// Starts the thread.
     pub(super) fn start(database: &Path, turnstile: Turnstile) -> StoreResult<Self> {
         let conn = open(database, Purpose::Checkpoint)?;
-        let mut log = database.as_os_str().to_owned();
-        log.push("-wal");
         let exclusive = Arc::new(Mutex::new(()));
         let full = Arc::<AtomicBool>::default();
-        let path = PathBuf::from(log);
+        let path = with_suffix(database, "-wal");
         let log = Log {
             conn,
             path,

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use super::files::with_suffix;
-use crate::{RefusalCause, StoreError, StoreResult, cause::beside};
+use crate::{RefusalCause, StoreError, StoreResult, error::beside};
 
 /// Marks a database file as avert's (`PRAGMA application_id`): the letters `avrt`.
 pub(super) const APPLICATION_ID: i32 = 0x6176_7274;

@@ -1,18 +1,23 @@
 //! A verified copy of a database: one state of it, held to the original page by page and row by row.
+//!
+//! The checksum beside a backup: `FILE.sha256`, a line as `sha256sum` writes and checks it.
+//!
+//! It tells a backup that was altered or went bad on its way from one that is as it was written. It is no signature: an
+//! attacker who can replace one file can replace both.
 
 use std::{
     collections::BTreeMap,
     fs::{self, File},
-    io::ErrorKind,
+    io::{self, ErrorKind, Read as _},
     path::Path,
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, backup::Backup as Copying};
+use sha2::{Digest as _, Sha256};
 
 use super::{
     connection::{self, APPLICATION_ID, Purpose},
-    data_key::fits,
     files::unusable,
     fingerprint,
     migrate::{MIGRATIONS, applied, inspect},
@@ -20,8 +25,8 @@ use super::{
 };
 use crate::{
     RefusalCause, StoreError, StoreResult, audit_log,
-    domain::AuditState,
-    encryption::Seal,
+    domain::{AuditState, audit::hex},
+    encryption::{KEY_CHECK, Seal, proves},
     sql::{driven, on_sqlite},
 };
 
@@ -127,6 +132,16 @@ fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<Stri
     Ok((schema, rows))
 }
 
+/// Returns whether everything in a database was sealed with this seal; `None` where the database does not tell.
+pub(super) fn fits(conn: &Connection, seal: &Seal) -> StoreResult<Option<bool>> {
+    Ok(key_check(conn)?.map(|check| proves(seal, &check)))
+}
+
+/// Returns the proof of the data key, where there is one.
+pub(super) fn key_check(conn: &Connection) -> StoreResult<Option<Vec<u8>>> {
+    conn.first("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], cell)
+}
+
 pub(super) fn prove_key(copy: &Path, seal: &Seal, key_file: &Path, database: &Path) -> StoreResult<()> {
     match fits(&connection::open(copy, Purpose::Read)?, seal)? {
         Some(true) => Ok(()),
@@ -143,4 +158,67 @@ pub(super) fn prove_key(copy: &Path, seal: &Seal, key_file: &Path, database: &Pa
 
 pub(super) fn same_file(one: &Path, other: &Path) -> bool {
     fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+}
+
+/// Suffix of the file name of a backup's checksum.
+pub(super) const CHECKSUM_SUFFIX: &str = ".sha256";
+
+/// More than a line with a checksum and a name.
+const LARGEST: u64 = 16 * 1024;
+
+/// The SHA-256 of a file's content, in lower-case hexadecimal.
+pub(super) fn sha256_of(file: &Path) -> io::Result<String> {
+    let (mut file, mut hasher, mut buffer) = (File::open(file)?, Sha256::new(), vec![0; 64 * 1024]);
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => hasher.update(buffer.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(hex(&hasher.finalize()))
+}
+
+/// The line for a file of this name.
+pub(super) fn checksum_line(sum: &str, file: &Path) -> String {
+    format!("{sum}  {}\n", file.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Compares a backup with the checksum in `beside`, and returns it; `None` where there is no such file.
+///
+/// # Errors
+/// [`StoreError`] where the backup is another than the one that was written, or the checksum cannot be read.
+pub(super) fn check_sum(backup: &Path, beside: &Path) -> StoreResult<Option<String>> {
+    let unreadable =
+        |path: &Path, error: &io::Error| unusable(path, &format!("cannot be read: {error}; nothing was replaced"));
+    match fs::metadata(beside) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(beside, &error)),
+        Ok(there) if !there.is_file() || there.len() > LARGEST => return Err(no_checksum(beside)),
+        Ok(_) => {}
+    }
+    let text = fs::read_to_string(beside).map_err(|error| unreadable(beside, &error))?;
+    let told = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    if told.len() != 64 || !told.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(no_checksum(beside));
+    }
+    let found = sha256_of(backup).map_err(|error| unreadable(backup, &error))?;
+    if found == told {
+        return Ok(Some(found));
+    }
+    let altered = format!(
+        "is not what was written: its SHA-256 is {found}, and {} says {told}; it was altered or is damaged: take \
+            another backup; nothing was \
+         replaced",
+        beside.display()
+    );
+    Err(unusable(backup, &altered))
+}
+
+fn no_checksum(beside: &Path) -> StoreError {
+    unusable(
+        beside,
+        "holds no SHA-256 checksum, as `avert backup` writes it (64 hexadecimal digits); nothing was replaced",
+    )
 }

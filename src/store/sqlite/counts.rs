@@ -4,7 +4,7 @@
 //! reads from.
 
 use std::{
-    collections::{BTreeMap, HashMap, btree_map},
+    collections::{BTreeMap, HashMap},
     ops::Range,
 };
 
@@ -313,11 +313,11 @@ impl CountCache {
         filter: &CellFilter,
         from: Option<i64>,
         until: Option<i64>,
-    ) -> MatchingDays<'_> {
-        let Some(counts) = self.organizations.get(&organization) else {
-            return MatchingDays { range: None, wanted: Vec::new() };
-        };
-        MatchingDays { range: Some(counts.days.range(bounds(from, until))), wanted: counts.wanted(filter) }
+    ) -> impl DoubleEndedIterator<Item = (i64, u64)> {
+        let counts = self.organizations.get(&organization);
+        let wanted = counts.map_or_else(Vec::new, |counts| counts.wanted(filter));
+        let days = counts.into_iter().flat_map(move |counts| counts.days.range(bounds(from, until)));
+        days.map(move |(day, cells)| (*day, sum(cells, &wanted))).filter(|(_, alerts)| *alerts > 0)
     }
 
     /// Every matching cell of every matching day, with the number of its alerts; days without a date last.
@@ -352,28 +352,6 @@ impl CountCache {
         keys.sort_unstable();
         keys.dedup();
         keys
-    }
-}
-
-/// Days with matches, from either end.
-pub(super) struct MatchingDays<'a> {
-    range: Option<btree_map::Range<'a, i64, Vec<(u32, u32)>>>,
-    wanted: Vec<bool>,
-}
-
-impl Iterator for MatchingDays<'_> {
-    type Item = (i64, u64);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let range = self.range.as_mut()?;
-        range.map(|(day, cells)| (*day, sum(cells, &self.wanted))).find(|(_, alerts)| *alerts > 0)
-    }
-}
-
-impl DoubleEndedIterator for MatchingDays<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        let range = self.range.as_mut()?;
-        range.rev().map(|(day, cells)| (*day, sum(cells, &self.wanted))).find(|(_, alerts)| *alerts > 0)
     }
 }
 

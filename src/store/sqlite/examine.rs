@@ -13,13 +13,12 @@ use rusqlite::Connection;
 use super::{
     backup,
     connection::{self, Purpose},
-    copy_mark,
+    copy::key_check,
     counts::counted,
-    data_key::key_check,
     files::{directory_of, is_regular},
     fingerprint,
     instance::census,
-    migrate::{Inspected, MIGRATIONS, applied, inspect},
+    migrate::{self, Inspected, MIGRATIONS, applied, inspect},
     restore::{self, is_pending},
     soundness::check_log,
     sql::{Statements as _, cell},
@@ -28,9 +27,9 @@ use super::{
 use crate::{
     Finding, Grade, RefusalCause, StoreResult, audit_log,
     domain::time::Timestamp,
-    encryption::Seal,
+    encryption::{self, Seal},
     examine::{self, CHECKS, Check, Examination, checked},
-    key_file, sealed,
+    key_file,
     sql::on_sqlite,
     subjects::{access::placed, networks::gateways},
 };
@@ -77,7 +76,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     };
     let log = check_log(database);
     let opened = connection::open(database, Purpose::Read);
-    if let Ok(Some(mark)) = opened.as_ref().map_or(Ok(None), copy_mark::read) {
+    if let Ok(Some(mark)) = opened.as_ref().map_or(Ok(None), migrate::read_mark) {
         findings.push(mark.finding(&database.display().to_string()));
         return examination;
     }
@@ -185,7 +184,7 @@ const CLEAN: &str = "`avert doctor --clean` does it now";
 fn examine_key(conn: &Connection, file: &Path) -> Vec<Finding> {
     let Some(check) = key_check(conn).ok().flatten() else { return Vec::new() };
     key_file::examine(file, &check, || {
-        let opens = |file: &Path| Seal::from_file(file, false).is_ok_and(|seal| sealed::proves(&seal, &check));
+        let opens = |file: &Path| Seal::from_file(file, false).is_ok_and(|seal| encryption::proves(&seal, &check));
         let entries = fs::read_dir(directory_of(file)).ok();
         let files = entries.into_iter().flatten().flatten().map(|entry| entry.path());
         let mut keys: Vec<PathBuf> =

@@ -11,8 +11,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-pub(super) use crate::domain::cause::directory_of;
 use crate::{RefusalCause, StoreError, StoreResult};
+pub(super) use crate::{domain::cause::directory_of, error::with_suffix};
 
 pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
     StoreError::Unusable(format!("{}: {what}", path.display()))
@@ -53,13 +53,6 @@ pub(super) fn make_file(path: &Path) -> std::io::Result<fs::File> {
         options.mode(0o600);
     }
     options.open(path)
-}
-
-/// A file's name with this behind it.
-pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// Returns whether it is a regular file: opening a pipe would wait for the process at its other end.

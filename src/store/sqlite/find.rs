@@ -29,7 +29,7 @@ use super::{
 use crate::{
     StoreResult,
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder, find::among, find_words::Reading},
-    searched::SearchShare,
+    filter::SearchShare,
 };
 
 /// Bounds of each way before another one is taken.

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     StoreResult,
     domain::{Alert, Outcome},
-    searched::{find_text, outcome_text},
+    filter::{find_text, outcome_text},
 };
 
 /// Most outcomes, and most bytes of their texts, that are indexed at once, so that another writer waits for a few

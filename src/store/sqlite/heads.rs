@@ -21,7 +21,7 @@ use crate::{
         find::{FindField, outcome_fields, own_fields},
         find_words::Reading,
     },
-    searched::{find_key, find_pattern},
+    filter::{find_key, find_pattern},
 };
 
 /// Number of characters of a field that are kept.

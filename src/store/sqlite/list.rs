@@ -17,18 +17,18 @@
 use rusqlite::{Connection, params_from_iter};
 
 use super::{
+    budget::{FEW_STEPS, FEWEST_STEPS, STEPS},
     counts::{CellFilter, day_start},
-    intersection::{by_words, matched},
+    intersection::{
+        BY_TIME, by_words, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
+        is_by_deadline, matched, matching,
+    },
     marked_orders::{
         FEW, Filling, PagePart, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of,
     },
     marks::{Marks, ROW},
     query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column},
     readers::Reader,
-    selection::{
-        BY_TIME, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
-        is_by_deadline, matching,
-    },
     sql::{Sql, Statements as _, cell, keys, push_window},
 };
 use crate::{
@@ -321,7 +321,7 @@ fn in_word(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> 
         let mut walk = from_alerts(Sql::new("SELECT a.key "), wanted, Some("alert_by_id"));
         push_direction(&mut walk, None, near.sort.order);
         push_window(&mut walk, near.offset, near.limit);
-        if let Some(keys) = reader.budget.run_briefly(|| keys(&reader.conn, &walk))? {
+        if let Some(keys) = reader.budget.run(FEWEST_STEPS, || keys(&reader.conn, &walk))? {
             return Ok(if near.offset == part.offset { keys } else { reversed(keys) });
         }
     }
@@ -350,15 +350,16 @@ fn walk(
     if column.nulls_come_first(part.sort.order) {
         let valued = match valued {
             Some(valued) => Some(valued),
-            None => reader.budget.run_shortly(count_valued)?,
+            None => reader.budget.run(FEW_STEPS, count_valued)?,
         };
         let Some(nulls) = valued.map(|valued| total.saturating_sub(valued)) else { return Ok(None) };
         let of_nulls = PagePart { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
-        let Some(mut found) = reader.budget.run_shortly(|| walk_nulls(conn, wanted, column, index, of_nulls))? else {
+        let Some(mut found) = reader.budget.run(FEW_STEPS, || walk_nulls(conn, wanted, column, index, of_nulls))?
+        else {
             return Ok(None);
         };
         let rest = PagePart { offset: part.offset.saturating_sub(nulls), limit: part.limit - of_nulls.limit, ..part };
-        let Some(others) = reader.budget.run_shortly(|| walk_valued(conn, wanted, column, index, rest))? else {
+        let Some(others) = reader.budget.run(FEW_STEPS, || walk_valued(conn, wanted, column, index, rest))? else {
             return Ok(None);
         };
         found.extend(others);
@@ -387,7 +388,11 @@ fn limited<T>(
     index: &str,
     walk: impl FnOnce() -> rusqlite::Result<T>,
 ) -> StoreResult<Option<T>> {
-    if wanted.is_in_every_index() && !is_partial(index) { Ok(Some(walk()?)) } else { reader.budget.run_shortly(walk) }
+    if wanted.is_in_every_index() && !is_partial(index) {
+        Ok(Some(walk()?))
+    } else {
+        reader.budget.run(FEW_STEPS, walk)
+    }
 }
 
 /// Walks from the end of a sort that has its nulls there: these first, and then what has a value.
@@ -491,7 +496,7 @@ fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart,
     let through_own_index =
         in_order(from_own_index(select(), wanted, (in_index || little).then(|| by_words_index(wanted))));
     if is_text_in_few(wanted, candidates) && total > candidates / 8 {
-        return match reader.budget.run(|| keys(&reader.conn, &through_own_index))? {
+        return match reader.budget.run(STEPS, || keys(&reader.conn, &through_own_index))? {
             Some(keys) => Ok(turned(keys)),
             None => {
                 Ok(turned(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(by_words_index(wanted)))))?))

@@ -1,5 +1,7 @@
 //! Schema migrations, numbered and with checksums. A newer or altered schema is refused; an existing database is backed
 //! up before it changes.
+//!
+//! The mark of an unfinished copy in a database file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +9,15 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::{
     connection::{self, APPLICATION_ID, Purpose},
-    copy_mark, find_index,
+    files::unusable,
+    find_index,
     sql::{Statements as _, cell, micros},
     staging::{self, DATABASE, Move, OwnStaging, Staging, StepObserver},
 };
 use crate::{
     StoreError, StoreResult,
     domain::time::{Clock as _, SystemClock},
+    portable::{CopyMark, UNFINISHED_COPY},
     schema::{self, Migration, migrations},
 };
 
@@ -65,7 +69,7 @@ impl Inspected {
 /// Inspects the file, without changing anything: a database that avert may use, or an empty one.
 pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<Inspected> {
     let found = inspect_any(conn, path)?;
-    copy_mark::refuse(conn, path)?;
+    refuse_copy(conn, path)?;
     Ok(found)
 }
 
@@ -199,6 +203,32 @@ impl Backup {
 
 fn unwritable(backup: &Path, error: &std::io::Error) -> StoreError {
     StoreError::of_file(backup, "cannot be written, the backup before the migration", error)
+}
+
+/// The mark, where there is one.
+pub(super) fn read_mark(conn: &Connection) -> StoreResult<Option<CopyMark>> {
+    let is_there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    if conn.first(is_there, [UNFINISHED_COPY], cell::<i64>)?.is_none() {
+        return Ok(None);
+    }
+    conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), [], |row| {
+        Ok(CopyMark { source: row.get(0)?, desk: row.get(1)? })
+    })
+}
+
+/// Refuses a file with a mark.
+pub(super) fn refuse_copy(conn: &Connection, path: &Path) -> StoreResult<()> {
+    read_mark(conn)?.map_or(Ok(()), |mark| Err(unusable(path, &mark.refusal())))
+}
+
+/// Marks a file that has no tables of its own yet, or not more than those of the schema.
+pub(super) fn put_mark(conn: &Connection, mark: &CopyMark) -> StoreResult<()> {
+    conn.execute_batch(&format!(
+        "BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID};
+         CREATE TABLE {UNFINISHED_COPY} (source TEXT NOT NULL, desk BLOB NOT NULL) STRICT"
+    ))?;
+    conn.run(&format!("INSERT INTO {UNFINISHED_COPY} VALUES (?1, ?2)"), (&mark.source, &mark.desk))?;
+    Ok(conn.execute_batch("COMMIT")?)
 }
 
 #[cfg(test)]

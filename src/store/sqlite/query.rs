@@ -17,8 +17,7 @@ pub(super) use crate::filter::Conditions;
 use crate::{
     StoreResult,
     domain::{AlertFilter, AlertType, LocalConditions, SortField, SortOrder, fold::fold, time::Timestamp},
-    filter::{FilterRanges, ISSUERS, is_indexed},
-    searched::BLANKS,
+    filter::{BLANKS, FilterRanges, ISSUERS, is_indexed},
 };
 
 /// A compiled filter, with words and ids replaced by their keys.

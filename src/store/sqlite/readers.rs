@@ -22,14 +22,13 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    alert_cache::AlertCache,
     amounts::AmountCache,
     budget::{Budget, Until},
+    caches::{AlertCache, MarksCache},
     columns::ColumnCache,
     connection::{BUSY_TIMEOUT, Purpose, open},
     counts::{CellFilter, CountCache},
     interned::Dictionary,
-    marks_cache::MarksCache,
     rows::organization_key,
     sql::{Statements as _, cell},
     turns::{Bounds, FairQueue},

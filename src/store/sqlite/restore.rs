@@ -9,9 +9,8 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    checksum,
     connection::{self, Purpose, check_library},
-    copy::{Contents, copy, open_ours, prove_key, same_file},
+    copy::{self, Contents, copy, open_ours, prove_key, same_file},
     files::{directory_of, make_directory, unusable, with_suffix},
     instance::Gate,
     soundness::NEWEST_SUFFIX,
@@ -83,7 +82,7 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     // Of a backup that was verified and did not get its name, too.
     let _ = Staging::of(from, &StepObserver::default()).settle();
     let source = open_ours(from, "name the file that `avert backup` wrote")?;
-    let sha256 = checksum::check(from, &with_suffix(from, checksum::SUFFIX))?;
+    let sha256 = copy::check_sum(from, &with_suffix(from, copy::CHECKSUM_SUFFIX))?;
     let directory = directory_of(database);
     make_directory(directory)?;
     let instances = directory.join("instances");

@@ -13,12 +13,12 @@ use super::{
 use crate::{
     StoreError, StoreResult,
     alert_rows::{self, SharedValues, Stored, columns, read_fields, selection},
+    cells::StoredRow,
     domain::{
         Alert, AlertId, Amount, OrganizationId, Outcome,
         field::{Field, Kind},
         fold::fold,
     },
-    stored_row::StoredRow,
 };
 
 /// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the
@@ -139,9 +139,9 @@ fn alert_of(conn: &Connection, dictionary: &mut Dictionary, row: &Row<'_>) -> St
 }
 
 /// Words and ids by their keys.
-struct ByKey<'d> {
-    conn: &'d Connection,
-    dictionary: &'d mut Dictionary,
+pub(crate) struct ByKey<'d> {
+    pub(crate) conn: &'d Connection,
+    pub(crate) dictionary: &'d mut Dictionary,
 }
 
 impl SharedValues for ByKey<'_> {

@@ -10,10 +10,7 @@ use rusqlite::{
 use uuid::Uuid;
 
 use crate::{StoreResult, domain::DatabaseId};
-pub(super) use crate::{
-    alert_rows::{micros, moment},
-    filter::Range,
-};
+pub(super) use crate::{alert_rows::micros, filter::Range};
 
 /// SQL under construction, with its values.
 #[derive(Debug, Default, PartialEq)]

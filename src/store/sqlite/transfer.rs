@@ -7,26 +7,28 @@ use std::{
 };
 
 use async_trait::async_trait;
-use rusqlite::{Connection, params_from_iter, types::Value};
+use rusqlite::{Connection, params_from_iter};
 
 use super::{
     connection::{self, Purpose},
-    copy_mark,
     counts::counted,
     files::{directory_of, make_directory, make_file, unusable, with_suffix},
     find_index,
     instance::Gate,
     interned::Dictionary,
-    migrate::{MIGRATIONS, migrate},
+    migrate::{self, MIGRATIONS, migrate},
     schema::{schema_of, schema_of_any},
     sql::{Statements as _, cell},
 };
 
 use crate::{
     SchemaState, StoreResult,
-    copy_mark::{CopyEnd, CopyMark, DESK, Occupant, UNFINISHED_COPY, require_current},
-    portable::{AUDIT_START, PortableCell, PortableColumn, PortableRow, PortableTable, TABLES},
-    stored_row::StoredRow,
+    cells::{SqlCell, ToCell as _},
+    portable::{
+        AUDIT_START, CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableColumn, PortableRow, PortableTable,
+        UNFINISHED_COPY, require_current,
+    },
+    sql::{StoreRows, on_sqlite},
 };
 
 /// One end of a copy. Nobody else opens the directory meanwhile.
@@ -66,7 +68,7 @@ impl SqliteEnd {
             _ => None,
         };
         let occupant =
-            Occupant::of(schema, copy_mark::read(&conn)?, desk).map_err(|error| error.of(&file.display()))?;
+            Occupant::of(schema, migrate::read_mark(&conn)?, desk).map_err(|error| error.of(&file.display()))?;
         Ok(Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), occupant, _gate: gate })
     }
 
@@ -87,21 +89,21 @@ impl SqliteEnd {
     }
 
     /// A cell as it is stored: words and ids that alerts share stand for themselves once.
-    fn stored(&mut self, column: &PortableColumn, cell: &PortableCell) -> StoreResult<Value> {
+    fn stored<'c>(&mut self, column: &PortableColumn, cell: &'c PortableCell) -> StoreResult<SqlCell<'c>> {
         Ok(match (column.kind.as_str(), cell) {
-            ("word", PortableCell::Text(word)) => Value::Integer(self.dictionary.words.intern(&self.conn, word)?),
-            ("reference", PortableCell::Bytes(id)) => Value::Integer(self.dictionary.ids.intern(&self.conn, id)?),
-            (_, cell) => plain(cell),
+            ("word", PortableCell::Text(word)) => SqlCell::Number(self.dictionary.words.intern(&self.conn, word)?),
+            ("reference", PortableCell::Bytes(id)) => SqlCell::Number(self.dictionary.ids.intern(&self.conn, id)?),
+            (_, cell) => cell.cell(),
         })
     }
 
     /// Adds an alert's text to the search indexes.
     fn index_text(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
         let text = table.search_text(row);
-        let key = plain(&row[0]);
+        let key = row[0].cell();
         let kept = "INSERT INTO alert_search (alert, organization, text)
             SELECT key, organization, ?2 FROM alert WHERE key = ?1";
-        self.conn.run(kept, (&key, &text))?;
+        self.conn.run(kept, (key, &text))?;
         self.conn.run("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)", (key, text))?;
         Ok(())
     }
@@ -113,45 +115,13 @@ impl CopyEnd for SqliteEnd {
         &self.occupant
     }
 
-    async fn fact(&self, name: &str) -> StoreResult<Option<Vec<u8>>> {
-        fact(&self.conn, name)
+    fn store_rows(&mut self) -> StoreRows<'_> {
+        on_sqlite(&mut self.conn)
     }
 
     /// The holder of the gate is alone.
-    async fn lock(&self, _number: i64) -> StoreResult<bool> {
+    async fn lock(&mut self, _number: i64) -> StoreResult<bool> {
         Ok(true)
-    }
-
-    async fn tables(&self) -> StoreResult<Vec<PortableTable>> {
-        let columns = "SELECT name, pk > 0, CASE
-                WHEN ?1 = 'alert' AND name IN ('provider', 'type', 'status', 'outcome') THEN 'word'
-                WHEN ?1 = 'alert' AND name IN ('company', 'enrollment') THEN 'reference' ELSE type END
-            FROM pragma_table_info(?1) WHERE name <> 'changed' ORDER BY pk = 0, pk, name";
-        let of = |name: &'static str| {
-            let columns = self.conn.all(columns, [name], |row| {
-                Ok(PortableColumn { name: row.get(0)?, is_key: row.get(1)?, kind: row.get(2)? })
-            })?;
-            let rows: i64 = self.conn.one(&format!("SELECT count(*) FROM {name}"), [], cell)?;
-            Ok(PortableTable { name, columns, rows: rows.unsigned_abs() })
-        };
-        TABLES.into_iter().map(of).collect()
-    }
-
-    async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
-        let read = |column: &PortableColumn| match (column.kind.as_str(), &column.name) {
-            (kind @ ("word" | "reference"), name) => format!("(SELECT value FROM {kind} WHERE key = t.{name})"),
-            (_, name) => format!("t.{name}"),
-        };
-        let places: Vec<String> = table.key().zip(1..).map(|(_, place)| format!("?{place}")).collect();
-        let sql = table.next_rows(read, after.map(|_| places.as_slice()));
-        let behind = after.into_iter().flatten().take(places.len()).map(plain);
-        self.conn.all(&sql, params_from_iter(behind), |row| {
-            (0..table.columns.len()).map(|place| Ok(StoredRow::Sqlite(row).get(place)?)).collect()
-        })
-    }
-
-    async fn newest_entry(&self) -> StoreResult<i64> {
-        Ok(self.conn.first("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", [], cell)?.unwrap_or(0))
     }
 
     /// Its directory is shut.
@@ -163,7 +133,7 @@ impl CopyEnd for SqliteEnd {
         if matches!(self.occupant, Occupant::Copy(_)) {
             self.remove()?;
         }
-        copy_mark::put(&self.conn, mark)?;
+        migrate::put_mark(&self.conn, mark)?;
         let _mode: String = self.conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         migrate(&mut self.conn, &self.file, MIGRATIONS, &|_| ())?;
         Ok(self.conn.execute_batch(CHECKPOINTS)?)
@@ -173,15 +143,15 @@ impl CopyEnd for SqliteEnd {
         // The beginning of the audit log is there already, and no trigger lets it be changed.
         let insert = if table.name == AUDIT_START { "INSERT OR REPLACE" } else { "INSERT" };
         let mut names = table.names();
-        let changed = ["alert", "event"].contains(&table.name).then_some(Value::Integer(1));
+        let changed = ["alert", "event"].contains(&table.name).then_some(SqlCell::Number(1));
         names.extend(changed.iter().map(|_| "changed"));
         let places = vec!["?"; names.len()].join(", ");
         let insert = format!("{insert} INTO {} ({}) VALUES ({places})", table.name, names.join(", "));
         self.conn.execute_batch("BEGIN IMMEDIATE")?;
         for row in rows {
             let cells = table.columns.iter().zip(row).map(|(column, cell)| self.stored(column, cell));
-            let mut values: Vec<Value> = cells.collect::<StoreResult<_>>()?;
-            values.extend(changed.clone());
+            let mut values: Vec<SqlCell<'_>> = cells.collect::<StoreResult<_>>()?;
+            values.extend(changed);
             self.conn.run(&insert, params_from_iter(values))?;
             if table.name == "alert" {
                 self.index_text(table, row)?;
@@ -229,13 +199,4 @@ fn open_target(file: &Path) -> StoreResult<Connection> {
 
 fn fact(conn: &Connection, name: &str) -> StoreResult<Option<Vec<u8>>> {
     conn.first("SELECT value FROM fact WHERE name = ?1", [name], cell)
-}
-
-fn plain(cell: &PortableCell) -> Value {
-    match cell {
-        PortableCell::Null => Value::Null,
-        PortableCell::Number(number) => Value::Integer(*number),
-        PortableCell::Text(text) => Value::Text(text.clone()),
-        PortableCell::Bytes(bytes) => Value::Blob(bytes.clone()),
-    }
 }

@@ -19,7 +19,7 @@ use super::{
     worker::Worker,
     writer::Shared,
 };
-use crate::StoreResult;
+use crate::{StoreResult, tell_newer};
 
 const INTERVAL: Duration = Duration::from_millis(250);
 
@@ -63,11 +63,7 @@ fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped
         match newer {
             Ok((version, number)) => {
                 seen = Some(version);
-                changes.send_if_modified(|known| {
-                    let newer = number > *known;
-                    *known = number.max(*known);
-                    newer
-                });
+                tell_newer(changes, number);
             }
             // Asked again in a moment.
             Err(error) => tracing::debug!(%error, "the database did not tell whether it changed"),

@@ -62,13 +62,6 @@ pub(crate) struct Unit<'a> {
     pub(crate) change: i64,
 }
 
-impl Unit<'_> {
-    /// This process.
-    pub(super) fn own(&self) -> InstanceId {
-        self.shared.instances.own()
-    }
-}
-
 /// SQLite's part of a unit of work that is written once, beside its connection.
 pub(crate) struct Memory<'u> {
     pub(crate) shared: &'u Shared,

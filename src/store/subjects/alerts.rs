@@ -1,17 +1,24 @@
 //! Alerts: lists, searches and statistics, ingest, and expiry. Each database finds and writes many rows in its own best
 //! way.
+//!
+//! Alerts that may be on one payment: found by index, judged by the domain.
 
-use super::{alike, outbox::recipients};
+use std::collections::BTreeSet;
+
+use super::outbox::recipients;
 use crate::{
-    alert_rows::{NO_DAY, SUMS, currency_sum, notices, word, word_key},
+    alert_rows::{ChangedAlert, NO_DAY, SUMS, Stored, currency_sum, notices, word, word_key},
+    cells::{StoredRow, cell},
     domain::{
-        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Calendar, Count,
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, Calendar, Count,
         CurrencySum, FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert, audit::AuditNote,
         time::Timestamp,
     },
-    postgres, sqlite,
+    error::Work,
+    postgres,
+    sql::{KEYS, listed},
+    sqlite,
     units::{UnitContext, UnitOfWork, Way, units},
-    work::Work,
 };
 
 /// A unit of work that each database does in its own way: on SQLite as its reader or its writer does.
@@ -55,17 +62,13 @@ units! {
 
     /// One alert.
     async fn get_alert(organization: OrganizationId, id: AlertId) -> Option<SharedAlert> {
-        Way::AtOnce => |unit| either!(
-            unit,
-            with_reader(|side| sqlite::list::get(side, *organization, *id)),
-            |side| postgres::list::get(side, *organization, *id)
-        )
+        Way::AtOnce => |unit| get(unit, *organization, *id)
     }
 
     /// Returns each of these alerts that exists, with the newest others that agree with it. They agree in card digits
     /// and amount, in acquirer's reference or in authorization code. The caller judges which are duplicates.
     async fn alike(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)> {
-        Way::List(Some(organization)) => |unit| alike::alike(unit, *organization, ids)
+        Way::List(Some(organization)) => |unit| alike(unit, *organization, ids)
     }
 
     /// Number of alerts of the organization.
@@ -110,7 +113,7 @@ units! {
     ) -> Vec<CurrencySum> {
         Way::List(Some(organization)) => |unit| either!(
             unit,
-            with_reader(|side| sqlite::sums::sums(side, *organization, filter, *now)),
+            with_reader(|side| sqlite::insights::sums(side, *organization, filter, *now)),
             |side| postgres::list::sums(side, *organization, filter, *now)
         )
     }
@@ -133,30 +136,18 @@ units! {
     /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most
     /// `limit`. Returns their number.
     async fn expire_due(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMuch => |unit| either!(
-            unit,
-            with_sqlite(|side| sqlite::expiry::expire_due(side, *now, *limit)),
-            |side| postgres::expiry::expire_due(side, *now, *limit)
-        )
+        Way::VisibleMuch => |unit| change_each(unit, lapsed, *now, *limit, Alert::expire)
     }
 
     /// Moves at most `limit` alerts back to OPEN that expired by a clock that has been set back since. Their deadline
     /// is still to come. Returns their number.
     async fn undo_expiry(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMuch => |unit| either!(
-            unit,
-            with_sqlite(|side| sqlite::expiry::undo(side, *now, *limit)),
-            |side| postgres::expiry::undo(side, *now, *limit)
-        )
+        Way::VisibleMuch => |unit| change_each(unit, expired_early, *now, *limit, Alert::undo_expiry)
     }
 
     /// The earliest deadline that [`AlertStore::expire_due`] waits for.
     async fn next_deadline() -> Option<Timestamp> {
-        Way::Look => |unit| either!(
-            unit,
-            with_sqlite(|side| sqlite::expiry::next_deadline(side)),
-            |side| postgres::expiry::next_deadline(&side.conn)
-        )
+        Way::Look => |unit| next_deadline(unit)
     }
 }
 
@@ -186,6 +177,15 @@ fn is_told_by_counts(filter: &AlertFilter) -> bool {
         return false;
     };
     companies.is_empty() && conditions.is_empty()
+}
+
+/// One alert of an organization. SQLite keeps those that were read lately.
+async fn get(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId) -> Work<Option<SharedAlert>> {
+    if let UnitContext::Sqlite(_) = &unit.database {
+        return unit.with_reader(|reader| sqlite::list::get(reader, organization, id));
+    }
+    let Some(organization) = unit.organization(organization).await? else { return Ok(None) };
+    Ok(unit.alert_by_id(organization, id).await?.map(|stored| stored.alert.into()))
 }
 
 /// Ingests alerts, all in one unit of work. Each database has its own way with many rows at once.
@@ -252,4 +252,119 @@ async fn at_risk(
         Ok(AtRisk { alerts, money })
     })
     .await
+}
+
+/// OPEN alerts without outcome and without a running resolution, as a FROM and the beginning of a WHERE. SQLite finds
+/// them by organization.
+fn lapsing() -> String {
+    format!(
+        "alert a/*-*/ INDEXED BY alert_by_open_deadline/*+*/
+        WHERE a.status = {} AND a.open_deadline IS NOT NULL/*-*/ AND a.organization = g.key/*+*/
+        AND NOT EXISTS (SELECT 1 FROM resolution_attempt r WHERE r.organization = a.organization AND r.alert = a.key
+            AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
+        word_key(AlertStatus::Open.as_str())
+    )
+}
+
+/// Those of them whose deadline is over at ?1.
+fn lapsed() -> String {
+    format!("{} AND a.open_deadline <= ?1", lapsing())
+}
+
+/// Alerts that are EXPIRED since a deadline that is still to come at ?1.
+fn expired_early() -> String {
+    format!(
+        "alert a/*-*/ INDEXED BY alert_by_expired_at/*+*/
+        WHERE a.expired_at > ?1 AND a.expired_at IS NOT NULL/*-*/ AND a.organization = g.key/*+*/
+        AND a.status = {} AND a.outcome IS NULL AND a.deadline = a.expired_at",
+        word_key(AlertStatus::Expired.as_str())
+    )
+}
+
+/// Makes this change to the alerts that are found so. Alerts that another process has locked are left for the next
+/// time.
+async fn change_each(
+    unit: &UnitOfWork<'_>,
+    found: fn() -> String,
+    now: Timestamp,
+    limit: u32,
+    change: fn(&mut Alert, Timestamp),
+) -> Work<u64> {
+    let found = format!("SELECT a.organization, a.key FROM /*-*/organization g CROSS JOIN /*+*/{}", found());
+    let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
+    let locked = format!("{found} LIMIT ?2/*+ FOR NO KEY UPDATE OF a SKIP LOCKED*/");
+    let mut due = unit.all(&locked, &[&now, &limit], read).await?;
+    if let (UnitContext::Postgres(_), false) = (&unit.database, due.is_empty()) {
+        // Checked again under the lock: its holder before may have begun a resolution of it.
+        let keys: Vec<i64> = due.iter().map(|(_, key)| *key).collect();
+        let again = format!("{found} AND a.key IN {}", KEYS.replace("?1", "?2"));
+        due = unit.all(&again, &[&now, &listed(&keys)], read).await?;
+    }
+    due.sort_unstable();
+    for of_one in due.chunk_by(|(one, _), (next, _)| one == next) {
+        let (organization, keys) = (of_one[0].0, of_one.iter().map(|(_, key)| *key).collect::<Vec<_>>());
+        let changed = unit.alerts_by_keys(&keys).await?.into_iter().map(|Stored { key, alert: before }| {
+            let mut after = before.clone();
+            change(&mut after, now);
+            ChangedAlert { key, before, after }
+        });
+        let changed: Vec<ChangedAlert> = changed.collect();
+        match &unit.database {
+            UnitContext::Sqlite(_) => {
+                unit.with_sqlite(|unit| sqlite::ingest::store_expiries(unit, organization, &changed))?;
+            }
+            UnitContext::Postgres(side) => {
+                postgres::rows::store_expiries(&side.conn, organization, &changed).await?;
+            }
+        }
+    }
+    Ok(due.len() as u64)
+}
+
+/// The earliest deadline that expiry waits for.
+async fn next_deadline(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
+    let earliest = format!(
+        "SELECT /*-*/min((SELECT /*+*/a.open_deadline FROM {} ORDER BY a.open_deadline \
+         LIMIT 1/*-*/)) FROM organization g/*+*/",
+        lapsing()
+    );
+    Ok(unit.first(&earliest, &[], cell::<Option<Timestamp>>).await?.flatten())
+}
+
+/// Number of rows that are read of each kind of agreement, the newest first.
+const MOST: i64 = 200;
+
+const BY_CARD: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_card/*+*/
+    WHERE organization = ?1 AND card_last_four = ?2 AND card_last_four <> '' AND amount_micros = ?3
+    ORDER BY key DESC LIMIT ?4";
+const BY_ARN: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_arn/*+*/
+    WHERE organization = ?1 AND acquirer_reference_number = ?2 ORDER BY key DESC LIMIT ?3";
+const BY_AUTH_CODE: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_auth_code/*+*/
+    WHERE organization = ?1 AND auth_code = ?2 ORDER BY key DESC LIMIT ?3";
+
+/// Each of these alerts that exists, with those that agree with it in something.
+pub(super) async fn alike(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    ids: &[AlertId],
+) -> Work<Vec<(Alert, Vec<Alert>)>> {
+    let Some(owner) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let Some(Stored { key, alert }) = unit.alert_by_id(owner, *id).await? else { continue };
+        let mut keys: BTreeSet<i64> = BTreeSet::new();
+        if let Some(micros) = alert.amount.and_then(Amount::micros) {
+            keys.extend(unit.all(BY_CARD, &[&owner, &alert.card_last_four, &micros, &MOST], cell::<i64>).await?);
+        }
+        for (sql, reference) in [(BY_ARN, alert.known_arn()), (BY_AUTH_CODE, alert.known_auth_code())] {
+            if let Some(reference) = reference {
+                keys.extend(unit.all(sql, &[&owner, &reference, &MOST], cell::<i64>).await?);
+            }
+        }
+        keys.remove(&key);
+        let keys: Vec<i64> = keys.into_iter().collect();
+        let others = unit.alerts_by_keys(&keys).await?;
+        found.push((alert, others.into_iter().map(|stored| stored.alert).collect()));
+    }
+    Ok(found)
 }

@@ -10,6 +10,7 @@ use super::outbox::recipients;
 pub use crate::domain::attempt::Claim;
 use crate::{
     StoreError, StoreResult,
+    cells::{StoredRow, cell},
     domain::{
         Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId,
         Present, Resolution, ResolutionAttempt, ResolutionParts,
@@ -20,12 +21,11 @@ use crate::{
         audit::AuditNote,
         time::Timestamp,
     },
-    postgres::outcomes as on_postgres,
+    error::Work,
+    postgres::rows as on_postgres,
     sql::BoundValues,
-    sqlite::outcomes as on_sqlite,
-    stored_row::{StoredRow, cell},
+    sqlite::ingest as on_sqlite,
     units::{UnitContext, UnitOfWork, Way, units},
-    work::Work,
 };
 
 /// A claim on the one running resolution of an alert (reliability, step 2).
@@ -160,14 +160,6 @@ units! {
     }
 }
 
-/// Reads an alert by its row's key.
-async fn read_alert(unit: &UnitOfWork<'_>, key: i64) -> Work<Box<Alert>> {
-    match &unit.database {
-        UnitContext::Sqlite(_) => Ok(Box::new(unit.with_sqlite(|unit| on_sqlite::read(unit, key))?)),
-        UnitContext::Postgres(unit) => Ok(Box::new(on_postgres::read(unit, key).await?)),
-    }
-}
-
 /// Claims the one running resolution of an alert.
 async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
     let Some(organization) = unit.organization(request.organization).await? else { return Ok(Claim::NotFound) };
@@ -177,11 +169,11 @@ async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
     };
     // Sent without waiting for each other's answers.
     let (alert, uses, holder) = try_join!(
-        read_alert(unit, key),
+        unit.alert(key),
         key_uses(unit, organization, key, request),
         holder(unit, organization, key, request.now)
     )?;
-    let alert = match grant(alert, &uses, holder) {
+    let alert = match grant(Box::new(alert), &uses, holder) {
         Ok(alert) => alert,
         Err(answer) => return Ok(answer),
     };
@@ -275,8 +267,8 @@ async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Atte
         })
     };
     let by_id: BoundValues<'_> = &[&id];
-    let (attempt, alert) = try_join!(unit.first(attempt, by_id, read), read_alert(unit, alert))?;
-    Ok(attempt.map(|attempt| (attempt, alert)))
+    let (attempt, alert) = try_join!(unit.first(attempt, by_id, read), unit.alert(alert))?;
+    Ok(attempt.map(|attempt| (attempt, Box::new(alert))))
 }
 
 fn read_state(word: &str) -> StoreResult<AttemptState> {
@@ -327,10 +319,12 @@ async fn store_outcome(
     match &unit.database {
         UnitContext::Sqlite(_) => {
             let to = recipients(unit, attempt.organization).await?;
-            unit.with_sqlite(|unit| on_sqlite::store(unit, of, &mut alert, said, request.attempt, request.now, &to))?;
+            unit.with_sqlite(|unit| {
+                on_sqlite::store_outcome(unit, of, &mut alert, said, request.attempt, request.now, &to)
+            })?;
         }
         UnitContext::Postgres(unit) => {
-            on_postgres::store(unit, of, &mut alert, said, request.attempt, request.now).await?;
+            on_postgres::store_outcome(unit, of, &mut alert, said, request.attempt, request.now).await?;
         }
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;
@@ -410,7 +404,7 @@ async fn claim_due(
             Ok((row.get(7)?, claimed))
         });
         for (alert, claimed) in claimed.await? {
-            taken.push(ClaimedAttempt { alert: *read_alert(unit, alert).await?, ..claimed });
+            taken.push(ClaimedAttempt { alert: unit.alert(alert).await?, ..claimed });
         }
     }
     Ok(taken)
@@ -518,7 +512,7 @@ async fn settle(
             end_attempt(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into()).await?;
         }
     }
-    Ok(Settled::Done(read_alert(unit, attempt.alert).await?))
+    Ok(Settled::Done(Box::new(unit.alert(attempt.alert).await?)))
 }
 
 /// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.

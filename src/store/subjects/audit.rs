@@ -10,10 +10,10 @@ use crate::{
         redact,
         time::Timestamp,
     },
+    error::Work,
     postgres::chain,
     sql::StoreRows,
     units::{UnitContext, UnitOfWork, Units, Way, units},
-    work::Work,
 };
 
 units! {

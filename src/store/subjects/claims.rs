@@ -2,18 +2,21 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use chrono::TimeDelta;
+
 use super::endpoints::{self, SendTarget};
 use crate::{
     StoreError,
+    alert_rows::micros,
+    cells::{StoredRow, cell},
     domain::{
-        DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret, time::Timestamp, webhook::schedule::fair,
+        DeliveryId, EndpointAuth, EndpointId, EventId, InstanceId, OrganizationId, Secret, clock,
+        time::Timestamp,
+        webhook::schedule::{DeliveryEnd, fair, sendable_at},
     },
-    due::{InHand, Leased, Waiting},
-    postgres::due as on_postgres,
-    sqlite::due as on_sqlite,
-    stored_row::cell,
-    units::{UnitContext, UnitOfWork},
-    work::Work,
+    error::Work,
+    sql::{KEYS, listed},
+    units::UnitOfWork,
 };
 
 /// A leased delivery.
@@ -53,11 +56,7 @@ pub(super) async fn claim(
         return Ok(Vec::new());
     }
     unit.lock("SELECT name FROM turnstile WHERE name = 'deliveries'/*+ FOR UPDATE*/", &[]).await?;
-    let term = lease_until - now;
-    let InHand { of_endpoints, of_organizations } = match &unit.database {
-        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::in_hand(unit, now, term))?,
-        UnitContext::Postgres(side) => on_postgres::in_hand(side, now, term).await?,
-    };
+    let InHand { of_endpoints, of_organizations } = in_hand(unit, now, lease_until - now).await?;
     // A delivery that waits since a moment to come was put off by a clock that has been set back since.
     let set_back = "UPDATE delivery SET due = ?1, since = ?1
         WHERE key IN (SELECT key FROM delivery WHERE state = 'pending' AND since > ?1/*+ FOR UPDATE SKIP LOCKED*/)";
@@ -65,7 +64,7 @@ pub(super) async fn claim(
     let targets = endpoints::with_due_deliveries(unit, now).await?;
     let targets: Vec<SendTarget> = targets.into_iter().filter(|target| !skip.contains(&target.id)).collect();
     let mut candidates = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
+    for target in &targets {
         // One endpoint after the other: what waits for a hanging one costs the others nothing.
         let leased = of_endpoints.get(&target.key).copied().unwrap_or_default();
         let mut room = per_endpoint.saturating_sub(leased).min(limit);
@@ -74,39 +73,120 @@ pub(super) async fn claim(
         }
         each_waiting(unit, target.key, Some(now), |delivery| {
             if delivery.sendable_at <= now {
-                candidates.push((delivery.due, delivery.key, index));
+                candidates.push((delivery.due, delivery.key, target));
                 room -= 1;
             }
             room > 0 && delivery.due <= now
         })
         .await?;
     }
-    candidates.sort_unstable();
-    let candidates = fair(candidates, |(_, _, index)| targets[*index].organization, of_organizations, limit as usize);
-    let keys: Vec<i64> = candidates.iter().map(|(_, key, _)| *key).collect();
-    let mut leased: HashMap<i64, Leased> = match &unit.database {
-        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::lease_all(unit, &keys, now, lease_until))?,
-        UnitContext::Postgres(side) => on_postgres::lease_all(side, &keys, now, lease_until).await?,
+    candidates.sort_unstable_by_key(|(due, key, _)| (*due, *key));
+    let candidates = fair(candidates, |(.., target)| target.organization, of_organizations, limit as usize);
+    let targets: Vec<(i64, &SendTarget)> = candidates.into_iter().map(|(_, key, target)| (key, target)).collect();
+    lease_all(unit, &targets, now, lease_until).await
+}
+
+/// Number of leased deliveries, by endpoint and by organization.
+#[derive(Default)]
+struct InHand {
+    of_endpoints: HashMap<i64, u32>,
+    of_organizations: HashMap<OrganizationId, u32>,
+}
+
+/// Deliveries to one endpoint that were leased together: a claim happens often, and while much is in flight.
+struct LeasedTogether {
+    endpoint: i64,
+    organization: OrganizationId,
+    until: Option<Timestamp>,
+    instance: Option<InstanceId>,
+    count: u32,
+    is_disabled: bool,
+    owner_dead: bool,
+}
+
+/// Number of leased deliveries, after those of a dead process or past their lease have become pending again; leases are
+/// given for so long.
+async fn in_hand(unit: &UnitOfWork<'_>, now: Timestamp, term: TimeDelta) -> Work<InHand> {
+    let leased = format!(
+        "SELECT e.key, o.id, l.lease_until, l.instance, l.deliveries, e.disabled_at IS NOT NULL, {}
+        FROM (SELECT endpoint, lease_until, instance, count(*) AS deliveries
+            FROM delivery/*-*/ INDEXED BY delivery_leased/*+*/
+            WHERE state = 'leased' GROUP BY endpoint, lease_until, instance) l
+        JOIN endpoint e ON e.key = l.endpoint JOIN organization o ON o.key = e.organization",
+        unit.dead("l.instance")
+    );
+    let read = |row: &StoredRow<'_>| {
+        Ok(LeasedTogether {
+            endpoint: row.get(0)?,
+            organization: row.get(1)?,
+            until: row.get(2)?,
+            instance: row.get(3)?,
+            count: row.get(4)?,
+            is_disabled: row.get(5)?,
+            owner_dead: unit.is_dead(row, 6)?,
+        })
     };
-    let mut due = Vec::with_capacity(leased.len());
-    for (_, key, index) in candidates {
-        let Some(Leased { delivery, generation, attempt, event, body }) = leased.remove(&key) else { continue };
-        let target = targets.get(index).ok_or_else(|| StoreError::Corrupt("a delivery to nowhere".to_owned()))?;
-        due.push(DueDelivery {
-            delivery,
-            generation,
-            event,
-            body,
-            attempt,
+    let mut in_hand = InHand::default();
+    for leased in unit.all(&leased, &[], read).await? {
+        if clock::is_held(leased.until, term, leased.owner_dead, now) {
+            *in_hand.of_endpoints.entry(leased.endpoint).or_default() += leased.count;
+            *in_hand.of_organizations.entry(leased.organization).or_default() += leased.count;
+            continue;
+        }
+        let end = DeliveryEnd::waiting(leased.is_disabled, now);
+        let pending = "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, \
+                state = ?4, given_up_at = ?5
+            WHERE key IN (SELECT key FROM delivery WHERE state = 'leased' AND endpoint = ?1
+                AND lease_until IS NOT DISTINCT FROM ?2 AND instance IS NOT DISTINCT FROM ?3
+                /*+ORDER BY key FOR UPDATE SKIP LOCKED*/)";
+        let LeasedTogether { endpoint, until, instance, .. } = leased;
+        unit.run(pending, &[&endpoint, &until, &instance, &end.state.as_str(), &end.given_up_at]).await?;
+    }
+    Ok(in_hand)
+}
+
+/// Leases deliveries, each with its endpoint, in that order; not those that have been cancelled meanwhile or that
+/// another process has locked.
+async fn lease_all(
+    unit: &UnitOfWork<'_>,
+    deliveries: &[(i64, &SendTarget)],
+    now: Timestamp,
+    until: Timestamp,
+) -> Work<Vec<DueDelivery>> {
+    if deliveries.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lease = format!(
+        "UPDATE delivery SET state = 'leased', generation = generation + 1, lease_until = ?2, instance = ?3, since = ?4
+        WHERE key IN (SELECT key FROM delivery WHERE key IN {KEYS} AND state = 'pending'
+            /*+ORDER BY key FOR UPDATE SKIP LOCKED*/)
+        RETURNING key, id, generation, attempts - earlier_attempts + 1,
+            (SELECT e.id FROM event e WHERE e.key = event), (SELECT e.body FROM event e WHERE e.key = event)"
+    );
+    let keys: Vec<i64> = deliveries.iter().map(|(key, _)| *key).collect();
+    let read = |row: &StoredRow<'_>| {
+        let key: i64 = row.get(0)?;
+        let place = keys.iter().position(|known| *known == key);
+        let place = place.ok_or_else(|| StoreError::Corrupt("a delivery to nowhere".to_owned()))?;
+        let (_, target) = deliveries[place];
+        let due = DueDelivery {
+            delivery: row.get(1)?,
+            generation: row.get(2)?,
+            attempt: row.get(3)?,
+            event: row.get(4)?,
+            body: row.get(5)?,
             organization: target.organization,
             endpoint: target.id,
             url: target.url.clone(),
             auth: target.auth.clone(),
             signing: Arc::clone(&target.signing),
             ca_certificate: Arc::clone(&target.ca_certificate),
-        });
-    }
-    Ok(due)
+        };
+        Ok((place, due))
+    };
+    let mut leased = unit.all(&lease, &[&listed(&keys), &until, &unit.own(), &now], read).await?;
+    leased.sort_unstable_by_key(|(place, _)| *place);
+    Ok(leased.into_iter().map(|(_, due)| due).collect())
 }
 
 /// Time at which the next pending delivery can be sent.
@@ -128,15 +208,45 @@ pub(super) async fn next(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
     Ok(earliest)
 }
 
+/// A pending delivery, and the time from which it can be sent.
+struct Waiting {
+    due: Timestamp,
+    key: i64,
+    sendable_at: Timestamp,
+}
+
+/// Most pending deliveries that are read at once.
+const MOST_AT_ONCE: u32 = 1_024;
+
 /// Gives the pending deliveries to an endpoint to `take`, by the moment at which they are due, until it wants no more.
+/// Few are read at first: mostly that is enough.
 async fn each_waiting(
     unit: &UnitOfWork<'_>,
     endpoint: i64,
     now: Option<Timestamp>,
-    take: impl FnMut(&Waiting) -> bool + Send,
+    mut take: impl FnMut(&Waiting) -> bool + Send,
 ) -> Work<()> {
-    match &unit.database {
-        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::each_waiting(unit.conn, endpoint, now, take)),
-        UnitContext::Postgres(side) => on_postgres::each_waiting(&side.conn, endpoint, now, take).await,
+    let pending = "SELECT d.due, d.key, d.at, d.kind = 'alert.resolved' AND EXISTS (
+            SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = 'alert.created'
+            AND c.state IN ('pending', 'leased'))
+        FROM delivery d/*-*/ INDEXED BY delivery_pending/*+*/
+        WHERE d.endpoint = ?1 AND d.state = 'pending' AND (d.due, d.key) > (?2, ?3)
+        ORDER BY d.due, d.key LIMIT ?4";
+    let (mut due, mut key, mut at_once) = (i64::MIN, i64::MIN, 16);
+    loop {
+        let found = unit
+            .all(pending, &[&endpoint, &due, &key, &at_once], |row| {
+                let (due, recorded) = (row.get(0)?, row.get(2)?);
+                let sendable_at = sendable_at(due, recorded, row.get(3)?, now.unwrap_or(recorded));
+                Ok(Waiting { due, key: row.get(1)?, sendable_at })
+            })
+            .await?;
+        if !found.iter().all(&mut take) || found.len() < at_once as usize {
+            return Ok(());
+        }
+        if let Some(last) = found.last() {
+            (due, key) = (micros(last.due), last.key);
+        }
+        at_once = (4 * at_once).min(MOST_AT_ONCE);
     }
 }

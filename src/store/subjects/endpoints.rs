@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     StoreError,
+    cells::{StoredRow, cell},
     domain::{
         Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
         audit::AuditNote,
@@ -19,11 +20,9 @@ use crate::{
         url::{EndpointUrl, PlainHttp},
         webhook::schedule::{BY_OPERATOR, Failing, REMOVED},
     },
-    encryption::Seal,
-    sealed::{self, CHECK},
-    stored_row::{StoredRow, cell},
+    encryption::{self, CHECK, Seal},
+    error::Work,
     units::{UnitOfWork, Way, units},
-    work::Work,
 };
 
 /// Target of a delivery: address, authentication and signing secrets of an endpoint.
@@ -100,8 +99,8 @@ async fn add(
         return Ok(None);
     }
     let id = EndpointId::generate();
-    let (auth, header, credential) = sealed::credential(seal, &id, &endpoint.auth)?;
-    let (url, sealed_url) = sealed::address(seal, &id, &endpoint.url)?;
+    let (auth, header, credential) = encryption::credential(seal, &id, &endpoint.auth)?;
+    let (url, sealed_url) = encryption::address(seal, &id, &endpoint.url)?;
     let certificate = endpoint.ca_certificate.to_string();
     let added = "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, \
             ca_certificate)
@@ -195,11 +194,11 @@ async fn change_endpoint(
     let mut change = change.of(&before);
     change.url = change.url.filter(|url| url.reveal() != known.reveal());
     if let Some(url) = &change.url {
-        let (url, sealed) = sealed::address(seal, &id, url)?;
+        let (url, sealed) = encryption::address(seal, &id, url)?;
         unit.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", &[&key, &url, &sealed]).await?;
     }
     if let Some(auth) = &change.auth {
-        let (auth, header, sealed) = sealed::credential(seal, &id, auth)?;
+        let (auth, header, sealed) = encryption::credential(seal, &id, auth)?;
         let changed = "UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1";
         unit.run(changed, &[&key, &auth, &header, &sealed]).await?;
     }
@@ -303,11 +302,11 @@ async fn target(
 
 /// The whole address, from the columns `url` and `sealed_url`.
 fn whole(row: &StoredRow<'_>, url: usize, column: usize, id: EndpointId, seal: &Seal) -> Work<Secret> {
-    Ok(sealed::open_address(seal, &id, row.get(url)?, row.get(column)?)?)
+    Ok(encryption::open_address(seal, &id, row.get(url)?, row.get(column)?)?)
 }
 
 fn auth(row: &StoredRow<'_>, id: EndpointId, seal: &Seal) -> Work<EndpointAuth> {
-    Ok(sealed::open_credential(seal, &id, row.get(3)?, row.get(4)?)?)
+    Ok(encryption::open_credential(seal, &id, row.get(3)?, row.get(4)?)?)
 }
 
 /// Disables an endpoint, and cancels its pending deliveries.
@@ -378,7 +377,7 @@ async fn rotate_secret(
         };
     }
     let id = Uuid::new_v4();
-    let sealed = sealed::signing_secret(&seal, id.as_bytes(), secret)?;
+    let sealed = encryption::signing_secret(&seal, id.as_bytes(), secret)?;
     let added = "INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)";
     unit.run(added, &[&id, &endpoint, &sealed, &now]).await?;
     Ok(true)
@@ -407,7 +406,7 @@ async fn all(unit: &UnitOfWork<'_>, endpoint: i64) -> Work<Vec<Known>> {
         format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC");
     unit.all(&secrets, &[&endpoint], |row| {
         let id: Uuid = row.get(1)?;
-        let secret = sealed::open_signing_secret(&unit.seal_of(row, 4)?, id.as_bytes(), row.get(2)?)?;
+        let secret = encryption::open_signing_secret(&unit.seal_of(row, 4)?, id.as_bytes(), row.get(2)?)?;
         Ok(Known { key: row.get(0)?, secret, ends_at: row.get(3)? })
     })
     .await

@@ -3,13 +3,13 @@
 
 use crate::{
     alert_rows::{DAY_MICROS, NO_DAY, SUMS, currency_sum, micros, moment, notices, word, word_key, word_keys},
+    cells::{StoredRow, cell},
     domain::{
         AlertStatus, AlertType, Calendar, CurrencySum, Insights, Lapsing, Provider,
         insights::{InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon},
         time::Timestamp,
     },
-    stored_row::{StoredRow, cell},
-    work::Work,
+    error::Work,
 };
 
 /// The alerts within a filter, as a database finds them.

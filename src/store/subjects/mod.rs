@@ -2,14 +2,12 @@
 
 pub(super) mod access;
 pub(super) mod alerts;
-mod alike;
 pub(super) mod attempts;
 pub(super) mod audit;
 pub(super) mod claims;
 pub(super) mod deliveries;
 pub(super) mod endpoints;
 pub(super) mod insights;
-pub(super) mod named;
 pub(super) mod networks;
 pub(super) mod organizations;
 pub(super) mod outbox;

@@ -4,9 +4,9 @@
 
 use crate::{
     domain::{Provider, clock, time::Timestamp},
+    error::Work,
     sql::StoreRows,
     units::{UnitOfWork, Way, units},
-    work::Work,
 };
 
 /// Lease on a source of alerts: permission to pull from it until the lease ends.

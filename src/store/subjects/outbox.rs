@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::{
     claims::{self, DueDelivery},
-    deliveries::{self, Redelivery},
+    deliveries::{self, AttemptRecord, Redelivery},
     endpoints,
 };
 use crate::{
+    cells::cell,
     domain::{
         DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, NextStep,
         OrganizationId,
@@ -15,12 +16,9 @@ use crate::{
         time::Timestamp,
         webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES},
     },
-    postgres::due as on_postgres,
-    sql::StoreRows,
-    stored_row::cell,
-    tries::{self, AttemptRecord},
-    units::{UnitContext, UnitOfWork, Way, units},
-    work::Work,
+    error::Work,
+    sql::{StoreRows, listed},
+    units::{UnitOfWork, Way, units},
 };
 
 /// A test event that was sent to an endpoint.
@@ -98,9 +96,15 @@ units! {
 
 /// Records the results of attempts.
 async fn record(unit: &UnitOfWork<'_>, records: &[AttemptRecord], now: Timestamp) -> Work<()> {
-    if let UnitContext::Postgres(side) = &unit.database {
-        on_postgres::lock(&side.conn, records.iter().map(|record| record.delivery.0)).await?;
-    }
+    // Endpoints, then deliveries, each in one order: so two that record at once do not deadlock.
+    const RECORDED: &str = "(SELECT value::uuid FROM json_array_elements_text(?1::text::json))";
+    let ids = listed(&records.iter().map(|record| record.delivery.to_string()).collect::<Vec<_>>());
+    let endpoints = format!(
+        "SELECT key FROM endpoint WHERE key IN (SELECT endpoint FROM delivery WHERE id IN {RECORDED})
+        ORDER BY key FOR NO KEY UPDATE"
+    );
+    unit.lock(&endpoints, &[&ids]).await?;
+    unit.lock(&format!("SELECT key FROM delivery WHERE id IN {RECORDED} ORDER BY key FOR UPDATE"), &[&ids]).await?;
     let held = "SELECT key, endpoint, attempts FROM delivery WHERE id = ?1 AND generation = ?2 AND state = 'leased'";
     for record in records {
         let held = unit
@@ -135,7 +139,7 @@ async fn record_test_event(
         VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/)/*+ RETURNING key*/";
     let event = unit.insert(event, &[&test.event, &kind, &at, &&*test.body]).await?;
     let end = DeliveryEnd::after(&record.next, false, now);
-    let (state, result) = (end.state.as_str(), tries::result(record));
+    let (state, result) = (end.state.as_str(), deliveries::result(record));
     let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, \
             delivered_at, given_up_at)
         VALUES (?1, ?2, ?3, ?4, ?5, /*-*/1/*+true*/, ?6, 1, ?5, ?7, ?8, ?9)/*+ RETURNING key*/";
@@ -177,7 +181,7 @@ async fn log_attempt(unit: &UnitOfWork<'_>, delivery: i64, attempt: i64, record:
             &record.status,
             &record.error,
             &answer,
-            &record.sent.as_ref().map(tries::written),
+            &record.sent.as_ref().map(deliveries::written),
         ],
     )
     .await
@@ -204,7 +208,7 @@ async fn finish(
     let finished = "UPDATE delivery SET state = ?2, attempts = attempts + ?7, due = coalesce(?3, due), \
         last_result = ?4, delivered_at = ?5, given_up_at = ?6, lease_until = NULL, instance = NULL WHERE key = ?1";
     let (state, attempts) = (end.state.as_str(), i64::from(!record.refused));
-    let result = tries::result(record);
+    let result = deliveries::result(record);
     unit.run(finished, &[&delivery, &state, &end.due, &result, &end.delivered_at, &end.given_up_at, &attempts])
         .await
         .map(drop)

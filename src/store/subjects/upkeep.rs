@@ -6,7 +6,7 @@
 //! attempts. It takes attempts that have ended, the oldest entries of the audit log, and signing secrets past their
 //! time. Deliveries that can still be tried, and attempts that have not ended, are never touched.
 
-use std::{fmt::Debug, time::Duration};
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use futures::try_join;
@@ -15,20 +15,18 @@ use uuid::Uuid;
 use super::audit;
 use crate::{
     StoreResult,
-    cells::ToCell,
+    cells::{ToCell, cell},
     domain::{
         audit::AuditNote,
         clock::{ClockMemory, Jump},
         retention::{AUDIT_AT_ONCE, CutOffs, Pruned},
         time::Timestamp,
     },
-    encryption::Seal,
+    encryption::{self, CHECK, KEY_CHECK, SEALED, Seal},
+    error::Work,
     postgres::counts,
-    sealed::{self, CHECK, KEY_CHECK, SEALED},
-    sql::BoundValues,
-    stored_row::cell,
+    sql::{BoundValues, KEYS, listed},
     units::{UnitContext, UnitOfWork, Units, Way, units},
-    work::Work,
 };
 
 /// Queue depths.
@@ -191,8 +189,8 @@ async fn prove_key(unit: &UnitOfWork<'_>) -> Work<()> {
 async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u64> {
     let old = unit.sealing().await?;
     let check: Vec<u8> = unit.one(&format!("SELECT {CHECK}"), &[], cell).await?;
-    if sealed::proves(new, &check) {
-        return Err(sealed::in_use_already().into());
+    if encryption::proves(new, &check) {
+        return Err(encryption::in_use_already().into());
     }
     let mut values = 0;
     for (table, column) in SEALED {
@@ -205,12 +203,12 @@ async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u6
             Ok((id, row.get::<Vec<u8>>(1)?))
         });
         for (id, bytes) in rows.await? {
-            let again = sealed::again(&old, new, table, column, id.bytes(), &bytes)?;
+            let again = encryption::again(&old, new, table, column, id.bytes(), &bytes)?;
             unit.run(&update, &[id.value(), &bytes, &again]).await?;
             values += 1;
         }
     }
-    unit.run("UPDATE fact SET value = ?2 WHERE name = ?1", &[&KEY_CHECK, &sealed::key_check(new)?]).await?;
+    unit.run("UPDATE fact SET value = ?2 WHERE name = ?1", &[&KEY_CHECK, &encryption::key_check(new)?]).await?;
     unit.note_for_all(&AuditNote::data_key_rotated(values), now).await?;
     Ok(values)
 }
@@ -288,15 +286,6 @@ async fn find(unit: &UnitOfWork<'_>, cut_offs: CutOffs, limit: u32, now: Timesta
     }
     found.secrets = unit.one("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= ?1)", &[&now], cell).await?;
     Ok(found)
-}
-
-/// The keys in a list, which is the first value of a statement.
-const KEYS: &str =
-    "(SELECT /*-*/value FROM json_each(?1)/*+value::bigint FROM json_array_elements_text(?1::text::json)*/)";
-
-/// A list of keys as a value of a statement.
-fn listed(keys: &impl Debug) -> String {
-    format!("{keys:?}")
 }
 
 /// Prunes them, except those that have been asked for again meanwhile. Rows that another process has locked are left

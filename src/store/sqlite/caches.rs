@@ -1,15 +1,27 @@
 //! A cache of marks: everything that matched the filters asked for last, of one commit. The next page, the other end of
 //! a list and its sums look for nothing again. The statement that selects a filter's matches is its key.
+//!
+//! A cache of the alerts that were read last, by the key of their row. An entry holds while its row carries the number
+//! of the same commit. Without a newer commit the row is not read for that.
 
 use std::{
     collections::VecDeque,
+    num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
 use fixedbitset::FixedBitSet;
+use lru::LruCache;
+use rusqlite::Connection;
 
-use super::{budget::too_long_for_a_caller, sql::Sql, worker::locked};
-use crate::StoreResult;
+use super::{
+    budget::too_long_for_a_caller,
+    interned::Dictionary,
+    rows::read_by_key,
+    sql::{Sql, Statements as _, cell},
+    worker::locked,
+};
+use crate::{StoreError, StoreResult, domain::SharedAlert};
 
 /// Most filters in the cache: of a million alerts each takes 125 KB.
 const MOST: usize = 4;
@@ -57,6 +69,63 @@ fn taken_at_once(slot: &Slot) -> StoreResult<MutexGuard<'_, Option<FixedBitSet>>
         Ok(kept) => Ok(kept),
         Err(TryLockError::Poisoned(kept)) => Ok(kept.into_inner()),
         Err(TryLockError::WouldBlock) => Err(too_long_for_a_caller()),
+    }
+}
+
+/// Most alerts in the cache: those that a desk reads over and over, in some 1 MB. More of them, kept for long, keep the
+/// memory around them too.
+const MOST_ALERTS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+
+/// Alerts read lately, for all readers of a database.
+#[derive(Clone)]
+pub(super) struct AlertCache(Arc<Mutex<LruCache<i64, Entry>>>);
+
+#[derive(Clone)]
+struct Entry {
+    /// The commit that changed the row last. Every commit that changes an alert or its outcome writes its own number
+    /// there.
+    changed: i64,
+    /// The newest commit of a snapshot in which the row carried that number.
+    seen: i64,
+    alert: SharedAlert,
+}
+
+impl AlertCache {
+    /// An empty cache.
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(LruCache::new(MOST_ALERTS))))
+    }
+
+    /// The alert of a row as it is in the snapshot that the connection reads from, in which `newest` is the newest
+    /// commit.
+    pub(super) fn alert(
+        &self,
+        conn: &Connection,
+        dictionary: &mut Dictionary,
+        key: i64,
+        newest: i64,
+    ) -> StoreResult<SharedAlert> {
+        if let Some(alert) = self.kept(key, |entry| entry.seen == newest, newest) {
+            debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without a newer commit");
+            return Ok(alert);
+        }
+        let changed = conn.first("SELECT changed FROM alert WHERE key = ?1", [key], cell)?;
+        let changed = changed.ok_or_else(|| StoreError::Corrupt(format!("no alert in row {key}")))?;
+        if let Some(alert) = self.kept(key, |entry| entry.changed == changed, newest) {
+            debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without the number of its commit");
+            return Ok(alert);
+        }
+        let alert = SharedAlert::from(read_by_key(conn, dictionary, key)?);
+        locked(&self.0).put(key, Entry { changed, seen: newest, alert: alert.clone() });
+        Ok(alert)
+    }
+
+    /// Returns the cached alert of a row, where it holds in the snapshot of this newest commit.
+    fn kept(&self, key: i64, holds: impl FnOnce(&Entry) -> bool, newest: i64) -> Option<SharedAlert> {
+        let mut kept = locked(&self.0);
+        let entry = kept.get_mut(&key).filter(|entry| holds(entry))?;
+        entry.seen = newest;
+        Some(entry.alert.clone())
     }
 }
 

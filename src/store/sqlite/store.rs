@@ -1,0 +1,429 @@
+//! The handle on a SQLite store: its threads, and the two ways to them, reading and writing.
+//!
+//! Opening a store: the files, who may read them, the schema, the data key, and the threads.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use rusqlite::{Connection, Row, TransactionBehavior};
+use tokio::sync::watch::{self, Receiver, Sender};
+
+use super::{
+    checkpoint::Checkpointer,
+    connection::{self, Purpose, check_library},
+    copy::key_check,
+    files::{SameFiles, directory_of, make_directory, unusable},
+    fingerprint,
+    instance::{Gate, Instances},
+    migrate::{MIGRATIONS, inspect, is_waiting, migrate},
+    readers::{ListOwner, Reader, Readers},
+    restore,
+    soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
+    sql::{Statements as _, id, known_identity},
+    watch::Watcher,
+    write_turn::Turnstile,
+    writer::{Memory, Shared, Unit, WriteKind, Writer},
+};
+use crate::{
+    SharedStore, Store, StoreError, StoreResult,
+    domain::{
+        Actor, DatabaseId, EndpointId, InstanceId, batch,
+        event::RenderEvent,
+        time::{Clock as _, SystemClock},
+        url::{EndpointUrl, PlainHttp},
+    },
+    encryption::{self, KEY_CHECK},
+    key_file::DataKey,
+    sql::{SqliteRows, StoreRows, driven, on_sqlite},
+    subjects::organizations::{ensure_organization, is_fresh},
+    units::{Job, UnitContext, UnitOfWork, Units, Way},
+};
+
+/// A store in one SQLite database. Several processes may have the same one open.
+#[derive(Clone)]
+pub struct SqliteStore {
+    pub(super) shared: Arc<Shared>,
+    pub(super) changes: Sender<u64>,
+    /// Actor in the audit log.
+    pub(super) by: Arc<Actor>,
+    pub(super) threads: Arc<Threads>,
+}
+
+/// Threads that have to end with the last handle.
+pub(super) struct Threads {
+    pub(super) writer: Writer,
+    pub(super) readers: Readers,
+    pub(super) checkpointer: Arc<Checkpointer>,
+    pub(super) watcher: Watcher,
+}
+
+impl Threads {
+    fn close(&self) {
+        self.writer.close();
+        self.watcher.close();
+        self.readers.close();
+        self.checkpointer.close();
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl SqliteStore {
+    /// Finishes all work that was asked for, ends the threads and closes the database. Later requests are refused.
+    pub fn close(&self) {
+        self.threads.close();
+    }
+
+    /// The readers, while the database is in its place.
+    fn readers(&self) -> StoreResult<&Readers> {
+        self.shared.files.last_check().map(|()| &self.threads.readers)
+    }
+
+    fn placed(&self, error: StoreError) -> StoreError {
+        error.at(&self.shared.path)
+    }
+
+    /// Reads little, by its key, at once where that can be.
+    pub(super) async fn read_at_once<T: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.readers()?.keyed.read_at_once(None, work).await.map_err(|error| self.placed(error))
+    }
+
+    /// Reads by key, all from one state of the database. It waits behind no list.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.readers()?.keyed.read(None, work).await.map_err(|error| self.placed(error))
+    }
+
+    /// Reads a list, which may have to read many rows, in its owner's turn, all from one state of the database.
+    pub(super) async fn read_list<T: Send + 'static>(
+        &self,
+        owner: impl Into<ListOwner>,
+        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.readers()?.lists.read(owner.into(), work).await.map_err(|error| self.placed(error))
+    }
+
+    /// Reads a list that mostly reads few rows, at once where that can be, else as [`SqliteStore::read_list`].
+    pub(super) async fn read_list_at_once<T: Send + 'static>(
+        &self,
+        owner: impl Into<ListOwner>,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.readers()?.lists.read_at_once(owner.into(), work).await.map_err(|error| self.placed(error))
+    }
+
+    /// Does a unit of work for the actor that the audit log attributes it to, and answers once it is durable.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        kind: WriteKind,
+        work: impl FnOnce(&mut Unit<'_>, &Actor) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let by = Arc::clone(&self.by);
+        self.threads.writer.write(kind, move |unit| work(unit, &by)).await.map_err(|error| self.placed(error))
+    }
+}
+
+impl Units for SqliteStore {
+    async fn unit<A: Send + Sync + 'static, T: Send + 'static>(
+        &self,
+        way: Way,
+        given: A,
+        job: Job<A, T>,
+    ) -> StoreResult<T> {
+        let kind = match way {
+            Way::Visible | Way::VisibleMuch | Way::Answered => WriteKind::Visible,
+            Way::Quiet | Way::QuietMuch | Way::Claim => WriteKind::Quiet,
+            _ => {
+                let (shared, by) = (Arc::clone(&self.shared), Arc::clone(&self.by));
+                let read = move |reader: &mut Reader| {
+                    driven(job(&unit_of(SqliteRows::Read(reader), Memory::new(&shared, 0), &by), &given))
+                };
+                return match way {
+                    Way::AtOnce => self.read_at_once(read).await,
+                    Way::ListAtOnce(owner) => self.read_list_at_once(owner, read).await,
+                    Way::List(owner) => self.read_list(owner, read).await,
+                    Way::Turn(owner) => self.read_list(owner, read).await,
+                    Way::Much => self.read_list(None, read).await,
+                    _ => self.read(read).await,
+                };
+            }
+        };
+        self.write(kind, move |unit, by| {
+            let rows = SqliteRows::Written(unit.conn, unit.dictionary);
+            driven(job(&unit_of(rows, Memory::new(unit.shared, unit.change), by), &given))
+        })
+        .await
+    }
+
+    fn most_taken_in(&self) -> usize {
+        if self.shared.instances.are_others_alive() { batch::BESIDE_OTHERS } else { batch::INTAKE }
+    }
+}
+
+fn unit_of<'u>(rows: SqliteRows<'u>, memory: Memory<'u>, by: &'u Actor) -> UnitOfWork<'u> {
+    UnitOfWork { rows: StoreRows::Sqlite(Mutex::new(rows)), by, database: UnitContext::Sqlite(memory) }
+}
+
+impl Store for SqliteStore {
+    fn instance(&self) -> InstanceId {
+        self.shared.instances.own()
+    }
+
+    fn database(&self) -> DatabaseId {
+        self.shared.database
+    }
+
+    fn changes(&self) -> Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn signed(&self, by: Actor) -> SharedStore {
+        Arc::new(Self { by: Arc::new(by), ..self.clone() })
+    }
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").field("instance", &self.shared.instances.own()).finish_non_exhaustive()
+    }
+}
+
+/// The location of the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A data directory: the database is `avert.db` in it.
+    Directory(PathBuf),
+    /// The database file itself; the other files are beside it.
+    File(PathBuf),
+}
+
+/// A step of opening that takes long where the database is large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LongStep {
+    /// Every page is looked at, which takes seconds for each gigabyte.
+    Check,
+    /// A backup is made and the schema migrated, which may take minutes for each gigabyte.
+    Migration,
+}
+
+/// Options of a SQLite store.
+#[derive(Clone)]
+pub struct SqliteOptions {
+    /// The location of the database. `secret.key` and `instances/` are in the same directory.
+    pub location: Location,
+    /// Writes the bodies of events.
+    pub render: Arc<dyn RenderEvent>,
+    /// The file with the data key, where it is not `secret.key` beside the database.
+    pub secret_key_file: Option<PathBuf>,
+    /// Called before a step that takes long where the database is large, with its size in bytes.
+    pub before: Arc<dyn Fn(LongStep, u64) + Send + Sync>,
+    pub caches: PageCaches,
+    /// True where this process serves: others on the same data leave webhooks and networks to it.
+    pub serves: bool,
+}
+
+/// Page caches: the most of the database file that the connections keep in memory, in KiB.
+#[derive(Debug, Clone, Copy)]
+pub struct PageCaches {
+    /// Of each reader.
+    reader_kib: u32,
+    writer_kib: u32,
+}
+
+impl PageCaches {
+    /// For a service with many callers. The writer holds the inner pages of every index during an import.
+    pub const SERVICE: Self = Self { reader_kib: 8_192, writer_kib: 24_576 };
+    /// For a console alone: its rows are read once, and little is written.
+    pub const CONSOLE: Self = Self { reader_kib: 1_024, writer_kib: 2_048 };
+}
+
+impl SqliteOptions {
+    /// A store in a data directory.
+    pub fn directory(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
+        Self::at(Location::Directory(path.into()), render)
+    }
+
+    /// A store in a database file.
+    pub fn file(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
+        Self::at(Location::File(path.into()), render)
+    }
+
+    fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
+        Self {
+            location,
+            render,
+            secret_key_file: None,
+            before: Arc::new(|_, _| ()),
+            caches: PageCaches::SERVICE,
+            serves: false,
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Opens the database, making the directory, the database and the data key where they are missing. Blocks for as
+    /// long as a migration takes.
+    ///
+    /// # Errors
+    /// [`Unusable`](crate::StoreError::Unusable) with the file that is at fault, its fault and the way out.
+    pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
+        open(options).map(Arc::new)
+    }
+}
+
+fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
+    check_library()?;
+    let (directory, database) = match &options.location {
+        Location::Directory(path) => (path.clone(), path.join("avert.db")),
+        Location::File(path) => (directory_of(path).to_owned(), path.clone()),
+    };
+    open_at(options, &directory, &database).map_err(|error| error.at(&database))
+}
+
+/// Opens everything of a database in its directory.
+fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreResult<SqliteStore> {
+    make_directory(directory)?;
+    let announced = directory.join("instances");
+    restore::settle(database)?;
+    let gate = Gate::enter(&announced)
+        .map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?
+        .filter(|_| !restore::is_pending(database))
+        .ok_or_else(|| restore::being_restored(directory))?;
+    let key_file = options.secret_key_file.clone().unwrap_or_else(|| directory.join("secret.key"));
+    // A key in a place of the operator's own says nothing: it may be there before the database is.
+    let key_beside = (options.secret_key_file.is_none() && key_file.exists()).then_some(key_file.as_path());
+    check_file(database, key_beside)?;
+    check_after_unclean_end(database, &|bytes| (options.before)(LongStep::Check, bytes))?;
+    let mut conn = connection::open(database, Purpose::Write)?;
+    if inspect(&conn, database)?.is_empty() {
+        refuse_empty(database, key_beside)?;
+    }
+    if !conn.is_readonly("main")? {
+        let mode: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+        if !mode.eq_ignore_ascii_case("wal") {
+            return Err(unusable(
+                database,
+                "is in a place where SQLite's write-ahead log does not work; use a local disk",
+            ));
+        }
+    }
+    let is_waiting = is_waiting(&conn, database, MIGRATIONS)?;
+    if is_waiting && !gate.shut_behind().map_err(|error| unusable(&announced, &format!("cannot be locked: {error}")))? {
+        let others = "its schema waits to be brought up to date, and another avert works with it; end that one \
+            (console, service or command) first, \
+             or try again later where it has just been started to do so itself";
+        return Err(unusable(database, others));
+    }
+    if let Some(backup) =
+        migrate(&mut conn, database, MIGRATIONS, &|bytes| (options.before)(LongStep::Migration, bytes))?
+    {
+        tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
+    }
+    fingerprint::check(&conn, database, MIGRATIONS.len())?;
+    if is_waiting {
+        gate.open_behind().map_err(|_| restore::being_restored(directory))?;
+    }
+    let data_key = unlock(&mut conn, &key_file, database)?;
+    seal_open_ones(&mut conn, &data_key)?;
+    let identity = identity(&conn)?;
+    if driven(Box::pin(is_fresh(&on_sqlite(&mut conn))))? {
+        conn.execute_batch("BEGIN IMMEDIATE")?;
+        // Another process may have been faster.
+        driven(Box::pin(ensure_organization(&on_sqlite(&mut conn), SystemClock.now())))?;
+        conn.execute_batch("COMMIT")?;
+    }
+    let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
+    let instances =
+        Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
+    let files = SameFiles::of(database);
+    let (render, path) = (Arc::clone(&options.render), database.to_owned());
+    let shared = Arc::new(Shared { render, data_key, database: identity, path, instances, files, _gate: gate });
+    let (changes, _) = watch::channel(newest_change(&conn)?);
+    let turnstile = || {
+        Turnstile::open(&announced).map_err(|error| StoreError::of_file(&announced, "has no turns to write", &error))
+    };
+    let checkpointer = Arc::new(Checkpointer::start(database, turnstile()?)?);
+    let readers = Readers::start(database, options.caches.reader_kib)?;
+    let watcher = Watcher::start(Arc::clone(&shared), changes.clone())?;
+    // A negative size is one in KiB.
+    conn.pragma_update(None, "cache_size", -i64::from(options.caches.writer_kib))?;
+    let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer), turnstile()?)?;
+    let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });
+    Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
+}
+
+const UNANNOUNCED: &str = "this process cannot announce itself there";
+
+/// Id of the database: made up when it is opened first, and kept in every copy.
+fn identity(conn: &Connection) -> StoreResult<DatabaseId> {
+    if let Some(known) = known_identity(conn)? {
+        return Ok(known);
+    }
+    conn.run(
+        "INSERT INTO fact (name, value) VALUES ('database', ?1) ON CONFLICT DO NOTHING",
+        [DatabaseId::generate().0.as_bytes()],
+    )?;
+    known_identity(conn)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+}
+
+/// Reads the data key, made for a new database, and proves that it is the one that everything in here was sealed with.
+fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) -> StoreResult<DataKey> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let check = key_check(&tx)?;
+    let is_new = check.is_none();
+    let whence = "it was made with the database; a backup of the data directory has it";
+    let key = DataKey::unlock(key_file, check, &database.display().to_string(), whence)?;
+    if is_new {
+        tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", (KEY_CHECK, key.check()))?;
+        tx.commit()?;
+    }
+    Ok(key)
+}
+
+/// Seals addresses that were stored openly before addresses were sealed.
+fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
+    const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
+        WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
+    let read = |row: &Row<'_>| {
+        Ok((row.get::<_, i64>(0)?, EndpointId(id(row, 1)?), row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
+    };
+    let open = |conn: &Connection| conn.all(OPEN, [], read);
+    if open(conn)?.is_empty() {
+        return Ok(());
+    }
+    // Overwritten data leave nothing behind in the file.
+    let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
+    conn.pragma_update(None, "secure_delete", true)?;
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let check = key_check(&tx)?.ok_or_else(|| StoreError::Corrupt("no proof of the data key".to_owned()))?;
+    let seal = key.seal(&check)?;
+    for (key, id, text, removed) in open(&tx)? {
+        let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
+        let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
+        let (shown, sealed) = encryption::address(&seal, &id, &url)?;
+        tx.run(
+            "UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1",
+            (key, shown, sealed.filter(|_| !removed)),
+        )?;
+    }
+    tx.commit()?;
+    conn.pragma_update(None, "secure_delete", before)?;
+    // The write-ahead log held them too.
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
+}
