@@ -175,7 +175,7 @@ impl App {
             app.cx.unfinished.changed(now);
         }
         if let Some(said) = app.take_left(kept.left) {
-            app.dialogs.push(Box::new(said));
+            app.dialogs.push(dialogs::question::ask(said));
         }
         for trouble in kept.troubles.into_iter().chain(kept.log_trouble) {
             app.cx.notify(Tone::Bad, trouble);
@@ -259,7 +259,7 @@ impl App {
                 Vec::new()
             }
             Message::Exported(number, path, result) => {
-                dialogs::export_progress::ended(number, &path, result, cx);
+                dialogs::export::ended(number, &path, result, cx);
                 Vec::new()
             }
             // A form that was waited for does not open under other keys.
@@ -269,7 +269,7 @@ impl App {
                 dialogs::answer_form::begun(draft, answer, cx)
             }
             Message::RulesRead(answer) => rules_taken(answer, cx),
-            Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),
+            Message::NotBrowsed(address, why) => dialogs::alert_menus::not_opened(address, &why, cx),
             Message::JournalRead(answer) => self.journal_read(answer),
             Message::Seek(alert) => self.seek(alert),
             Message::OpenCase(alert) => self.open_case(alert),

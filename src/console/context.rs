@@ -6,10 +6,10 @@ use crossterm::event::{KeyCode, KeyEvent};
 use super::{
     Action, DrawContext, Effect, Keep, Theme, Tone,
     answer_drafts::AnswerDraftList,
-    begun_text::BegunText,
     calls::Calls,
     decisions::{Decisions, PendingDecision},
     desk_check::DeskCheck,
+    effects::BegunText,
     exports::Exports,
     journal_feed::JournalFeed,
     keymap::Chord,

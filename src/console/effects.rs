@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use uuid::Uuid;
 
 use super::{
-    begun_text::BegunText, notices::Notice, order_matches::MatchChange, screens::queue::listing::Need,
-    setting::SettingValue, user_settings::UserSetting,
+    notices::Notice, order_matches::MatchChange, screens::queue::listing::Need, setting::SettingValue,
+    user_settings::UserSetting,
 };
 use crate::{
     desk::{
@@ -159,6 +159,15 @@ impl Effect {
                 | Self::SendAllAgain(_)
         )
     }
+}
+
+/// A text that somebody has typed and neither sent nor kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BegunText {
+    /// An answer.
+    Answer(Uuid),
+    /// A note on an alert.
+    Note(AlertId),
 }
 
 /// A write to the desk.

@@ -16,7 +16,6 @@ pub mod answer_drafts;
 pub mod answer_words;
 pub mod app;
 pub mod areas;
-pub mod begun_text;
 mod calling;
 pub mod calls;
 mod choosing;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     Action,
-    begun_text::BegunText,
+    effects::BegunText,
     profile_directory::ListedProfile,
     rules_file::ReadRules,
     screens::queue::{columns::Column, listing::Ticket},

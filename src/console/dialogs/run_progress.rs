@@ -8,7 +8,7 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
 
 use super::{
     alert_rows::{self, AlertRow, OF_MANY},
-    answer_form, export_form,
+    answer_form, export,
     page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
 };
 use crate::{
@@ -161,7 +161,7 @@ impl RunProgress {
             Deed::Reopen => return vec![Order::Close, Order::Act(Action::Bulk)],
             Deed::Export => {
                 let rows = results(&run);
-                return export_form::of_results(run.subject, results_csv(&rows), cx);
+                return export::of_results(run.subject, results_csv(&rows), cx);
             }
             Deed::Dismiss => {
                 cx.runs.dismiss(number);

@@ -10,9 +10,8 @@ use ratatui::{
 };
 
 use super::{
-    alert_search::type_into,
     form_dialog::prompt,
-    menu::{List, OpenMenu},
+    menu::{List, OpenMenu, type_into},
     palette::offers::names_that_fit,
 };
 use crate::{

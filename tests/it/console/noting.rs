@@ -4,7 +4,7 @@ use avert::{
     console::{
         SessionInfo,
         app::DeskState,
-        begun_text::BegunText,
+        effects::BegunText,
         effects::{Effect, Keep},
         message::Message,
         runner::Runner,

@@ -9,7 +9,7 @@ use crate::{
     Action, AppContext, Message, Order, Orders,
     desk::Draft,
     dialogs::{
-        links_menu,
+        alert_menus,
         page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
     },
     domain::{Alert, duplicate},
@@ -43,7 +43,7 @@ impl AnswerForm {
         let orders = match (key.code, self.part) {
             (KeyCode::Char('t'), _) if alt => self.take_suggestion(cx),
             (KeyCode::Char('w'), _) if alt && is_one => return self.go_to_warned(cx),
-            (KeyCode::Char('o'), _) if alt && is_one => return links_menu::open(&self.rows[0].alert, cx),
+            (KeyCode::Char('o'), _) if alt && is_one => return alert_menus::open_link(&self.rows[0].alert, cx),
             (KeyCode::Tab | KeyCode::BackTab, part) if !is_one => {
                 let forward = key.code == KeyCode::Tab;
                 if part == Part::Answer && !self.fields.is_at_end(forward) {

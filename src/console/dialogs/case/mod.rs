@@ -15,8 +15,9 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use standing::{Foreseen, Standing};
 
 use super::{
+    alert_menus,
     answer_form::{Choice, KnownCase},
-    copy_menu, links_menu, note_form,
+    note_form,
     page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
     settle, snooze_menu,
 };
@@ -223,8 +224,8 @@ impl CaseDialog {
             Action::Settle => {
                 return settle::open(self.parked(cx), |id| self.alerts.iter().find(|alert| alert.id == id), cx);
             }
-            Action::CopyId => return copy_menu::open(self.current(), cx),
-            Action::OpenLink => return links_menu::open(self.current(), cx),
+            Action::CopyId => return alert_menus::copy(self.current(), cx),
+            Action::OpenLink => return alert_menus::open_link(self.current(), cx),
             Action::GoToAlert => {
                 let alert = Box::new(self.current().clone());
                 return vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];

@@ -8,10 +8,7 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{
-    alert_search::type_into,
-    menu::{List, OpenMenu},
-};
+use super::menu::{List, OpenMenu, type_into};
 use crate::{
     Action, AppContext, Dialog, KeyContext, Message, Order, Orders, TextInput, Theme, Tone,
     text::{columns, cut, sanitize},
