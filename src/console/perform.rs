@@ -3,8 +3,7 @@
 use super::{
     Message,
     effects::{Effect, Keep, SHOWN_OF_FOUND},
-    message::{AdvisedAlert, Reply},
-    order_matches::matcher,
+    message::Reply,
     reads::{audited, count, count_given_up, deliveries_of, refunds},
 };
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
         find::find_everywhere,
         insights::insights,
         ledger::sender::{look_up, send},
-        same_payment::{same_payment, same_payments},
+        same_payment::same_payments,
         snoozed_page::{page_of, read_all},
         write_new,
     },
@@ -24,8 +23,8 @@ use crate::{
 };
 
 fn advice_of_order(desk: Option<&Desk>, alert: &Alert, others: &[Alert]) -> Reply<Option<(String, OrderAdvice)>> {
-    let matched = matcher(desk)(alert, others)?;
-    Ok(matched.advice(alert).map(|(id, advice)| (id.to_owned(), advice)))
+    let advice = desk.map_or(Ok(None), |desk| desk.order_advice(alert, others));
+    advice.map_err(|error| ServiceError::Unavailable(error.to_string()))
 }
 
 /// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it
@@ -54,22 +53,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::ReadAlerts(ids, draft) => Message::BegunRead(draft, read_all(&**alerts, &ids).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
-        Effect::SameCard(id, query) => {
-            Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await)
-        }
-        Effect::AdviseByOrders(asked) => {
-            let matched = matcher(desk);
-            let advised = |(alert, others): &(Alert, Vec<Alert>)| {
-                let matched = matched(alert, others);
-                AdvisedAlert {
-                    alert: alert.id,
-                    others: others.iter().map(|other| other.id).collect(),
-                    exact: matched.as_ref().ok().and_then(|matched| matched.exact().map(str::to_owned)),
-                    advice: matched.map(|matched| matched.advice(alert).map(|(_, advice)| advice)),
-                }
-            };
-            Message::AdvisedByOrders(asked.iter().map(advised).collect())
-        }
         Effect::SameCards(asked) => {
             Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await)
         }

@@ -8,25 +8,8 @@ use crate::{
     service::{Alerts, Duplicates, ServiceError},
 };
 
-/// The alerts that may be on an alert's payment: by every fact where the service can, else what the interface can be
-/// asked for.
-pub async fn same_payment(
-    alerts: &dyn Alerts,
-    duplicates: Option<&dyn Duplicates>,
-    id: AlertId,
-    query: Option<AlertQuery>,
-) -> Result<Vec<Alert>, ServiceError> {
-    match (duplicates, query) {
-        (Some(duplicates), _) => duplicates
-            .duplicates(vec![id])
-            .await
-            .map(|found| found.into_iter().flat_map(|(_, others)| others).collect()),
-        (None, Some(query)) => search(alerts, query).await,
-        (None, None) => Ok(Vec::new()),
-    }
-}
-
-/// The same for several alerts: by one search where the service can, else one for each card.
+/// The alerts that may be on the payments of these: by one search for every fact where the service can, else by what
+/// the interface can be asked for of each card.
 pub async fn same_payments(
     alerts: &dyn Alerts,
     duplicates: Option<&dyn Duplicates>,
@@ -57,6 +40,17 @@ pub async fn same_payments(
         found.push((id, answer));
     }
     found
+}
+
+/// The same for one alert.
+pub async fn same_payment(
+    alerts: &dyn Alerts,
+    duplicates: Option<&dyn Duplicates>,
+    id: AlertId,
+    query: Option<AlertQuery>,
+) -> Result<Vec<Alert>, ServiceError> {
+    let found = same_payments(alerts, duplicates, vec![(id, query)]).await;
+    found.into_iter().next().map_or(Ok(Vec::new()), |(_, found)| found)
 }
 
 /// Most pages of a search that are read.

@@ -282,8 +282,7 @@ impl Rig {
     fn perform(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            let searches = self.holding_searches
-                && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::Find(_));
+            let searches = self.holding_searches && matches!(effect, Effect::SameCards(_) | Effect::Find(_));
             let looks = self.holding_looks && matches!(effect, Effect::Preflight(..));
             if searches
                 || looks
@@ -348,9 +347,7 @@ impl Rig {
             }
             Effect::ListProfiles => Some(Message::Profiles(self.profiles_now.clone())),
             Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(rules_of))),
-            Effect::MatchOrders(alert, others, change) => {
-                Some(match_orders(self.desk.as_ref(), &alert, &others, change))
-            }
+            Effect::MatchOrders(asked, change) => Some(match_orders(self.desk.as_ref(), asked, change)),
             Effect::Export(number, request) => {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))

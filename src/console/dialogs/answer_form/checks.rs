@@ -165,7 +165,7 @@ impl AnswerForm {
 
     /// A caution with the fact that it rests on.
     fn caution_words(&self, caution: Caution, row: &FormItem, cx: &AppContext) -> String {
-        let of_order = || row.exact.as_deref().map_or_else(String::new, |id| format!(": {}", sanitize(id)));
+        let of_order = || row.exact().map_or_else(String::new, |id| format!(": {}", sanitize(id)));
         match caution {
             Caution::ListBehind => {
                 let record = cx.journal.history().answered_on(row.alert.id);

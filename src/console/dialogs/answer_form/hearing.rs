@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     AppContext, Effect, Message, Orders, Reply,
-    domain::{Alert, AlertId, duplicate},
+    domain::{Alert, AlertId, Timestamp, duplicate},
     text::sanitize,
 };
 
@@ -42,11 +42,11 @@ impl AnswerForm {
             Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| {
                 self.take_alert(alert);
             }),
-            Message::SameCards(found) => outcome = self.take_others(found),
-            Message::AdvisedByOrders(advised) => {
-                for advised in advised {
-                    let row = self.rows.iter_mut().find(|row| row.alert.id == advised.alert);
-                    row.into_iter().for_each(|row| row.take_order(advised));
+            Message::SameCards(found) => outcome = self.take_others(found, cx.now),
+            Message::OrdersMatched(found) => {
+                for (id, matched) in found {
+                    let row = self.rows.iter_mut().find(|row| row.alert.id == *id);
+                    row.into_iter().for_each(|row| row.take_orders(matched));
                 }
             }
             Message::JournalRead(_) => {}
@@ -58,7 +58,6 @@ impl AnswerForm {
                 }
                 outcome = self.read_again();
             }
-            Message::SameCard(id, found) => outcome = self.take_others(&[(*id, found.clone())]),
             Message::Tick => {}
             _ => return Vec::new(),
         }
@@ -101,14 +100,14 @@ impl AnswerForm {
     }
 
     /// Takes in which others are on the payments; asks the shop's orders about those too.
-    fn take_others(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)]) -> Orders {
+    fn take_others(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], now: Timestamp) -> Orders {
         let mut matched = Vec::new();
         for (id, answer) in found {
             let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
             let others = answer.as_ref().map(|found| duplicate::on_payment(&row.alert, found)).map_err(Clone::clone);
-            matched.extend(row.take_others(others));
+            matched.extend(row.take_others(others, now));
         }
-        if matched.is_empty() { Vec::new() } else { vec![Effect::AdviseByOrders(matched).into()] }
+        if matched.is_empty() { Vec::new() } else { vec![Effect::MatchOrders(matched, None).into()] }
     }
 
     /// Reads its alerts again, where something changed: of very many the first ones, as each is read before it is sent.
@@ -134,7 +133,7 @@ impl AnswerForm {
         if asked.is_empty() {
             return self.look_up();
         }
-        vec![Effect::AdviseByOrders(matched).into(), Effect::SameCards(asked).into()]
+        vec![Effect::MatchOrders(matched, None).into(), Effect::SameCards(asked).into()]
     }
 
     pub(super) fn is_searching(&self) -> bool {

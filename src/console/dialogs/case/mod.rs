@@ -140,16 +140,17 @@ impl CaseDialog {
         if alerts.is_empty() {
             return Vec::new();
         }
-        let mut effects = Vec::new();
+        let (mut effects, mut matched) = (Vec::new(), Vec::new());
         for alert in alerts {
             let facts = self.facts.entry(alert.id).or_insert_with(|| Facts::of(alert.id));
             facts.duplicates.ask();
-            effects.push(Effect::MatchOrders(Box::new(alert.clone()), facts.known_others(), None));
+            matched.push((alert.clone(), facts.known_others()));
             if cx.operator {
                 facts.deliveries.ask();
                 effects.push(Effect::Deliveries(alert.id));
             }
         }
+        effects.push(Effect::MatchOrders(matched, None));
         effects.push(Effect::SameCards(alerts.iter().map(|alert| (alert.id, duplicate::query(alert))).collect()));
         run(effects)
     }
@@ -414,9 +415,9 @@ impl Dialog for CaseDialog {
                 Err(_) => self.audit_asked.clear(),
             },
             Message::SameCards(found) => return self.take_found(found, cx),
-            Message::OrdersMatched(id, matched) => {
-                if let Some(facts) = self.facts.get_mut(id) {
-                    facts.take_orders(matched.clone());
+            Message::OrdersMatched(found) => {
+                for (id, matched) in found {
+                    self.facts.entry(*id).and_modify(|facts| facts.take_orders(matched.clone()));
                 }
             }
             Message::Deliveries(id, answer) => {
