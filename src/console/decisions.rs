@@ -1,16 +1,12 @@
 //! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
 
-mod coming;
 mod held;
 mod preflights;
 mod together;
-mod waiting;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use chrono::Duration;
-
-pub use together::fate_of_run;
 
 use super::{text::sanitize, unfinished::in_words};
 use crate::{
@@ -23,11 +19,12 @@ use crate::{
         },
     },
     domain::{
-        Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp,
+        Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp, duplicate,
         indeterminate::{Found, Polling, Proof, proof},
     },
     service::{ResolveRequest, ServiceError},
 };
+pub use together::fate_of_run;
 
 /// So long before its deadline a decision has left, whatever its grace: the call takes its time too.
 pub const MARGIN: Duration = Duration::seconds(10);
@@ -595,6 +592,43 @@ fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
 /// Whole seconds until a moment, rounded up, never below 0.
 pub fn seconds_left(due: Timestamp, now: Timestamp) -> i64 {
     ((due - now).num_milliseconds().max(0) + 999) / 1000
+}
+
+impl PendingDecision {
+    /// Returns true where it may still land.
+    fn is_coming(&self) -> bool {
+        self.fate != Fate::NotRecorded
+    }
+}
+
+impl Decisions {
+    /// The decision on an alert that is on its way: it may still land.
+    pub fn coming(&self, alert: AlertId) -> Option<&PendingDecision> {
+        self.of(alert).filter(|decision| decision.is_coming())
+    }
+
+    /// All that may still land.
+    pub fn all_coming(&self) -> impl Iterator<Item = &PendingDecision> {
+        self.all.iter().filter(|decision| decision.is_coming())
+    }
+
+    /// The alerts whose decisions came to an outcome here, with it, as far as they are held: the last one first.
+    pub fn landed(&self) -> impl Iterator<Item = &Alert> {
+        self.landed.iter()
+    }
+
+    /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the
+    /// payment.
+    fn rests_on(&self, alert: &Alert, resolution: &Resolution, known: &[AlertId]) -> Option<u64> {
+        if !resolution.rests_on_another() {
+            return None;
+        }
+        let is_of_payment = |decision: &PendingDecision| {
+            known.contains(&decision.alert.id) || duplicate::sure_evidence(&decision.alert, alert).is_some()
+        };
+        let refund = |decision: &&PendingDecision| decision.resolution.gives_money_back() && is_of_payment(decision);
+        self.all_coming().find(refund).map(|decision| decision.key)
+    }
 }
 
 #[cfg(test)]

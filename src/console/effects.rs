@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     desk::{
-        AnswerDraft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert, collect::Stretch,
-        ledger::preflight::Preflight,
+        AnswerDraft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert,
+        ledger::preflight::Preflight, lists::Stretch,
     },
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,

@@ -52,7 +52,6 @@ pub mod perform;
 mod plain;
 mod preferring;
 pub mod profile_directory;
-mod reads;
 pub mod resolving;
 pub mod rules_file;
 pub mod runner;

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Desk, DeskError, same_payment::list_in_some_order};
+use super::{Desk, DeskError, lists::list_in_some_order};
 use crate::{
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest,

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{sales::SalesCount, same_payment::list_in_some_order};
+use super::{lists::list_in_some_order, sales::SalesCount};
 use crate::{
     domain::{
         Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort,

@@ -7,7 +7,7 @@ use crate::{
     desk::{
         AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep,
         ledger::{
-            known_answers::KnownAnswer,
+            fold::KnownAnswer,
             preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult},
             sender::{self, Landing, step_by_error},
             steps::new_command_key,

@@ -12,7 +12,7 @@ use ratatui::{
 use super::{
     form_dialog::prompt,
     menu::{List, OpenMenu, type_into},
-    palette::offers::names_that_fit,
+    palette::names_that_fit,
 };
 use crate::{
     Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, TextInput, Tone,

@@ -3,10 +3,10 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use super::{fold::History, known_answers::KnownAnswer};
+use super::fold::{History, KnownAnswer};
 use crate::{
     domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionAttempt, duplicate, sanitize},
-    same_payment::same_payment,
+    lists::same_payment,
     service::{Deployment, ServiceError},
 };
 

@@ -2,7 +2,6 @@
 //! of them.
 
 mod draw;
-mod shared;
 mod standing;
 mod timeline;
 
