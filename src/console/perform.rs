@@ -1,4 +1,5 @@
-//! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of it.
+//! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of
+//! it; what takes more than one call, or less than its answer, is read here.
 
 use super::{
     Message,

@@ -1,14 +1,15 @@
-//! Drafts of notes that were not kept, a file per alert; and the files of drafts of any kind.
+//! Drafts: notes that were not kept, a file per alert, and answers that were not sent, a file per answer, so that two
+//! consoles never fight over one.
 
 use std::{
     collections::HashMap,
-    fs, io,
+    fmt, fs, io,
     path::{Path, PathBuf},
     str::FromStr,
     time::{Duration, SystemTime},
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use super::file::{DeskError, DeskFile};
@@ -16,6 +17,49 @@ use crate::domain::{AlertId, ResolutionParts};
 
 /// Retention of drafts: well beyond the longest window any network gives.
 pub(super) const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The files of drafts of one kind in a directory, each named after its key.
+#[derive(Debug, Clone)]
+struct DraftFiles {
+    directory: PathBuf,
+}
+
+impl DraftFiles {
+    fn file(&self, key: impl fmt::Display) -> DeskFile {
+        DeskFile::new(self.directory.join(format!("{key}.toml")))
+    }
+
+    /// All of them by their keys, in that order.
+    fn all<K: FromStr + Ord + fmt::Display, F: DeserializeOwned>(&self) -> Result<Vec<(K, F)>, DeskError> {
+        let mut all = Vec::new();
+        for (key, _) in entries(&self.directory)? {
+            all.extend(self.file(&key).read()?.map(|draft| (key, draft)));
+        }
+        Ok(all)
+    }
+
+    /// Keeps a draft. Refused while the one that is there cannot be read.
+    fn put<F: Serialize + DeserializeOwned>(
+        &self,
+        key: impl fmt::Display,
+        about: &str,
+        draft: &F,
+    ) -> Result<(), DeskError> {
+        let file = self.file(key);
+        file.read::<F>()?;
+        file.write(about, draft)
+    }
+
+    /// Drops the drafts beyond the retention, whose alerts must have expired long ago; for the start of a session.
+    fn sweep<K: FromStr + Ord + fmt::Display>(&self, now: SystemTime) -> Result<(), DeskError> {
+        for (key, written) in entries::<K>(&self.directory)? {
+            if is_old(written, now) {
+                self.file(key).remove()?;
+            }
+        }
+        Ok(())
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 struct NoteDraftFile {
@@ -26,78 +70,35 @@ struct NoteDraftFile {
 /// The drafts of notes of a desk.
 #[derive(Debug, Clone)]
 pub struct NoteDrafts {
-    directory: PathBuf,
+    files: DraftFiles,
 }
 
 impl NoteDrafts {
     pub(super) fn new(directory: PathBuf) -> Self {
-        Self { directory }
-    }
-
-    fn file(&self, alert: AlertId) -> DeskFile {
-        DeskFile::new(self.directory.join(format!("{alert}.toml")))
+        Self { files: DraftFiles { directory } }
     }
 
     /// The drafts by their alerts.
     pub fn all(&self) -> Result<HashMap<AlertId, String>, DeskError> {
-        let mut all = HashMap::new();
-        for (alert, _) in entries(&self.directory)? {
-            all.extend(self.file(alert).read::<NoteDraftFile>()?.map(|draft| (alert, draft.comments)));
-        }
-        Ok(all)
+        let all = self.files.all::<AlertId, NoteDraftFile>()?;
+        Ok(all.into_iter().map(|(alert, draft)| (alert, draft.comments)).collect())
     }
 
     /// Keeps a draft. Refused while the draft that is there cannot be read.
     pub fn put(&self, alert: AlertId, text: &str) -> Result<(), DeskError> {
-        let file = self.file(alert);
-        file.read::<NoteDraftFile>()?;
-        file.write("A note that was begun and not kept.", &NoteDraftFile { comments: text.to_owned() })
+        let draft = NoteDraftFile { comments: text.to_owned() };
+        self.files.put(alert, "A note that was begun and not kept.", &draft)
     }
 
     /// Drops the draft of an alert.
     pub fn remove(&self, alert: AlertId) -> Result<(), DeskError> {
-        self.file(alert).remove()
+        self.files.file(alert).remove()
     }
 
-    /// Drops the drafts beyond the retention, whose alerts must have expired long ago; for the start of a session.
+    /// Drops the drafts beyond the retention; for the start of a session.
     pub fn sweep(&self, now: SystemTime) -> Result<(), DeskError> {
-        for (alert, written) in entries(&self.directory)? {
-            if is_old(written, now) {
-                self.remove(alert)?;
-            }
-        }
-        Ok(())
+        self.files.sweep::<AlertId>(now)
     }
-}
-
-/// Returns whether a file of drafts is beyond the retention.
-pub(super) fn is_old(written: Option<SystemTime>, now: SystemTime) -> bool {
-    written.is_some_and(|written| now.duration_since(written).is_ok_and(|age| age > KEPT))
-}
-
-/// The files of drafts in a directory by what they are named after, in that order, each with the moment it was written.
-pub(super) fn entries<K: FromStr + Ord>(directory: &Path) -> Result<Vec<(K, Option<SystemTime>)>, DeskError> {
-    let failed = |error: &io::Error| DeskError {
-        path: directory.to_owned(),
-        line: None,
-        message: format!("cannot be read: {error}"),
-    };
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(&error)),
-    };
-    let mut found: Vec<(K, Option<SystemTime>)> = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(|error| failed(&error))?;
-        let name = entry.file_name();
-        let Some(key) = name.to_str().and_then(|name| name.strip_suffix(".toml")).and_then(|id| id.parse().ok()) else {
-            continue;
-        };
-        found.push((key, entry.metadata().and_then(|data| data.modified()).ok()));
-    }
-    found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-    Ok(found)
 }
 
 /// The parts of a decision that was begun and not sent: as they were typed, and perhaps still wrong. Confirmations are
@@ -151,56 +152,71 @@ struct AnswerDraftFile {
 /// The drafts of answers of a desk.
 #[derive(Debug, Clone)]
 pub struct AnswerDrafts {
-    directory: PathBuf,
+    files: DraftFiles,
 }
 
 impl AnswerDrafts {
     pub(super) fn new(directory: PathBuf) -> Self {
-        Self { directory }
-    }
-
-    fn file(&self, id: Uuid) -> DeskFile {
-        DeskFile::new(self.directory.join(format!("{id}.toml")))
+        Self { files: DraftFiles { directory } }
     }
 
     /// All of them, the one that was begun first at the front.
     pub fn list(&self) -> Result<Vec<AnswerDraft>, DeskError> {
-        let mut all = Vec::new();
-        for (id, _) in entries::<Uuid>(&self.directory)? {
-            let ids = |ids: Vec<String>| ids.iter().filter_map(|id| id.parse().ok()).collect();
-            let draft = |AnswerDraftFile { case, alerts, left_out, answer }| {
-                let (alerts, left_out) = (ids(alerts), ids(left_out));
-                AnswerDraft { id, case, alerts, left_out, answer }
-            };
-            all.extend(self.file(id).read::<AnswerDraftFile>()?.map(draft));
-        }
-        Ok(all)
+        let ids = |ids: Vec<String>| ids.iter().filter_map(|id| id.parse().ok()).collect();
+        let draft = |(id, file): (Uuid, AnswerDraftFile)| {
+            let AnswerDraftFile { case, alerts, left_out, answer } = file;
+            AnswerDraft { id, case, alerts: ids(alerts), left_out: ids(left_out), answer }
+        };
+        Ok(self.files.all()?.into_iter().map(draft).collect())
     }
 
     /// Keeps a draft. Refused while the one that is there cannot be read.
     pub fn put(&self, draft: &AnswerDraft) -> Result<(), DeskError> {
-        let file = self.file(draft.id);
-        file.read::<AnswerDraftFile>()?;
         let ids = |ids: &[AlertId]| ids.iter().map(ToString::to_string).collect();
         let (alerts, left_out) = (ids(&draft.alerts), ids(&draft.left_out));
         let content = AnswerDraftFile { case: draft.case, alerts, left_out, answer: draft.answer.clone() };
-        file.write("An answer that was begun and not sent.", &content)
+        self.files.put(draft.id, "An answer that was begun and not sent.", &content)
     }
 
     /// Drops a draft: its answer was sent, or nothing of it is left.
     pub fn remove(&self, id: Uuid) -> Result<(), DeskError> {
-        self.file(id).remove()
+        self.files.file(id).remove()
     }
 
-    /// Drops the drafts beyond the retention, whose alerts must have expired long ago; for the start of a session.
+    /// Drops the drafts beyond the retention; for the start of a session.
     pub fn sweep(&self, now: SystemTime) -> Result<(), DeskError> {
-        for (id, written) in entries(&self.directory)? {
-            if is_old(written, now) {
-                self.remove(id)?;
-            }
-        }
-        Ok(())
+        self.files.sweep::<Uuid>(now)
     }
+}
+
+/// Returns whether a file of drafts is beyond the retention.
+pub(super) fn is_old(written: Option<SystemTime>, now: SystemTime) -> bool {
+    written.is_some_and(|written| now.duration_since(written).is_ok_and(|age| age > KEPT))
+}
+
+/// The files of drafts in a directory by what they are named after, in that order, each with the moment it was written.
+pub(super) fn entries<K: FromStr + Ord>(directory: &Path) -> Result<Vec<(K, Option<SystemTime>)>, DeskError> {
+    let failed = |error: &io::Error| DeskError {
+        path: directory.to_owned(),
+        line: None,
+        message: format!("cannot be read: {error}"),
+    };
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(&error)),
+    };
+    let mut found: Vec<(K, Option<SystemTime>)> = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| failed(&error))?;
+        let name = entry.file_name();
+        let Some(key) = name.to_str().and_then(|name| name.strip_suffix(".toml")).and_then(|id| id.parse().ok()) else {
+            continue;
+        };
+        found.push((key, entry.metadata().and_then(|data| data.modified()).ok()));
+    }
+    found.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -231,7 +247,7 @@ mod tests {
         let (_directory, drafts) = drafts();
         let alert = AlertId::generate();
         drafts.put(alert, "x").unwrap();
-        let path = drafts.directory.join(format!("{alert}.toml"));
+        let path = drafts.files.directory.join(format!("{alert}.toml"));
         fs::write(&path, "comments = \"half").unwrap();
 
         let error = drafts.all().unwrap_err();
@@ -305,11 +321,11 @@ mod answer_drafts_tests {
         let (_directory, drafts) = drafts();
         let draft = draft(false);
         drafts.put(&draft).unwrap();
-        let path = drafts.directory.join(format!("{}.toml", draft.id));
-        std::fs::write(&path, "case = ").unwrap();
+        let path = drafts.files.directory.join(format!("{}.toml", draft.id));
+        fs::write(&path, "case = ").unwrap();
 
         let answers = (drafts.list().is_err(), drafts.put(&draft).is_err());
 
-        assert_eq!((answers, std::fs::read_to_string(&path).unwrap()), ((true, true), "case = ".to_owned()));
+        assert_eq!((answers, fs::read_to_string(&path).unwrap()), ((true, true), "case = ".to_owned()));
     }
 }

@@ -1,4 +1,5 @@
-//! A private TOML file with atomic replacement and errors by line.
+//! A private TOML file with atomic replacement and errors by line; changed values are merged into what people wrote
+//! there.
 
 use std::{
     fs,

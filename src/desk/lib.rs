@@ -6,46 +6,15 @@
 //! orders and the secrets in the system's keyring are not. A file that cannot be read is reported with its line and
 //! kept: nothing here ever overwrites what it could not read.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
-
 use avert_domain as domain;
 use avert_service as service;
-use serde::{Deserialize, Serialize};
-
-use crate::domain::{Alert, OrderAdvice, time::SharedClock};
-pub use drafts::NoteDrafts;
-pub use drafts::{AnswerDraft, AnswerDrafts, Draft};
-pub use export::{AlertRecords, ExportFailure, ExportRequest};
-use file::DeskFile;
-pub use file::in_form_of;
-pub use file::{DeskError, begins_with, directory_of, make_directory, open_own, replace, turn, write_new};
-pub use insights::{DeskFigures, FoundInsights, InsightLimit};
-pub use ledger::{
-    fate::Fate,
-    files::{Journal, Leftovers, WholeJournal},
-    fold::{DecisionRecord, History, LeftDecision, NotificationRecord},
-    steps::{AnswerStep, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep},
-};
-pub use lists::ClosingAlerts;
-pub use notes::{Note, Notes};
-pub use orders::OrderOwner;
-pub use orders::{MatchedOrders, OrderCounts, OrderDatabase};
-pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
-pub use records::RecordFormat;
-pub use sales::{SalesCount, SalesCounts};
-pub use secrets::KeyringError;
-pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
-pub use snoozes::{SnoozedAlert, Snoozes};
-pub use views::{BuiltIn, SavedView, Views, same_name};
 
 pub mod drafts;
 pub mod export;
 mod file;
 pub mod find;
 pub mod insights;
+mod keyring;
 pub mod ledger;
 pub mod lists;
 pub mod notes;
@@ -58,6 +27,37 @@ pub mod secrets;
 pub mod snoozes;
 pub mod views;
 pub mod whole_list;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+pub use drafts::{AnswerDraft, AnswerDrafts, Draft, NoteDrafts};
+pub use export::{AlertRecords, ExportFailure, ExportRequest};
+pub use file::{DeskError, begins_with, directory_of, in_form_of, make_directory, open_own, replace, turn, write_new};
+pub use insights::{DeskFigures, FoundInsights, InsightLimit};
+pub use keyring::KeyringError;
+pub use ledger::{
+    files::{Journal, Leftovers, WholeJournal},
+    fold::{DecisionRecord, History, LeftDecision, NotificationRecord},
+    steps::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep},
+};
+pub use lists::ClosingAlerts;
+pub use notes::{Note, Notes};
+pub use orders::{MatchedOrders, OrderCounts, OrderDatabase, OrderOwner};
+pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
+pub use records::RecordFormat;
+pub use sales::{SalesCount, SalesCounts};
+pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
+pub use snoozes::{SnoozedAlert, Snoozes};
+pub use views::{BuiltIn, SavedView, Views, same_name};
+
+use file::DeskFile;
+
+use crate::domain::{Alert, OrderAdvice, time::SharedClock};
 
 /// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the
 /// drawing path.

@@ -56,35 +56,56 @@ pub async fn same_payment(
 }
 
 /// Most pages of a search that are read.
-const PAGES: u64 = 10;
+const SEARCH_PAGES: u64 = 10;
 
 /// Returns all alerts of a query; in the interface's own order where the service does not take the query as it is.
 ///
 /// # Errors
-/// When there are more than [`PAGES`]: one of those that were not read may have been refunded.
-async fn search(alerts: &dyn Alerts, mut query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
-    let mut found = Vec::new();
-    for page in 0..PAGES {
-        query.page.page = page;
-        let Page { data, total, counted, .. } = list_in_some_order(alerts, &mut query).await?;
-        let is_short = data.len() < usize::try_from(query.page.size).unwrap_or(usize::MAX);
-        found.extend(data);
-        if is_short || counted && total <= found.len() as u64 {
-            return Ok(found);
-        }
+/// When there are more than [`SEARCH_PAGES`]: one of those that were not read may have been refunded.
+async fn search(alerts: &dyn Alerts, query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
+    let ListPart { data, is_whole, .. } = ListPart::read(alerts, query, SEARCH_PAGES).await?;
+    if is_whole {
+        return Ok(data);
     }
-    Err(ServiceError::InvalidRequest(vec![FieldError::new(
-        "q",
-        format!("matches more than {} alerts: too many to look through", count(found.len() as u64)),
-    )]))
+    let message = format!("matches more than {} alerts: too many to look through", count(data.len() as u64));
+    Err(ServiceError::InvalidRequest(vec![FieldError::new("q", message)]))
+}
+
+/// The first pages of a list.
+pub(super) struct ListPart {
+    pub(super) data: Vec<Alert>,
+    /// How many the list has, as the service says.
+    pub(super) total: u64,
+    /// True where it is in the order that was asked for, and not in the interface's own.
+    pub(super) in_order: bool,
+    /// True where it was read to its end.
+    is_whole: bool,
+}
+
+impl ListPart {
+    /// Reads at most so many pages of a query.
+    pub(super) async fn read(alerts: &dyn Alerts, mut query: AlertQuery, pages: u64) -> Result<Self, ServiceError> {
+        let (sort, mut part) = (query.sort, Self { data: Vec::new(), total: 0, in_order: true, is_whole: false });
+        while query.page.page < pages && !part.is_whole {
+            let Page { data, total, counted, .. } = list_in_some_order(alerts, &mut query).await?;
+            let is_short = data.len() < usize::try_from(query.page.size).unwrap_or(usize::MAX);
+            part.data.extend(data);
+            (part.total, part.in_order) = (total, query.sort == sort);
+            part.is_whole = is_short || counted && total <= part.data.len() as u64;
+            query.page.page += 1;
+        }
+        Ok(part)
+    }
+
+    /// Returns true where the list has more than was read.
+    pub(super) fn is_cut(&self) -> bool {
+        (self.data.len() as u64) < self.total
+    }
 }
 
 /// A page of a query; in the interface's own order, which the query has then, where the service does not take it as it
 /// is.
-pub(super) async fn list_in_some_order(
-    alerts: &dyn Alerts,
-    query: &mut AlertQuery,
-) -> Result<Page<Alert>, ServiceError> {
+async fn list_in_some_order(alerts: &dyn Alerts, query: &mut AlertQuery) -> Result<Page<Alert>, ServiceError> {
     match alerts.list(query).await {
         Err(ServiceError::InvalidRequest(_)) if query.sort != Sort::default() => {
             query.sort = Sort::default();
@@ -95,7 +116,7 @@ pub(super) async fn list_in_some_order(
 }
 
 /// Most pages that are read where notices, which ask for no answer, take up the rows.
-const PAGES: u64 = 5;
+const CLOSING_PAGES: u64 = 5;
 
 /// Order in which alerts are due.
 const BY_DEADLINE: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
@@ -128,7 +149,7 @@ pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, S
         read = known.len() as u64;
         query.page.page += 1;
         let is_last = rows < u64::from(MAX_PAGE_SIZE) || page.counted && read >= page.total;
-        if is_last || brings_none || found.alerts.len() >= MAX_PAGE_SIZE as usize || query.page.page == PAGES {
+        if is_last || brings_none || found.alerts.len() >= MAX_PAGE_SIZE as usize || query.page.page == CLOSING_PAGES {
             found.more = !is_last;
             break;
         }

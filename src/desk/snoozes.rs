@@ -1,5 +1,5 @@
 //! Snoozed alerts of this workstation, and when each snooze ends. One that is over is dropped when the file is next
-//! written.
+//! written. Their list is read one by one, because no service knows which they are.
 
 use futures::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};

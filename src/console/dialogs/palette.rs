@@ -1,4 +1,5 @@
-//! The command palette: one searchable list of keys, commands, views, settings and profiles; enter runs the chosen one.
+//! The command palette: one searchable list of keys, commands, views, settings and profiles, ranked by what is typed;
+//! enter runs the chosen one.
 
 use nucleo_matcher::{
     Config, Matcher, Utf32Str,
@@ -237,6 +238,14 @@ pub struct PaletteOffer {
     pub idle: Option<&'static str>,
 }
 
+impl PaletteOffer {
+    /// An offer that is open, and that no key does.
+    fn new(goal: PaletteGoal, group: &str, name: &str, about: &str) -> Self {
+        let (group, name, about) = (group.to_owned(), name.to_owned(), about.to_owned());
+        Self { goal, group, name, about, keys: String::new(), idle: None }
+    }
+}
+
 /// What stands over the screens.
 const SCREENS: &str = "Screens";
 
@@ -262,19 +271,10 @@ pub fn actions(
 }
 
 fn offer(binding: &Binding) -> PaletteOffer {
-    let group = if ScreenName::of(binding.action).is_some() { SCREENS.to_owned() } else { binding.group.clone() };
-    PaletteOffer {
-        goal: PaletteGoal::Act(binding.action),
-        group,
-        name: binding.words.clone(),
-        about: binding.about.clone(),
-        keys: key_names(&binding.keys),
-        idle: None,
-    }
-}
-
-fn key_names(keys: &[Chord]) -> String {
-    keys.iter().map(Chord::to_string).collect::<Vec<_>>().join("  ")
+    let group = if ScreenName::of(binding.action).is_some() { SCREENS } else { &binding.group };
+    let keys = binding.keys.iter().map(Chord::to_string).collect::<Vec<_>>().join("  ");
+    let offer = PaletteOffer::new(PaletteGoal::Act(binding.action), group, &binding.words, &binding.about);
+    PaletteOffer { keys, ..offer }
 }
 
 /// What the lists of views and columns can do.
@@ -288,14 +288,9 @@ pub fn in_lists(keymap: &Keymap) -> Vec<PaletteOffer> {
                 (Some(first), Some(second)) => format!("{first} {second}"),
                 _ => String::new(),
             };
-            Some(PaletteOffer {
-                goal: PaletteGoal::InList(list, binding.action),
-                group: opener.group.clone(),
-                name: format!("{}: {}", opener.words, binding.words),
-                about: binding.about.clone(),
-                keys,
-                idle: None,
-            })
+            let name = format!("{}: {}", opener.words, binding.words);
+            let goal = PaletteGoal::InList(list, binding.action);
+            Some(PaletteOffer { keys, ..PaletteOffer::new(goal, &opener.group, &name, &binding.about) })
         })
     });
     offers.collect()
@@ -303,27 +298,16 @@ pub fn in_lists(keymap: &Keymap) -> Vec<PaletteOffer> {
 
 /// The signs of the list, each with its meaning.
 pub fn signs(theme: &Theme) -> Vec<PaletteOffer> {
-    let offer = |sign: ListSign| PaletteOffer {
-        goal: PaletteGoal::Sign(sign),
-        group: "Signs in the list".to_owned(),
-        name: String::new(),
-        about: sign.about().to_owned(),
-        keys: sign.drawn(theme).0.to_owned(),
-        idle: None,
+    let offer = |sign: ListSign| {
+        let keys = sign.drawn(theme).0.to_owned();
+        PaletteOffer { keys, ..PaletteOffer::new(PaletteGoal::Sign(sign), "Signs in the list", "", sign.about()) }
     };
     ListSign::ALL.into_iter().map(offer).collect()
 }
 
 /// The views, the built-in ones first.
 pub fn views(views: &SavedViews) -> Vec<PaletteOffer> {
-    let offer = |name: &str, about: &str| PaletteOffer {
-        goal: PaletteGoal::View(name.to_owned()),
-        group: "Views".to_owned(),
-        name: name.to_owned(),
-        about: about.to_owned(),
-        keys: String::new(),
-        idle: None,
-    };
+    let offer = |name: &str, about: &str| PaletteOffer::new(PaletteGoal::View(name.to_owned()), "Views", name, about);
     let built_in = BuiltIn::ALL.iter().map(|view| offer(view.name(), view.about(views.vocabulary)));
     built_in.chain(views.own().iter().map(|view| offer(&view.name, &view.query))).collect()
 }
@@ -332,27 +316,17 @@ pub fn views(views: &SavedViews) -> Vec<PaletteOffer> {
 pub fn settings() -> Vec<PaletteOffer> {
     let offer = |setting: &'static UserSetting| {
         let options: Vec<String> = setting.options.iter().map(|(value, _)| value.to_string()).collect();
-        PaletteOffer {
-            goal: PaletteGoal::Setting(setting),
-            group: "Settings".to_owned(),
-            name: format!("set {}", setting.label),
-            about: format!("Change it in Settings: {}", options.join(", ")),
-            keys: String::new(),
-            idle: None,
-        }
+        let (name, about) =
+            (format!("set {}", setting.label), format!("Change it in Settings: {}", options.join(", ")));
+        PaletteOffer::new(PaletteGoal::Setting(setting), "Settings", &name, &about)
     };
     USER_SETTINGS.iter().map(offer).collect()
 }
 
 /// The other profiles and organizations that a console can be opened on.
 pub fn consoles(place: &SessionInfo) -> Vec<PaletteOffer> {
-    let offer = |group: &str, next: NextConsole, name: &String| PaletteOffer {
-        goal: PaletteGoal::Open(next),
-        group: group.to_owned(),
-        name: name.clone(),
-        about: "Open its console".to_owned(),
-        keys: String::new(),
-        idle: None,
+    let offer = |group: &str, next: NextConsole, name: &String| {
+        PaletteOffer::new(PaletteGoal::Open(next), group, name, "Open its console")
     };
     let profiles = place.profiles.iter().map(|name| offer("Profiles", NextConsole::Profile(name.clone()), name));
     let organizations =

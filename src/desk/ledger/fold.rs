@@ -1,5 +1,5 @@
-//! The history of a desk: what its journal says of each decision, from the first step to the last, and what its user
-//! was told.
+//! The history of a desk: what its journal says of each decision, from the first step to the last, what its user was
+//! told, and the outcomes that lists which are behind do not show.
 
 use std::{
     borrow::Cow,

@@ -1,4 +1,4 @@
-//! What an analyst says of an alert, before the reason.
+//! Choices of an answer: what an analyst says of an alert before the reason, and the words of the older dialect for it.
 
 use crate::domain::{
     Alert, AlertStatus, AlertType, Dialect, Resolution, ResolutionParts, decide,

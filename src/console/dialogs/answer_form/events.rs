@@ -1,5 +1,4 @@
 //! Events of the answer form: its keys and the mouse, what a key of the list does, and messages: its alerts as they are
-
 //! now, and what is looked up around them.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};

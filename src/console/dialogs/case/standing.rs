@@ -1,5 +1,4 @@
-//! How the alerts of a case stand to a decision for it: which ones wait for one, and what each would get, in the words
-//! of the dialect.
+//! Standing of the alerts of a case: which ones wait for an answer, what each would get, and the facts that match them.
 
 use crate::{
     AppContext,
