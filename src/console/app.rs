@@ -244,7 +244,7 @@ impl App {
                 snooze_menu::kept(&snoozed, answer, cx);
                 Vec::new()
             }
-            Message::PreflightResult(key, looked) => resolving::looked(key, looked, cx),
+            Message::PreflightResult(key, result) => resolving::checked(key, result, cx),
             Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(attempt, id, applied, answer) => resolving::settled(attempt, id, applied, answer, cx),
@@ -343,9 +343,10 @@ impl App {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), now));
         }
         let history = self.cx.journal.history();
-        let knowing = |look: Preflight| Box::new(look.knowing(history));
-        effects
-            .extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Preflight(key, knowing(look))));
+        let knowing = |check: Preflight| Box::new(check.knowing(history));
+        effects.extend(
+            self.cx.decisions.due_checks(now).into_iter().map(|(key, check)| Effect::Preflight(key, knowing(check))),
+        );
         let cx = &mut self.cx;
         let left =
             cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));

@@ -162,8 +162,8 @@ impl AppContext {
     }
 
     /// Returns the undo time: so long a decision can be taken back before it leaves.
-    pub fn grace(&self) -> Duration {
-        Duration::from_std(self.settings.grace).unwrap_or_default()
+    pub fn undo_window(&self) -> Duration {
+        Duration::from_std(self.settings.undo_window).unwrap_or_default()
     }
 
     /// Returns true where what is typed now was begun before the form was seen that a guard opened: whoever types on

@@ -79,9 +79,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             tokio::time::sleep(delay).await;
             Message::Changed(changes.next_change(after).await)
         }
-        Effect::Preflight(key, look) => Message::PreflightResult(
+        Effect::Preflight(key, check) => Message::PreflightResult(
             key,
-            look.look(deployment, |alert, others| advice_of_order(desk, alert, others)).await,
+            check.check(deployment, |alert, others| advice_of_order(desk, alert, others)).await,
         ),
         Effect::Resolve(key, id, request, sent_at) => {
             Message::Resolved(key, send(&**alerts, id, request, sent_at).await)

@@ -295,14 +295,14 @@ impl RunState<'_> {
         self.words_with(0, 0)
     }
 
-    /// The same where so many of what is underway are paused, and so many others have their grace.
-    pub fn words_with(&self, paused: u64, in_grace: u64) -> String {
+    /// The same where so many of what is underway are paused, and so many others have their undo window.
+    pub fn words_with(&self, paused: u64, in_undo_window: u64) -> String {
         let RunCounts { underway, waiting, recorded, again, taken_back, overtaken, failed, unknown } = self.counts();
         let never_left = self.failed().filter(|item| item.reason().starts_with(NOT_SENT)).count() as u64;
         let parts = [
             (paused, "paused, not sent"),
-            (in_grace, "sending soon"),
-            (underway.saturating_sub(paused + in_grace), "sending"),
+            (in_undo_window, "sending soon"),
+            (underway.saturating_sub(paused + in_undo_window), "sending"),
             (waiting, "queued, not sent"),
             (recorded, "recorded"),
             (again, DECIDED_AGAIN),

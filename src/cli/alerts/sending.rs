@@ -55,7 +55,7 @@ impl CommandDecision {
         source: &AlertAccess,
         answers: &HashMap<AlertId, KnownAnswer>,
     ) -> PreflightResult {
-        let look = Preflight {
+        let check = Preflight {
             alert: self.alert.clone(),
             sort: PreflightKind::of(&self.resolution, false),
             known: self.known.clone(),
@@ -65,9 +65,9 @@ impl CommandDecision {
         let advise = |alert: &Alert, others: &[Alert]| {
             source.order_advice(alert, others).map_err(|error| ServiceError::Unavailable(error.to_string()))
         };
-        let mut look = look.knowing(source.history());
-        look.answers.extend(answers.iter().map(|(id, answer)| (*id, answer.clone())));
-        look.look(&source.deployment, advise).await
+        let mut check = check.knowing(source.history());
+        check.answers.extend(answers.iter().map(|(id, answer)| (*id, answer.clone())));
+        check.check(&source.deployment, advise).await
     }
 
     /// Returns the journal's steps of sending it. It has no undo time.

@@ -223,13 +223,13 @@ fn how_far(run: &RunState<'_>, cx: &AppContext) -> String {
         let here = |item: &&RunItem<'_>| item.pending.is_some_and(PendingDecision::is_here) && !item.waits();
         return run.words_with(run.items.iter().filter(here).count() as u64, 0);
     }
-    // What has its grace is not on its way: it can be taken back.
-    let is_in_grace = |item: &&RunItem<'_>| {
+    // What has its undo window is not on its way: it can be taken back.
+    let is_in_undo_window = |item: &&RunItem<'_>| {
         item.pending
             .and_then(|decision| Some((decision, decision.leaves_at()?)))
             .is_some_and(|(decision, due)| matches!(cx.decisions.departure(decision, due, cx.now), SendTiming::In(_)))
     };
-    let words = run.words_with(0, run.items.iter().filter(is_in_grace).count() as u64);
+    let words = run.words_with(0, run.items.iter().filter(is_in_undo_window).count() as u64);
     // Nothing ends while nobody answers.
     match run.estimated_remaining().filter(|_| !cx.held_back).map(|left| left.num_seconds()) {
         Some(seconds @ ..60) => format!("{words}, about {} s left", (seconds / 5 + 1) * 5),

@@ -120,7 +120,7 @@ impl Preflight {
 
     /// Looks at the deployment and at the shop's orders, which `advise` asks for an alert with others on its payment.
     /// Answers that the console knows count while the service's lists are behind.
-    pub async fn look<A>(&self, deployment: &Deployment, advise: A) -> PreflightResult
+    pub async fn check<A>(&self, deployment: &Deployment, advise: A) -> PreflightResult
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
     {

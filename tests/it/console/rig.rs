@@ -96,7 +96,7 @@ pub struct Made {
     pub alerts: Vec<Alert>,
     pub size: (u16, u16),
     pub place: SessionInfo,
-    pub grace: Wait,
+    pub undo_window: Wait,
     /// How often a list is read again, where that was chosen.
     pub refresh: Option<Wait>,
     pub operator: bool,
@@ -138,7 +138,7 @@ impl Default for Made {
                 environment: Some(Environment::Production),
                 ..SessionInfo::default()
             },
-            grace: Wait::from_secs(5),
+            undo_window: Wait::from_secs(5),
             refresh: None,
             operator: true,
             kept: DeskState::default(),
@@ -187,7 +187,7 @@ impl Made {
         let parts = Parts {
             place: self.place,
             settings: Preferences {
-                grace: self.grace,
+                undo_window: self.undo_window,
                 refresh: self.refresh,
                 rules: parse_rules(self.rules).unwrap().into(),
                 rules_in: Some("/home/omar/.config/avert/rules.txt".to_owned()),
