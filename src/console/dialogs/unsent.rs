@@ -9,7 +9,7 @@ use crate::{
     answer_drafts::AnswerDraftList,
     decisions::{HoldReason, alert_of},
     desk::{JournalStep, LeftDecision, Leftovers},
-    effects::BegunText,
+    message::BegunText,
     resolving::{answer_known, briefly, subject, taken_back},
     text::{counted, sanitize},
     unfinished::said_in_words,
@@ -49,7 +49,6 @@ impl Asked for Leave {
         match key {
             "s" => {
                 cx.decisions.release_waiting(HoldReason::NoAnswer, cx.now);
-                cx.runs.released(None, cx.now);
                 cx.decisions.send_now(cx.now);
             }
             "t" => {
@@ -133,11 +132,6 @@ impl Asked for LoseTexts {
 pub struct Reconnected(pub HoldReason);
 
 impl Reconnected {
-    /// The number of the case that is asked about.
-    fn case(&self) -> Option<u64> {
-        if let HoldReason::NotRecorded(first) = self.0 { Some(first) } else { None }
-    }
-
     /// Says why the refund that others were to follow was not recorded, as far as that is known.
     fn tell_refund(first: u64, question: &mut Question, cx: &AppContext) {
         let (certain, theme) = (cx.decisions.is_certain_of_first(first), &cx.theme);
@@ -173,8 +167,7 @@ impl Asked for Reconnected {
             "ctrl-s" => {
                 // What was to follow a refund that may not be recorded is asked about by itself, each case alone.
                 cx.decisions.release_waiting(self.0, cx.now);
-                cx.runs.released(self.case(), cx.now);
-                if self.case().is_none() {
+                if !matches!(self.0, HoldReason::NotRecorded(_)) {
                     cx.decisions.ask_again();
                 }
             }
