@@ -105,7 +105,7 @@ pub struct PendingDecision {
     /// The refunds on its payment that were known when it was made: confirmed, or what it rests on.
     known: KnownRefunds,
     check: PreflightStage,
-    /// Since when it could not be looked for what speaks against it.
+    /// Since when not everything could be checked.
     unchecked_since: Option<Timestamp>,
     /// True while it waits for a refund that the engine has not finished.
     waits_elsewhere: bool,
@@ -125,11 +125,11 @@ pub fn alert_of(named: &JournalAlert) -> Alert {
 /// Progress of an answer's preflight check.
 #[derive(Debug, Clone, PartialEq)]
 enum PreflightStage {
-    /// It is looked before it leaves.
+    /// It is checked before it leaves.
     Due,
-    /// It is being looked.
+    /// Its check is running.
     Running,
-    /// It was looked at this moment; and what could not be looked for.
+    /// What could not be checked, and when it was checked.
     Done(Option<String>, Timestamp),
 }
 
@@ -308,9 +308,9 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Stages a decision; it leaves after the undo window, and at once where the window closes meanwhile. One that rests on a
-    /// refund of the same payment that is on its way leaves once that is recorded. An earlier one on the same alert
-    /// that was refused is forgotten.
+    /// Stages a decision; it leaves after the undo window, and at once where the window closes meanwhile. One that
+    /// rests on a refund of the same payment that is on its way leaves once that is recorded. An earlier one on the
+    /// same alert that was refused is forgotten.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, undo_window: Duration, now: Timestamp) -> u64 {
         let before = self.of(alert.id).map(|earlier| earlier.instead_of.unwrap_or(earlier.key));
         let instead_of = before.filter(|first| resolution.gives_money_back() && self.holds_others(*first));
@@ -436,7 +436,7 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.fate == Fate::Sending).count()
     }
 
-    /// Returns true where none is with the service, nor looked at before it leaves.
+    /// Returns true where none is with the service, nor checked before it leaves.
     pub fn is_at_rest(&self) -> bool {
         !self.all.iter().any(|decision| decision.fate == Fate::Sending || decision.is_being_checked())
     }

@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use uuid::Uuid;
 
 use super::{
-    notices::Notice, order_matches::MatchChange, screens::queue::listing::Need, setting::SettingValue,
-    user_settings::UserSetting,
+    message::BegunText, notices::Notice, order_matches::MatchChange, screens::queue::listing::Need,
+    setting::SettingValue, user_settings::UserSetting,
 };
 use crate::{
     desk::{
@@ -156,15 +156,6 @@ impl Effect {
                 | Self::SendAllAgain(_)
         )
     }
-}
-
-/// A text that somebody has typed and neither sent nor kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BegunText {
-    /// An answer.
-    Answer(Uuid),
-    /// A note on an alert.
-    Note(AlertId),
 }
 
 /// A write to the desk.

@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 use super::{
     Action,
-    effects::BegunText,
     profile_directory::ListedProfile,
     rules_file::ReadRules,
     screens::queue::{columns::Column, listing::Ticket},
@@ -39,6 +38,15 @@ pub type Reply<T> = Result<T, ServiceError>;
 
 /// The orders of the shop that an alert may be on, or why the desk cannot say it; none where none were ever brought in.
 pub type OrdersFound = Option<Result<MatchedOrders, String>>;
+
+/// A text that somebody has typed and neither sent nor kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BegunText {
+    /// An answer.
+    Answer(Uuid),
+    /// A note on an alert.
+    Note(AlertId),
+}
 
 /// A message: something that happened.
 #[derive(Debug, Clone)]

@@ -11,8 +11,8 @@ use crate::{desk::Fate, domain::Timestamp};
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);
 
-/// While a undo window runs it is told what time it is each second: where so much has passed without, this console did not
-/// run, or the clock was set.
+/// While an undo window runs it is told what time it is each second: where so much has passed without, this console did
+/// not run, or the clock was set.
 const UNSEEN: Duration = Duration::seconds(3);
 
 /// So long a decision may be held before it calls: what is decided in its turn calls nobody.
@@ -262,7 +262,7 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    /// Staged together, each with its deadline, without a undo window.
+    /// Staged together, each with its deadline, without an undo window.
     fn staged(deadlines: &[Deadline], first_decides: bool) -> (Decisions, u64, Vec<u64>) {
         let made = deadlines.iter().map(|deadline| {
             let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
@@ -356,8 +356,8 @@ mod tests {
         assert_eq!((calls(&decisions), calls(&closed)), (vec![], vec![]));
     }
 
-    /// One decision with a undo window of five seconds, told the time since it was staged for two seconds; then nothing for
-    /// so long.
+    /// One decision with an undo window of five seconds, told the time since it was staged for two seconds; then
+    /// nothing for so long.
     fn after_a_gap(deadline: Deadline, seconds: i64) -> (Decisions, Option<Duration>, Timestamp) {
         let (mut decisions, woken) = stopped(deadline, seconds);
         let missed = decisions.adjust_for_clock(woken);

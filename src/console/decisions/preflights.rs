@@ -13,7 +13,7 @@ use crate::{
     domain::{Alert, Timestamp},
 };
 
-/// Lifetime of a look's result, 2 s. Where the answer was not sent by then, it is looked again.
+/// Lifetime of a check's result, 2 s. Where the answer was not sent by then, it is checked again.
 const FRESH: Duration = Duration::seconds(2);
 
 /// Interval of checks of an answer that waits for a refund, 5 s.
@@ -27,12 +27,12 @@ const PATIENCE: Duration = Duration::minutes(2);
 const LEAST_LEFT: Duration = Duration::minutes(5);
 
 impl PendingDecision {
-    /// Returns true where it is being looked whether something speaks against it.
+    /// Returns true where its check is running.
     pub fn is_being_checked(&self) -> bool {
         self.check == PreflightStage::Running && self.leaves_at().is_some()
     }
 
-    /// Returns true where it waits here because it could not be looked for what speaks against it.
+    /// Returns true where it waits here because not everything could be checked.
     pub fn waits_for_check(&self) -> bool {
         self.unchecked_since.is_some() && self.check == PreflightStage::Due && self.leaves_at().is_some()
     }
@@ -42,7 +42,7 @@ impl PendingDecision {
         self.unchecked_since.is_some()
     }
 
-    /// Returns what could not be looked for before it left.
+    /// Returns what could not be checked before it left.
     pub fn unchecked(&self) -> Option<&str> {
         if let PreflightStage::Done(why, _) = &self.check { why.as_deref() } else { None }
     }
@@ -56,7 +56,7 @@ impl PendingDecision {
         PreflightKind::of(&self.resolution, self.waits_elsewhere)
     }
 
-    /// Returns true where it has to be looked before it leaves, or again.
+    /// Returns true where it has to be checked before it leaves, or again.
     fn needs_check(&self, now: Timestamp) -> bool {
         match self.check {
             PreflightStage::Due => true,
@@ -65,7 +65,7 @@ impl PendingDecision {
         }
     }
 
-    /// Returns true where nothing is left to be looked for.
+    /// Returns true where nothing is left to be checked.
     pub(super) fn was_checked(&self, now: Timestamp) -> bool {
         self.check != PreflightStage::Running && !self.needs_check(now)
     }
@@ -98,7 +98,7 @@ impl Decisions {
         Some((decision, event))
     }
 
-    /// The decisions that are to be looked at now, before they leave.
+    /// The decisions that are to be checked now, before they leave.
     pub fn due_checks(&mut self, now: Timestamp) -> Vec<(u64, Preflight)> {
         let due = self.in_turn(now, |decision| decision.needs_check(now));
         let check = |decision: &mut PendingDecision| {
@@ -108,8 +108,8 @@ impl Decisions {
         self.all.iter_mut().filter(|decision| due.contains(&decision.key)).map(check).collect()
     }
 
-    /// Takes in what was looked for: what nothing speaks against leaves. One that is no longer about to leave is looked
-    /// at again when it is.
+    /// Takes in the result of a check: what nothing speaks against leaves. One that is no longer about to leave is
+    /// checked again when it is.
     pub fn checked(&mut self, key: u64, result: PreflightResult, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         if !decision.is_being_checked() {
@@ -144,8 +144,8 @@ impl Decisions {
         Some(event)
     }
 
-    /// Something could not be looked for. It is tried again while there is time, and not before the service wants to be
-    /// asked; then it leaves, because a window that is missed costs more than a look.
+    /// Something could not be checked. It is tried again while there is time, and not before the service wants to be
+    /// asked; then it leaves, because a window that is missed costs more than a check.
     fn checked_in_part(
         &mut self,
         key: u64,
@@ -197,7 +197,7 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    /// One decision, staged without a undo window.
+    /// One decision, staged without an undo window.
     fn staged(decision: Decision, deadline: Deadline) -> (Decisions, u64) {
         let alert =
             Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };

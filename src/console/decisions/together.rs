@@ -167,8 +167,8 @@ impl Decisions {
         }
     }
 
-    /// In how many seconds the first decision leaves that waits for its undo window alone, counted from where the countdowns
-    /// stand.
+    /// In how many seconds the first decision leaves that waits for its undo window alone, counted from where the
+    /// countdowns stand.
     pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
         let now = self.held_since.unwrap_or(now);
         let leaves = |decision: &PendingDecision| match self.departure(decision, decision.leaves_at()?, now) {

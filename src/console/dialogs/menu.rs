@@ -1,5 +1,5 @@
-//! Menus: lists that are open as dialogs: which entry is chosen, what keys, clicks and the wheel do to it, and the field
-//! that narrows it.
+//! Menus: lists that are open as dialogs: which entry is chosen, what keys, clicks and the wheel do to it, and the
+//! field that narrows it.
 
 use std::cell::Cell;
 

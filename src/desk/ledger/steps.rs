@@ -1,5 +1,5 @@
-//! The steps of the desk journal: a line's statement about a decision, a text in a form, or a notification; and the fate
-//! of an answer whose latest step is known.
+//! The steps of the desk journal: a line's statement about a decision, a text in a form, or a notification; and the
+//! fate of an answer whose latest step is known.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -4,9 +4,8 @@ use avert::{
     console::{
         SessionInfo,
         app::DeskState,
-        effects::BegunText,
         effects::{Effect, Keep},
-        message::Message,
+        message::{BegunText, Message},
         runner::Runner,
     },
     desk::{Desk, Note},
