@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     form_dialog::FormDialog,
-    question::{Answer, Asked, Question, ask},
+    question::{Asked, KeyedAnswer, Question, ask},
 };
 use crate::{
     AppContext, Effect, Order, Orders, Tone,
@@ -105,7 +105,7 @@ fn in_a_file_name(name: &str) -> String {
 struct ExportProgress;
 
 impl Asked for ExportProgress {
-    fn answers(&self, _: &AppContext) -> Vec<Answer> {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("esc", "Continue in background"), ("x", "Stop")]
     }
 

@@ -112,7 +112,13 @@ impl Question {
 
     /// Draws the lines on a panel, and below them the answers as buttons: the first one is the safe one, has the focus
     /// and alone is filled.
-    fn draw(mut self, answers: &[Answer], targets: &ClickTargets<&'static str>, theme: &Theme, buffer: &mut Buffer) {
+    fn draw(
+        mut self,
+        answers: &[KeyedAnswer],
+        targets: &ClickTargets<&'static str>,
+        theme: &Theme,
+        buffer: &mut Buffer,
+    ) {
         let kind = |index: usize| if index == 0 { ButtonKind::Safe } else { ButtonKind::Quiet };
         let answers_in_order = answers.iter().enumerate();
         let buttons: Vec<_> =
@@ -134,12 +140,12 @@ impl Question {
 }
 
 /// An answer: its key and its words. Enter and esc both give the one whose key is either.
-pub type Answer = (&'static str, &'static str);
+pub type KeyedAnswer = (&'static str, &'static str);
 
 /// A question that lies over the screen.
 pub trait Asked: Send {
     /// The answers that are offered now, the safe one first.
-    fn answers(&self, cx: &AppContext) -> Vec<Answer>;
+    fn answers(&self, cx: &AppContext) -> Vec<KeyedAnswer>;
 
     /// Says what is asked.
     fn tell(&self, question: &mut Question, cx: &AppContext);
@@ -178,7 +184,7 @@ impl<A: Asked> Dialog for QuestionDialog<A> {
             Message::Input(Event::Key(key)) => {
                 let typed = Chord::from(*key).to_string().to_lowercase();
                 let leaves = matches!(key.code, KeyCode::Enter | KeyCode::Esc);
-                let is_meant = |(key, _): &Answer| *key == typed || leaves && (*key == "enter" || *key == "esc");
+                let is_meant = |(key, _): &KeyedAnswer| *key == typed || leaves && (*key == "enter" || *key == "esc");
                 let answer = self.asked.answers(cx).into_iter().find(is_meant).map(|(key, _)| key);
                 if answer.is_none() {
                     cx.hint_unknown_over_question(*key);
@@ -225,12 +231,12 @@ pub struct Confirmation {
     pub follows: &'static str,
     pub warning: Option<&'static str>,
     /// The key of yes and its words.
-    pub yes: Answer,
+    pub yes: KeyedAnswer,
     pub effect: Effect,
 }
 
 impl Asked for Confirmation {
-    fn answers(&self, _: &AppContext) -> Vec<Answer> {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("enter", "Cancel"), self.yes]
     }
 

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use super::{
     menu::pick,
-    question::{Answer, Asked, Confirmation, Question, ask},
+    question::{Asked, Confirmation, KeyedAnswer, Question, ask},
 };
 use crate::{
     Action, AppContext, Effect, Message, Order, Orders, Screen as _,
@@ -106,7 +106,7 @@ impl ShownSecret {
 
 impl Asked for ShownSecret {
     // Neither Enter nor Escape closes it: what is closed is gone for good.
-    fn answers(&self, _: &AppContext) -> Vec<Answer> {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         let copy = if self.is_client() { "Copy the secret" } else { "Copy" };
         let id = self.is_client().then_some(("i", "Copy the id"));
         [("y", copy)].into_iter().chain(id).chain([("d", "Saved, close")]).collect()

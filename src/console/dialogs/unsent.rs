@@ -3,7 +3,7 @@
 
 use ratatui::style::Style;
 
-use super::question::{Answer, Asked, Question};
+use super::question::{Asked, KeyedAnswer, Question};
 use crate::{
     Action, AppContext, Message, Order, Orders, Theme, Tone,
     answer_drafts::AnswerDraftList,
@@ -37,7 +37,7 @@ impl Leave {
 
 impl Asked for Leave {
     // Enter is the safe choice: nothing final is ever one stray Enter.
-    fn answers(&self, cx: &AppContext) -> Vec<Answer> {
+    fn answers(&self, cx: &AppContext) -> Vec<KeyedAnswer> {
         let send = (!cx.held_back).then_some(("s", "Send and leave"));
         [("enter", "Stay"), ("t", "Undo and leave")].into_iter().chain(send).collect()
     }
@@ -101,7 +101,7 @@ pub fn named(text: BegunText, cx: &AppContext) -> String {
 }
 
 impl Asked for LoseTexts {
-    fn answers(&self, _: &AppContext) -> Vec<Answer> {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("enter", "Stay"), ("l", "Discard and leave")]
     }
 
@@ -157,7 +157,7 @@ impl Reconnected {
 impl Asked for Reconnected {
     // It opens by itself, under whatever is being typed: no letter alone means anything, and they are sent as from
     // their form.
-    fn answers(&self, _: &AppContext) -> Vec<Answer> {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("esc", "Keep queued"), ("ctrl-t", "Undo"), ("ctrl-s", "Send now")]
     }
 
@@ -210,7 +210,7 @@ impl Asked for Reconnected {
 pub struct EarlierSession(pub Leftovers);
 
 impl Asked for EarlierSession {
-    fn answers(&self, _: &AppContext) -> Vec<Answer> {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("enter", "Continue")]
     }
 

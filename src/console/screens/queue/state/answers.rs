@@ -65,7 +65,8 @@ impl Queue {
             }
             Message::SameCards(found) => {
                 for (id, answer) in found {
-                    if self.facts.alert == Some(id) {
+                    // Under a dialog it is the dialog's own question, of which the header tells as of any call.
+                    if self.facts.alert == Some(id) && !self.frozen {
                         self.link.took_part(ReadPart::Duplicates, &answer, now);
                     }
                     self.take_same_card(id, answer, now);
