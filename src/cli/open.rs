@@ -343,7 +343,7 @@ pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: Pa
         plain: args.plain || settings.plain,
         motion: settings.motion,
         utc: settings.times == config::TimesSetting::Utc,
-        grace: Duration::from_secs(settings.grace_seconds.0.into()),
+        undo_window: Duration::from_secs(settings.grace_seconds.0.into()),
         mouse: settings.mouse,
         keymap: keymap(&settings.keymap, context.settings_dir.as_deref())?,
         notices: notices(&context.settings.notices),

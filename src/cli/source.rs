@@ -15,7 +15,7 @@ use super::{
     process::variable,
 };
 use crate::{
-    desk::{Desk, DeskError, History, Journal, OrderOwner, ledger::files::read_whole, same_payment::same_payment},
+    desk::{Desk, DeskError, History, Journal, OrderOwner, ledger::files::read_whole, lists::same_payment},
     domain::{
         Alert, Environment, OrderAdvice, ResolutionAttempt, duplicate,
         query::Vocabulary,

@@ -175,7 +175,7 @@ impl App {
             app.cx.unfinished.changed(now);
         }
         if let Some(said) = app.take_left(kept.left) {
-            app.dialogs.push(Box::new(said));
+            app.dialogs.push(dialogs::question::ask(said));
         }
         for trouble in kept.troubles.into_iter().chain(kept.log_trouble) {
             app.cx.notify(Tone::Bad, trouble);
@@ -244,7 +244,7 @@ impl App {
                 snooze_menu::kept(&snoozed, answer, cx);
                 Vec::new()
             }
-            Message::PreflightResult(key, looked) => resolving::looked(key, looked, cx),
+            Message::PreflightResult(key, result) => resolving::checked(key, result, cx),
             Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(attempt, id, applied, answer) => resolving::settled(attempt, id, applied, answer, cx),
@@ -259,7 +259,7 @@ impl App {
                 Vec::new()
             }
             Message::Exported(number, path, result) => {
-                dialogs::export_progress::ended(number, &path, result, cx);
+                dialogs::export::ended(number, &path, result, cx);
                 Vec::new()
             }
             // A form that was waited for does not open under other keys.
@@ -269,7 +269,7 @@ impl App {
                 dialogs::answer_form::begun(draft, answer, cx)
             }
             Message::RulesRead(answer) => rules_taken(answer, cx),
-            Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),
+            Message::NotBrowsed(address, why) => dialogs::alert_menus::not_opened(address, &why, cx),
             Message::JournalRead(answer) => self.journal_read(answer),
             Message::Seek(alert) => self.seek(alert),
             Message::OpenCase(alert) => self.open_case(alert),
@@ -343,9 +343,10 @@ impl App {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), now));
         }
         let history = self.cx.journal.history();
-        let knowing = |look: Preflight| Box::new(look.knowing(history));
-        effects
-            .extend(self.cx.decisions.looks(now).into_iter().map(|(key, look)| Effect::Preflight(key, knowing(look))));
+        let knowing = |check: Preflight| Box::new(check.knowing(history));
+        effects.extend(
+            self.cx.decisions.due_checks(now).into_iter().map(|(key, check)| Effect::Preflight(key, knowing(check))),
+        );
         let cx = &mut self.cx;
         let left =
             cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));

@@ -8,7 +8,7 @@ use super::{
     app::App,
     dialog,
     dialogs::{
-        palette::{Palette, offers},
+        palette::{self, Palette},
         repeat_in_form,
     },
     idle::{NONE_STAGED, NONE_TOLD, unless},
@@ -67,14 +67,14 @@ impl App {
             return Vec::new();
         }
         let keymap = &self.cx.settings.keymap;
-        let mut all = offers::actions(keymap, &contexts, |action| self.why_idle(action));
+        let mut all = palette::actions(keymap, &contexts, |action| self.why_idle(action));
         if contexts.contains(&KeyContext::Queue) && self.dialogs.is_empty() {
-            all.extend(offers::in_lists(keymap));
-            all.extend(offers::signs(&self.cx.theme));
+            all.extend(palette::in_lists(keymap));
+            all.extend(palette::signs(&self.cx.theme));
         }
-        all.extend(offers::views(&self.cx.views));
-        all.extend(offers::settings());
-        all.extend(offers::consoles(&self.cx.place));
+        all.extend(palette::views(&self.cx.views));
+        all.extend(palette::settings());
+        all.extend(palette::consoles(&self.cx.place));
         dialog::open(Palette::of(all, !self.dialogs.is_empty()))
     }
 

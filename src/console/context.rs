@@ -6,7 +6,6 @@ use crossterm::event::{KeyCode, KeyEvent};
 use super::{
     Action, DrawContext, Effect, Keep, Theme, Tone,
     answer_drafts::AnswerDraftList,
-    begun_text::BegunText,
     calls::Calls,
     decisions::{Decisions, PendingDecision},
     desk_check::DeskCheck,
@@ -16,6 +15,7 @@ use super::{
     known_alerts::{KnownAlerts, KnownEndpoints},
     known_decisions::KnownDecisions,
     last_call::LastCall,
+    message::BegunText,
     notes::NoteList,
     runs::{AnswerBooks, RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
@@ -162,8 +162,8 @@ impl AppContext {
     }
 
     /// Returns the undo time: so long a decision can be taken back before it leaves.
-    pub fn grace(&self) -> Duration {
-        Duration::from_std(self.settings.grace).unwrap_or_default()
+    pub fn undo_window(&self) -> Duration {
+        Duration::from_std(self.settings.undo_window).unwrap_or_default()
     }
 
     /// Returns true where what is typed now was begun before the form was seen that a guard opened: whoever types on

@@ -1,16 +1,12 @@
 //! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
 
-mod coming;
 mod held;
 mod preflights;
 mod together;
-mod waiting;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use chrono::Duration;
-
-pub use together::fate_of_run;
 
 use super::{text::sanitize, unfinished::in_words};
 use crate::{
@@ -23,13 +19,14 @@ use crate::{
         },
     },
     domain::{
-        Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp,
+        Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp, duplicate,
         indeterminate::{Found, Polling, Proof, proof},
     },
     service::{ResolveRequest, ServiceError},
 };
+pub use together::fate_of_run;
 
-/// So long before its deadline a decision has left, whatever its grace: the call takes its time too.
+/// So long before its deadline a decision has left, whatever its undo window: the call takes its time too.
 pub const MARGIN: Duration = Duration::seconds(10);
 
 /// Where one decision could not be sent, the others stay so long: by then it is found out whether they can be.
@@ -64,9 +61,9 @@ fn closes_from(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     (closes >= now && alert.expired_at.is_none()).then_some(closes)
 }
 
-/// Returns true where a decision on an alert leaves without its grace: the window would close meanwhile.
-pub fn leaves_at_once(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
-    !grace.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < grace)
+/// Returns true where a decision on an alert leaves without its undo window: the window would close meanwhile.
+pub fn leaves_at_once(alert: &Alert, undo_window: Duration, now: Timestamp) -> bool {
+    !undo_window.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < undo_window)
 }
 
 /// A pending decision of this console.
@@ -87,7 +84,7 @@ pub struct PendingDecision {
     pub why: Option<String>,
     /// When it has to leave at the latest, so that its answer is in time.
     last_moment: Option<Timestamp>,
-    /// True where it leaves without its grace, because the window closes meanwhile.
+    /// True where it leaves without its undo window, because the window closes meanwhile.
     at_once: bool,
     /// From when on it is certain that the window has closed: whole hours left say no more than the hour.
     pub closed_by: Option<Timestamp>,
@@ -107,9 +104,9 @@ pub struct PendingDecision {
     instead_of: Option<u64>,
     /// The refunds on its payment that were known when it was made: confirmed, or what it rests on.
     known: KnownRefunds,
-    look: PreflightStage,
-    /// Since when it could not be looked for what speaks against it.
-    unlooked_since: Option<Timestamp>,
+    check: PreflightStage,
+    /// Since when not everything could be checked.
+    unchecked_since: Option<Timestamp>,
     /// True while it waits for a refund that the engine has not finished.
     waits_elsewhere: bool,
     idempotency_key: String,
@@ -128,11 +125,11 @@ pub fn alert_of(named: &JournalAlert) -> Alert {
 /// Progress of an answer's preflight check.
 #[derive(Debug, Clone, PartialEq)]
 enum PreflightStage {
-    /// It is looked before it leaves.
+    /// It is checked before it leaves.
     Due,
-    /// It is being looked.
+    /// Its check is running.
     Running,
-    /// It was looked at this moment; and what could not be looked for.
+    /// What could not be checked, and when it was checked.
     Done(Option<String>, Timestamp),
 }
 
@@ -157,7 +154,7 @@ pub enum SendTiming {
     /// When its user lets it go on.
     Paused,
     /// Once nothing is found that speaks against it.
-    AfterLook,
+    AfterCheck,
     /// Once the decision that it follows is recorded.
     AfterFirst,
 }
@@ -210,8 +207,8 @@ impl PendingDecision {
             after: None,
             instead_of: None,
             known: KnownRefunds::default(),
-            look: PreflightStage::Due,
-            unlooked_since: None,
+            check: PreflightStage::Due,
+            unchecked_since: None,
             waits_elsewhere: false,
             idempotency_key,
         }
@@ -311,10 +308,10 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Stages a decision; it leaves after the grace, and at once where the window closes meanwhile. One that rests on a
-    /// refund of the same payment that is on its way leaves once that is recorded. An earlier one on the same alert
-    /// that was refused is forgotten.
-    pub fn stage(&mut self, alert: Alert, resolution: Resolution, grace: Duration, now: Timestamp) -> u64 {
+    /// Stages a decision; it leaves after the undo window, and at once where the window closes meanwhile. One that
+    /// rests on a refund of the same payment that is on its way leaves once that is recorded. An earlier one on the
+    /// same alert that was refused is forgotten.
+    pub fn stage(&mut self, alert: Alert, resolution: Resolution, undo_window: Duration, now: Timestamp) -> u64 {
         let before = self.of(alert.id).map(|earlier| earlier.instead_of.unwrap_or(earlier.key));
         let instead_of = before.filter(|first| resolution.gives_money_back() && self.holds_others(*first));
         self.all.retain(|decision| decision.alert.id != alert.id);
@@ -322,8 +319,8 @@ impl Decisions {
         self.made += 1;
         let idempotency_key = new_key();
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
-        let (at_once, closes_from) = (leaves_at_once(&alert, grace, now), closes_from(&alert, now));
-        let due = Some(if at_once { now } else { now + grace });
+        let (at_once, closes_from) = (leaves_at_once(&alert, undo_window, now), closes_from(&alert, now));
+        let due = Some(if at_once { now } else { now + undo_window });
         let made = PendingDecision::made(self.made, alert, (resolution, idempotency_key), now);
         self.all.push(PendingDecision { due, last_moment, at_once, closed_by, closes_from, after, instead_of, ..made });
         self.made
@@ -418,7 +415,7 @@ impl Decisions {
     /// The decisions whose time has come; they count as sent from now on. What is to be looked at before stays until it
     /// was.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        let leaving = self.in_turn(now, |decision| decision.was_looked_at(now));
+        let leaving = self.in_turn(now, |decision| decision.was_checked(now));
         let send = |decision: &mut PendingDecision| {
             (decision.fate, decision.due, decision.sent_at) = (Fate::Sending, None, Some(now));
             decision.clone()
@@ -439,9 +436,9 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.fate == Fate::Sending).count()
     }
 
-    /// Returns true where none is with the service, nor looked at before it leaves.
+    /// Returns true where none is with the service, nor checked before it leaves.
     pub fn is_at_rest(&self) -> bool {
-        !self.all.iter().any(|decision| decision.fate == Fate::Sending || decision.is_looked_at())
+        !self.all.iter().any(|decision| decision.fate == Fate::Sending || decision.is_being_checked())
     }
 
     /// Returns true where the fate of an alert's decision is indeterminate.
@@ -450,7 +447,7 @@ impl Decisions {
     }
 
     /// The decisions of unknown fate.
-    pub fn checked(&self) -> impl Iterator<Item = &PendingDecision> {
+    pub fn unconfirmed(&self) -> impl Iterator<Item = &PendingDecision> {
         self.all.iter().filter(|decision| decision.fate == Fate::Unconfirmed)
     }
 
@@ -595,6 +592,43 @@ fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
 /// Whole seconds until a moment, rounded up, never below 0.
 pub fn seconds_left(due: Timestamp, now: Timestamp) -> i64 {
     ((due - now).num_milliseconds().max(0) + 999) / 1000
+}
+
+impl PendingDecision {
+    /// Returns true where it may still land.
+    fn is_coming(&self) -> bool {
+        self.fate != Fate::NotRecorded
+    }
+}
+
+impl Decisions {
+    /// The decision on an alert that is on its way: it may still land.
+    pub fn coming(&self, alert: AlertId) -> Option<&PendingDecision> {
+        self.of(alert).filter(|decision| decision.is_coming())
+    }
+
+    /// All that may still land.
+    pub fn all_coming(&self) -> impl Iterator<Item = &PendingDecision> {
+        self.all.iter().filter(|decision| decision.is_coming())
+    }
+
+    /// The alerts whose decisions came to an outcome here, with it, as far as they are held: the last one first.
+    pub fn landed(&self) -> impl Iterator<Item = &Alert> {
+        self.landed.iter()
+    }
+
+    /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the
+    /// payment.
+    fn rests_on(&self, alert: &Alert, resolution: &Resolution, known: &[AlertId]) -> Option<u64> {
+        if !resolution.rests_on_another() {
+            return None;
+        }
+        let is_of_payment = |decision: &PendingDecision| {
+            known.contains(&decision.alert.id) || duplicate::sure_evidence(&decision.alert, alert).is_some()
+        };
+        let refund = |decision: &&PendingDecision| decision.resolution.gives_money_back() && is_of_payment(decision);
+        self.all_coming().find(refund).map(|decision| decision.key)
+    }
 }
 
 #[cfg(test)]

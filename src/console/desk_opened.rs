@@ -4,7 +4,10 @@
 use uuid::Uuid;
 
 use super::{
-    Effect, Keep, Order, Orders, Tone, app::App, desk_check::DeskCheck, dialogs::earlier_session::EarlierSession,
+    Effect, Keep, Order, Orders, Tone,
+    app::App,
+    desk_check::DeskCheck,
+    dialogs::{question::ask, unsent::EarlierSession},
 };
 use crate::desk::{Layout, Leftovers};
 
@@ -28,7 +31,7 @@ impl App {
         // What was decided here on an alert is the newer one.
         left.unanswered.retain(|left| cx.decisions.of(left.said.alert.id).is_none());
         let mut orders: Orders = effects.into_iter().map(Order::from).collect();
-        orders.extend(self.take_left(left).map(|said| Order::OpenNext(Box::new(said))));
+        orders.extend(self.take_left(left).map(|said| Order::OpenNext(ask(said))));
         orders
     }
 
@@ -39,6 +42,6 @@ impl App {
             cx.decisions.adopt(left, cx.now);
         }
         cx.journal.know_unsent(&left.unsent, cx.now);
-        (!left.is_empty()).then(|| EarlierSession::of(left))
+        (!left.is_empty()).then(|| EarlierSession(left))
     }
 }

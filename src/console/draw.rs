@@ -188,7 +188,7 @@ impl App {
             SendTiming::In(seconds) => format!("in {seconds} s"),
             SendTiming::InTurn => "queued".to_owned(),
             SendTiming::Paused => "paused".to_owned(),
-            SendTiming::AfterLook => "checking duplicates".to_owned(),
+            SendTiming::AfterCheck => "checking duplicates".to_owned(),
             SendTiming::AfterFirst => "after the refund".to_owned(),
         };
         let what = match staged.len() {

@@ -5,13 +5,13 @@ use std::{path::PathBuf, time::Duration};
 use uuid::Uuid;
 
 use super::{
-    begun_text::BegunText, notices::Notice, order_matches::MatchChange, screens::queue::listing::Need,
+    message::BegunText, notices::Notice, order_matches::MatchChange, screens::queue::listing::Need,
     setting::SettingValue, user_settings::UserSetting,
 };
 use crate::{
     desk::{
-        AnswerDraft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert, collect::Stretch,
-        ledger::preflight::Preflight,
+        AnswerDraft, ExportRequest, JournalEntry, JournalStep, Layout, Note, SavedView, SnoozedAlert,
+        ledger::preflight::Preflight, lists::Stretch,
     },
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, DeliveryId,
@@ -42,9 +42,7 @@ pub enum Effect {
     Get(AlertId),
     /// Load an alert's webhooks.
     Deliveries(AlertId),
-    /// Load the alerts that may be on the same card.
-    SameCard(AlertId, Option<AlertQuery>),
-    /// The same for several alerts.
+    /// Load the alerts that may be on the same card as these.
     SameCards(Vec<(AlertId, Option<AlertQuery>)>),
     /// Load these rows of a list, whether they are shown or not.
     Collect(u64, Stretch),
@@ -66,10 +64,9 @@ pub enum Effect {
     Title(Option<String>),
     /// Write a text into a new file.
     WriteFile(PathBuf, String),
-    /// Match an alert, and these others on its payment, with the desk's orders, after this change of what matches.
-    MatchOrders(Box<Alert>, Vec<Alert>, Option<MatchChange>),
-    /// Ask what the desk's orders advise for alerts, each with these others on its payment.
-    AdviseByOrders(Vec<(Alert, Vec<Alert>)>),
+    /// Match alerts, each with these others on its payment, with the desk's orders, after this change of what matches
+    /// the first of them.
+    MatchOrders(Vec<(Alert, Vec<Alert>)>, Option<MatchChange>),
     /// Search many fields; an earlier search is given up.
     Find(FindQuery),
     /// Give the search up that is on its way.

@@ -46,7 +46,6 @@ pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&Servic
         Message::AtRisk(answer) => ("counting what is due soon", answer.as_ref().err()),
         Message::Alert(_, answer) => ("reading an alert", answer.as_ref().err()),
         Message::Deliveries(_, answer) => ("reading the webhooks of an alert", answer.as_ref().err()),
-        Message::SameCard(_, answer) => ("looking for duplicates", answer.as_ref().err()),
         Message::SameCards(found) => {
             ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err()))
         }

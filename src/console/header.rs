@@ -270,7 +270,7 @@ impl App {
     /// The networks whose answers are unconfirmed, from here or at the engine, and since when.
     fn unconfirmed(&self) -> Option<(Vec<String>, Timestamp)> {
         let cx = &self.cx;
-        let own = cx.decisions.checked().map(|decision| (Some(&decision.alert.provider), decision.sent_at));
+        let own = cx.decisions.unconfirmed().map(|decision| (Some(&decision.alert.provider), decision.sent_at));
         let engines = cx.unfinished.all().filter(|attempt| Stage::of(attempt) == Stage::Unknown).map(|attempt| {
             let alert = self.screens.queue.listing.find(attempt.alert);
             (alert.map(|alert| &alert.provider), Some(attempt.started_at))

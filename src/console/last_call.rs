@@ -47,7 +47,6 @@ fn is_of_dialog(message: &Message) -> bool {
             | Message::Collected(..)
             | Message::Deliveries(..)
             | Message::Found(..)
-            | Message::SameCard(..)
             | Message::SameCards(_)
             | Message::Settled(..)
     )

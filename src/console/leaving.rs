@@ -6,8 +6,8 @@ use super::{
     app::App,
     decisions::PendingDecision,
     dialogs::{
-        leave::{Leave, LoseTexts, named},
-        reconnected::Reconnected,
+        question::ask,
+        unsent::{Leave, LoseTexts, Reconnected, named},
     },
     resolving,
     session::LostAtEnd,
@@ -30,7 +30,7 @@ impl App {
         let effects = self.abandon();
         self.cx.unkept.leaving();
         if self.unsent() > 0 && !self.is_too_small() {
-            self.dialogs.push(Box::new(Leave::ask(&mut self.cx)));
+            self.dialogs.push(ask(Leave::ask(&mut self.cx)));
         } else {
             // Where it cannot be asked, the next start says what did not leave.
             self.cx.decisions.take_back_all();
@@ -55,7 +55,7 @@ impl App {
             return vec![Effect::Quit];
         }
         self.cx.leaving = false;
-        self.dialogs.push(Box::<LoseTexts>::default());
+        self.dialogs.push(ask(LoseTexts));
         self.cx.covered = true;
         Vec::new()
     }
@@ -68,7 +68,7 @@ impl App {
         self.open_next();
         if !self.cx.covered {
             let waits = if self.unsent() == 1 { "answer is queued" } else { "answers are queued" };
-            let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_look);
+            let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_check);
             let what = if looks { "until duplicates are checked" } else { "until a refund is recorded" };
             let words = format!("Not sent: {} {waits} {what}.", count(self.unsent() as u64));
             self.cx.notify(Tone::Bad, words);
@@ -134,7 +134,7 @@ impl App {
     fn ask_of_waiting(&mut self) {
         let may_ask = !self.cx.held_back && self.dialogs.last().is_none_or(|page| page.takes_questions());
         if may_ask && let Some(why) = self.cx.decisions.take_question() {
-            self.dialogs.push(Box::new(Reconnected::about(why)));
+            self.dialogs.push(ask(Reconnected(why)));
         }
     }
 }

@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 use super::{
     Action,
-    begun_text::BegunText,
     profile_directory::ListedProfile,
     rules_file::ReadRules,
     screens::queue::{columns::Column, listing::Ticket},
@@ -29,7 +28,7 @@ use crate::{
     domain::{
         Alert, AlertFilter, AlertId, AtRisk, AttemptId, AuditEntry, CreatedCredential, CredentialKind, CredentialList,
         CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery,
-        OrderAdvice, Page, Resolution, ResolutionAttempt, Revoked, Sort, indeterminate::Found,
+        Page, Resolution, ResolutionAttempt, Revoked, Sort, indeterminate::Found,
     },
     service::ServiceError,
 };
@@ -37,15 +36,16 @@ use crate::{
 /// A service's reply.
 pub type Reply<T> = Result<T, ServiceError>;
 
-/// Advice of the shop's orders for an alert.
-#[derive(Debug, Clone)]
-pub struct AdvisedAlert {
-    pub alert: AlertId,
-    /// The others on its payment that the orders were asked about with it.
-    pub others: Vec<AlertId>,
-    pub advice: Reply<Option<OrderAdvice>>,
-    /// The id of the order that matches exactly.
-    pub exact: Option<String>,
+/// The orders of the shop that an alert may be on, or why the desk cannot say it; none where none were ever brought in.
+pub type OrdersFound = Option<Result<MatchedOrders, String>>;
+
+/// A text that somebody has typed and neither sent nor kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BegunText {
+    /// An answer.
+    Answer(Uuid),
+    /// A note on an alert.
+    Note(AlertId),
 }
 
 /// A message: something that happened.
@@ -69,9 +69,7 @@ pub enum Message {
     Alert(AlertId, Reply<Alert>),
     /// The webhooks of an alert.
     Deliveries(AlertId, Reply<Vec<Delivery>>),
-    /// Alerts on the same card.
-    SameCard(AlertId, Reply<Vec<Alert>>),
-    /// The same of several alerts.
+    /// Alerts on the same card as these.
     SameCards(Vec<(AlertId, Reply<Vec<Alert>>)>),
     /// A stretch of a list that was asked for under this number, and how many alerts the list has.
     Collected(u64, Reply<(Vec<Alert>, u64)>),
@@ -96,11 +94,8 @@ pub enum Message {
     MarkAgain(Vec<Alert>),
     /// The alerts of a draft, as they are now.
     BegunRead(Uuid, Reply<Vec<Alert>>),
-    /// Advice of the shop's orders for alerts.
-    AdvisedByOrders(Vec<AdvisedAlert>),
-    /// The orders of the shop that an alert may be on, or why the desk cannot say it; nothing where none were ever
-    /// brought in.
-    OrdersMatched(AlertId, Option<Result<MatchedOrders, String>>),
+    /// The orders of the shop that these alerts may be on.
+    OrdersMatched(Vec<(AlertId, OrdersFound)>),
     /// Those of these alerts that have duplicates, and whether one of those was refunded.
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// The endpoints of webhooks.
@@ -222,7 +217,7 @@ impl Message {
     pub fn alerts(&self) -> impl Iterator<Item = &Alert> {
         let (one, many): (Option<&Alert>, &[Alert]) = match self {
             Self::Page(_, Ok(page)) => (None, &page.data),
-            Self::SameCard(_, Ok(alerts)) | Self::BegunRead(_, Ok(alerts)) => (None, alerts),
+            Self::BegunRead(_, Ok(alerts)) => (None, alerts),
             Self::Closing(Ok(closing)) => (None, &closing.alerts),
             Self::Alert(_, Ok(alert)) | Self::Settled(_, _, _, Ok(alert)) => (Some(alert), &[]),
             Self::Resolved(_, Ok(landing)) => (Some(&landing.alert), &[]),

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Words for a refund whose preflight check did not come to its end.
-pub const UNLOOKED: &str = "duplicates not checked again before sending";
+pub const UNCHECKED: &str = "duplicates not checked again before sending";
 
 /// Takes back the decision that was staged last, and what was made together with it.
 pub fn undo(cx: &mut AppContext) -> Orders {
@@ -105,8 +105,8 @@ pub fn stage_together(
     }
     cx.toasts.clear();
     cx.last_made = made.first().map(|(_, resolution)| resolution.clone());
-    let grace = cx.grace();
-    let (number, keys) = cx.decisions.stage_together(made, first_decides, grace, cx.now);
+    let undo_window = cx.undo_window();
+    let (number, keys) = cx.decisions.stage_together(made, first_decides, undo_window, cx.now);
     let books = AnswerBooks { history: cx.journal.history(), decisions: &cx.decisions };
     cx.runs.begin(number, subject, &keys, books, cx.now);
     let first = cx.decisions.get(number).map(PendingDecision::journal_key);
@@ -117,12 +117,12 @@ pub fn stage_together(
 }
 
 /// Takes in what was looked for before a decision leaves. What does not leave stands there for somebody to see to.
-pub fn looked(key: u64, looked: PreflightResult, cx: &mut AppContext) -> Orders {
+pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
-    let refunded = if let PreflightResult::PaidTwice(other) = &looked { Some(other.clone()) } else { None };
-    let in_part = if let PreflightResult::InPart(why, _) = &looked { Some(why.clone()) } else { None };
-    let Some(event) = cx.decisions.looked(key, looked, cx.now) else {
-        tell_waiting_for_look(&decision, in_part, cx);
+    let refunded = if let PreflightResult::PaidTwice(other) = &result { Some(other.clone()) } else { None };
+    let in_part = if let PreflightResult::InPart(why, _) = &result { Some(why.clone()) } else { None };
+    let Some(event) = cx.decisions.checked(key, result, cx.now) else {
+        tell_waiting_for_check(&decision, in_part, cx);
         return Vec::new();
     };
     // Whoever left to have it sent is to see that it was not.
@@ -136,9 +136,9 @@ pub fn looked(key: u64, looked: PreflightResult, cx: &mut AppContext) -> Orders 
 }
 
 /// Says once that a decision waits because it could not be looked for doubles.
-fn tell_waiting_for_look(before: &PendingDecision, why: Option<String>, cx: &mut AppContext) {
-    let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_look);
-    let Some(why) = why.filter(|_| waits && !before.waited_for_look()) else { return };
+fn tell_waiting_for_check(before: &PendingDecision, why: Option<String>, cx: &mut AppContext) {
+    let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_check);
+    let Some(why) = why.filter(|_| waits && !before.waited_for_check()) else { return };
     let (subject, undo) = (subject(&before.alert), cx.key(Action::Undo));
     let words = format!("{subject}: not sent yet, duplicates not checked: {}. {undo} undo", briefly(&why));
     match before.together {
@@ -180,16 +180,16 @@ pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders
         cx.leaving = false;
     }
     let left = !matches!(fate, None | Some(Fate::Queued));
-    let unlooked = decision.unlooked().filter(|_| left);
-    let mut outcome = unlooked.map_or_else(Vec::new, |why| tell_unlooked(&decision, why.to_owned(), cx));
+    let unchecked = decision.unchecked().filter(|_| left);
+    let mut outcome = unchecked.map_or_else(Vec::new, |why| tell_unchecked(&decision, why.to_owned(), cx));
     outcome.extend(event.map_or_else(Vec::new, |event| notify(&decision, event, cx)));
     outcome
 }
 
 /// Writes down that a refund left though doubles could not be looked for again, and says so where it was made alone.
-fn tell_unlooked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
+fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
     if decision.together.is_none() {
-        let words = format!("{}: {UNLOOKED}: {}.", subject(&decision.alert), briefly(&why));
+        let words = format!("{}: {UNCHECKED}: {}.", subject(&decision.alert), briefly(&why));
         cx.notify_of_decision(decision, Tone::Note, words);
     }
     vec![cx.record(JournalStep::Unlooked { decision: decision.journal_key(), why }).into()]

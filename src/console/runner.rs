@@ -129,7 +129,7 @@ impl Runner {
             Effect::ReadJournal => self.read_journal(),
             Effect::OpenDesk => self.open_desk(),
             Effect::UseDesk => self.use_desk(),
-            Effect::MatchOrders(alert, others, change) => self.match_orders(*alert, others, change),
+            Effect::MatchOrders(asked, change) => self.match_orders(asked, change),
             Effect::ReadFigures => self.read_figures(),
             Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
             Effect::Export(number, request) => self.export(number, *request),
@@ -282,10 +282,10 @@ impl Runner {
     }
 
     /// The desk's orders are on the disk, and a change of them is not given up.
-    fn match_orders(&self, alert: Alert, others: Vec<Alert>, change: Option<MatchChange>) {
+    fn match_orders(&self, asked: Vec<(Alert, Vec<Alert>)>, change: Option<MatchChange>) {
         let (desk, messages) = (self.desk.clone(), self.messages.clone());
         // The loop may have ended meanwhile.
-        tokio::task::spawn_blocking(move || drop(messages.send(match_orders(desk.as_ref(), &alert, &others, change))));
+        tokio::task::spawn_blocking(move || drop(messages.send(match_orders(desk.as_ref(), asked, change))));
     }
 
     fn open_desk(&self) {

@@ -6,7 +6,6 @@ mod tests;
 
 use std::collections::HashMap;
 
-use chrono::Duration;
 use uuid::Uuid;
 
 use super::{
@@ -30,9 +29,6 @@ pub const DECIDED_AGAIN: &str = "answered again since";
 
 /// Beginning of the reason of what was refused before it left.
 const NOT_SENT: &str = "not sent: ";
-
-/// Completed answers from which the remaining time is estimated: at least 3, at most 20.
-const PACED: (usize, usize) = (3, 20);
 
 /// The books in which it is looked up what became of an answer: what the journal tells, and what is pending.
 #[derive(Clone, Copy)]
@@ -61,8 +57,6 @@ pub struct DecisionRun {
     subject: String,
     answers: Vec<RunAnswer>,
     started: Timestamp,
-    /// Time at which it went on last, after its user or the service held it.
-    resumed: Timestamp,
     left_out: Vec<LeftOut>,
     /// All its alerts in the order of their form, where that is known.
     order: Vec<AlertId>,
@@ -220,7 +214,6 @@ pub struct RunState<'a> {
     pub number: u64,
     pub subject: &'a str,
     pub started: Timestamp,
-    resumed: Timestamp,
     pub items: Vec<RunItem<'a>>,
     /// Alerts that were chosen with them and got no decision, and why.
     pub left_out: &'a [LeftOut],
@@ -228,18 +221,6 @@ pub struct RunState<'a> {
 }
 
 impl RunState<'_> {
-    /// Estimates the time until the rest is answered; `None` while that is not known, or something waits for a person.
-    pub fn estimated_remaining(&self) -> Option<Duration> {
-        let RunCounts { underway, waiting, .. } = self.counts();
-        let underway = i32::try_from(underway).ok().filter(|underway| *underway > 0 && waiting == 0)?;
-        let ended = self.items.iter().filter(|item| item.has_ended() && item.at >= self.resumed);
-        let mut ends: Vec<Timestamp> = ended.map(|item| item.at).collect();
-        ends.sort_unstable_by(|one, other| other.cmp(one));
-        ends.truncate(PACED.1);
-        let between = i32::try_from(ends.len()).ok().filter(|_| ends.len() >= PACED.0)? - 1;
-        Some((*ends.first()? - *ends.last()?) / between * underway)
-    }
-
     /// Its rows in the order of their form; once nothing moves any more what needs somebody stands first.
     pub fn rows(&self) -> Vec<RunRow<'_>> {
         let places: HashMap<AlertId, usize> = self.order.iter().copied().zip(0..).collect();
@@ -295,14 +276,14 @@ impl RunState<'_> {
         self.words_with(0, 0)
     }
 
-    /// The same where so many of what is underway are paused, and so many others have their grace.
-    pub fn words_with(&self, paused: u64, in_grace: u64) -> String {
+    /// The same where so many of what is underway are paused, and so many others have their undo window.
+    pub fn words_with(&self, paused: u64, in_undo_window: u64) -> String {
         let RunCounts { underway, waiting, recorded, again, taken_back, overtaken, failed, unknown } = self.counts();
         let never_left = self.failed().filter(|item| item.reason().starts_with(NOT_SENT)).count() as u64;
         let parts = [
             (paused, "paused, not sent"),
-            (in_grace, "sending soon"),
-            (underway.saturating_sub(paused + in_grace), "sending"),
+            (in_undo_window, "sending soon"),
+            (underway.saturating_sub(paused + in_undo_window), "sending"),
             (waiting, "queued, not sent"),
             (recorded, "recorded"),
             (again, DECIDED_AGAIN),
@@ -323,9 +304,9 @@ impl RunState<'_> {
 
 impl DecisionRun {
     fn state<'a>(&'a self, books: AnswerBooks<'a>) -> RunState<'a> {
-        let Self { number, subject, answers, started, resumed, left_out, order, .. } = self;
+        let Self { number, subject, answers, started, left_out, order, .. } = self;
         let items = answers.iter().map(|answer| RunItem::of(answer, books)).collect();
-        RunState { number: *number, subject, started: *started, resumed: *resumed, items, left_out, order }
+        RunState { number: *number, subject, started: *started, items, left_out, order }
     }
 }
 
@@ -363,7 +344,6 @@ impl Runs {
             subject,
             answers: answers.collect(),
             started: now,
-            resumed: now,
             left_out: Vec::new(),
             order: Vec::new(),
             filled_in: None,
@@ -460,12 +440,6 @@ impl Runs {
             }
         }
         failed_in
-    }
-
-    /// Takes in that what waited here leaves now, that of one run or of all: it is on its way again.
-    pub fn released(&mut self, number: Option<u64>, now: Timestamp) {
-        let runs = self.all.iter_mut().filter(|run| number.is_none_or(|number| run.number == number));
-        runs.for_each(|run| run.resumed = now);
     }
 
     /// The run that has just ended, told once: what became of it, in words, and how many failed or are not known to

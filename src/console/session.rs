@@ -104,7 +104,7 @@ pub struct Preferences {
     /// The theme by name; none means what the terminal's background calls for.
     pub theme: Option<ThemeName>,
     /// Undo time of a decision before it leaves; zero for none.
-    pub grace: Duration,
+    pub undo_window: Duration,
     /// Interval of reading a list again where nobody tells of changes; none adapts it to the work.
     pub refresh: Option<Duration>,
     /// Number of alerts of a list that are asked for at once.
@@ -147,7 +147,7 @@ impl Default for Preferences {
     fn default() -> Self {
         Self {
             theme: None,
-            grace: Duration::from_secs(5),
+            undo_window: Duration::from_secs(5),
             refresh: None,
             page_size: MAX_PAGE_SIZE,
             mouse: true,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Effect, Keep, Message, begun_text::BegunText};
+use super::{Effect, Keep, Message, message::BegunText};
 
 /// The texts that are not on the disk.
 #[derive(Debug, Default)]

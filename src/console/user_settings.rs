@@ -65,10 +65,10 @@ pub const USER_SETTINGS: &[UserSetting] = &[
             (Number(20), "seconds to undo an answer"),
             (Number(60), "seconds to undo an answer"),
         ],
-        current: |preferences| Number(u32::try_from(preferences.grace.as_secs()).unwrap_or(u32::MAX)),
+        current: |preferences| Number(u32::try_from(preferences.undo_window.as_secs()).unwrap_or(u32::MAX)),
         apply: |preferences, value| {
             if let Number(seconds) = value {
-                preferences.grace = Duration::from_secs(seconds.into());
+                preferences.undo_window = Duration::from_secs(seconds.into());
             }
         },
     },

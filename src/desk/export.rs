@@ -13,8 +13,7 @@ use tempfile::NamedTempFile;
 use super::{
     file::directory_of,
     records::{Cells, RecordFormat, RecordWriter},
-    snoozed_page::{ChosenAlerts, page_of},
-    snoozes::can_be_aside,
+    snoozes::{ChosenAlerts, can_be_aside, page_of},
     whole_list::{Next, PageFacts, PageWalk},
 };
 use crate::{

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Desk, DeskError, same_payment::list_in_some_order};
+use super::{Desk, DeskError, lists::ListPart};
 use crate::{
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest,
@@ -204,31 +204,23 @@ pub async fn find(
 
 /// Adds what the list operation finds for a word. What was not looked at, in words.
 async fn search(alerts: &dyn Alerts, word: &str, candidates: &mut Vec<Alert>) -> Result<Option<String>, ServiceError> {
-    let mut wanted = AlertQuery {
+    let wanted = AlertQuery {
         filter: AlertFilter { q: Some(word.to_owned()), ..AlertFilter::default() },
         sort: Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending },
         page: PageRequest { page: 0, size: 100 },
     };
-    let (mut seen, mut total) = (0, 0);
-    while wanted.page.page < PAGES {
-        let page = match list_in_some_order(alerts, &mut wanted).await {
-            Err(ServiceError::InvalidRequest(_)) => {
-                return Ok(Some(format!("this deployment does not search for {:?}", line(word))));
-            }
-            page => page?,
-        };
-        (seen, total) = (seen + page.data.len() as u64, page.total);
-        let is_last = page.data.is_empty() || seen >= page.total;
-        add(candidates, page.data);
-        if is_last {
-            break;
+    let part = match ListPart::read(alerts, wanted, PAGES).await {
+        Err(ServiceError::InvalidRequest(_)) => {
+            return Ok(Some(format!("this deployment does not search for {:?}", line(word))));
         }
-        wanted.page.page += 1;
-    }
-    let first = if wanted.sort == Sort::default() { "first" } else { "newest" };
-    let limit =
-        || format!("of {} alerts with {:?} only the {first} {} were looked at", count(total), line(word), count(seen));
-    Ok((seen < total).then(limit))
+        part => part?,
+    };
+    let (total, seen) = (count(part.total), count(part.data.len() as u64));
+    let first = if part.in_order { "newest" } else { "first" };
+    let limit = || format!("of {total} alerts with {:?} only the {first} {seen} were looked at", line(word));
+    let limit = part.is_cut().then(limit);
+    add(candidates, part.data);
+    Ok(limit)
 }
 
 fn add(candidates: &mut Vec<Alert>, more: impl IntoIterator<Item = Alert>) {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{sales::SalesCount, same_payment::list_in_some_order};
+use super::{lists::ListPart, sales::SalesCount};
 use crate::{
     domain::{
         Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort,
@@ -64,7 +64,7 @@ pub async fn insights(
     }
     let mut limits = Vec::new();
     let open = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
-    let waiting = Part::read(alerts, open, Sort { field: SortField::HoursLeft, order: SortOrder::Ascending }).await?;
+    let waiting = read(alerts, open, SortField::HoursLeft, SortOrder::Ascending).await?;
     if waiting.is_cut() {
         limits.push(InsightLimit::Waiting {
             read: waiting.data.len() as u64,
@@ -72,9 +72,7 @@ pub async fn insights(
             in_order: waiting.in_order,
         });
     }
-    let newest =
-        Part::read(alerts, scope.clone(), Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending })
-            .await?;
+    let newest = read(alerts, scope.clone(), SortField::AlertTimeStamp, SortOrder::Descending).await?;
     if newest.is_cut() {
         limits.push(InsightLimit::Past {
             read: newest.data.len() as u64,
@@ -100,8 +98,7 @@ async fn monitored(
     limits: &mut Vec<InsightLimit>,
 ) -> Result<Option<Vec<MonitoredCount>>, ServiceError> {
     let month = AlertFilter { start_date: Some(month_of(now).0.date_naive()), ..AlertFilter::default() };
-    let month =
-        Part::read(alerts, month, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }).await?;
+    let month = read(alerts, month, SortField::AlertTimeStamp, SortOrder::Descending).await?;
     if month.is_cut() {
         limits.push(InsightLimit::Month { total: month.total });
         return Ok(None);
@@ -109,32 +106,13 @@ async fn monitored(
     Ok(Some(insights::monitored(&month.data, now)))
 }
 
-/// The part of a list that was read.
-struct Part {
-    data: Vec<Alert>,
-    total: u64,
-    /// True where it is in the order that was asked for.
-    in_order: bool,
-}
-
-impl Part {
-    async fn read(alerts: &dyn Alerts, filter: AlertFilter, sort: Sort) -> Result<Self, ServiceError> {
-        let mut wanted = AlertQuery { filter, sort, page: PageRequest { page: 0, size: 100 } };
-        let mut part = Self { data: Vec::new(), total: 0, in_order: true };
-        while wanted.page.page < PAGES {
-            let page = list_in_some_order(alerts, &mut wanted).await?;
-            (part.total, part.in_order) = (page.total, wanted.sort == sort);
-            let is_last = page.data.is_empty() || part.data.len() as u64 + page.data.len() as u64 >= page.total;
-            part.data.extend(page.data);
-            if is_last {
-                break;
-            }
-            wanted.page.page += 1;
-        }
-        Ok(part)
-    }
-
-    fn is_cut(&self) -> bool {
-        (self.data.len() as u64) < self.total
-    }
+/// Reads a list as far as that goes.
+async fn read(
+    alerts: &dyn Alerts,
+    filter: AlertFilter,
+    field: SortField,
+    order: SortOrder,
+) -> Result<ListPart, ServiceError> {
+    let page = PageRequest { page: 0, size: 100 };
+    ListPart::read(alerts, AlertQuery { filter, sort: Sort { field, order }, page }, PAGES).await
 }

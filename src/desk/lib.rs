@@ -9,54 +9,45 @@
 use avert_domain as domain;
 use avert_service as service;
 
-mod address;
-pub mod answer_drafts;
-pub mod closing;
-pub mod collect;
 pub mod drafts;
 pub mod export;
 mod file;
 pub mod find;
 pub mod insights;
 mod keyring;
-pub mod layout;
 pub mod ledger;
-mod merge;
+pub mod lists;
 pub mod notes;
-mod order_owner;
 pub mod orders;
 pub mod profiles;
 pub mod records;
 pub mod rehearsing;
 pub mod sales;
-pub mod same_payment;
 pub mod secrets;
-pub mod snoozed_page;
 pub mod snoozes;
 pub mod views;
 pub mod whole_list;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-pub use address::DeskAddress;
-pub use answer_drafts::{AnswerDraft, AnswerDrafts, Draft};
-pub use closing::ClosingAlerts;
-pub use drafts::NoteDrafts;
+use serde::{Deserialize, Serialize};
+
+pub use drafts::{AnswerDraft, AnswerDrafts, Draft, NoteDrafts};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
-pub use file::{DeskError, begins_with, directory_of, make_directory, open_own, replace, turn, write_new};
+pub use file::{DeskError, begins_with, directory_of, in_form_of, make_directory, open_own, replace, turn, write_new};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use keyring::KeyringError;
-pub use layout::{ColumnLayout, Layout};
 pub use ledger::{
-    fate::Fate,
     files::{Journal, Leftovers, WholeJournal},
     fold::{DecisionRecord, History, LeftDecision, NotificationRecord},
-    steps::{AnswerStep, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep},
+    steps::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep},
 };
-pub use merge::in_form_of;
+pub use lists::ClosingAlerts;
 pub use notes::{Note, Notes};
-pub use order_owner::OrderOwner;
-pub use orders::{MatchedOrders, OrderCounts, OrderDatabase};
+pub use orders::{MatchedOrders, OrderCounts, OrderDatabase, OrderOwner};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
 pub use records::RecordFormat;
 pub use sales::{SalesCount, SalesCounts};
@@ -193,7 +184,7 @@ impl Desk {
     }
 
     fn order_file(&self) -> Result<PathBuf, DeskError> {
-        order_owner::order_file(&self.directory, self.order_owner.as_ref())
+        orders::order_file(&self.directory, self.order_owner.as_ref())
     }
 
     /// Orders of nobody belong to whoever opens them: the next organization that comes does not inherit them.
@@ -218,5 +209,113 @@ impl Desk {
 
     fn layout_file(&self) -> DeskFile {
         DeskFile::new(self.directory.join("layout.toml"))
+    }
+}
+
+/// The address of a desk.
+#[derive(Clone)]
+pub struct DeskAddress {
+    pub directory: PathBuf,
+    /// The profile or deployment that the journal is open for.
+    pub place: String,
+    pub user: Option<String>,
+    /// Owner of the orders that are meant, where the desk has those of several organizations.
+    pub order_owner: Option<OrderOwner>,
+    pub clock: SharedClock,
+}
+
+impl DeskAddress {
+    /// Opens the desk and its journal for writing, and returns what earlier consoles left unfinished there.
+    ///
+    /// # Errors
+    /// When one of them cannot be written.
+    pub fn open(&self) -> Result<(Desk, Leftovers), DeskError> {
+        let mut desk = Desk::open(&self.directory)?.with_orders_of(self.order_owner.clone());
+        desk.try_writing()?;
+        let left = desk.open_journal(&self.place, self.user.as_deref(), Arc::clone(&self.clock))?;
+        Ok((desk, left))
+    }
+
+    /// The desk to be read alone, with its journal where there is a directory; where there is none, nothing can be read
+    /// either.
+    pub fn read(&self) -> Desk {
+        let desk = Desk::only_read(&self.directory);
+        if !self.directory.is_dir() {
+            return desk;
+        }
+        let mut desk = desk.with_orders_of(self.order_owner.clone());
+        desk.read_journal(&self.place, self.user.as_deref(), Arc::clone(&self.clock));
+        desk
+    }
+}
+
+/// The console's layout when it was last left. Names are the console's own; one it no longer knows is passed over.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Layout {
+    /// Share of the width that the list has beside the detail, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divider: Option<u8>,
+    /// Names of choices in the palette, the last first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recent: Vec<String>,
+    /// The columns of the list in their order; empty means the usual ones.
+    #[serde(rename = "column", skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<ColumnLayout>,
+}
+
+/// A column of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnLayout {
+    /// Name of the column.
+    pub name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Desk;
+    use super::*;
+
+    #[test]
+    fn the_screen_looks_at_the_next_start_as_it_was_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let left = Layout {
+            divider: Some(64),
+            recent: vec!["view:Due".to_owned(), "undo".to_owned()],
+            columns: vec![ColumnLayout { name: "left".to_owned() }, ColumnLayout { name: "amount".to_owned() }],
+        };
+
+        Desk::open(directory.path()).unwrap().keep_layout(&left).unwrap();
+
+        assert_eq!(Desk::open(directory.path()).unwrap().layout(), Ok(left));
+    }
+
+    #[test]
+    fn the_first_start_has_the_usual_look() {
+        let directory = tempfile::tempdir().unwrap();
+
+        assert_eq!(Desk::open(directory.path().join("new")).unwrap().layout(), Ok(Layout::default()));
+    }
+
+    #[test]
+    fn a_layout_of_another_version_is_read_as_far_as_it_is_known() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("layout.toml"), "view = \"Open\"\ndivider = 40\n").unwrap();
+
+        let layout = Desk::open(directory.path()).unwrap().layout().unwrap();
+
+        assert_eq!(layout.divider, Some(40));
+    }
+
+    #[test]
+    fn a_broken_layout_is_reported_and_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("layout.toml");
+        std::fs::write(&path, "view = \"Open\"\ndivider = 300\n").unwrap();
+        let desk = Desk::open(directory.path()).unwrap();
+
+        assert_eq!(desk.layout().unwrap_err().line, Some(2));
+        assert!(desk.keep_layout(&Layout::default()).is_err());
+        assert!(std::fs::read_to_string(&path).unwrap().contains("300"));
     }
 }

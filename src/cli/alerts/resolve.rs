@@ -21,7 +21,7 @@ use crate::{
     desk::{
         AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep,
         ledger::{
-            known_answers::KnownAnswer,
+            fold::KnownAnswer,
             preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult, paid_twice},
             sender::{self, Landing, step_by_error},
             steps::new_command_key,
@@ -282,7 +282,7 @@ impl CommandDecision {
         source: &AlertAccess,
         answers: &HashMap<AlertId, KnownAnswer>,
     ) -> PreflightResult {
-        let look = Preflight {
+        let check = Preflight {
             alert: self.alert.clone(),
             sort: PreflightKind::of(&self.resolution, false),
             known: self.known.clone(),
@@ -292,9 +292,9 @@ impl CommandDecision {
         let advise = |alert: &Alert, others: &[Alert]| {
             source.order_advice(alert, others).map_err(|error| ServiceError::Unavailable(error.to_string()))
         };
-        let mut look = look.knowing(source.history());
-        look.answers.extend(answers.iter().map(|(id, answer)| (*id, answer.clone())));
-        look.look(&source.deployment, advise).await
+        let mut check = check.knowing(source.history());
+        check.answers.extend(answers.iter().map(|(id, answer)| (*id, answer.clone())));
+        check.check(&source.deployment, advise).await
     }
 
     /// Returns the journal's steps of sending it. It has no undo time.

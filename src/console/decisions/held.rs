@@ -5,14 +5,14 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, PreflightStage};
+use super::{DecisionEvent, Decisions, HoldReason, MARGIN, PendingDecision, PreflightStage, is_due};
 use crate::{desk::Fate, domain::Timestamp};
 
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);
 
-/// While a grace runs it is told what time it is each second: where so much has passed without, this console did not
-/// run, or the clock was set.
+/// While an undo window runs it is told what time it is each second: where so much has passed without, this console did
+/// not run, or the clock was set.
 const UNSEEN: Duration = Duration::seconds(3);
 
 /// So long a decision may be held before it calls: what is decided in its turn calls nobody.
@@ -59,9 +59,9 @@ impl Decisions {
         self.held_since = self.held_since.map(|since| since - back);
         for decision in &mut self.all {
             decision.staged_at -= back;
-            decision.unlooked_since = decision.unlooked_since.map(|since| since - back);
+            decision.unchecked_since = decision.unchecked_since.map(|since| since - back);
             decision.due = decision.due.map(|due| due - back);
-            if let PreflightStage::Done(_, at) = &mut decision.look {
+            if let PreflightStage::Done(_, at) = &mut decision.check {
                 *at -= back;
             }
         }
@@ -81,7 +81,7 @@ impl Decisions {
         closed.into_iter().map(|decision| (decision, event.clone())).collect()
     }
 
-    /// Gives each grace so much more time. Whether some of one is left now.
+    /// Gives each undo window so much more time. Whether some of one is left now.
     fn make_up_for(&mut self, missed: Duration, now: Timestamp) -> bool {
         let mut has_some_left = false;
         for decision in &mut self.all {
@@ -143,6 +143,113 @@ impl Decisions {
     }
 }
 
+impl PendingDecision {
+    /// Returns true where it waits here for this reason.
+    pub fn waits_for(&self, why: HoldReason) -> bool {
+        let first = if let HoldReason::NotRecorded(first) = why { Some(first) } else { None };
+        self.is_waiting() && self.after == first
+    }
+}
+
+impl Decisions {
+    /// Holds the answers whose time has come while the service cannot be reached, except those whose deadline is near.
+    pub fn wait(&mut self, now: Timestamp) {
+        let held = self.held_since.is_some();
+        let mut kept = false;
+        // What follows another decision waits for that one alone.
+        for decision in self.all.iter_mut().filter(|decision| decision.after.is_none()) {
+            if is_due(decision, held, now) && decision.has_time(now) {
+                decision.due = None;
+                kept = true;
+            }
+        }
+        if kept {
+            self.ask_about(HoldReason::NoAnswer);
+        }
+    }
+
+    /// Keeps what is about to leave here until a moment: the deployment asked to be left alone. Where a window may
+    /// close meanwhile, the try is worth more than its patience.
+    pub(super) fn put_off(&mut self, until: Timestamp) {
+        for decision in &mut self.all {
+            let in_time =
+                [decision.last_moment, decision.closes_from.map(|closes| closes - MARGIN)].into_iter().flatten().min();
+            decision.due = decision.due.map(|due| in_time.map_or(until, |last| until.min(last)).max(due));
+        }
+    }
+
+    /// The decisions that wait for the deployment to answer, the oldest first.
+    pub fn waiting(&self) -> impl Iterator<Item = &PendingDecision> {
+        self.all.iter().filter(|decision| decision.is_waiting())
+    }
+
+    /// The question that is to be asked now, by why decisions wait; each is asked once.
+    pub fn take_question(&mut self) -> Option<HoldReason> {
+        while !self.pending_questions.is_empty() {
+            let why = self.pending_questions.remove(0);
+            if self.waiting().any(|decision| decision.waits_for(why)) {
+                return Some(why);
+            }
+        }
+        None
+    }
+
+    /// Has it asked what becomes of those that wait for a reason: of those that follow nothing once, whatever holds
+    /// them.
+    pub(super) fn ask_about(&mut self, why: HoldReason) {
+        let case = |why: &HoldReason| if let HoldReason::NotRecorded(first) = why { Some(*first) } else { None };
+        if !self.pending_questions.iter().any(|asked| case(asked) == case(&why)) {
+            self.pending_questions.push(why);
+        }
+    }
+
+    /// Has it asked again what becomes of the decisions that wait.
+    pub fn ask_again(&mut self) {
+        let follows: Vec<Option<u64>> = self.waiting().map(|decision| decision.after).collect();
+        for first in follows {
+            self.ask_about(first.map_or(HoldReason::NoAnswer, HoldReason::NotRecorded));
+        }
+    }
+
+    /// Lets every decision leave now that waits for this reason.
+    pub fn release_waiting(&mut self, why: HoldReason, now: Timestamp) {
+        for decision in self.all.iter_mut().filter(|decision| decision.waits_for(why)) {
+            (decision.due, decision.after) = (Some(now), None);
+            if let Some(number) = decision.together {
+                self.paused.remove(&number);
+            }
+        }
+    }
+
+    /// Takes back every decision that waits for this reason, and what was to leave after it; returns them.
+    pub fn take_back_waiting(&mut self, why: HoldReason) -> Vec<PendingDecision> {
+        let waiting = self.waiting().filter(|decision| decision.waits_for(why)).map(|decision| decision.key).collect();
+        self.take_back_those(&waiting)
+    }
+
+    /// Takes back the decisions of these keys that have not left, and what was to leave after them; returns them.
+    fn take_back_those(&mut self, keys: &HashSet<u64>) -> Vec<PendingDecision> {
+        let taken = |decision: &PendingDecision| {
+            keys.contains(&decision.key) || decision.after.is_some_and(|first| keys.contains(&first))
+        };
+        self.all.extract_if(.., |decision| decision.is_here() && taken(decision)).collect()
+    }
+
+    /// The waiting decisions whose window has closed since this was asked last.
+    pub fn closed_waiting(&mut self, now: Timestamp) -> Vec<PendingDecision> {
+        let closed =
+            |decision: &&mut PendingDecision| decision.is_waiting() && !decision.told_closed && decision.is_closed(now);
+        self.all
+            .iter_mut()
+            .filter(closed)
+            .map(|decision| {
+                decision.told_closed = true;
+                decision.clone()
+            })
+            .collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,7 +262,7 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    /// Staged together, each with its deadline, without a grace.
+    /// Staged together, each with its deadline, without an undo window.
     fn staged(deadlines: &[Deadline], first_decides: bool) -> (Decisions, u64, Vec<u64>) {
         let made = deadlines.iter().map(|deadline| {
             let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
@@ -189,7 +296,7 @@ mod tests {
         let called = calls(&decisions);
         let asks = decisions.next_wake(now()).unwrap();
         decisions.call_held(asks);
-        let left = decisions.leave_looked(asks);
+        let left = decisions.leave_checked(asks);
 
         assert_eq!(called, [(keys[0], 90 * 60)]);
         assert_eq!((asks, left), (now() + Duration::hours(2) - Duration::seconds(10), vec![]));
@@ -204,7 +311,7 @@ mod tests {
 
         decisions.release_paused(number, now() + Duration::seconds(111));
 
-        let left = decisions.leave_looked(now() + Duration::seconds(111));
+        let left = decisions.leave_checked(now() + Duration::seconds(111));
         assert_eq!(left.iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
     }
 
@@ -212,7 +319,7 @@ mod tests {
     fn what_follows_a_refund_calls_where_whole_hours_are_all_that_is_known() {
         let hours = [Deadline::HoursLeft(3), Deadline::HoursLeft(3), Deadline::HoursLeft(0)];
         let (mut decisions, _, keys) = staged(&hours, true);
-        decisions.leave_looked(now());
+        decisions.leave_checked(now());
 
         let called = calls(&decisions);
         let asks = decisions.next_wake(now()).unwrap();
@@ -230,7 +337,7 @@ mod tests {
     fn what_was_to_follow_a_refund_that_is_refused_calls_with_the_notices_and_minutes_before_its_end() {
         let deadlines = [90, 17 * 60, 3 * 60 * 60].map(|seconds| Deadline::At(now() + Duration::seconds(seconds)));
         let (mut decisions, _, keys) = staged(&[&[Deadline::Unknown], &deadlines[..]].concat(), true);
-        decisions.leave_looked(now());
+        decisions.leave_checked(now());
         decisions.answered(keys[0], Err(ServiceError::ProviderFailed("closed".to_owned())), now());
 
         let told: Vec<i64> = calls(&decisions).into_iter().map(|(_, at)| at).collect();
@@ -249,8 +356,8 @@ mod tests {
         assert_eq!((calls(&decisions), calls(&closed)), (vec![], vec![]));
     }
 
-    /// One decision with a grace of five seconds, told the time since it was staged for two seconds; then nothing for
-    /// so long.
+    /// One decision with an undo window of five seconds, told the time since it was staged for two seconds; then
+    /// nothing for so long.
     fn after_a_gap(deadline: Deadline, seconds: i64) -> (Decisions, Option<Duration>, Timestamp) {
         let (mut decisions, woken) = stopped(deadline, seconds);
         let missed = decisions.adjust_for_clock(woken);
@@ -275,7 +382,7 @@ mod tests {
     fn time_in_which_the_console_did_not_run_is_no_part_of_a_grace() {
         let (mut decisions, missed, woken) = after_a_gap(Deadline::Unknown, 2 * 60 * 60);
 
-        let left = [0, 2, 3].map(|seconds| decisions.leave_looked(woken + Duration::seconds(seconds)).len());
+        let left = [0, 2, 3].map(|seconds| decisions.leave_checked(woken + Duration::seconds(seconds)).len());
 
         assert_eq!((missed, left), (Some(Duration::hours(2)), [0, 0, 1]));
     }
@@ -286,10 +393,10 @@ mod tests {
         let (mut soon, told, woken) = after_a_gap(closes(72), 59);
         let (mut late, untold, last) = after_a_gap(closes(72), 65);
 
-        let left = [0, 1].map(|seconds| soon.leave_looked(woken + Duration::seconds(seconds)).len());
+        let left = [0, 1].map(|seconds| soon.leave_checked(woken + Duration::seconds(seconds)).len());
 
         assert_eq!((told, left), (Some(Duration::seconds(59)), [0, 1]));
-        assert_eq!((untold, late.leave_looked(last).len()), (None, 1), "the last try is worth more than an undo");
+        assert_eq!((untold, late.leave_checked(last).len()), (None, 1), "the last try is worth more than an undo");
     }
 
     #[rstest::rstest]
@@ -305,7 +412,7 @@ mod tests {
 
         let refused = decisions.closed_unseen(woken);
         decisions.adjust_for_clock(woken);
-        let left = decisions.leave_looked(woken + Duration::seconds(10)).len();
+        let left = decisions.leave_checked(woken + Duration::seconds(10)).len();
 
         assert_eq!((refused.len(), left), (kept, 1 - kept));
         assert!(
@@ -323,7 +430,7 @@ mod tests {
 
         let missed = decisions.adjust_for_clock(at(603));
         decisions.hold(false, at(603));
-        let left = [604, 605].map(|seconds| decisions.leave_looked(at(seconds)).len());
+        let left = [604, 605].map(|seconds| decisions.leave_checked(at(seconds)).len());
 
         assert_eq!((missed, left), (None, [0, 1]));
     }

@@ -13,7 +13,7 @@ use crate::{
     domain::{Alert, Timestamp},
 };
 
-/// Lifetime of a look's result, 2 s. Where the answer was not sent by then, it is looked again.
+/// Lifetime of a check's result, 2 s. Where the answer was not sent by then, it is checked again.
 const FRESH: Duration = Duration::seconds(2);
 
 /// Interval of checks of an answer that waits for a refund, 5 s.
@@ -27,24 +27,24 @@ const PATIENCE: Duration = Duration::minutes(2);
 const LEAST_LEFT: Duration = Duration::minutes(5);
 
 impl PendingDecision {
-    /// Returns true where it is being looked whether something speaks against it.
-    pub fn is_looked_at(&self) -> bool {
-        self.look == PreflightStage::Running && self.leaves_at().is_some()
+    /// Returns true where its check is running.
+    pub fn is_being_checked(&self) -> bool {
+        self.check == PreflightStage::Running && self.leaves_at().is_some()
     }
 
-    /// Returns true where it waits here because it could not be looked for what speaks against it.
-    pub fn waits_for_look(&self) -> bool {
-        self.unlooked_since.is_some() && self.look == PreflightStage::Due && self.leaves_at().is_some()
+    /// Returns true where it waits here because not everything could be checked.
+    pub fn waits_for_check(&self) -> bool {
+        self.unchecked_since.is_some() && self.check == PreflightStage::Due && self.leaves_at().is_some()
     }
 
     /// Returns true where it has waited for that before.
-    pub fn waited_for_look(&self) -> bool {
-        self.unlooked_since.is_some()
+    pub fn waited_for_check(&self) -> bool {
+        self.unchecked_since.is_some()
     }
 
-    /// Returns what could not be looked for before it left.
-    pub fn unlooked(&self) -> Option<&str> {
-        if let PreflightStage::Done(why, _) = &self.look { why.as_deref() } else { None }
+    /// Returns what could not be checked before it left.
+    pub fn unchecked(&self) -> Option<&str> {
+        if let PreflightStage::Done(why, _) = &self.check { why.as_deref() } else { None }
     }
 
     /// Returns true where its preflight check asks the service for duplicates, which takes its time.
@@ -56,18 +56,18 @@ impl PendingDecision {
         PreflightKind::of(&self.resolution, self.waits_elsewhere)
     }
 
-    /// Returns true where it has to be looked before it leaves, or again.
-    fn needs_look(&self, now: Timestamp) -> bool {
-        match self.look {
+    /// Returns true where it has to be checked before it leaves, or again.
+    fn needs_check(&self, now: Timestamp) -> bool {
+        match self.check {
             PreflightStage::Due => true,
             PreflightStage::Running => false,
             PreflightStage::Done(_, at) => now - at > FRESH,
         }
     }
 
-    /// Returns true where nothing is left to be looked for.
-    pub(super) fn was_looked_at(&self, now: Timestamp) -> bool {
-        self.look != PreflightStage::Running && !self.needs_look(now)
+    /// Returns true where nothing is left to be checked.
+    pub(super) fn was_checked(&self, now: Timestamp) -> bool {
+        self.check != PreflightStage::Running && !self.needs_check(now)
     }
 
     /// Builds the check right before it leaves. It takes no longer than the decision can wait for it.
@@ -98,33 +98,33 @@ impl Decisions {
         Some((decision, event))
     }
 
-    /// The decisions that are to be looked at now, before they leave.
-    pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, Preflight)> {
-        let due = self.in_turn(now, |decision| decision.needs_look(now));
-        let look = |decision: &mut PendingDecision| {
-            decision.look = PreflightStage::Running;
+    /// The decisions that are to be checked now, before they leave.
+    pub fn due_checks(&mut self, now: Timestamp) -> Vec<(u64, Preflight)> {
+        let due = self.in_turn(now, |decision| decision.needs_check(now));
+        let check = |decision: &mut PendingDecision| {
+            decision.check = PreflightStage::Running;
             (decision.key, decision.preflight(now))
         };
-        self.all.iter_mut().filter(|decision| due.contains(&decision.key)).map(look).collect()
+        self.all.iter_mut().filter(|decision| due.contains(&decision.key)).map(check).collect()
     }
 
-    /// Takes in what was looked for: what nothing speaks against leaves. One that is no longer about to leave is looked
-    /// at again when it is.
-    pub fn looked(&mut self, key: u64, looked: PreflightResult, now: Timestamp) -> Option<DecisionEvent> {
+    /// Takes in the result of a check: what nothing speaks against leaves. One that is no longer about to leave is
+    /// checked again when it is.
+    pub fn checked(&mut self, key: u64, result: PreflightResult, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
-        if !decision.is_looked_at() {
-            decision.look = PreflightStage::Due;
+        if !decision.is_being_checked() {
+            decision.check = PreflightStage::Due;
             return None;
         }
-        let why = match looked {
+        let why = match result {
             PreflightResult::Clear => {
-                decision.unlooked_since = None;
-                decision.look = PreflightStage::Done(None, now);
+                decision.unchecked_since = None;
+                decision.check = PreflightStage::Done(None, now);
                 return None;
             }
-            PreflightResult::InPart(why, again) => return self.looked_in_part(key, why, again, now),
+            PreflightResult::InPart(why, again) => return self.checked_in_part(key, why, again, now),
             PreflightResult::Waits(_) if decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > now) => {
-                (decision.look, decision.due) = (PreflightStage::Due, Some(now + AGAIN));
+                (decision.check, decision.due) = (PreflightStage::Due, Some(now + AGAIN));
                 decision.waits_elsewhere = true;
                 return None;
             }
@@ -144,9 +144,9 @@ impl Decisions {
         Some(event)
     }
 
-    /// Something could not be looked for. It is tried again while there is time, and not before the service wants to be
-    /// asked; then it leaves, because a window that is missed costs more than a look.
-    fn looked_in_part(
+    /// Something could not be checked. It is tried again while there is time, and not before the service wants to be
+    /// asked; then it leaves, because a window that is missed costs more than a check.
+    fn checked_in_part(
         &mut self,
         key: u64,
         why: String,
@@ -154,7 +154,7 @@ impl Decisions {
         now: Timestamp,
     ) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
-        let since = *decision.unlooked_since.get_or_insert(now);
+        let since = *decision.unchecked_since.get_or_insert(now);
         let is_patient = match again {
             PreflightRetry::After(_) => true,
             PreflightRetry::Soon => now - since < PATIENCE,
@@ -165,10 +165,10 @@ impl Decisions {
         let next = now + wait.max(AGAIN);
         let has_time = decision.has_time(next) && decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > next);
         if has_time && is_patient {
-            (decision.look, decision.due) = (PreflightStage::Due, Some(next));
+            (decision.check, decision.due) = (PreflightStage::Due, Some(next));
             return None;
         }
-        decision.look = PreflightStage::Done(Some(why), now);
+        decision.check = PreflightStage::Done(Some(why), now);
         None
     }
 }
@@ -176,9 +176,9 @@ impl Decisions {
 #[cfg(test)]
 impl Decisions {
     /// Lets those leave whose time has come, against which nothing speaks.
-    pub(super) fn leave_looked(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        for (key, _) in self.looks(now) {
-            self.looked(key, PreflightResult::Clear, now);
+    pub(super) fn leave_checked(&mut self, now: Timestamp) -> Vec<PendingDecision> {
+        for (key, _) in self.due_checks(now) {
+            self.checked(key, PreflightResult::Clear, now);
         }
         self.leave(now)
     }
@@ -197,7 +197,7 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    /// One decision, staged without a grace.
+    /// One decision, staged without an undo window.
     fn staged(decision: Decision, deadline: Deadline) -> (Decisions, u64) {
         let alert =
             Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
@@ -215,13 +215,13 @@ mod tests {
     fn a_refund_that_is_looked_at_has_not_left_and_can_be_taken_back() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
 
-        let looks = decisions.looks(now());
+        let looks = decisions.due_checks(now());
         let left = decisions.leave(now());
         let taken = decisions.take_back();
 
         assert_eq!((keys(&looks), left.len()), (vec![key], 0));
         assert_eq!((taken.len(), taken[0].sent_at), (1, None));
-        assert_eq!(decisions.looked(key, PreflightResult::Clear, now()), None);
+        assert_eq!(decisions.checked(key, PreflightResult::Clear, now()), None);
         assert!(decisions.leave(now()).is_empty());
     }
 
@@ -229,8 +229,8 @@ mod tests {
     fn what_no_refund_bears_on_is_looked_at_without_asking_the_service() {
         let (mut decisions, key) = staged(Decision::NotRefunded, Deadline::Unknown);
 
-        let looks = decisions.looks(now());
-        decisions.looked(key, PreflightResult::Clear, now());
+        let looks = decisions.due_checks(now());
+        decisions.checked(key, PreflightResult::Clear, now());
 
         assert_eq!(looks[0].1.sort, PreflightKind::Plain);
         assert_eq!(decisions.leave(now())[0].key, key);
@@ -239,38 +239,38 @@ mod tests {
     #[test]
     fn what_could_not_be_looked_for_is_told_of_a_decision_that_left() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::At(now() + Duration::minutes(4)));
-        decisions.looks(now());
+        decisions.due_checks(now());
 
-        decisions.looked(key, PreflightResult::InPart("no reply".to_owned(), PreflightRetry::Soon), now());
+        decisions.checked(key, PreflightResult::InPart("no reply".to_owned(), PreflightRetry::Soon), now());
 
-        assert_eq!(decisions.leave(now())[0].unlooked(), Some("no reply"));
+        assert_eq!(decisions.leave(now())[0].unchecked(), Some("no reply"));
     }
 
     #[test]
     fn what_could_not_be_looked_for_is_tried_again_while_there_is_time() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
-        decisions.looks(now());
+        decisions.due_checks(now());
 
-        decisions.looked(key, PreflightResult::InPart("no reply".to_owned(), PreflightRetry::Soon), now());
-        let again = decisions.looks(now() + AGAIN);
-        decisions.looked(
+        decisions.checked(key, PreflightResult::InPart("no reply".to_owned(), PreflightRetry::Soon), now());
+        let again = decisions.due_checks(now() + AGAIN);
+        decisions.checked(
             key,
             PreflightResult::InPart("not yet".to_owned(), PreflightRetry::After(StdDuration::from_secs(600))),
             now() + AGAIN,
         );
-        let too_soon = decisions.looks(now() + Duration::seconds(600));
+        let too_soon = decisions.due_checks(now() + Duration::seconds(600));
 
         assert_eq!((keys(&again), keys(&too_soon)), (vec![key], Vec::new()));
         assert!(decisions.leave(now() + Duration::seconds(600)).is_empty());
-        assert_eq!(keys(&decisions.looks(now() + AGAIN + Duration::seconds(600))), [key]);
+        assert_eq!(keys(&decisions.due_checks(now() + AGAIN + Duration::seconds(600))), [key]);
     }
 
     #[test]
     fn a_decision_that_was_held_after_its_look_is_looked_at_again() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
-        decisions.looks(now());
+        decisions.due_checks(now());
         decisions.hold(true, now());
-        decisions.looked(key, PreflightResult::Clear, now());
+        decisions.checked(key, PreflightResult::Clear, now());
         let later = now() + Duration::seconds(30);
         decisions.hold(false, later);
         let due = later + Duration::seconds(30);
@@ -278,7 +278,7 @@ mod tests {
         let left = decisions.leave(due);
 
         assert!(left.is_empty());
-        assert_eq!(keys(&decisions.looks(due)), [key]);
+        assert_eq!(keys(&decisions.due_checks(due)), [key]);
     }
 
     #[test]
@@ -286,13 +286,13 @@ mod tests {
         let (mut decisions, key) =
             staged(Decision::Invalid(InvalidReason::Duplicate), Deadline::At(now() + Duration::minutes(6)));
         let waits = || PreflightResult::Waits("the refund is not recorded".to_owned());
-        decisions.looks(now());
+        decisions.due_checks(now());
 
-        let first = decisions.looked(key, waits(), now());
-        let at_once = decisions.looks(now());
-        let soon = decisions.looks(now() + AGAIN);
+        let first = decisions.checked(key, waits(), now());
+        let at_once = decisions.due_checks(now());
+        let soon = decisions.due_checks(now() + AGAIN);
         let late = now() + Duration::seconds(61);
-        let last = decisions.looked(key, waits(), late);
+        let last = decisions.checked(key, waits(), late);
 
         assert_eq!((first, keys(&at_once), keys(&soon)), (None, vec![], vec![key]));
         assert_eq!(soon[0].1.sort, PreflightKind::RestsOnRefund { waited: true });

@@ -27,10 +27,10 @@ fn refunded() -> Resolution {
     Resolution::Current { decision: Answer::Refunded, comments: String::new() }
 }
 
-fn staged(grace: i64) -> (Decisions, u64, Alert) {
+fn staged(undo_window: i64) -> (Decisions, u64, Alert) {
     let mut decisions = Decisions::default();
     let alert = alert();
-    let key = decisions.stage(alert.clone(), refunded(), Duration::seconds(grace), now());
+    let key = decisions.stage(alert.clone(), refunded(), Duration::seconds(undo_window), now());
     (decisions, key, alert)
 }
 
@@ -46,7 +46,7 @@ fn known<T>(here: &Decisions, told: impl Fn(KnownDecisions<'_>) -> T) -> T {
 #[case("closed", "not taken: closed")]
 fn who_refused_a_decision_and_why_comes_first(#[case] why: &str, #[case] said: &str) {
     let (mut decisions, key, _) = staged(0);
-    decisions.leave_looked(now());
+    decisions.leave_checked(now());
 
     let event = decisions.answered(key, Err(ServiceError::ProviderFailed(why.to_owned())), now());
 
@@ -84,7 +84,7 @@ fn what_rests_on_a_refund_leaves_once_that_is_recorded_and_behind_its_own_grace(
     let (mut decisions, [first, second], [one, _]) = two_on_a_payment();
     let left = |decisions: &mut Decisions, seconds| {
         decisions
-            .leave_looked(now() + Duration::seconds(seconds))
+            .leave_checked(now() + Duration::seconds(seconds))
             .iter()
             .map(|decision| decision.key)
             .collect::<Vec<_>>()
@@ -99,11 +99,11 @@ fn what_rests_on_a_refund_leaves_once_that_is_recorded_and_behind_its_own_grace(
 #[test]
 fn what_rests_on_a_refund_stays_where_that_is_not_recorded() {
     let (mut decisions, [first, _], _) = two_on_a_payment();
-    decisions.leave_looked(now() + Duration::seconds(5));
+    decisions.leave_checked(now() + Duration::seconds(5));
 
     decisions.answered(first, Err(ServiceError::ProviderFailed("closed".to_owned())), now() + Duration::seconds(6));
 
-    assert!(decisions.leave_looked(now() + Duration::seconds(60)).is_empty());
+    assert!(decisions.leave_checked(now() + Duration::seconds(60)).is_empty());
     assert_eq!(decisions.take_question(), Some(HoldReason::NotRecorded(first)));
 }
 
@@ -118,7 +118,7 @@ fn an_answer_that_rests_on_no_other_waits_for_none() {
         decisions.stage(other, not_refunded, Duration::zero(), now()),
     ];
 
-    assert_eq!(decisions.leave_looked(now()).iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
+    assert_eq!(decisions.leave_checked(now()).iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
 }
 
 #[rstest::rstest]
@@ -157,12 +157,12 @@ fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate
 fn a_staged_decision_leaves_once_and_when_its_grace_is_over() {
     let (mut decisions, key, _) = staged(5);
 
-    assert!(decisions.leave_looked(now() + Duration::seconds(4)).is_empty());
+    assert!(decisions.leave_checked(now() + Duration::seconds(4)).is_empty());
     assert_eq!(
-        decisions.leave_looked(now() + Duration::seconds(5)).iter().map(|decision| decision.key).collect::<Vec<_>>(),
+        decisions.leave_checked(now() + Duration::seconds(5)).iter().map(|decision| decision.key).collect::<Vec<_>>(),
         [key]
     );
-    assert!(decisions.leave_looked(now() + Duration::seconds(6)).is_empty());
+    assert!(decisions.leave_checked(now() + Duration::seconds(6)).is_empty());
     assert_eq!(decisions.sending(), 1);
 }
 
@@ -172,7 +172,7 @@ fn the_last_staged_decision_is_taken_back_first_and_a_sent_one_never() {
     let second = decisions.stage(alert(), refunded(), Duration::seconds(9), now());
 
     assert_eq!(decisions.take_back().iter().map(|decision| decision.key).collect::<Vec<_>>(), [second]);
-    decisions.leave_looked(now() + Duration::seconds(5));
+    decisions.leave_checked(now() + Duration::seconds(5));
     assert_eq!(decisions.take_back(), []);
     assert!(decisions.get(first).is_some());
 }
@@ -180,7 +180,7 @@ fn the_last_staged_decision_is_taken_back_first_and_a_sent_one_never() {
 #[test]
 fn a_refusal_is_kept_until_the_next_decision_on_the_alert() {
     let (mut decisions, key, alert) = staged(0);
-    decisions.leave_looked(now());
+    decisions.leave_checked(now());
 
     let event = decisions.answered(key, Err(ServiceError::ProviderFailed("down".to_owned())), now());
 
@@ -193,7 +193,7 @@ fn a_refusal_is_kept_until_the_next_decision_on_the_alert() {
 #[test]
 fn another_ones_answer_is_told_from_our_own() {
     let (mut decisions, key, alert) = staged(0);
-    decisions.leave_looked(now());
+    decisions.leave_checked(now());
     let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), ..Outcome::sample(alert.id) };
     let resolved = Alert { outcome: Some(theirs), ..alert };
 
@@ -205,7 +205,7 @@ fn another_ones_answer_is_told_from_our_own() {
 /// A decision whose answer never came, and its alert.
 fn unknown() -> (Decisions, u64, Alert) {
     let (mut decisions, key, alert) = staged(0);
-    decisions.leave_looked(now());
+    decisions.leave_checked(now());
     decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))), now());
     (decisions, key, alert)
 }
@@ -305,11 +305,11 @@ fn a_held_countdown_goes_on_where_it_stopped() {
     let later = |seconds| now() + Duration::seconds(seconds);
     decisions.hold(true, later(2));
 
-    assert!(decisions.leave_looked(later(60)).is_empty());
+    assert!(decisions.leave_checked(later(60)).is_empty());
     decisions.hold(false, later(60));
 
-    assert!(decisions.leave_looked(later(62)).is_empty());
-    assert_eq!(decisions.leave_looked(later(63)).len(), 1);
+    assert!(decisions.leave_checked(later(62)).is_empty());
+    assert_eq!(decisions.leave_checked(later(63)).len(), 1);
 }
 
 #[test]

@@ -33,12 +33,12 @@ impl Decisions {
         &mut self,
         made: Vec<(Alert, Resolution)>,
         first_decides: bool,
-        grace: Duration,
+        undo_window: Duration,
         now: Timestamp,
     ) -> (u64, Vec<u64>) {
         let mut keys: Vec<u64> = Vec::with_capacity(made.len());
         for (alert, resolution) in made {
-            let key = self.stage(alert, resolution, grace, now);
+            let key = self.stage(alert, resolution, undo_window, now);
             let first = keys.first().copied();
             if let Some(decision) = self.all.last_mut() {
                 decision.together = Some(first.unwrap_or(key));
@@ -58,7 +58,7 @@ impl Decisions {
             .iter()
             .filter(|decision| is_due(decision, held, now) && !self.is_kept(decision) && among(decision))
             .partition(|decision| decision.together.is_some());
-        let is_leaving = |decision: &&PendingDecision| decision.fate == Fate::Sending || decision.is_looked_at();
+        let is_leaving = |decision: &&PendingDecision| decision.fate == Fate::Sending || decision.is_being_checked();
         let with_networks = self.all.iter().filter(is_leaving).filter(|decision| decision.together.is_some()).count();
         let mut together: Vec<&PendingDecision> = together;
         together.sort_by_key(|decision| (decision.last_moment.is_none(), decision.last_moment, decision.key));
@@ -140,7 +140,7 @@ impl Decisions {
     pub(super) fn let_follow(&mut self, key: u64, recorded: bool, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.after == Some(key) && decision.is_here()) {
             if recorded {
-                // One that was made later has its own grace.
+                // One that was made later has its own undo window.
                 (decision.after, decision.due) = (None, Some(decision.due.map_or(now, |due| due.max(now))));
             } else {
                 // Should it turn out later that the first one was recorded, they follow it after all.
@@ -156,8 +156,8 @@ impl Decisions {
     pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> SendTiming {
         if decision.after.is_some() || decision.waits_elsewhere && due > now {
             SendTiming::AfterFirst
-        } else if decision.is_looked_at() && decision.asks_the_service() {
-            SendTiming::AfterLook
+        } else if decision.is_being_checked() && decision.asks_the_service() {
+            SendTiming::AfterCheck
         } else if self.is_kept(decision) {
             SendTiming::Paused
         } else if due <= now && decision.together.is_some() {
@@ -167,8 +167,8 @@ impl Decisions {
         }
     }
 
-    /// In how many seconds the first decision leaves that waits for its grace alone, counted from where the countdowns
-    /// stand.
+    /// In how many seconds the first decision leaves that waits for its undo window alone, counted from where the
+    /// countdowns stand.
     pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
         let now = self.held_since.unwrap_or(now);
         let leaves = |decision: &PendingDecision| match self.departure(decision, decision.leaves_at()?, now) {
@@ -202,7 +202,7 @@ mod tests {
         (0..count).map(|_| (alert(), refunded())).collect()
     }
 
-    /// So many that were staged together, and the moment when their grace is over.
+    /// So many that were staged together, and the moment when their undo window is over.
     fn staged(count: usize, first_decides: bool) -> (Decisions, u64, Vec<u64>, Timestamp) {
         let mut decisions = Decisions::default();
         let (number, keys) = decisions.stage_together(made(count), first_decides, Duration::seconds(5), now());
@@ -230,7 +230,7 @@ mod tests {
         let mut decisions = Decisions::default();
         let (_, all) = decisions.stage_together(alerts, false, Duration::seconds(5), now());
         let due = now() + Duration::seconds(5);
-        let first = keys(&decisions.leave_looked(due));
+        let first = keys(&decisions.leave_checked(due));
 
         let too_often = ServiceError::Throttled {
             why: "it was asked too often".to_owned(),
@@ -238,7 +238,8 @@ mod tests {
         };
         let event = decisions.answered(first[1], Err(too_often), due);
         first.iter().filter(|key| **key != first[1]).for_each(|key| landed(&mut decisions, *key, due));
-        let left = [5, 29, 30, 64, 65].map(|seconds| keys(&decisions.leave_looked(now() + Duration::seconds(seconds))));
+        let left =
+            [5, 29, 30, 64, 65].map(|seconds| keys(&decisions.leave_checked(now() + Duration::seconds(seconds))));
 
         assert_eq!(first, all[..4]);
         assert_eq!(event, Some(DecisionEvent::refused("the service refused: it was asked too often")));
@@ -249,10 +250,10 @@ mod tests {
     fn four_are_with_the_networks_at_once_and_each_answer_lets_the_next_one_leave() {
         let (mut decisions, _, all, due) = staged(6, false);
 
-        let first = keys(&decisions.leave_looked(due));
-        let meanwhile = decisions.leave_looked(due);
+        let first = keys(&decisions.leave_checked(due));
+        let meanwhile = decisions.leave_checked(due);
         landed(&mut decisions, first[0], due);
-        let next = keys(&decisions.leave_looked(due));
+        let next = keys(&decisions.leave_checked(due));
 
         assert_eq!(first, all[..4]);
         assert_eq!((meanwhile, next), (vec![], vec![all[4]]));
@@ -261,11 +262,11 @@ mod tests {
     #[test]
     fn what_was_made_alone_does_not_wait_for_what_was_made_together() {
         let (mut decisions, _, _, due) = staged(6, false);
-        decisions.leave_looked(due);
+        decisions.leave_checked(due);
         let (alert, resolution) = made(1).remove(0);
         let alone = decisions.stage(alert, resolution, Duration::zero(), due);
 
-        assert_eq!(keys(&decisions.leave_looked(due)), [alone]);
+        assert_eq!(keys(&decisions.leave_checked(due)), [alone]);
     }
 
     #[test]
@@ -275,7 +276,7 @@ mod tests {
         let mut decisions = Decisions::default();
         let (_, made) = decisions.stage_together(all, false, Duration::zero(), now());
 
-        let left = keys(&decisions.leave_looked(now()));
+        let left = keys(&decisions.leave_checked(now()));
 
         assert_eq!((left.len(), left.contains(&made[5]), left.contains(&made[3])), (4, true, false));
     }
@@ -285,7 +286,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(6, false);
         let (alert, resolution) = made(1).remove(0);
         let before = decisions.stage(alert, resolution, Duration::seconds(60), now());
-        decisions.leave_looked(due);
+        decisions.leave_checked(due);
 
         let alone = keys(&decisions.take_back());
         let together = keys(&decisions.take_back());
@@ -299,22 +300,22 @@ mod tests {
         let (mut decisions, number, all, due) = staged(2, false);
         decisions.pause(number);
 
-        let paused = decisions.leave_looked(due);
+        let paused = decisions.leave_checked(due);
         let wake = decisions.next_wake(due);
         decisions.release_paused(number, due);
 
         assert_eq!((paused, wake), (vec![], None));
-        assert_eq!(keys(&decisions.leave_looked(due)), all);
+        assert_eq!(keys(&decisions.leave_checked(due)), all);
     }
 
     #[test]
     fn the_others_leave_only_when_the_first_is_recorded() {
         let (mut decisions, _, all, due) = staged(3, true);
 
-        let first = keys(&decisions.leave_looked(due));
-        let meanwhile = decisions.leave_looked(due + Duration::seconds(30));
+        let first = keys(&decisions.leave_checked(due));
+        let meanwhile = decisions.leave_checked(due + Duration::seconds(30));
         landed(&mut decisions, all[0], due + Duration::seconds(31));
-        let others = keys(&decisions.leave_looked(due + Duration::seconds(31)));
+        let others = keys(&decisions.leave_checked(due + Duration::seconds(31)));
 
         assert_eq!((first, meanwhile, others), (vec![all[0]], vec![], all[1..].to_vec()));
     }
@@ -324,11 +325,11 @@ mod tests {
         for answer in [ServiceError::ProviderFailed("closed".to_owned()), ServiceError::Unavailable("busy".to_owned())]
         {
             let (mut decisions, _, all, due) = staged(3, true);
-            decisions.leave_looked(due);
+            decisions.leave_checked(due);
 
             decisions.answered(all[0], Err(answer), due);
 
-            assert_eq!(decisions.leave_looked(due + Duration::seconds(60)), []);
+            assert_eq!(decisions.leave_checked(due + Duration::seconds(60)), []);
             assert_eq!(decisions.waiting().map(|decision| decision.key).collect::<Vec<_>>(), all[1..]);
             assert_eq!(decisions.take_question(), Some(HoldReason::NotRecorded(all[0])));
         }
@@ -337,29 +338,29 @@ mod tests {
     #[test]
     fn where_the_first_turns_out_to_be_recorded_the_others_follow_it_after_all() {
         let (mut decisions, _, all, due) = staged(3, true);
-        decisions.leave_looked(due);
+        decisions.leave_checked(due);
         decisions.answered(all[0], Err(ServiceError::Unavailable("busy".to_owned())), due);
         let pending = decisions.get(all[0]).unwrap().clone();
         let mut alert = pending.alert.clone();
         decide(&pending.resolution).record(&mut alert, OutcomeId::generate(), "", Some(due));
 
-        let held = keys(&decisions.leave_looked(due + Duration::seconds(1)));
+        let held = keys(&decisions.leave_checked(due + Duration::seconds(1)));
         decisions.looked_up(all[0], Ok(Found { alert, pending: None, clock_lead: None }), due + Duration::seconds(2));
 
-        assert_eq!((held, keys(&decisions.leave_looked(due + Duration::seconds(2)))), (vec![], all[1..].to_vec()));
+        assert_eq!((held, keys(&decisions.leave_checked(due + Duration::seconds(2)))), (vec![], all[1..].to_vec()));
     }
 
     #[test]
     fn leaving_the_console_sends_nothing_that_waits_for_the_first() {
         let (mut decisions, _, all, due) = staged(3, true);
-        decisions.leave_looked(due);
+        decisions.leave_checked(due);
         decisions.answered(all[0], Err(ServiceError::ProviderFailed("closed".to_owned())), due);
 
         decisions.release_waiting(HoldReason::NoAnswer, due);
-        let kept = keys(&decisions.leave_looked(due));
+        let kept = keys(&decisions.leave_checked(due));
         decisions.release_waiting(HoldReason::NotRecorded(all[0]), due);
 
-        assert_eq!((kept, keys(&decisions.leave_looked(due))), (vec![], all[1..].to_vec()));
+        assert_eq!((kept, keys(&decisions.leave_checked(due))), (vec![], all[1..].to_vec()));
     }
 
     #[test]
@@ -368,7 +369,7 @@ mod tests {
         all[1].0.deadline = Deadline::At(now() + Duration::seconds(60));
         let mut decisions = Decisions::default();
         let (_, made) = decisions.stage_together(all, true, Duration::zero(), now());
-        decisions.leave_looked(now());
+        decisions.leave_checked(now());
 
         let call = decisions.next_wake(now()).unwrap();
         decisions.call_held(call);
@@ -382,7 +383,7 @@ mod tests {
     fn each_case_whose_first_was_refused_is_asked_about_and_answered_by_itself() {
         let mut decisions = Decisions::default();
         let [one, other] = [2, 3].map(|count| decisions.stage_together(made(count), true, Duration::zero(), now()).1);
-        decisions.leave_looked(now());
+        decisions.leave_checked(now());
         for first in [one[0], other[0]] {
             decisions.answered(first, Err(ServiceError::ProviderFailed("closed".to_owned())), now());
         }
@@ -392,7 +393,7 @@ mod tests {
         decisions.release_waiting(HoldReason::NotRecorded(other[0]), now());
 
         assert_eq!(questions, [Some(HoldReason::NotRecorded(one[0])), Some(HoldReason::NotRecorded(other[0])), None]);
-        assert_eq!((back, keys(&decisions.leave_looked(now()))), (one[1..].to_vec(), other[1..].to_vec()));
+        assert_eq!((back, keys(&decisions.leave_checked(now()))), (one[1..].to_vec(), other[1..].to_vec()));
     }
 
     #[test]
@@ -401,7 +402,7 @@ mod tests {
         let says = |decisions: &Decisions, key: u64| decisions.departure(decisions.get(key).unwrap(), due, due);
 
         let before = decisions.departure(decisions.get(all[0]).unwrap(), due, now());
-        decisions.leave_looked(due);
+        decisions.leave_checked(due);
         let in_turn = says(&decisions, all[5]);
         decisions.pause(number);
 
@@ -420,7 +421,7 @@ mod tests {
         decisions.wait(due);
         decisions.release_waiting(HoldReason::NoAnswer, due);
 
-        assert_eq!(keys(&decisions.leave_looked(due)), [all[0]]);
+        assert_eq!(keys(&decisions.leave_checked(due)), [all[0]]);
     }
 
     #[test]
@@ -428,7 +429,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(3, true);
         let before = decisions.holds_others(all[0]);
 
-        decisions.leave_looked(due);
+        decisions.leave_checked(due);
         decisions.answered(all[0], Err(ServiceError::ProviderFailed("closed".to_owned())), due);
 
         assert_eq!((before, decisions.holds_others(all[0]), decisions.holds_others(all[1])), (false, true, false));
@@ -437,7 +438,7 @@ mod tests {
     #[test]
     fn where_another_was_first_with_the_first_the_others_stay_and_are_asked_about() {
         let (mut decisions, _, all, due) = staged(3, true);
-        decisions.leave_looked(due);
+        decisions.leave_checked(due);
         let mut alert = decisions.get(all[0]).unwrap().alert.clone();
         let other = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
         decide(&other).record(&mut alert, OutcomeId::generate(), "", Some(due));
@@ -446,7 +447,7 @@ mod tests {
 
         assert!(matches!(&event, Some(event) if event.step.fate() == Fate::AlreadyAnswered), "{event:?}");
         assert_eq!(
-            (keys(&decisions.leave_looked(due)), decisions.take_question()),
+            (keys(&decisions.leave_checked(due)), decisions.take_question()),
             (vec![], Some(HoldReason::NotRecorded(all[0])))
         );
     }

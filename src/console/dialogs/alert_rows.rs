@@ -133,7 +133,7 @@ pub fn progress(decision: &PendingDecision, draw: &DrawContext<'_>) -> ((&'stati
         (Some(SendTiming::In(seconds)), _) => return (sign, format!("sends in {seconds} s"), draw.theme.plain),
         (Some(SendTiming::InTurn), _) => "queued",
         (Some(SendTiming::Paused), _) => "paused, not sent",
-        (Some(SendTiming::AfterLook), _) => "checking duplicates",
+        (Some(SendTiming::AfterCheck), _) => "checking duplicates",
         (Some(SendTiming::AfterFirst), _) => "after the refund",
         (None, Fate::Queued) => "queued, offline",
         (None, Fate::Sending) => "sending",

@@ -1,29 +1,42 @@
-//! Search: one box for words in any field of any alert, and for words of the filter. The Queue shows what is chosen.
+//! Search: one box for words in any field of any alert, and for words of the filter. It is searched while one types;
+//! the Queue shows what is chosen.
 
+use std::borrow::Cow;
+
+use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use ratatui::{Frame, layout::Rect};
+use ratatui::{
+    Frame,
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 
 use super::{
-    alert_search::{AlertSearch, type_into},
-    case, copy_menu,
-    found_rows::lines,
-    links_menu,
-    menu::{List, OpenMenu},
+    alert_menus, case,
+    menu::{List, OpenMenu, type_into},
 };
 use crate::{
-    Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, TextInput,
+    Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, Reply, TextInput,
+    answer_words::{answer_words, is_answered_refunded, without_reason},
     desk::find::FoundAlerts,
     dialog,
     domain::{
-        Alert, AlertFilter, Sort, Timestamp,
+        Alert, AlertFilter, FindQuery, Sort, Timestamp,
+        find::FindField,
         query::{Key, chips, parse, render, without},
     },
     effects::SHOWN_OF_FOUND,
     pen::put_lines,
-    screens::queue::state::Queue,
+    screens::queue::{columns::Column, state::Queue},
     service::ServiceError,
     text::{counted, sanitize, wrap_to},
-    ui::areas::{FILL, stacked},
+    times,
+    typing::searched_at,
+    ui::{
+        areas::{FILL, stacked},
+        table::{DataTable, TableColumn},
+    },
     widgets::{
         menu::{Selection, is_roomy},
         panel::PanelWidth,
@@ -84,10 +97,10 @@ impl FindDialog {
             return self.go(at);
         }
         self.goes = true;
-        let is_asked = self.search.is_under_way() && self.search.next_due().is_none();
+        let is_asked = self.search.asked.is_some() && self.search.due.is_none();
         let orders = if is_asked { Vec::new() } else { self.search(cx) };
         // What is typed means what is shown already.
-        if self.search.is_under_way() { orders } else { self.go(0) }
+        if self.search.asked.is_some() { orders } else { self.go(0) }
     }
 
     /// Goes to an alert in the Queue.
@@ -126,8 +139,8 @@ impl FindDialog {
     fn with_chosen(&self, action: Action, cx: &mut AppContext) -> Orders {
         let Some(alert) = self.chosen() else { return Vec::new() };
         match action {
-            Action::CopyId => copy_menu::open(alert, cx),
-            Action::OpenLink => links_menu::open(alert, cx),
+            Action::CopyId => alert_menus::copy(alert, cx),
+            Action::OpenLink => alert_menus::open_link(alert, cx),
             _ => [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect(),
         }
     }
@@ -157,18 +170,18 @@ impl FindDialog {
     }
 
     /// What stands under the field: what is wrong, what is under way, or how much was found.
-    fn note(&self, filter: Option<&(AlertFilter, Sort)>, cx: &AppContext) -> (String, ratatui::style::Style) {
+    fn note(&self, filter: Option<&(AlertFilter, Sort)>, cx: &AppContext) -> (String, Style) {
         let theme = &cx.theme;
         if let Some((filter, sort)) = filter {
             return (format!("Filter: {}", render(filter, *sort)), theme.quiet);
         }
-        if let Some(wrong) = self.search.wrong() {
-            return (wrong.to_owned(), theme.danger);
+        if let Some(wrong) = &self.search.wrong {
+            return (wrong.clone(), theme.danger);
         }
         if !self.search.is_current() {
             return ("looking…".to_owned(), theme.quiet);
         }
-        match self.search.shown() {
+        match &self.search.shown {
             None => (String::new(), theme.quiet),
             Some((_, Err(error))) => (sanitize(&error.to_string()).into_owned(), theme.danger),
             // Words of the filter that cannot be read were searched for as text.
@@ -191,7 +204,7 @@ impl FindDialog {
 impl Dialog for FindDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
-            Message::Tick if self.search.next_due().is_some_and(|due| due <= cx.now) => return self.search(cx),
+            Message::Tick if self.search.due.is_some_and(|due| due <= cx.now) => return self.search(cx),
             Message::Found(query, answer) => {
                 let answer = match answer.clone() {
                     Err(ServiceError::Unreachable(_)) if !self.held.is_empty() => {
@@ -206,7 +219,7 @@ impl Dialog for FindDialog {
                 self.menu.chosen = Selection::default();
                 // What is best among those that are loaded may not be what was meant: that it is only of them is seen
                 // first.
-                self.goes &= !matches!(self.search.shown(), Some((_, Ok(found))) if found.only_held);
+                self.goes &= !matches!(&self.search.shown, Some((_, Ok(found))) if found.only_held);
                 return if self.goes { self.go(0) } else { Vec::new() };
             }
             Message::Input(event) => {
@@ -225,13 +238,13 @@ impl Dialog for FindDialog {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let room = OpenMenu::room(PanelWidth::Search, area);
-        let entries = match self.search.shown() {
+        let entries = match &self.search.shown {
             Some((query, Ok(found))) => lines(&found.alerts, query, found, room, cx),
             _ => Vec::new(),
         };
         let filter = self.filter(cx);
         let is_filter = filter.is_some();
-        let empty = match self.search.shown() {
+        let empty = match &self.search.shown {
             _ if is_filter => "Enter lists these alerts.",
             Some((_, Ok(_))) if !self.search.is_current() => "",
             Some((_, Ok(found))) if found.only_held => "No match among loaded alerts.",
@@ -278,6 +291,179 @@ impl Dialog for FindDialog {
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        self.search.next_due()
+        self.search.due
     }
+}
+
+/// Typing rests so long before it is searched for at a deployment that has to be asked for each word by itself.
+const LONG_REST: Duration = Duration::milliseconds(350);
+
+/// A search for alerts by what is being typed.
+#[derive(Debug, Default)]
+struct AlertSearch {
+    /// When it is searched for what is typed.
+    due: Option<Timestamp>,
+    /// The search that is on its way.
+    asked: Option<FindQuery>,
+    /// The newest answer, and what it is an answer to.
+    shown: Option<(FindQuery, Reply<FoundAlerts>)>,
+    /// Why what is typed cannot be searched for.
+    wrong: Option<String>,
+}
+
+impl AlertSearch {
+    /// Something was typed: it is searched for when typing rests.
+    fn typed(&mut self, cx: &AppContext) {
+        self.due = Some(if cx.operator { searched_at(self.asked.is_some(), cx.now) } else { cx.now + LONG_REST });
+    }
+
+    /// Searches for a text.
+    fn search(&mut self, text: &str) -> Orders {
+        self.due = None;
+        self.asked = None;
+        self.wrong = None;
+        if text.trim().is_empty() {
+            self.shown = None;
+            return Vec::new();
+        }
+        match FindQuery::parse(text) {
+            Ok(query) if self.shown.as_ref().is_some_and(|shown| is_answer(shown, &query)) => Vec::new(),
+            Ok(query) => {
+                self.asked = Some(query.clone());
+                vec![Effect::Find(query).into()]
+            }
+            Err(why) => {
+                self.wrong = Some(why);
+                self.shown = None;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Takes an answer in; whether it is the one that is waited for.
+    fn answered(&mut self, query: &FindQuery, answer: &Reply<FoundAlerts>) -> bool {
+        if self.asked.as_ref() != Some(query) {
+            return false;
+        }
+        self.asked = None;
+        self.shown = Some((query.clone(), answer.clone()));
+        true
+    }
+
+    /// Returns true where what is shown is the answer to what is typed.
+    fn is_current(&self) -> bool {
+        self.due.is_none() && self.asked.is_none()
+    }
+
+    /// What was found last.
+    fn alerts(&self) -> &[Alert] {
+        match &self.shown {
+            Some((_, Ok(found))) => &found.alerts,
+            _ => &[],
+        }
+    }
+
+    /// What could not be searched; the last sentences say it of the whole deployment.
+    fn limits(&self) -> &[String] {
+        match &self.shown {
+            Some((_, Ok(found))) => &found.limits[found.limits.len().saturating_sub(3)..],
+            _ => &[],
+        }
+    }
+}
+
+/// Returns true where this is the service's answer to a search.
+fn is_answer((known, answer): &(FindQuery, Reply<FoundAlerts>), query: &FindQuery) -> bool {
+    known == query && answer.as_ref().is_ok_and(|found| !found.only_held)
+}
+
+/// The fewest and the most columns for what matched.
+const FIELD: (u16, u16) = (18, 34);
+
+/// The same for a card, whose last four digits are the least, for an order and a descriptor.
+const CARD: (u16, u16) = (6, 16);
+const ORDER: (u16, u16) = (8, 16);
+const DESCRIPTOR: u16 = 16;
+
+/// What stands in the row of an alert.
+struct FoundRow<'a> {
+    alert: &'a Alert,
+    left: (String, Style),
+    label: &'static str,
+    value: String,
+}
+
+impl<'a> FoundRow<'a> {
+    fn of(alert: &'a Alert, query: &FindQuery, found: &FoundAlerts, cx: &AppContext) -> Self {
+        let left = match &alert.outcome {
+            // Whether money went back is what is asked of an alert that is answered.
+            Some(outcome) => {
+                let style = if is_answered_refunded(alert) { cx.theme.ok } else { cx.theme.quiet };
+                // Its reason is for whoever goes there.
+                (without_reason(&answer_words(alert, outcome)).to_owned(), style)
+            }
+            None if alert.is_over() => (sanitize(alert.status.as_str()).into_owned(), cx.theme.quiet),
+            None => {
+                let left = times::left(alert, cx.now);
+                (left.text, cx.draw_context().urgency(left.urgency))
+            }
+        };
+        let order = || {
+            let (order_id, confidence) = found.order_of(alert.id)?;
+            Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.words())) })
+        };
+        let matched = query.best_field(alert).or_else(order);
+        let (label, value) =
+            matched.map_or(("", String::new()), |field| (field.label, sanitize(&field.value).into_owned()));
+        Self { alert, left, label, value }
+    }
+
+    /// The text of a column; none where what matched says it already.
+    fn text(&self, column: Column, width: u16, cx: &AppContext) -> String {
+        let text = column.text(self.alert, width, cx.times(), cx.now);
+        if column != Column::Card && *text == *self.value { String::new() } else { text.into_owned() }
+    }
+}
+
+/// The rows of these alerts in so many columns.
+fn lines(alerts: &[Alert], query: &FindQuery, found: &FoundAlerts, room: u16, cx: &AppContext) -> Vec<Line<'static>> {
+    let mut rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
+    if !cx.settings.plain {
+        // The field that matched is named where it is another one than in the row above; whoever is read a row alone
+        // hears it in each.
+        for at in (1..rows.len()).rev() {
+            if rows[at].label == rows[at - 1].label {
+                rows[at].label = "";
+            }
+        }
+    }
+    let table = DataTable::of(columns(cx), &rows, room);
+    rows.iter().map(|row| table.line(row)).collect()
+}
+
+fn columns<'l, 'a>(cx: &'l AppContext) -> Vec<TableColumn<'l, FoundRow<'a>>> {
+    let theme = &cx.theme;
+    let plain = move |row: &FoundRow<'_>| if row.alert.is_over() { theme.quiet } else { theme.plain };
+    let strong = move |row: &FoundRow<'_>| if row.alert.is_over() { theme.plain } else { theme.strong };
+    let known = |column: Column, (min, max): (u16, u16), rank: u8| {
+        let cell = move |row: &FoundRow<'_>, width| Span::styled(row.text(column, width, cx), theme.quiet);
+        TableColumn::new("", cell).min(min).max(max).rank(rank)
+    };
+    let named = |column: Column| {
+        let text = move |row: &FoundRow<'_>, width| column.text(row.alert, width, cx.times(), cx.now).into_owned();
+        TableColumn::new("", move |row: &FoundRow<'_>, width| Span::styled(text(row, width), plain(row)))
+    };
+    vec![
+        TableColumn::new("", |row: &FoundRow<'_>, _| Span::styled(row.left.0.clone(), row.left.1)).right(),
+        named(Column::Provider),
+        named(Column::Amount).right(),
+        TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.label, theme.quiet)).gap(1),
+        TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.value.clone(), strong(row)))
+            .min(FIELD.0)
+            .max(FIELD.1),
+        // The last digits are what it is known by, under each other whether the first ones are known or not.
+        known(Column::Card, CARD, 1).right(),
+        known(Column::Order, ORDER, 2),
+        known(Column::Descriptor, (DESCRIPTOR, u16::MAX), 3),
+    ]
 }

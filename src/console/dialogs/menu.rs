@@ -1,8 +1,9 @@
-//! A list that is open as a dialog: which entry is chosen, and what keys, clicks and the wheel do to it.
+//! Menus: lists that are open as dialogs: which entry is chosen, what keys, clicks and the wheel do to it, and the
+//! field that narrows it.
 
 use std::cell::Cell;
 
-use crossterm::event::{Event, MouseEventKind};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::{
     Frame,
     layout::{Margin, Rect},
@@ -10,7 +11,7 @@ use ratatui::{
 };
 
 use crate::{
-    Action, AppContext, ClickTargets, KeyContext, Pen, Tone,
+    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone, dialog,
     keymap::Binding,
     pen::put_lines,
     text::{CUT, capitalized, columns, wrap_to},
@@ -23,6 +24,7 @@ use crate::{
         menu::{Selection, is_roomy},
         panel::{Panel, PanelWidth},
         scrollbar,
+        text_input::Typed,
     },
 };
 
@@ -283,3 +285,120 @@ fn places(buttons: &[Button<'_, Target>], keys: &[(String, &str, Target)], room:
 
 /// What is said to one who pastes where nothing can be typed.
 pub const NO_FIELD: &str = "Not pasted: no field is open.";
+
+/// Handler of the entry that is picked.
+type Picked = Box<dyn FnMut(usize, &mut AppContext) -> Orders + Send>;
+
+/// A list of entries that is open as a dialog.
+pub struct Pick {
+    menu: OpenMenu,
+    title: String,
+    about: String,
+    entries: Vec<Line<'static>>,
+    /// Keys that pick an entry by themselves, in the order of the entries.
+    keys: Vec<String>,
+    picked: Picked,
+}
+
+/// Opens a list; the entry at `at` is chosen. What is picked closes it, where its orders say so.
+pub fn pick(
+    title: impl Into<String>,
+    at: usize,
+    entries: Vec<Line<'static>>,
+    picked: impl FnMut(usize, &mut AppContext) -> Orders + Send + 'static,
+) -> Orders {
+    let mut pick = Pick::new(title, entries, picked);
+    pick.menu.chosen = Selection::at(at);
+    pick.open()
+}
+
+impl Pick {
+    /// A list of these entries. What is picked closes it, where its orders say so.
+    pub fn new(
+        title: impl Into<String>,
+        entries: Vec<Line<'static>>,
+        picked: impl FnMut(usize, &mut AppContext) -> Orders + Send + 'static,
+    ) -> Self {
+        let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
+        let (title, picked) = (title.into(), Box::new(picked));
+        Self { menu, title, about: String::new(), entries, keys: Vec::new(), picked }
+    }
+
+    /// The same with words behind its title.
+    #[must_use]
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
+    }
+
+    /// The same with a key for each of its first entries.
+    #[must_use]
+    pub fn keys(self, keys: Vec<String>) -> Self {
+        Self { keys, ..self }
+    }
+
+    /// Opens it.
+    pub fn open(self) -> Orders {
+        dialog::open(self)
+    }
+
+    /// The entry that a key picks by itself.
+    fn by_key(&self, event: &Event, cx: &AppContext) -> Option<usize> {
+        let Event::Key(key) = event else { return None };
+        let chord = (*key).into();
+        let is_free = cx.settings.keymap.action(&[KeyContext::Menu], chord).is_none();
+        let named = chord.to_string();
+        self.keys.iter().position(|key| is_free && *key == named)
+    }
+}
+
+impl Dialog for Pick {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let Message::Input(event) = message else { return Vec::new() };
+        if let Some(at) = self.by_key(event, cx) {
+            return (self.picked)(at, cx);
+        }
+        let length = self.entries.len();
+        match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
+            (Some(Action::MenuPick), Some(at)) => (self.picked)(at, cx),
+            (Some(Action::MenuClose), _) => vec![Order::Close],
+            _ => Vec::new(),
+        }
+    }
+
+    fn gives_way(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let (title, about, entries) = (self.title.as_str(), self.about.as_str(), self.entries.clone());
+        self.menu.draw(&List { title, about, entries, ..List::default() }, frame, area, cx);
+    }
+}
+
+/// Types an event into the field of a dialog. Returns whether the text is another one; nothing where the event is not
+/// the field's.
+pub fn type_into(input: &mut TextInput, event: &Event, cx: &mut AppContext) -> Option<bool> {
+    match event {
+        Event::Key(key) if is_typed(key) => Some(input.key(*key) == Typed::Changed),
+        Event::Paste(text) => {
+            let pasted = input.paste(text);
+            let is_changed = pasted.is_ok();
+            pasted.unwrap_or_else(Some).into_iter().for_each(|words| cx.notify(Tone::Note, words));
+            Some(is_changed)
+        }
+        _ => None,
+    }
+}
+
+/// Returns true where a key goes to the field: what is a letter, and what edits a line. Letters by AltGr come with both
+/// control and alt.
+pub fn is_typed(key: &KeyEvent) -> bool {
+    let both = KeyModifiers::CONTROL | KeyModifiers::ALT;
+    let plain = !key.modifiers.intersects(both) || key.modifiers.contains(both);
+    let edits =
+        key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('a' | 'e' | 'k' | 'u' | 'w'));
+    match key.code {
+        KeyCode::Char(_) => plain || edits,
+        code => matches!(code, KeyCode::Backspace | KeyCode::Delete | KeyCode::Left | KeyCode::Right),
+    }
+}

@@ -1,36 +1,26 @@
 //! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open()`] says which
 //! action opens which.
 
+pub mod alert_menus;
 pub mod alert_rows;
-pub mod alert_search;
 pub mod answer_form;
 pub mod case;
 pub mod columns;
-pub mod confirmation;
-pub mod copy_menu;
 pub mod delivery_filter;
-pub mod earlier_session;
-pub mod export_form;
-pub mod export_progress;
+pub mod export;
 pub mod filter_form;
 pub mod find;
 pub mod form_dialog;
-pub mod found_rows;
-pub mod leave;
-pub mod links_menu;
 pub mod menu;
-pub mod new_credential;
 pub mod note_form;
 pub mod page_keys;
 pub mod palette;
-pub mod pick;
 pub mod question;
-pub mod reconnected;
 pub mod run_progress;
-pub mod secret;
-pub mod setting_choice;
+pub mod settings_dialogs;
 pub mod settle;
 pub mod snooze_menu;
+pub mod unsent;
 pub mod views;
 
 use super::{
@@ -54,13 +44,15 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Snooze => snooze_menu::open(queue, cx),
         Action::Open if keys == Keys::Of(KeyContext::Queue) && queue.current().is_some() => case::open(queue, cx),
         Action::CopyId if keys == Keys::Of(KeyContext::Queue) => {
-            queue.current().map(|alert| copy_menu::open(alert, cx))?
+            queue.current().map(|alert| alert_menus::copy(alert, cx))?
         }
-        Action::OpenLink => queue.current().map(|alert| links_menu::open(alert, cx))?,
-        Action::Export => export_form::open(queue, cx),
+        Action::OpenLink => queue.current().map(|alert| alert_menus::open_link(alert, cx))?,
+        Action::Export => export::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
         Action::DeliveryFilter if webhooks.is_offered() => delivery_filter::open(webhooks, cx),
-        Action::Open if keys == Keys::Of(KeyContext::Settings) => setting_choice::open(settings.setting()?, cx),
+        Action::Open if keys == Keys::Of(KeyContext::Settings) => {
+            settings_dialogs::open_setting(settings.setting()?, cx)
+        }
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Refund => answer_form::chosen(Choice::Refunded, queue, cx),
@@ -71,8 +63,8 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
         Action::Settle => settle::open(chosen, |id| queue.listing.find(id), cx),
         Action::Suggested => answer_form::take_suggested(queue, cx),
-        Action::CredentialCreate => new_credential::open(settings, cx),
-        Action::CredentialRevoke => confirmation::revoke(settings, cx),
+        Action::CredentialCreate => settings_dialogs::create(settings, cx),
+        Action::CredentialRevoke => settings_dialogs::revoke(settings, cx),
         _ => return None,
     })
 }

@@ -1,12 +1,14 @@
-//! What small dialogs share: a panel with lines of text, answers as buttons, and which answer an input gives.
+//! Question dialogs: a panel with lines of text, and answers as buttons, each known by its key.
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use ratatui::{buffer::Buffer, layout::Rect, style::Style, text::Span};
+use crossterm::event::{Event, KeyCode};
+use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style, text::Span};
 
 use super::menu::NO_FIELD;
 use crate::{
-    AppContext, ClickTargets, Message, SessionInfo, Theme, Tone,
+    AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, SessionInfo, Theme, Tone,
     decisions::PendingDecision,
+    domain::{EndpointId, Timestamp},
+    keymap::Chord,
     pen::{put_lines, put_right},
     text::{CUT, count, wrap},
     ui::{
@@ -31,15 +33,13 @@ pub struct Question {
 }
 
 impl Question {
-    /// A dialog in an area.
-    pub fn new(area: Rect) -> Self {
+    fn new(area: Rect) -> Self {
         Self { panel: Panel::of(PanelWidth::Dialog, area), lines: Vec::new(), production: false }
     }
 
-    /// The same about decisions of this place: where they reach the real world, its first line says so.
-    #[must_use]
-    pub fn about(self, place: &SessionInfo) -> Self {
-        Self { production: place.is_production(), ..self }
+    /// Asks about decisions of this place: where they reach the real world, its first line says so.
+    pub fn about(&mut self, place: &SessionInfo) {
+        self.production = place.is_production();
     }
 
     /// How many columns a line has.
@@ -112,19 +112,19 @@ impl Question {
 
     /// Draws the lines on a panel, and below them the answers as buttons: the first one is the safe one, has the focus
     /// and alone is filled.
-    pub fn draw<T: Copy + PartialEq>(
+    fn draw(
         mut self,
-        answers: &[KeyedAnswer<'_, T>],
-        targets: &ClickTargets<T>,
+        answers: &[KeyedAnswer],
+        targets: &ClickTargets<&'static str>,
         theme: &Theme,
         buffer: &mut Buffer,
     ) {
         let kind = |index: usize| if index == 0 { ButtonKind::Safe } else { ButtonKind::Quiet };
         let answers_in_order = answers.iter().enumerate();
-        let buttons: Vec<_> = answers_in_order
-            .map(|(index, (answer, key, words))| Button::new(kind(index), *answer, *words, *key))
-            .collect();
+        let buttons: Vec<_> =
+            answers_in_order.map(|(index, (key, words))| Button::new(kind(index), *key, *words, *key)).collect();
         let below = button_lines(&buttons, self.room());
+        self.gap();
         self.keep_to(self.panel.most_lines().saturating_sub(below).into(), theme);
         let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
         let inside = self.panel.open(lines + below, theme, buffer);
@@ -133,56 +133,137 @@ impl Question {
         if let (true, Some(first)) = (self.production, inside.rows().next()) {
             put_right(buffer, first, PRODUCTION, theme.production);
         }
-        if let Some((safe, ..)) = answers.first() {
+        if let Some((safe, _)) = answers.first() {
             draw_buttons(&buttons, *safe, 0, (theme, buffer, foot), |area, answer| targets.push(area, answer));
         }
     }
 }
 
-/// An answer of a small dialog: what it is, its key and its words. The key `enter` is esc too.
-pub type KeyedAnswer<'a, T> = (T, &'a str, &'a str);
+/// An answer: its key and its words. Enter and esc both give the one whose key is either.
+pub type KeyedAnswer = (&'static str, &'static str);
 
-/// The answer that an input gives: a key by its meaning, a click by what is there. Nothing can be pasted.
-pub fn answered<T: Copy + PartialEq>(
-    message: &Message,
-    targets: &ClickTargets<T>,
-    meaning: impl FnOnce(KeyEvent) -> Option<T>,
-    cx: &mut AppContext,
-) -> Option<T> {
-    match message {
-        Message::Input(Event::Key(key)) => {
-            let answer = meaning(*key);
-            if answer.is_none() {
-                cx.hint_unknown_over_question(*key);
+/// A question that lies over the screen.
+pub trait Asked: Send {
+    /// The answers that are offered now, the safe one first.
+    fn answers(&self, cx: &AppContext) -> Vec<KeyedAnswer>;
+
+    /// Says what is asked.
+    fn tell(&self, question: &mut Question, cx: &AppContext);
+
+    /// Does what follows from the answer of this key.
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders;
+
+    /// Returns true where there is nothing left to be asked.
+    fn is_stale(&self, _: &AppContext) -> bool {
+        false
+    }
+
+    /// Returns what is lost where the console ends under it, in words.
+    fn lost(&self) -> Option<String> {
+        None
+    }
+
+    /// Takes it away unanswered.
+    fn abandon(&mut self, _: &mut AppContext) {}
+}
+
+/// The dialog of a question.
+struct QuestionDialog<A> {
+    asked: A,
+    targets: ClickTargets<&'static str>,
+}
+
+/// Returns the dialog that asks a question.
+pub fn ask(asked: impl Asked + 'static) -> Box<dyn Dialog> {
+    Box::new(QuestionDialog { asked, targets: ClickTargets::default() })
+}
+
+impl<A: Asked> Dialog for QuestionDialog<A> {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let answer = match message {
+            Message::Input(Event::Key(key)) => {
+                let typed = Chord::from(*key).to_string().to_lowercase();
+                let leaves = matches!(key.code, KeyCode::Enter | KeyCode::Esc);
+                let is_meant = |(key, _): &KeyedAnswer| *key == typed || leaves && (*key == "enter" || *key == "esc");
+                let answer = self.asked.answers(cx).into_iter().find(is_meant).map(|(key, _)| key);
+                if answer.is_none() {
+                    cx.hint_unknown_over_question(*key);
+                }
+                answer
             }
-            answer
-        }
-        Message::Input(Event::Paste(_)) => {
-            cx.notify(Tone::Note, NO_FIELD);
-            None
-        }
-        Message::Input(event) => targets.clicked(event),
-        _ => None,
+            Message::Input(Event::Paste(_)) => {
+                cx.notify(Tone::Note, NO_FIELD);
+                None
+            }
+            Message::Input(event) => self.targets.clicked(event),
+            _ => None,
+        };
+        answer.map_or_else(Vec::new, |key| self.asked.answered(key, cx))
+    }
+
+    fn is_stale(&self, cx: &AppContext) -> bool {
+        self.asked.is_stale(cx)
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.asked.lost()
+    }
+
+    fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {
+        self.asked.abandon(cx);
+        Vec::new()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let mut question = Question::new(area);
+        self.asked.tell(&mut question, cx);
+        question.draw(&self.asked.answers(cx), &self.targets, &cx.theme, frame.buffer_mut());
     }
 }
 
-/// The same by the keys of these answers.
-pub fn answered_of<T: Copy + PartialEq>(
-    message: &Message,
-    targets: &ClickTargets<T>,
-    answers: &[KeyedAnswer<'_, T>],
-    cx: &mut AppContext,
-) -> Option<T> {
-    let meaning = |key: KeyEvent| {
-        let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        let typed = match key.code {
-            KeyCode::Enter => "enter".to_owned(),
-            KeyCode::Esc if answers.iter().all(|(_, key, _)| *key != "esc") => "enter".to_owned(),
-            KeyCode::Esc => "esc".to_owned(),
-            KeyCode::Char(letter) if is_plain => letter.to_ascii_lowercase().to_string(),
-            _ => return None,
-        };
-        answers.iter().find(|(_, key, _)| *key == typed).map(|(answer, ..)| *answer)
-    };
-    answered(message, targets, meaning, cx)
+/// A confirmation: enter leaves things as they are, a letter has them changed.
+pub struct Confirmation {
+    pub question: String,
+    /// What it is about, as it is at a moment.
+    pub subject: Box<dyn Fn(Timestamp) -> String + Send>,
+    /// What follows from yes.
+    pub follows: &'static str,
+    pub warning: Option<&'static str>,
+    /// The key of yes and its words.
+    pub yes: KeyedAnswer,
+    pub effect: Effect,
+}
+
+impl Asked for Confirmation {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
+        vec![("enter", "Cancel"), self.yes]
+    }
+
+    fn answered(&mut self, key: &str, _: &mut AppContext) -> Orders {
+        let effect = (key == self.yes.0).then(|| self.effect.clone().into());
+        [Order::Close].into_iter().chain(effect).collect()
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let theme = &cx.theme;
+        question.line(self.question.as_str(), theme.strong);
+        question.say(&(self.subject)(cx.now), theme.quiet);
+        question.gap();
+        question.say(self.follows, theme.plain);
+        self.warning.into_iter().for_each(|warning| question.say(warning, theme.warning));
+    }
+}
+
+/// Asks whether so many deliveries to an endpoint are resent, or even more than were counted.
+pub fn send_all_again(endpoint: EndpointId, url: String, deliveries: u64, more: bool) -> Confirmation {
+    let word = if deliveries == 1 { "delivery" } else { "deliveries" };
+    Confirmation {
+        question: format!("Resend {} {word}{}?", count(deliveries), if more { " or more" } else { "" }),
+        subject: Box::new(move |_| url.clone()),
+        follows: "Every failed delivery of this endpoint is resent, oldest first, with its own webhook-id.",
+        warning: None,
+        yes: ("s", "Resend"),
+        effect: Effect::SendAllAgain(endpoint),
+    }
 }

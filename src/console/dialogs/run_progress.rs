@@ -8,7 +8,7 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
 
 use super::{
     alert_rows::{self, AlertRow, OF_MANY},
-    answer_form, export_form,
+    answer_form, export,
     page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
 };
 use crate::{
@@ -149,7 +149,6 @@ impl RunProgress {
             Deed::Pause => {
                 if cx.decisions.is_paused(number) {
                     cx.decisions.release_paused(number, cx.now);
-                    cx.runs.released(Some(number), cx.now);
                 } else {
                     cx.decisions.pause(number);
                 }
@@ -161,7 +160,7 @@ impl RunProgress {
             Deed::Reopen => return vec![Order::Close, Order::Act(Action::Bulk)],
             Deed::Export => {
                 let rows = results(&run);
-                return export_form::of_results(run.subject, results_csv(&rows), cx);
+                return export::of_results(run.subject, results_csv(&rows), cx);
             }
             Deed::Dismiss => {
                 cx.runs.dismiss(number);
@@ -217,25 +216,19 @@ impl RunProgress {
     }
 }
 
-/// How far a run is, and how long the rest takes: `3 underway, 12 recorded, about 20 s`.
+/// How far a run is: `3 sending, 12 recorded`.
 fn how_far(run: &RunState<'_>, cx: &AppContext) -> String {
     if cx.decisions.is_paused(run.number) {
         let here = |item: &&RunItem<'_>| item.pending.is_some_and(PendingDecision::is_here) && !item.waits();
         return run.words_with(run.items.iter().filter(here).count() as u64, 0);
     }
-    // What has its grace is not on its way: it can be taken back.
-    let is_in_grace = |item: &&RunItem<'_>| {
+    // What has its undo window is not on its way: it can be taken back.
+    let is_in_undo_window = |item: &&RunItem<'_>| {
         item.pending
             .and_then(|decision| Some((decision, decision.leaves_at()?)))
             .is_some_and(|(decision, due)| matches!(cx.decisions.departure(decision, due, cx.now), SendTiming::In(_)))
     };
-    let words = run.words_with(0, run.items.iter().filter(is_in_grace).count() as u64);
-    // Nothing ends while nobody answers.
-    match run.estimated_remaining().filter(|_| !cx.held_back).map(|left| left.num_seconds()) {
-        Some(seconds @ ..60) => format!("{words}, about {} s left", (seconds / 5 + 1) * 5),
-        Some(seconds) => format!("{words}, about {} min left", (seconds + 59) / 60),
-        None => words,
-    }
+    run.words_with(0, run.items.iter().filter(is_in_undo_window).count() as u64)
 }
 
 /// The sign, the words and the style of an alert of a run.

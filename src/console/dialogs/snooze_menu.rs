@@ -3,7 +3,7 @@
 use chrono::Duration;
 use ratatui::text::{Line, Span};
 
-use super::pick::Pick;
+use super::menu::Pick;
 use crate::{
     Action, AppContext, Effect, Keep, Message, Order, Orders, Tone,
     decisions::alert_of,

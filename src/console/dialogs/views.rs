@@ -10,10 +10,9 @@ use ratatui::{
 };
 
 use super::{
-    alert_search::type_into,
     form_dialog::prompt,
-    menu::{List, OpenMenu},
-    palette::offers::names_that_fit,
+    menu::{List, OpenMenu, type_into},
+    palette::names_that_fit,
 };
 use crate::{
     Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, TextInput, Tone,

@@ -1,5 +1,7 @@
 //! What becomes of the decisions of a run, how it is told, and which runs stay.
 
+use chrono::Duration;
+
 use super::*;
 use crate::{
     decisions::HoldReason,
@@ -181,22 +183,6 @@ fn what_was_left_out_stands_in_the_order_of_the_form_and_for_a_look_before_what_
 
     assert_eq!(goes_on, [ids[0], look_id, other_id, ids[1]]);
     assert_eq!(console.rows(), [ids[0], ids[1], look_id, other_id]);
-}
-
-#[test]
-fn the_rest_is_estimated_by_the_pace_of_what_ended_last_and_not_across_a_pause() {
-    let (mut console, keys) = Console::begun(6);
-    let end = |console: &mut Console, key, seconds| {
-        console.step_at(key, refused(), now() + Duration::seconds(seconds));
-        console.newest().estimated_remaining().map(|left| left.num_seconds())
-    };
-
-    let told = [(0, 5), (1, 7), (2, 9)].map(|(at, seconds)| end(&mut console, keys[at], seconds));
-    console.runs.released(None, now() + Duration::seconds(600));
-    let resumed = [(3, 609), (4, 611)].map(|(at, seconds)| end(&mut console, keys[at], seconds));
-
-    assert_eq!(told, [None, None, Some(6)]);
-    assert_eq!(resumed, [None, None]);
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! The ledger of answers: each step of each answer that was given on this workstation is a line of the journal, and
 //! what is known of an answer is the fold of its lines.
 
-pub mod fate;
 pub mod files;
 pub mod fold;
-pub mod known_answers;
 pub mod preflight;
 pub mod sender;
 pub mod steps;

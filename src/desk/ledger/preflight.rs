@@ -3,10 +3,10 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use super::{fold::History, known_answers::KnownAnswer};
+use super::fold::{History, KnownAnswer};
 use crate::{
     domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionAttempt, duplicate, sanitize},
-    same_payment::same_payment,
+    lists::same_payment,
     service::{Deployment, ServiceError},
 };
 
@@ -120,7 +120,7 @@ impl Preflight {
 
     /// Looks at the deployment and at the shop's orders, which `advise` asks for an alert with others on its payment.
     /// Answers that the console knows count while the service's lists are behind.
-    pub async fn look<A>(&self, deployment: &Deployment, advise: A) -> PreflightResult
+    pub async fn check<A>(&self, deployment: &Deployment, advise: A) -> PreflightResult
     where
         A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
     {

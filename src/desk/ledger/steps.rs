@@ -1,12 +1,12 @@
-//! The steps of the desk journal: a line's statement about a decision, a text in a form, or a notification.
+//! The steps of the desk journal: a line's statement about a decision, a text in a form, or a notification; and the
+//! fate of an answer whose latest step is known.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::fate::Fate;
 use crate::{
-    answer_drafts::Draft,
     domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts},
+    drafts::Draft,
 };
 
 /// An alert as the journal names it: enough to find it and to speak of it.
@@ -361,5 +361,36 @@ pub(crate) mod id {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(|_| de::Error::custom("not an id"))
+    }
+}
+
+/// The fate of an answer, as far as it is known on this workstation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Made, and not sent: in its undo time, or on hold.
+    Queued,
+    /// With the service.
+    Sending,
+    /// Sent, and it is not known whether it arrived.
+    Unconfirmed,
+    /// The alert has the outcome that was meant.
+    Recorded,
+    /// The alert has another outcome.
+    AlreadyAnswered,
+    /// Certainly not recorded.
+    NotRecorded,
+    /// Undone before it was sent.
+    Undone,
+}
+
+impl Fate {
+    /// Returns true where it may still become the alert's outcome.
+    pub fn goes_on(self) -> bool {
+        self.may_have_arrived() || self == Self::Queued
+    }
+
+    /// Returns true where it was sent and its result is not known.
+    pub fn may_have_arrived(self) -> bool {
+        matches!(self, Self::Sending | Self::Unconfirmed)
     }
 }

@@ -205,11 +205,12 @@ fn start(place: SessionInfo, operator: bool, way: Way) -> Rig {
     let (id, provider_id) = (AlertId(uuid::Uuid::from_u128(2_001)), "SIB2001".to_owned());
     alerts.push(Alert { id, provider_id, provider: Provider::Verifi, ..alerts[0].clone() });
     // Where nothing waits, a decision is with the service at once.
-    let grace = std::time::Duration::from_secs(if place.environment == Some(Environment::Production) { 5 } else { 0 });
+    let undo_window =
+        std::time::Duration::from_secs(if place.environment == Some(Environment::Production) { 5 } else { 0 });
     let made = Made {
         place,
         operator,
-        grace,
+        undo_window,
         rules: "small: amount<100 currency:EUR -> refunded \"below the fee\"",
         ..Made::of(alerts)
     };

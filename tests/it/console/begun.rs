@@ -203,11 +203,11 @@ fn the_desk_has_what_was_filled_in_until_it_has_left() {
     rig.press("* b alt-n");
     rig.type_text("no order");
     rig.press("ctrl-s");
-    let in_grace = on_the_desk(&rig).len();
+    let in_undo_window = on_the_desk(&rig).len();
 
     rig.advance(Duration::seconds(6));
 
-    assert_eq!((in_grace, on_the_desk(&rig)), (1, vec![]));
+    assert_eq!((in_undo_window, on_the_desk(&rig)), (1, vec![]));
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Going {
         };
         let parts = Parts {
             place: SessionInfo::default(),
-            settings: Preferences { grace: Duration::ZERO, ..Preferences::default() },
+            settings: Preferences { undo_window: Duration::ZERO, ..Preferences::default() },
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),
             alert_json: Arc::new(|_, _| String::new()),

@@ -44,7 +44,7 @@ fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
 #[case(|_| Message::AtRisk(Err(busy())), "counts not read since 14:03")]
 #[case(|id| Message::Alert(id, Err(busy())), "the alert not read since 14:03")]
 #[case(|id| Message::Deliveries(id, Err(busy())), "webhooks not read since 14:03")]
-#[case(|id| Message::SameCard(id, Err(busy())), "duplicates not read since 14:03")]
+#[case(|id| Message::SameCards(vec![(id, Err(busy()))]), "duplicates not read since 14:03")]
 #[case(|_| Message::Unfinished(Err(busy())), "open answers not read since 14:03")]
 #[case(|_| Message::Changed(Err(busy())), "stale since 14:03")]
 #[case(|_| Message::Written(Err(busy())), "nothing can be recorded")]

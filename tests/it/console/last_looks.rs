@@ -174,9 +174,9 @@ fn a_refund_that_leaves_at_once_is_held_back_where_another_refunded_meanwhile() 
 #[rstest]
 #[case::with_a_grace(5)]
 #[case::without_one(0)]
-fn a_tick_on_a_refund_that_is_on_its_way_covers_that_one_when_it_lands(#[case] grace: u64) {
+fn a_tick_on_a_refund_that_is_on_its_way_covers_that_one_when_it_lands(#[case] undo_window: u64) {
     let (alerts, [first, second]) = morning_of_twins(clock().now());
-    let mut rig = Made { size: (200, 60), grace: Wait::from_secs(grace), ..Made::of(alerts) }.start();
+    let mut rig = Made { size: (200, 60), undo_window: Wait::from_secs(undo_window), ..Made::of(alerts) }.start();
     rig.holding = true;
     rig.update(Message::GoToAlert(first));
     rig.press("r ctrl-s");
@@ -292,9 +292,12 @@ fn before_the_search_is_back(made: Made) -> (Rig, AlertId) {
 #[rstest]
 #[case::with_a_grace(5)]
 #[case::without_one(0)]
-fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] grace: u64) {
-    let (mut rig, id) =
-        before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
+fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] undo_window: u64) {
+    let (mut rig, id) = before_the_search_is_back(Made {
+        place: sandbox(),
+        undo_window: Wait::from_secs(undo_window),
+        ..Made::default()
+    });
 
     rig.press(".");
     let waits = rig.screen();
@@ -308,9 +311,12 @@ fn a_repeated_refund_waits_for_the_search_and_asks_for_the_tick(#[case] grace: u
 #[rstest]
 #[case::with_a_grace(5)]
 #[case::without_one(0)]
-fn a_repeated_refund_that_is_sent_before_the_search_is_back_is_held_back_by_the_last_look(#[case] grace: u64) {
-    let (mut rig, id) =
-        before_the_search_is_back(Made { place: sandbox(), grace: Wait::from_secs(grace), ..Made::default() });
+fn a_repeated_refund_that_is_sent_before_the_search_is_back_is_held_back_by_the_last_look(#[case] undo_window: u64) {
+    let (mut rig, id) = before_the_search_is_back(Made {
+        place: sandbox(),
+        undo_window: Wait::from_secs(undo_window),
+        ..Made::default()
+    });
 
     rig.press(".");
     rig.advance(Duration::seconds(1));

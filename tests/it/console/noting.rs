@@ -4,9 +4,8 @@ use avert::{
     console::{
         SessionInfo,
         app::DeskState,
-        begun_text::BegunText,
         effects::{Effect, Keep},
-        message::Message,
+        message::{BegunText, Message},
         runner::Runner,
     },
     desk::{Desk, Note},

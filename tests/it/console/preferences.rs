@@ -68,7 +68,7 @@ fn a_grace_that_is_chosen_holds_for_the_next_decision() {
 
 #[test]
 fn a_value_that_the_list_does_not_have_is_offered_first_and_stays_where_one_only_looks() {
-    let mut rig = settings(Made { grace: std::time::Duration::from_secs(7), ..Made::default() });
+    let mut rig = settings(Made { undo_window: std::time::Duration::from_secs(7), ..Made::default() });
 
     rig.press("j enter");
     let list = rig.screen();

@@ -136,7 +136,7 @@ fn several_decisions_can_wait_at_once_and_the_last_is_taken_back_first() {
 
 #[test]
 fn without_a_grace_a_decision_leaves_at_once() {
-    let mut rig = Made { grace: Wait::ZERO, ..Made::default() }.start();
+    let mut rig = Made { undo_window: Wait::ZERO, ..Made::default() }.start();
 
     rig.press("r ctrl-s");
 
@@ -252,9 +252,9 @@ fn what_another_console_of_the_desk_recorded_meanwhile_is_told_by_its_name_in_th
     in_form.hear();
     let unknown = in_form.screen();
     recorded_by_maria(&mut in_form, &alert);
-    let mut in_grace = rig();
-    in_grace.press("n ctrl-s");
-    in_grace
+    let mut in_undo_window = rig();
+    in_undo_window.press("n ctrl-s");
+    in_undo_window
         .service
         .record(
             alert.id,
@@ -264,13 +264,13 @@ fn what_another_console_of_the_desk_recorded_meanwhile_is_told_by_its_name_in_th
             },
         )
         .unwrap();
-    recorded_by_maria(&mut in_grace, &alert);
+    recorded_by_maria(&mut in_undo_window, &alert);
 
-    in_grace.advance(Duration::seconds(6));
+    in_undo_window.advance(Duration::seconds(6));
 
     assert!(unknown.contains("already answered: RESOLVED, Refunded"), "{unknown}");
     assert!(in_form.screen().contains("already answered: RESOLVED, Refunded"), "{}", in_form.screen());
-    let told = in_grace.screen();
+    let told = in_undo_window.screen();
     assert!(
         told.contains("already answered, RESOLVED, Refunded by maria \"88213\". Not refunded was not recorded"),
         "{told}"

@@ -96,7 +96,7 @@ pub struct Made {
     pub alerts: Vec<Alert>,
     pub size: (u16, u16),
     pub place: SessionInfo,
-    pub grace: Wait,
+    pub undo_window: Wait,
     /// How often a list is read again, where that was chosen.
     pub refresh: Option<Wait>,
     pub operator: bool,
@@ -138,7 +138,7 @@ impl Default for Made {
                 environment: Some(Environment::Production),
                 ..SessionInfo::default()
             },
-            grace: Wait::from_secs(5),
+            undo_window: Wait::from_secs(5),
             refresh: None,
             operator: true,
             kept: DeskState::default(),
@@ -187,7 +187,7 @@ impl Made {
         let parts = Parts {
             place: self.place,
             settings: Preferences {
-                grace: self.grace,
+                undo_window: self.undo_window,
                 refresh: self.refresh,
                 rules: parse_rules(self.rules).unwrap().into(),
                 rules_in: Some("/home/omar/.config/avert/rules.txt".to_owned()),
@@ -282,8 +282,7 @@ impl Rig {
     fn perform(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            let searches = self.holding_searches
-                && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::Find(_));
+            let searches = self.holding_searches && matches!(effect, Effect::SameCards(_) | Effect::Find(_));
             let looks = self.holding_looks && matches!(effect, Effect::Preflight(..));
             if searches
                 || looks
@@ -348,9 +347,7 @@ impl Rig {
             }
             Effect::ListProfiles => Some(Message::Profiles(self.profiles_now.clone())),
             Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(rules_of))),
-            Effect::MatchOrders(alert, others, change) => {
-                Some(match_orders(self.desk.as_ref(), &alert, &others, change))
-            }
+            Effect::MatchOrders(asked, change) => Some(match_orders(self.desk.as_ref(), asked, change)),
             Effect::Export(number, request) => {
                 let alerts = self.deployment.alerts.clone();
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))

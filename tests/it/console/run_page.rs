@@ -117,22 +117,6 @@ fn what_is_paused_is_not_said_to_be_underway() {
 }
 
 #[test]
-fn the_rest_is_estimated_while_it_goes_on() {
-    let mut rig = Rig::new(alike(9));
-    rig.press("* b alt-n ctrl-s");
-    rig.holding = true;
-    rig.advance(Duration::seconds(6));
-    for _ in 0..4 {
-        rig.advance(Duration::seconds(2));
-        rig.release_one();
-    }
-
-    let screen = rig.screen();
-
-    assert!(screen.contains("about 15 s left"), "{screen}");
-}
-
-#[test]
 fn enter_goes_to_the_alert_under_the_cursor() {
     let mut alerts = alike(3);
     alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));

@@ -23,7 +23,7 @@ use crate::{
     desk::{
         AnswerStep, JournalRun,
         ledger::{
-            known_answers::KnownAnswer,
+            fold::KnownAnswer,
             preflight::{PreflightResult, paid_twice},
             sender,
         },

@@ -165,7 +165,7 @@ impl AnswerForm {
 
     /// A caution with the fact that it rests on.
     fn caution_words(&self, caution: Caution, row: &FormItem, cx: &AppContext) -> String {
-        let of_order = || row.exact.as_deref().map_or_else(String::new, |id| format!(": {}", sanitize(id)));
+        let of_order = || row.exact().map_or_else(String::new, |id| format!(": {}", sanitize(id)));
         match caution {
             Caution::ListBehind => {
                 let record = cx.journal.history().answered_on(row.alert.id);
@@ -263,8 +263,8 @@ impl AnswerForm {
         if self.fields.refunds() {
             then.push(FactLine::of("avert reports, it moves no money.", theme.quiet));
         }
-        let at_once = self.scope == AnswerScope::One && leaves_at_once(&self.rows[0].alert, cx.grace(), cx.now);
-        let finality = match (cx.held_back_by(), cx.settings.grace.as_secs()) {
+        let at_once = self.scope == AnswerScope::One && leaves_at_once(&self.rows[0].alert, cx.undo_window(), cx.now);
+        let finality = match (cx.held_back_by(), cx.settings.undo_window.as_secs()) {
             (Some(why), _) => format!("{why}: it stays queued"),
             (None, _) if at_once => "Due now: sent at once, no undo.".to_owned(),
             (None, 0) => "Final at once.".to_owned(),

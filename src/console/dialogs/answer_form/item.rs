@@ -4,9 +4,8 @@ use crate::{
     AppContext, Loadable, Reply,
     desk::ledger::preflight::KnownRefunds,
     domain::{Alert, AlertId, OrderAdvice, Timestamp},
-    message::AdvisedAlert,
+    message::OrdersFound,
     screens::queue::facts::Facts,
-    service::ServiceError,
     suggestion::order_advice,
 };
 
@@ -84,39 +83,17 @@ pub(super) struct FormItem {
     pub(super) known: Option<KnownRefunds>,
     /// Change while the form was open of the facts that a decision rests on.
     pub(super) changed: Option<String>,
-    /// Other alerts on its payment.
-    pub(super) others: Loadable<Vec<Alert>>,
-    /// Advice of the shop's orders.
-    pub(super) order: Loadable<Option<OrderAdvice>>,
-    /// True where the others, and the orders, were looked up for this form: what was known before counts, and never as
-    /// if it were.
+    /// What is known around it.
+    facts: Facts,
+    /// True where the others were looked up for this form: what was known before counts, and never as if it were.
     is_searched: bool,
-    is_matched: bool,
-    /// Error of the last search for the others.
-    search_error: Option<ServiceError>,
-    /// The others on its payment that the orders were asked about with it last.
-    matched_with: Vec<AlertId>,
-    /// The id of the order that matches exactly.
-    pub(super) exact: Option<String>,
 }
 
 impl FormItem {
     /// An alert around which nothing is known.
     pub(super) fn of(alert: Alert) -> Self {
-        Self {
-            alert,
-            left_out: false,
-            confirmed: Vec::new(),
-            known: None,
-            changed: None,
-            others: Loadable::NotAsked,
-            order: Loadable::NotAsked,
-            is_searched: false,
-            is_matched: false,
-            search_error: None,
-            matched_with: Vec::new(),
-            exact: None,
-        }
+        let facts = Facts::of(alert.id);
+        Self { alert, left_out: false, confirmed: Vec::new(), known: None, changed: None, facts, is_searched: false }
     }
 
     /// An alert with what is known around it: what was looked up need not be again.
@@ -125,36 +102,27 @@ impl FormItem {
         if facts.alert != Some(item.alert.id) {
             return item;
         }
-        let order = order_advice(&item.alert, facts).map(|(_, advice)| advice);
-        let matched = facts.orders.as_ref().and_then(|orders| orders.as_ref().ok());
         let is_searched = facts.duplicates.loaded().is_some() && facts.orders_known;
-        Self {
-            order: Loadable::Loaded(order),
-            is_searched,
-            is_matched: is_searched,
-            search_error: facts.not_again.clone(),
-            matched_with: facts.duplicates.loaded().into_iter().flatten().map(|other| other.id).collect(),
-            exact: matched.and_then(|matched| matched.exact().map(str::to_owned)),
-            others: facts.duplicates.loaded().cloned().map_or(Loadable::NotAsked, Loadable::Loaded),
-            ..item
-        }
+        Self { facts: Facts { orders_known: is_searched, ..facts.clone() }, is_searched, ..item }
     }
 
     /// The same where what is known may be old: all is looked up again.
     pub(super) fn of_case(alert: &Alert, facts: Option<&Facts>) -> Self {
         let item = facts.map_or_else(|| Self::of(alert.clone()), |facts| Self::known(alert.clone(), facts));
-        Self { is_searched: false, is_matched: false, search_error: None, ..item }
+        let facts = Facts { orders_known: false, not_again: None, ..item.facts };
+        Self { facts, is_searched: false, ..item }
     }
 
     /// Returns true where everything around it was looked up.
     pub(super) fn is_looked_up(&self) -> bool {
-        self.is_searched && self.is_matched
+        self.is_searched && self.facts.orders_known
     }
 
     /// Returns the error of looking up what is around it.
-    pub(super) fn not_searched(&self) -> Option<&ServiceError> {
-        let of_order = if let Loadable::Failed(error) = &self.order { Some(error) } else { None };
-        self.search_error.as_ref().or(of_order)
+    pub(super) fn not_searched(&self) -> Option<String> {
+        let failed = if let Loadable::Failed(error) = &self.facts.duplicates { Some(error) } else { None };
+        let of_others = self.facts.not_again.as_ref().or(failed).map(ToString::to_string);
+        of_others.or_else(|| self.facts.orders.as_ref()?.as_ref().err().cloned())
     }
 
     /// Returns true where the others are being looked up, or will be.
@@ -203,12 +171,12 @@ impl FormItem {
 
     /// Other alerts on its payment, as far as they are known.
     pub(super) fn others(&self) -> &[Alert] {
-        self.others.loaded().map_or(&[], Vec::as_slice)
+        self.facts.duplicates.loaded().map_or(&[], Vec::as_slice)
     }
 
     /// Takes the other alert of this id as it is now; whether that is news.
     pub(super) fn take_other(&mut self, alert: &Alert) -> bool {
-        let Loadable::Loaded(others) = &mut self.others else { return false };
+        let Loadable::Loaded(others) = &mut self.facts.duplicates else { return false };
         let stale = others.iter_mut().find(|other| other.id == alert.id && **other != *alert);
         stale.map(|other| other.clone_from(alert)).is_some()
     }
@@ -216,42 +184,38 @@ impl FormItem {
     /// Returns what the shop's orders are asked about now: the alert, and the others on its payment as far as they are
     /// known.
     pub(super) fn ask_orders(&mut self) -> (Alert, Vec<Alert>) {
-        self.matched_with = self.others().iter().map(|other| other.id).collect();
-        (self.alert.clone(), self.others().to_vec())
+        (self.alert.clone(), self.facts.known_others())
     }
 
     /// Takes in which others are on its payment. Where the shop's orders were asked without all of them, those are
     /// asked again: what they said so far is not all that was looked for.
-    pub(super) fn take_others(&mut self, found: Reply<Vec<Alert>>) -> Option<(Alert, Vec<Alert>)> {
+    pub(super) fn take_others(&mut self, found: Reply<Vec<Alert>>, now: Timestamp) -> Option<(Alert, Vec<Alert>)> {
         self.is_searched = true;
-        self.search_error = found.as_ref().err().cloned();
-        if let Ok(mut found) = found {
+        let found = found.map(|mut found| {
             // The list may have told of others.
-            let is_new = |known: &&Alert| found.iter().all(|other| other.id != known.id);
-            let known: Vec<Alert> = self.others().iter().filter(is_new).cloned().collect();
+            let known = self.others().iter().filter(|known| found.iter().all(|other| other.id != known.id));
+            let known: Vec<Alert> = known.cloned().collect();
             found.extend(known);
-            self.others = Loadable::Loaded(found);
-        }
-        if self.others().iter().all(|other| self.matched_with.contains(&other.id)) {
-            return None;
-        }
-        self.is_matched = false;
-        Some(self.ask_orders())
+            found
+        });
+        self.facts.take_duplicates(found, now);
+        Some((self.alert.clone(), self.facts.others_to_match()?))
     }
 
-    /// Takes in what the shop's orders say; what was asked before all others were known is not all of it.
-    pub(super) fn take_order(&mut self, advised: &AdvisedAlert) {
-        self.exact.clone_from(&advised.exact);
-        if advised.others == self.matched_with {
-            self.is_matched = true;
-        } else if self.is_matched {
-            return;
-        }
-        self.order.answer(advised.advice.clone());
+    /// Takes in what the shop's orders say. What they said before stands where they cannot be asked again.
+    pub(super) fn take_orders(&mut self, matched: &OrdersFound) {
+        let stands = matches!((&self.facts.orders, matched), (Some(Ok(_)), Some(Err(_))));
+        let matched = if stands { &self.facts.orders } else { matched };
+        self.facts.take_orders(matched.clone());
+    }
+
+    /// The id of the order that matches exactly.
+    pub(super) fn exact(&self) -> Option<&str> {
+        self.facts.orders.as_ref()?.as_ref().ok()?.exact()
     }
 
     /// Returns the advice of the shop's order, as far as it is known.
-    pub(super) fn order(&self) -> Option<&OrderAdvice> {
-        self.order.loaded().and_then(Option::as_ref)
+    pub(super) fn order(&self) -> Option<OrderAdvice> {
+        order_advice(&self.alert, &self.facts).map(|(_, advice)| advice)
     }
 }

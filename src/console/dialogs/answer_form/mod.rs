@@ -6,19 +6,16 @@
 mod checks;
 mod choice;
 mod draw;
+mod events;
 mod fields;
-mod hearing;
 mod item;
-mod list;
-mod older;
 mod opening;
-mod pressing;
 mod sending;
-mod typed;
 mod validation;
 
 use std::collections::BTreeSet;
 
+use chrono::Duration;
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use uuid::Uuid;
 
@@ -30,13 +27,11 @@ use crate::{
     idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless},
     ui::table::Cursor,
 };
-
 pub use choice::Choice;
 pub use fields::AnswerFields;
 pub use item::AnswerScope;
 use item::FormItem;
 pub use opening::{KnownCase, again, begun, chosen, marked, nothing_to_repeat, open_again, repeat, take_suggested};
-use typed::TypedAnswer;
 use validation::{FormAnswer, duplicate_indices, orders};
 pub use validation::{RowPlan, cannot_be_answered};
 
@@ -320,4 +315,59 @@ fn first_of(scope: AnswerScope, rows: &[FormItem]) -> &Alert {
         AnswerScope::One | AnswerScope::Bulk => row.alert.outcome.is_none(),
     };
     &rows.iter().find(stands_for_all).unwrap_or(&rows[0]).alert
+}
+
+/// What is typed is on the desk before so much time has passed twice.
+const KEEP_AFTER: Duration = Duration::milliseconds(150);
+
+/// What stands in the form, as far as it is kept.
+#[derive(Debug)]
+struct TypedAnswer {
+    /// As it was opened, or as it was kept last.
+    known: AnswerDraft,
+    /// When what was typed since is kept.
+    due: Option<Timestamp>,
+    /// True where the form was sent or closed: nothing more is kept.
+    ended: bool,
+}
+
+impl TypedAnswer {
+    /// The form opens with this in it.
+    fn begun(known: AnswerDraft) -> Self {
+        Self { known, due: None, ended: false }
+    }
+
+    /// It goes on with the draft of this id.
+    fn is_of(&mut self, id: Uuid) {
+        self.known.id = id;
+    }
+
+    fn known(&self) -> &AnswerDraft {
+        &self.known
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.due
+    }
+
+    /// Keeps what stands in the form, once it is time; with `at_once` whatever was typed since. What was not touched
+    /// leaves the draft that is there as it is, and a blank one is dropped.
+    fn keep(&mut self, stands: AnswerDraft, is_blank: bool, at_once: bool, cx: &mut AppContext) -> Option<Effect> {
+        if self.ended || stands == self.known {
+            self.due = None;
+            return None;
+        }
+        let due = *self.due.get_or_insert(cx.now + KEEP_AFTER);
+        if !at_once && due > cx.now {
+            return None;
+        }
+        self.due = None;
+        self.known = stands.clone();
+        if is_blank { cx.answer_drafts.drop(stands.id) } else { Some(cx.answer_drafts.keep(stands)) }
+    }
+
+    /// The form is sent or closed by its user.
+    fn end(&mut self) {
+        (self.due, self.ended) = (None, true);
+    }
 }

@@ -97,7 +97,7 @@ pub(super) fn duplicate_indices(rows: &[FormItem]) -> Vec<BTreeSet<usize>> {
 /// alerts, whichever the order was found by.
 pub(super) fn orders(rows: &[FormItem], duplicate_indices: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
     let of = |(row, duplicate_indices): (&FormItem, &BTreeSet<usize>)| {
-        let own = row.order().copied();
+        let own = row.order();
         let told_by = |at: &usize| rows[*at].order()?.for_another(&rows[*at].alert, &row.alert);
         own.filter(|own| own.refund.is_some()).or_else(|| duplicate_indices.iter().find_map(told_by)).or(own)
     };
@@ -241,7 +241,7 @@ impl FormAnswer<'_> {
             (says == DecisionSays::Refunds && is_refunded, Caution::PaidTwice),
             (is_against_rule, Caution::NetworkRule),
             (says == DecisionSays::Refunds && order.is_some_and(|order| order.leaves_refund_open), Caution::RefundOpen),
-            (row.exact.is_some() && resolution.says_not_found(), Caution::OrderFound),
+            (row.exact().is_some() && resolution.says_not_found(), Caution::OrderFound),
             (row.changed.is_some(), Caution::Changed),
         ];
         let cautions = cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution);

@@ -12,8 +12,7 @@ use ratatui::{
 
 use super::{
     CaseDialog, Target,
-    shared::{shared_words, shares},
-    standing::{Standing, counts},
+    standing::{Standing, counts, shared_words, shares},
     timeline::{KnownOfCase, Weight, timeline},
 };
 use crate::{

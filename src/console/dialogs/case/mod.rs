@@ -2,7 +2,6 @@
 //! of them.
 
 mod draw;
-mod shared;
 mod standing;
 mod timeline;
 
@@ -15,8 +14,9 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use standing::{Foreseen, Standing};
 
 use super::{
+    alert_menus,
     answer_form::{Choice, KnownCase},
-    copy_menu, links_menu, note_form,
+    note_form,
     page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
     settle, snooze_menu,
 };
@@ -139,16 +139,17 @@ impl CaseDialog {
         if alerts.is_empty() {
             return Vec::new();
         }
-        let mut effects = Vec::new();
+        let (mut effects, mut matched) = (Vec::new(), Vec::new());
         for alert in alerts {
             let facts = self.facts.entry(alert.id).or_insert_with(|| Facts::of(alert.id));
             facts.duplicates.ask();
-            effects.push(Effect::MatchOrders(Box::new(alert.clone()), facts.known_others(), None));
+            matched.push((alert.clone(), facts.known_others()));
             if cx.operator {
                 facts.deliveries.ask();
                 effects.push(Effect::Deliveries(alert.id));
             }
         }
+        effects.push(Effect::MatchOrders(matched, None));
         effects.push(Effect::SameCards(alerts.iter().map(|alert| (alert.id, duplicate::query(alert))).collect()));
         run(effects)
     }
@@ -223,8 +224,8 @@ impl CaseDialog {
             Action::Settle => {
                 return settle::open(self.parked(cx), |id| self.alerts.iter().find(|alert| alert.id == id), cx);
             }
-            Action::CopyId => return copy_menu::open(self.current(), cx),
-            Action::OpenLink => return links_menu::open(self.current(), cx),
+            Action::CopyId => return alert_menus::copy(self.current(), cx),
+            Action::OpenLink => return alert_menus::open_link(self.current(), cx),
             Action::GoToAlert => {
                 let alert = Box::new(self.current().clone());
                 return vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
@@ -413,9 +414,9 @@ impl Dialog for CaseDialog {
                 Err(_) => self.audit_asked.clear(),
             },
             Message::SameCards(found) => return self.take_found(found, cx),
-            Message::OrdersMatched(id, matched) => {
-                if let Some(facts) = self.facts.get_mut(id) {
-                    facts.take_orders(matched.clone());
+            Message::OrdersMatched(found) => {
+                for (id, matched) in found {
+                    self.facts.entry(*id).and_modify(|facts| facts.take_orders(matched.clone()));
                 }
             }
             Message::Deliveries(id, answer) => {

@@ -9,7 +9,7 @@ use crate::{
     desk::{AnswerStep, History},
     domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp},
     notes::NoteList,
-    resolving::UNLOOKED,
+    resolving::UNCHECKED,
     screens::{
         activity::proof::{RowTone, step_words},
         queue::facts::Facts,
@@ -150,7 +150,7 @@ impl AlertEvents<'_> {
                 }
             }
             if let (Some(why), Some(at)) = (&record.unlooked, record.sent_at()) {
-                self.add(at, Weight::Plain, &format!("{UNLOOKED}: {why}"));
+                self.add(at, Weight::Plain, &format!("{UNCHECKED}: {why}"));
             }
         }
     }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Action, AppContext, Effect, Message, Order, Orders,
     desk::{AnswerDraft, AnswerStep, DecisionRecord, Fate, JournalStep},
-    dialogs::copy_menu,
+    dialogs::alert_menus,
     domain::AlertId,
     idle::{OTHER_PLACE, READ_ONLY, unless},
 };
@@ -65,7 +65,7 @@ pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Orders {
     }
     match (action, chosen.alert, &chosen.record) {
         (Action::Open, Some(alert), _) => vec![Message::OpenCase(alert).into()],
-        (Action::CopyId, Some(alert), _) => copy_menu::read(alert),
+        (Action::CopyId, Some(alert), _) => alert_menus::read(alert),
         (Action::Reopen, _, Some(decision)) if can_be_made_again(decision, cx) => {
             vec![Message::Reopen(Box::new(decision.said.clone())).into()]
         }

@@ -9,7 +9,7 @@ use super::{
     state::ActivityScreen,
 };
 use crate::{
-    Action, AppContext, decisions::PendingDecision, desk::DecisionRecord, resolving::UNLOOKED,
+    Action, AppContext, decisions::PendingDecision, desk::DecisionRecord, resolving::UNCHECKED,
     screens::facts::FactSheet,
 };
 
@@ -71,7 +71,7 @@ fn put_steps(record: &DecisionRecord, cx: &AppContext, sheet: &mut FactSheet<'_>
         sheet.fact(&times.row(*at, cx.now), &words, tone.of(&theme));
     }
     if let Some(why) = &record.unlooked {
-        sheet.fact("", &format!("{UNLOOKED}: {why}"), theme.warning);
+        sheet.fact("", &format!("{UNCHECKED}: {why}"), theme.warning);
     }
     let pending = live(record, cx);
     if let Some(due) = pending.and_then(PendingDecision::leaves_at) {

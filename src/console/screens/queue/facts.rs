@@ -3,8 +3,8 @@
 
 use crate::{
     AppContext, Effect, Loadable, Reply, Tone,
-    desk::MatchedOrders,
     domain::{Alert, AlertId, AlertQuery, Delivery, Timestamp, advice::AdviceBasis, duplicate},
+    message::OrdersFound,
     order_matches::MatchChange,
     service::ServiceError,
 };
@@ -23,7 +23,7 @@ pub struct Facts {
     pub not_again: Option<ServiceError>,
     /// The orders of the shop that it may be on, or why the desk cannot say it; none while it is not known, and where
     /// the desk has no orders.
-    pub orders: Option<Result<MatchedOrders, String>>,
+    pub orders: OrdersFound,
     /// True where those were looked for.
     pub orders_known: bool,
     /// With how many others on the payment they have to be looked for.
@@ -42,10 +42,12 @@ impl Facts {
     }
 
     /// Takes in which orders match.
-    pub fn take_orders(&mut self, matched: Option<Result<MatchedOrders, String>>) {
+    pub fn take_orders(&mut self, matched: OrdersFound) {
         // An answer to what was asked before the others were known is not all of it.
-        self.orders_known = !matches!(&matched, Some(Ok(matched)) if matched.others < self.others);
-        self.orders = matched;
+        let is_whole = !matches!(&matched, Some(Ok(matched)) if matched.others < self.others);
+        if is_whole || !self.orders_known {
+            (self.orders, self.orders_known) = (matched, is_whole);
+        }
     }
 
     /// The others on the payment as they are known: the orders are looked for with them, and again with no fewer.
@@ -69,7 +71,7 @@ impl Facts {
             return None;
         }
         self.duplicates.ask();
-        Some(Effect::SameCard(alert, query))
+        Some(Effect::SameCards(vec![(alert, query)]))
     }
 
     /// Nothing known yet of this alert.
@@ -103,7 +105,7 @@ pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Ef
         }
     };
     let others = facts.duplicates.loaded().cloned().unwrap_or_default();
-    vec![Effect::MatchOrders(Box::new(alert.clone()), others, Some(change))]
+    vec![Effect::MatchOrders(vec![(alert.clone(), others)], Some(change))]
 }
 
 /// A warning: something that speaks against a plain answer.

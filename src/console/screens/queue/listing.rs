@@ -14,7 +14,7 @@ use super::{
     pages::Pages,
 };
 use crate::{
-    desk::snoozed_page::ChosenAlerts,
+    desk::snoozes::ChosenAlerts,
     domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort},
     service::ServiceError,
 };

@@ -266,7 +266,7 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     }
 }
 
-/// A decision is made: it waits for its grace while the cursor goes on to the next alert.
+/// A decision is made: it waits for its undo window while the cursor goes on to the next alert.
 fn stage(
     queue: &mut Queue,
     alert: Alert,
@@ -276,12 +276,12 @@ fn stage(
 ) -> Vec<Effect> {
     let id = alert.id;
     cx.toasts.clear();
-    let grace = cx.grace();
+    let undo_window = cx.undo_window();
     cx.last_made = Some(resolution.clone());
-    if leaves_at_once(&alert, grace, cx.now) {
+    if leaves_at_once(&alert, undo_window, cx.now) {
         cx.notify(Tone::Note, "Due now: sent at once, no undo.");
     }
-    let key = cx.decisions.stage(alert, resolution, grace, cx.now);
+    let key = cx.decisions.stage(alert, resolution, undo_window, cx.now);
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
     let mut effects: Vec<Effect> = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
     effects.extend(cx.decisions.get(key).map(|staged| cx.journal.write(staged.staged_step(None), cx.now)));

@@ -4,10 +4,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use crate::{
-    domain::{Alert, AlertId, OrderAdvice, Timestamp},
-    message::AdvisedAlert,
-};
+use crate::domain::{Alert, AlertId, OrderAdvice, Timestamp};
 
 /// So long what the orders said stands; another program may bring in others.
 const STANDS: Duration = Duration::minutes(1);
@@ -37,29 +34,16 @@ impl RowOrders {
         alerts.filter(|alert| alert.outcome.is_none() && self.asked.insert(alert.id)).cloned().collect()
     }
 
-    /// Takes in what the orders said. What could not be looked up is as it was.
-    pub fn take(&mut self, advised: Vec<AdvisedAlert>) {
-        for AdvisedAlert { alert, others, advice, .. } in advised {
-            let known = if others.is_empty() { &mut self.refunded } else { &mut self.by_others };
-            if let Ok(advice) = advice {
-                note(known, alert, advice);
-            }
-        }
-    }
-
-    /// Takes in what the detail found of an alert, the orders of others on its payment included.
-    pub fn take_found(&mut self, id: AlertId, advice: Option<OrderAdvice>) {
-        // It is found anew with every change of what matches.
+    /// Takes in what the orders said of an alert, those of others on its payment included where they were asked: it is
+    /// found anew with every change of what matches.
+    pub fn take(&mut self, id: AlertId, advice: Option<OrderAdvice>, with_others: bool) {
         self.refunded.remove(&id);
-        note(&mut self.by_others, id, advice);
-    }
-}
-
-fn note(refunded: &mut HashSet<AlertId>, id: AlertId, advice: Option<OrderAdvice>) {
-    if advice.is_some_and(|advice| advice.was_refunded_before()) {
-        refunded.insert(id);
-    } else {
-        refunded.remove(&id);
+        let known = if with_others { &mut self.by_others } else { &mut self.refunded };
+        if advice.is_some_and(|advice| advice.was_refunded_before()) {
+            known.insert(id);
+        } else {
+            known.remove(&id);
+        }
     }
 }
 
@@ -69,7 +53,6 @@ mod tests {
     use crate::domain::duplicate::RefundTime;
     use crate::domain::resolution::{Decision, InvalidReason};
     use crate::domain::time::from_iso;
-    use crate::service::ServiceError;
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -102,22 +85,19 @@ mod tests {
     fn what_the_order_says_is_known_until_it_says_otherwise() {
         let (mut orders, id) = (RowOrders::default(), AlertId::generate());
         let mut told = |answer| {
-            orders.take(vec![AdvisedAlert { alert: id, others: Vec::new(), advice: answer, exact: None }]);
+            orders.take(id, answer, false);
             orders.says_refunded(id)
         };
 
-        assert_eq!(
-            [told(Ok(Some(refunded()))), told(Err(ServiceError::Unavailable("busy".to_owned()))), told(Ok(None))],
-            [true, true, false]
-        );
+        assert_eq!([told(Some(refunded())), told(None)], [true, false]);
     }
 
     #[test]
     fn an_order_that_was_taken_off_says_nothing_any_more() {
         let (mut orders, id) = (RowOrders::default(), AlertId::generate());
-        orders.take(vec![AdvisedAlert { alert: id, others: Vec::new(), advice: Ok(Some(refunded())), exact: None }]);
+        orders.take(id, Some(refunded()), false);
 
-        orders.take_found(id, None);
+        orders.take(id, None, true);
 
         assert!(!orders.says_refunded(id));
     }

@@ -16,7 +16,7 @@ use ratatui::layout::Rect;
 
 use crate::{
     Action, ClickTargets, Effect, Loadable,
-    desk::{self, BuiltIn, Layout, snoozed_page::ChosenAlerts},
+    desk::{self, BuiltIn, Layout, snoozes::ChosenAlerts},
     domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query},
     views::View,
     widgets::scrollbar::Scroll,

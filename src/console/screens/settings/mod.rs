@@ -9,7 +9,7 @@ use ratatui::{Frame, layout::Rect};
 use crate::{
     Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
     dialog::run,
-    dialogs::secret::ShownSecret,
+    dialogs::{question::ask, settings_dialogs::ShownSecret},
     domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp},
     idle::{READ_ONLY, unless},
     screens::{
@@ -161,7 +161,7 @@ fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &m
                     format!("The {} is created. Its secret comes next.", created.credential.kind.as_str()),
                 );
             }
-            vec![Order::OpenNext(Box::new(ShownSecret::new(created)))]
+            vec![Order::OpenNext(ask(ShownSecret::new(created)))]
         }
         Err(error) => {
             screen.creating = None;

@@ -11,7 +11,7 @@ use ratatui::{Frame, layout::Rect};
 use crate::{
     Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone,
     dialog::run,
-    dialogs::confirmation,
+    dialogs::question::{ask, send_all_again},
     domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp},
     idle::{NO_ALERT, READ_ONLY, unless},
     screens::moves::wheel,
@@ -225,8 +225,8 @@ fn given_up(screen: &WebhooksScreen, id: EndpointId, answer: Reply<(u64, bool)>,
     match answer {
         Ok((0, _)) => cx.notify(Tone::Note, "No failed delivery at this endpoint."),
         Ok((count, more)) => {
-            let question = confirmation::send_all_again(id, screen.name_of(id), count, more);
-            return vec![Order::OpenNext(Box::new(question))];
+            let question = send_all_again(id, screen.name_of(id), count, more);
+            return vec![Order::OpenNext(ask(question))];
         }
         Err(error) => cx.notify(Tone::Bad, format!("Failed deliveries cannot be counted: {error}")),
     }

@@ -63,20 +63,27 @@ impl Queue {
                 self.link.took_part(ReadPart::Webhooks, &answer, now);
                 self.facts.deliveries.answer(answer);
             }
-            Message::SameCard(id, answer) => {
-                if self.facts.alert == Some(id) {
-                    self.link.took_part(ReadPart::Duplicates, &answer, now);
+            Message::SameCards(found) => {
+                for (id, answer) in found {
+                    // Under a dialog it is the dialog's own question, of which the header tells as of any call.
+                    if self.facts.alert == Some(id) && !self.frozen {
+                        self.link.took_part(ReadPart::Duplicates, &answer, now);
+                    }
+                    self.take_same_card(id, answer, now);
                 }
-                self.take_same_card(id, answer, now);
             }
-            Message::OrdersMatched(id, answer) if self.facts.alert == Some(id) => {
-                let alert = self.listing.find(id);
-                if let Some((alert, Ok(matched))) = alert.zip(answer.as_ref()) {
-                    self.orders.take_found(id, matched.advice(alert).map(|(_, advice)| advice));
+            Message::OrdersMatched(found) => {
+                for (id, answer) in found {
+                    // What could not be looked up is as it was.
+                    if let (Some(alert), Some(Ok(matched))) = (self.listing.find(id), &answer) {
+                        let advice = matched.advice(alert).map(|(_, advice)| advice);
+                        self.orders.take(id, advice, matched.others > 0);
+                    }
+                    if self.facts.alert == Some(id) {
+                        self.facts.take_orders(answer);
+                    }
                 }
-                self.facts.take_orders(answer);
             }
-            Message::AdvisedByOrders(advised) => self.orders.take(advised),
             Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
             Message::Columns(columns) => self.columns = columns,
             _ => {}

@@ -37,7 +37,7 @@ impl Queue {
         if let Some(others) = self.facts.others_to_match()
             && let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id))
         {
-            effects.push(Effect::MatchOrders(Box::new(alert.clone()), others, None));
+            effects.push(Effect::MatchOrders(vec![(alert.clone(), others)], None));
         }
         if std::mem::take(&mut self.ask_gone) && self.listing.is_gone() {
             effects.extend(self.listing.cursor_id().map(Effect::Get));
@@ -52,7 +52,7 @@ impl Queue {
         }
         let asked = self.orders.to_ask(self.listing.in_sight(), now);
         if !asked.is_empty() {
-            effects.push(Effect::AdviseByOrders(asked.into_iter().map(|alert| (alert, Vec::new())).collect()));
+            effects.push(Effect::MatchOrders(asked.into_iter().map(|alert| (alert, Vec::new())).collect(), None));
         }
         if self.adds_up() {
             effects.extend(self.sums.run_due(self.listing.filter(), now));
@@ -98,7 +98,7 @@ impl Queue {
     pub(super) fn ask_facts(&mut self, lasts: Duration, now: Timestamp) -> Vec<Effect> {
         let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
         let (id, query) = (alert.id, duplicate::query(alert));
-        let mut effects = vec![Effect::MatchOrders(Box::new(alert.clone()), self.facts.known_others(), None)];
+        let mut effects = vec![Effect::MatchOrders(vec![(alert.clone(), self.facts.known_others())], None)];
         if self.operator {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));

@@ -3,7 +3,7 @@
 use super::Queue;
 use crate::{
     AppContext, Effect, Reply, Tone,
-    desk::collect::Stretch,
+    desk::lists::Stretch,
     domain::{Alert, AlertId},
     screens::queue::{
         listing::ListRow,

@@ -7,7 +7,7 @@ use chrono::Duration;
 use super::Queue;
 use crate::{
     Action, Effect,
-    desk::snoozed_page::ChosenAlerts,
+    desk::snoozes::ChosenAlerts,
     domain::{Alert, AlertId, Calendar, Deadline, Timestamp},
     snoozes::SnoozeList,
     times::next_second_before,

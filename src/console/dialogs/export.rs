@@ -1,23 +1,27 @@
-//! The form that exports into a new CSV file: what the Queue lists, all pages of it in its filter and order, or the
-//! results of a run.
+//! Export into a new CSV file: the form for what the Queue lists, all pages of it in its filter and order, or for the
+//! results of a run; and its progress, which goes on without its dialog.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{export_progress::ExportProgress, form_dialog::FormDialog};
+use super::{
+    form_dialog::FormDialog,
+    question::{Asked, KeyedAnswer, Question, ask},
+};
 use crate::{
-    AppContext, Effect, Order, Orders,
-    desk::{ExportRequest, RecordFormat},
+    AppContext, Effect, Order, Orders, Tone,
+    desk::{ExportFailure, ExportRequest, RecordFormat},
     dialog,
     domain::{AlertQuery, MAX_PAGE_SIZE, PageRequest, query},
+    exports::RunningExport,
     screens::queue::state::Queue,
-    text::counted,
+    text::{count, counted, cut_path},
     ui::form::{Form, FormField},
 };
 
 /// Opens it; the progress where an export is on its way.
 pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
     if cx.exports.running().is_some() {
-        return dialog::open(ExportProgress::default());
+        return vec![Order::Open(ask(ExportProgress))];
     }
     let (filter, sort) = (queue.filter().clone(), queue.order());
     let asked = query::render(&filter, sort);
@@ -31,7 +35,7 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
         let number = cx.exports.begin(path.clone());
         let (query, chosen, hidden) = (query.clone(), chosen.clone(), hidden.clone());
         let request = ExportRequest { path, format: RecordFormat::Csv, query, chosen, hidden };
-        vec![Order::Open(Box::new(ExportProgress::default())), Effect::Export(number, Box::new(request)).into()]
+        vec![Order::Open(ask(ExportProgress)), Effect::Export(number, Box::new(request)).into()]
     })
 }
 
@@ -95,6 +99,63 @@ fn in_a_file_name(name: &str) -> String {
     let words = letters.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("-");
     if name.is_empty() { "alerts".to_owned() } else { name }
+}
+
+/// The progress of an export.
+struct ExportProgress;
+
+impl Asked for ExportProgress {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
+        vec![("esc", "Continue in background"), ("x", "Stop")]
+    }
+
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
+        let stopped = if key == "x" { cx.exports.cancel() } else { None };
+        let Some(RunningExport { path, written, total, .. }) = stopped else { return vec![Order::Close] };
+        let came = progress_words(written, total);
+        cx.notify(Tone::Note, format!("Export to {} stopped at {came}. No file was left.", path.display()));
+        vec![Effect::GiveUpExport.into(), Order::Close]
+    }
+
+    fn is_stale(&self, cx: &AppContext) -> bool {
+        cx.exports.running().is_none()
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let Some(RunningExport { path, written, total, .. }) = cx.exports.running() else { return };
+        let (theme, room, home) = (&cx.theme, question.room(), cx.settings.home.as_deref());
+        let done = total.filter(|total| *total > 0).map_or(0, |total| u64::from(room) * (*written).min(total) / total);
+        question.line("Export", theme.strong);
+        question.line(cut_path(&path.display().to_string(), home, room), theme.quiet);
+        question.gap();
+        question.line("━".repeat(usize::try_from(done).unwrap_or(0)), theme.accent);
+        question.line(progress_words(*written, *total), theme.plain);
+    }
+}
+
+/// How much of how much, in words.
+fn progress_words(written: u64, total: Option<u64>) -> String {
+    match total {
+        Some(total) => format!("{} of {}", count(written), counted(total, "alert", "alerts")),
+        None => counted(written, "alert", "alerts"),
+    }
+}
+
+/// Tells what became of an export.
+pub fn ended(number: u64, path: &Path, result: Result<u64, ExportFailure>, cx: &mut AppContext) {
+    cx.exports.ended(number);
+    match result {
+        Ok(written) => {
+            cx.notify(Tone::Good, format!("Exported {} to {}", progress_words(written, None), path.display()));
+        }
+        Err(ExportFailure { why, written, total }) => {
+            let came = match (written, total) {
+                (0, None) => String::new(),
+                _ => format!(" It stopped at {}. No file was left.", progress_words(written, total)),
+            };
+            cx.notify(Tone::Bad, format!("Not exported to {}: {}.{came}", path.display(), why.trim_end_matches('.')));
+        }
+    }
 }
 
 #[cfg(test)]

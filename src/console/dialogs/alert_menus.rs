@@ -1,4 +1,5 @@
-//! The copy menu: the facts of an alert that somebody may want elsewhere, each with a key of its own.
+//! Menus of an alert: the facts that somebody may want elsewhere, copied by a key each, and its links, of which one is
+//! opened at once and several are chosen from.
 
 use ratatui::{
     Frame,
@@ -6,12 +7,12 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::pick::Pick;
+use super::menu::{Pick, pick};
 use crate::{
     Action, AppContext, Dialog, Effect, Message, Order, Orders, Tone, dialog,
-    domain::{Alert, AlertId, Deadline, Timestamp},
+    domain::{Alert, AlertId, AlertLink, Deadline, Timestamp},
     screens::queue::columns::card,
-    text::sanitize,
+    text::{cut_path, sanitize},
     times,
 };
 
@@ -75,11 +76,11 @@ pub fn ticket_line(alert: &Alert, now: Timestamp) -> String {
 }
 
 /// Opens the menu of an alert; its last entry unlinks the order of the shop, or links it again.
-pub fn open(alert: &Alert, cx: &AppContext) -> Orders {
-    menu(alert, true, cx)
+pub fn copy(alert: &Alert, cx: &AppContext) -> Orders {
+    copy_menu(alert, true, cx)
 }
 
-fn menu(alert: &Alert, unlinks: bool, cx: &AppContext) -> Orders {
+fn copy_menu(alert: &Alert, unlinks: bool, cx: &AppContext) -> Orders {
     let theme = &cx.theme;
     let keys = FACTS.iter().map(|fact| if fact.key.is_empty() { cx.key(Action::CopyId) } else { fact.key.to_owned() });
     let keys: Vec<String> = keys.chain(unlinks.then(|| "u".to_owned())).collect();
@@ -96,13 +97,13 @@ fn menu(alert: &Alert, unlinks: bool, cx: &AppContext) -> Orders {
     let unlink = unlinks.then(|| row("u", "unlink order", Some("or link again".to_owned())));
     let entries = rows.chain(unlink).collect();
     let picked = move |at: usize, cx: &mut AppContext| match FACTS.get(at) {
-        Some(fact) => copy(fact, texts[at].as_deref(), cx),
+        Some(fact) => copy_fact(fact, texts[at].as_deref(), cx),
         None => vec![Order::Close, Order::Choose(Action::Unmatch)],
     };
     Pick::new("Copy", entries, picked).keys(keys).open()
 }
 
-fn copy(CopiedFact { name, is_long, .. }: &CopiedFact, text: Option<&str>, cx: &mut AppContext) -> Orders {
+fn copy_fact(CopiedFact { name, is_long, .. }: &CopiedFact, text: Option<&str>, cx: &mut AppContext) -> Orders {
     let Some(text) = text else {
         cx.notify(Tone::Note, format!("Nothing copied: the alert has no {name}."));
         return Vec::new();
@@ -123,7 +124,7 @@ impl Dialog for Reading {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Alert(id, Ok(alert)) if *id == self.0 => {
-                [Order::Close].into_iter().chain(menu(alert, false, cx)).collect()
+                [Order::Close].into_iter().chain(copy_menu(alert, false, cx)).collect()
             }
             Message::Alert(id, Err(error)) if *id == self.0 => {
                 cx.notify(Tone::Bad, format!("Nothing copied: {error}"));
@@ -139,6 +140,73 @@ impl Dialog for Reading {
     }
 
     fn draw(&self, _: &mut Frame<'_>, _: Rect, _: &AppContext) {}
+}
+
+/// Columns that the settings file is named in at most.
+const LONGEST_FILE: u16 = 60;
+
+/// Opens the link of an alert, the menu of several, or says how to have one.
+pub fn open_link(alert: &Alert, cx: &mut AppContext) -> Orders {
+    let links = cx.settings.links.of(alert);
+    match links.as_slice() {
+        [] => {
+            let kept_in = cx.settings.kept_in.as_ref().map(|file| file.display().to_string());
+            let file = kept_in.map_or_else(
+                || "the settings".to_owned(),
+                |file| cut_path(&file, cx.settings.home.as_deref(), LONGEST_FILE),
+            );
+            let words = format!(
+                "No link is set for {}. Add it in {file}: [links] order = \
+                    \"https://shop.example/{{merchantOrderId}}\".",
+                alert.provider
+            );
+            cx.notify(Tone::Note, words);
+            Vec::new()
+        }
+        [only] => go(only, cx),
+        _ => links_menu(links, cx),
+    }
+}
+
+fn links_menu(links: Vec<AlertLink>, cx: &AppContext) -> Orders {
+    let theme = &cx.theme;
+    let line = |link: &AlertLink| {
+        let (style, words) = match &link.address {
+            Ok(address) => (theme.strong, address),
+            Err(why) => (theme.quiet, why),
+        };
+        let address = Span::styled(sanitize(words).into_owned(), theme.quiet);
+        Line::from(vec![Span::styled(format!("{:<18}", link.to), style), address])
+    };
+    let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address (no browser here)" };
+    pick(title, 0, links.iter().map(line).collect(), move |at, cx| {
+        let close = links[at].address.is_ok().then_some(Order::Close);
+        close.into_iter().chain(go(&links[at], cx)).collect()
+    })
+}
+
+/// Opens a link; where there is no browser its address is shown and copied.
+fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
+    match &link.address {
+        Err(why) => {
+            cx.notify(Tone::Note, format!("No address of the {}: {why}.", link.to));
+            Vec::new()
+        }
+        Ok(address) if cx.settings.browses => {
+            cx.notify(Tone::Note, format!("Opening {address}"));
+            vec![Effect::Browse(address.clone()).into()]
+        }
+        Ok(address) => {
+            cx.notify(Tone::Note, format!("No browser here. Copied {address}"));
+            vec![Effect::Copy(address.clone()).into()]
+        }
+    }
+}
+
+/// Tells that a browser did not open.
+pub fn not_opened(address: String, why: &str, cx: &mut AppContext) -> Orders {
+    cx.notify(Tone::Bad, format!("No browser opened: {}. Copied {address}", why.trim_end_matches('.')));
+    vec![Effect::Copy(address).into()]
 }
 
 #[cfg(test)]

@@ -1,0 +1,152 @@
+//! Dialogs of the Settings screen: what a setting may be, a credential to create or to revoke, and a secret that is
+//! shown once, copied, and wiped when it is closed.
+
+use ratatui::text::{Line, Span};
+
+use super::{
+    menu::pick,
+    question::{Asked, Confirmation, KeyedAnswer, Question, ask},
+};
+use crate::{
+    Action, AppContext, Effect, Message, Order, Orders, Screen as _,
+    domain::{CreatedCredential, Credential, CredentialKind, KeyScope, Secret},
+    screens::settings::{draw::described, state::SettingsScreen},
+    setting::SettingValue,
+    text::{capitalized, sanitize, wrap},
+    user_settings::UserSetting,
+};
+
+/// Columns for the values of a setting.
+const VALUES: usize = 16;
+
+/// Opens the values of a setting; the one of now is chosen.
+pub fn open_setting(setting: &'static UserSetting, cx: &AppContext) -> Orders {
+    let (now, theme) = ((setting.current)(&cx.settings), &cx.theme);
+    let mut options = setting.options.to_vec();
+    let at = options.iter().position(|(value, _)| *value == now).unwrap_or_else(|| {
+        options.insert(0, (now, "current"));
+        0
+    });
+    let line = |(index, (value, words)): (usize, &(SettingValue, &'static str))| {
+        let (sign, style) = if index == at { ("• ", theme.accent) } else { ("  ", theme.strong) };
+        let value = format!("{:<VALUES$}", value.shown());
+        Line::from(vec![
+            Span::styled(sign, theme.accent),
+            Span::styled(value, style),
+            Span::styled(*words, theme.quiet),
+        ])
+    };
+    let entries = options.iter().enumerate().map(line).collect();
+    pick(capitalized(setting.label), at, entries, move |at, _| {
+        vec![Order::Close, Message::ChangeSetting(setting, options[at].0).into()]
+    })
+}
+
+/// What can be created, in the order of the list, each with what it is for.
+const KINDS: [(CredentialKind, &str, &str); 4] = [
+    (CredentialKind::Key(KeyScope::Alerts), "API key, scope alerts", "lists, reads and answers alerts (X-API-KEY)"),
+    (CredentialKind::Key(KeyScope::Operator), "API key, scope operator", "operator routes: import, webhooks, keys"),
+    (CredentialKind::Key(KeyScope::Both), "API key, both scopes", "for a remote console"),
+    (CredentialKind::Client, "client credentials", "access tokens (older dialect)"),
+];
+
+/// Asks what to create, where anything can be.
+pub fn create(settings: &SettingsScreen, cx: &AppContext) -> Orders {
+    if settings.why_idle(Action::CredentialCreate, cx).is_some() {
+        return Vec::new();
+    }
+    let theme = &cx.theme;
+    let line = |(_, name, about): &(CredentialKind, &'static str, &'static str)| {
+        Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
+    };
+    pick("Create (secret shown only once)", 0, KINDS.iter().map(line).collect(), |at, _| {
+        vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()]
+    })
+}
+
+/// Asks about the credential under the cursor, where it can be revoked.
+pub fn revoke(settings: &SettingsScreen, cx: &AppContext) -> Orders {
+    let can_be = settings.why_idle(Action::CredentialRevoke, cx).is_none();
+    let credential = settings.chosen().filter(|_| can_be).cloned();
+    let asked = credential.map(|credential| ask(revocation(settings.is_own(&credential), credential)));
+    asked.map(Order::Open).into_iter().collect()
+}
+
+/// The question whether a credential is revoked; `own` where this console itself uses it.
+fn revocation(own: bool, credential: Credential) -> Confirmation {
+    Confirmation {
+        question: format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)),
+        effect: Effect::RevokeCredential(credential.kind, credential.id.clone()),
+        follows: match credential.kind {
+            CredentialKind::Client => "Its tokens stop working at once. This cannot be undone.",
+            CredentialKind::Key(_) => "Requests with it are refused at once. This cannot be undone.",
+        },
+        warning: own.then_some("⚠ This console uses it and will be cut off."),
+        yes: ("r", "Revoke"),
+        subject: Box::new(move |now| described(&credential, now)),
+    }
+}
+
+/// A secret that is shown this once. Its text is wiped from memory when this is dropped.
+pub struct ShownSecret {
+    created: CreatedCredential,
+    copied: bool,
+}
+
+impl ShownSecret {
+    /// Shows what was created.
+    pub fn new(created: CreatedCredential) -> Self {
+        Self { created, copied: false }
+    }
+
+    fn is_client(&self) -> bool {
+        self.created.credential.kind == CredentialKind::Client
+    }
+}
+
+impl Asked for ShownSecret {
+    // Neither Enter nor Escape closes it: what is closed is gone for good.
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
+        let copy = if self.is_client() { "Copy the secret" } else { "Copy" };
+        let id = self.is_client().then_some(("i", "Copy the id"));
+        [("y", copy)].into_iter().chain(id).chain([("d", "Saved, close")]).collect()
+    }
+
+    fn answered(&mut self, key: &str, _: &mut AppContext) -> Orders {
+        match key {
+            "y" => {
+                self.copied = true;
+                vec![Effect::CopySecret(self.created.secret.clone()).into()]
+            }
+            "i" => vec![Effect::CopySecret(Secret::new(self.created.credential.id.clone())).into()],
+            // Dropping the dialog wipes the secret; the frame that follows wipes it from the screen.
+            _ => vec![Order::Close],
+        }
+    }
+
+    fn lost(&self) -> Option<String> {
+        let id = sanitize(&self.created.credential.id);
+        (!self.copied).then(|| format!("the secret of {id}, not copied: revoke it and create another"))
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let (theme, created) = (&cx.theme, &self.created);
+        question.line(if self.is_client() { "New client credentials" } else { "New API key" }, theme.strong);
+        question.say(&described(&created.credential, cx.now), theme.quiet);
+        question.gap();
+        if self.is_client() {
+            question.line(format!("client_id      {}", sanitize(&created.credential.id)), theme.plain);
+            question.line("client_secret", theme.plain);
+        }
+        let (room, field) = (question.room(), theme.page.patch(theme.field).patch(theme.strong));
+        for line in wrap(&sanitize(created.secret.reveal()), room) {
+            question.line(format!("{line:<width$}", width = usize::from(room)), field);
+        }
+        question.gap();
+        question.say("Shown only once. Save it now.", theme.warning);
+        match self.copied {
+            true => question.say("Copied. Check the clipboard before you close.", theme.quiet),
+            false => question.say("d closes this. It cannot be shown again.", theme.warning),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Questions about answers that were not sent, and texts that were not saved: at the end of the console, after an
+//! outage or a refund that failed, and at the start after a console that ended early.
+
+use ratatui::style::Style;
+
+use super::question::{Asked, KeyedAnswer, Question};
+use crate::{
+    Action, AppContext, Message, Order, Orders, Theme, Tone,
+    answer_drafts::AnswerDraftList,
+    decisions::{HoldReason, alert_of},
+    desk::{JournalStep, LeftDecision, Leftovers},
+    message::BegunText,
+    resolving::{answer_known, briefly, subject, taken_back},
+    text::{counted, sanitize},
+    unfinished::said_in_words,
+};
+
+/// Rows that the names of answers take at most.
+const ROWS: u16 = 8;
+
+/// Texts that are named at most.
+const NAMED_TEXTS: usize = 6;
+
+/// Answers of a kind that an earlier console left which are named at most.
+const NAMED_OF_A_KIND: usize = 3;
+
+/// The question what becomes of answers that have not left. Until it is answered none leaves.
+pub struct Leave;
+
+impl Leave {
+    /// Asks. They cannot be sent while the deployment does not answer.
+    pub fn ask(cx: &mut AppContext) -> Self {
+        cx.decisions.hold(true, cx.now);
+        Self
+    }
+}
+
+impl Asked for Leave {
+    // Enter is the safe choice: nothing final is ever one stray Enter.
+    fn answers(&self, cx: &AppContext) -> Vec<KeyedAnswer> {
+        let send = (!cx.held_back).then_some(("s", "Send and leave"));
+        [("enter", "Stay"), ("t", "Undo and leave")].into_iter().chain(send).collect()
+    }
+
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
+        cx.decisions.hold(false, cx.now);
+        cx.leaving = key != "enter";
+        let mut outcome = vec![Order::Close];
+        match key {
+            "s" => {
+                cx.decisions.release_waiting(HoldReason::NoAnswer, cx.now);
+                cx.decisions.send_now(cx.now);
+            }
+            "t" => {
+                let taken = cx.decisions.take_back_all();
+                outcome.extend(taken_back(&taken, cx));
+            }
+            _ => cx.next_console = None,
+        }
+        outcome
+    }
+
+    fn abandon(&mut self, cx: &mut AppContext) {
+        cx.decisions.hold(false, cx.now);
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let (theme, staged) = (&cx.theme, cx.decisions.not_left().collect::<Vec<_>>());
+        question.about(&cx.place);
+        let many = counted(staged.len() as u64, "answer has", "answers have");
+        question.line(format!("{many} not sent yet"), theme.strong);
+        question.gap();
+        question.name_all(&staged, ROWS, cx);
+        question.gap();
+        if let Some(why) = cx.held_back_by() {
+            question.say(&format!("Nothing can be sent: {why}."), theme.warning);
+        } else if let Some(seconds) = cx.decisions.first_leaves_in(cx.now) {
+            let what = if staged.len() == 1 { "it is sent" } else { "the first is sent" };
+            question.say(&format!("Sending is paused. Stay, and {what} in {seconds} s."), theme.plain);
+        }
+    }
+}
+
+/// The question before leaving while begun texts could not be kept: they are lost with the console.
+pub struct LoseTexts;
+
+/// A text in words: `the note on ETHOCA 129.90 EUR`.
+pub fn named(text: BegunText, cx: &AppContext) -> String {
+    let alert = |id| cx.alert_named(id).map_or_else(|| format!("alert {id}"), |named| subject(&alert_of(named)));
+    let words = match text {
+        BegunText::Note(id) => format!("the note on {}", alert(id)),
+        BegunText::Answer(id) => {
+            let whom = cx.answer_drafts.get(id).map(|draft| match draft.alerts.as_slice() {
+                [one] => alert(*one),
+                _ => AnswerDraftList::for_whom(draft),
+            });
+            format!("the answer to {}", whom.unwrap_or_else(|| "several alerts".to_owned()))
+        }
+    };
+    sanitize(&words).into_owned()
+}
+
+impl Asked for LoseTexts {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
+        vec![("enter", "Stay"), ("l", "Discard and leave")]
+    }
+
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
+        if key == "l" {
+            cx.unkept.give_up();
+            cx.leaving = true;
+        } else {
+            cx.next_console = None;
+        }
+        vec![Order::Close]
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let (theme, texts) = (&cx.theme, cx.unkept.all());
+        let all = texts.len();
+        question.line(format!("{} could not be saved", counted(all as u64, "text", "texts")), theme.strong);
+        question.gap();
+        texts.take(NAMED_TEXTS).for_each(|text| question.say(&named(text, cx), theme.plain));
+        question.and_more(all, NAMED_TEXTS, theme);
+        question.gap();
+        question.say("Leaving discards what you typed.", theme.plain);
+    }
+}
+
+/// The question what becomes of answers that waited here: another deployment answers again, the decision that they
+/// were to follow was not recorded, or a window closes while they are paused.
+pub struct Reconnected(pub HoldReason);
+
+impl Reconnected {
+    /// Says why the refund that others were to follow was not recorded, as far as that is known.
+    fn tell_refund(first: u64, question: &mut Question, cx: &AppContext) {
+        let (certain, theme) = (cx.decisions.is_certain_of_first(first), &cx.theme);
+        let title = if certain { "The refund was not recorded" } else { "The refund is unconfirmed" };
+        question.line(title, theme.strong);
+        if let Some(case) = cx.runs.subject(first) {
+            question.line(sanitize(case), theme.plain);
+        }
+        let overtaken = cx.decisions.overtaken(first);
+        let why = overtaken
+            .map(|alert| format!("Already answered: {} is {}", subject(alert), answer_known(alert, cx)))
+            .or_else(|| Some(briefly(cx.decisions.awaited(first)?.why.as_deref()?)));
+        why.iter().for_each(|why| question.say(&sanitize(&format!("{why}.")), theme.plain));
+        let follows = match (cx.decisions.is_paid_otherwise(first), certain) {
+            (true, _) => "Its follow-up answers are not sent. The payment is refunded.",
+            (false, true) => "Its follow-up answers are not sent. They may be wrong now.",
+            (false, false) => "Its follow-up answers are sent once the refund is recorded.",
+        };
+        question.say(follows, theme.plain);
+    }
+}
+
+impl Asked for Reconnected {
+    // It opens by itself, under whatever is being typed: no letter alone means anything, and they are sent as from
+    // their form.
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
+        vec![("esc", "Keep queued"), ("ctrl-t", "Undo"), ("ctrl-s", "Send now")]
+    }
+
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
+        let mut outcome = vec![Order::Close];
+        match key {
+            "ctrl-s" => {
+                // What was to follow a refund that may not be recorded is asked about by itself, each case alone.
+                cx.decisions.release_waiting(self.0, cx.now);
+                if !matches!(self.0, HoldReason::NotRecorded(_)) {
+                    cx.decisions.ask_again();
+                }
+            }
+            "ctrl-t" => {
+                let back = cx.decisions.take_back_waiting(self.0);
+                let many = counted(back.len() as u64, "answer undone", "answers undone");
+                cx.notify(Tone::Good, format!("{many}. Nothing was sent."));
+                outcome.extend(taken_back(&back, cx));
+            }
+            _ => {}
+        }
+        outcome
+    }
+
+    fn is_stale(&self, cx: &AppContext) -> bool {
+        cx.held_back || !cx.decisions.waiting().any(|decision| decision.waits_for(self.0))
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let theme = &cx.theme;
+        let waiting: Vec<_> = cx.decisions.waiting().filter(|decision| decision.waits_for(self.0)).collect();
+        question.about(&cx.place);
+        match self.0 {
+            HoldReason::NoAnswer => question.line("Back online", theme.strong),
+            HoldReason::NotRecorded(first) => Self::tell_refund(first, question, cx),
+            HoldReason::Paused => {
+                question.line("An alert is due while answers are paused", theme.strong);
+                question.say("Paused answers are not sent by themselves.", theme.plain);
+            }
+        }
+        question.gap();
+        let many = counted(waiting.len() as u64, "answer", "answers");
+        question.line(format!("{many} queued, not sent:"), theme.plain);
+        question.name_all(&waiting, ROWS, cx);
+    }
+}
+
+/// What an earlier console left, told at the start: answers that did not leave, those whose reply never came, and what
+/// was lost with it. It sends nothing.
+pub struct EarlierSession(pub Leftovers);
+
+impl Asked for EarlierSession {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
+        vec![("enter", "Continue")]
+    }
+
+    fn answered(&mut self, _: &str, cx: &mut AppContext) -> Orders {
+        let unsent = &self.0.unsent;
+        let go = unsent.first().map(|left| Message::GoToAlert(left.said.alert.id).into());
+        let read = unsent.iter().map(|left| cx.record(JournalStep::Read { decision: left.key.clone() }).into());
+        [Order::Close].into_iter().chain(read).chain(go).collect()
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let theme = &cx.theme;
+        question.about(&cx.place);
+        let Leftovers { unsent, unanswered, lost } = &self.0;
+        // Who leaves in order is asked about what has not left; an answer may stay away from them as well.
+        let title = match (unsent.is_empty() && lost.is_empty(), unanswered.len()) {
+            (false, _) => "The last session ended early",
+            (true, 1) => "One answer is unconfirmed",
+            (true, _) => "Some answers are unconfirmed",
+        };
+        question.line(title, theme.strong);
+        let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
+        let kept = match cx.place.read_only {
+            // Where nothing is sent from, no form opens.
+            true => format!("Not sent. Answer again in Activity ({activity})."),
+            false => format!("Not sent. Retry in Activity ({activity}, then {again})."),
+        };
+        let (parked, checked): (Vec<_>, Vec<_>) =
+            unanswered.iter().partition(|left| cx.unfinished.parked_on(left.said.alert.id).is_some());
+        let word = format!("Check the network's portal, then {} sets the result.", cx.key(Action::Settle));
+        tell_left(question, "Not sent", &unsent.iter().collect::<Vec<_>>(), &kept, cx);
+        tell_left(question, "Unconfirmed", &parked, &word, cx);
+        tell_left(question, "Sent, no reply", &checked, "Checking. It is not sent twice.", cx);
+        if !lost.is_empty() {
+            question.gap();
+            let lost = lost.iter().map(|words| sanitize(words).into_owned());
+            tell_some(question, lost, theme.warning, theme);
+        }
+    }
+}
+
+/// Tells of answers of one kind that an earlier console left.
+fn tell_left(question: &mut Question, title: &str, left: &[&LeftDecision], after: &str, cx: &AppContext) {
+    let theme = &cx.theme;
+    if left.is_empty() {
+        return;
+    }
+    question.gap();
+    question.line(title, theme.warning);
+    let named = |left: &&LeftDecision| {
+        let when = cx.times().at(left.sent_at.unwrap_or(left.made_at), cx.now);
+        format!("{}  {}  {when}", said_in_words(&left.said), sanitize(&subject(&alert_of(&left.said.alert))))
+    };
+    tell_some(question, left.iter().map(named), theme.plain, theme);
+    question.say(after, theme.quiet);
+}
+
+/// Tells the first ones, and how many more there are.
+fn tell_some(question: &mut Question, all: impl ExactSizeIterator<Item = String>, style: Style, theme: &Theme) {
+    let many = all.len();
+    all.take(NAMED_OF_A_KIND).for_each(|words| question.say(&words, style));
+    question.and_more(many, NAMED_OF_A_KIND, theme);
+}
