@@ -9,7 +9,7 @@ use crate::{
     Action, KeyContext, NextConsole, SessionInfo, Theme,
     desk::BuiltIn,
     keymap::{Binding, Chord, Keymap},
-    screens::{ScreenName, queue::signs::ListSign},
+    screens::{ScreenName, queue::ListSign},
     user_settings::{USER_SETTINGS, UserSetting},
     views::SavedViews,
 };

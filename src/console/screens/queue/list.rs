@@ -9,11 +9,11 @@ use ratatui::{
 };
 
 use super::{
+    ListSign,
     columns::{Column, Placed},
     heading,
     layout::{BAR, GUTTER, Regions},
     listing::ListRow,
-    signs::ListSign,
     state::{Queue, QueueTarget},
 };
 use crate::{

@@ -5,7 +5,7 @@ use crate::{
     Action,
     desk::MatchedOrders,
     domain::{Alert, OrderAdvice, OrderMatch, Timestamp},
-    screens::queue::signs::ListSign,
+    screens::queue::ListSign,
     times,
 };
 

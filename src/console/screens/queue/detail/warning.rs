@@ -11,7 +11,7 @@ use crate::{
         duplicate::{self, DuplicateEvidence},
         resolution::{Decision, InvalidReason, OlderWord},
     },
-    screens::queue::{facts::Warning, signs::ListSign},
+    screens::queue::{ListSign, facts::Warning},
     suggestion::Suggestion,
     times,
     unfinished::in_words,
