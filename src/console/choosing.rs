@@ -4,7 +4,7 @@
 use crossterm::event::KeyEvent;
 
 use super::{
-    Action, Effect, KeyContext, Keys, Orders,
+    Action, Effect, KeyContext, Orders,
     app::App,
     dialog,
     dialogs::{
@@ -17,10 +17,9 @@ use super::{
 impl App {
     /// The contexts of the keys that are taken now, the innermost first; none where text is typed.
     fn contexts(&self) -> Vec<KeyContext> {
-        match (self.dialogs.last(), self.keys()) {
-            (Some(dialog), _) => dialog.contexts().to_vec(),
-            (None, Keys::Of(context)) => vec![context, KeyContext::Always],
-            (None, Keys::Typed(_)) => Vec::new(),
+        match self.dialogs.last() {
+            Some(dialog) => dialog.contexts().to_vec(),
+            None => vec![self.screens.shown().keys(), KeyContext::Always],
         }
     }
 

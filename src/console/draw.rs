@@ -8,7 +8,7 @@ use ratatui::{
 };
 
 use super::{
-    Action, KeyContext, Keys,
+    Action, KeyContext,
     answer_words::without_reason,
     app::App,
     areas::{Areas, SMALLEST},
@@ -111,14 +111,6 @@ impl App {
             dialog.draw_keys(buffer, inset(rest, 0, gap), &self.cx);
             return;
         }
-        let context = match self.keys() {
-            Keys::Of(context) => context,
-            Keys::Typed(keys) => {
-                let keys = keys.iter().map(|(key, words)| KeyHint::new(*key, *words, ()));
-                fit::draw(&fit::keys(keys, theme), buffer, line, |_, ()| {});
-                return;
-            }
-        };
         let back = keymap.binding(Action::Back);
         // The screen's own keys come before those of every screen.
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
@@ -126,12 +118,15 @@ impl App {
         let first = leads.and_then(|action| keymap.binding(action));
         // The facts of an alert are worth more than what is done with many.
         let is_of_many = |action| matches!(action, Action::Bulk | Action::Mark);
-        let own = of(context)
+        let own = of(screen.keys())
             .filter(|binding| !is_of_many(binding.action))
-            .chain(of(context).filter(|binding| is_of_many(binding.action)));
+            .chain(of(screen.keys()).filter(|binding| is_of_many(binding.action)));
         let others = own.chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
-        let shown =
-            back.into_iter().chain(first).chain(others).filter(|binding| screen.offers(binding.action, &self.cx));
+        let shown = back
+            .into_iter()
+            .chain(first)
+            .chain(others)
+            .filter(|binding| screen.why_idle(binding.action, &self.cx).is_none());
         let keys = shown.filter_map(|binding| {
             let key = binding.keys.first()?.to_string();
             let words = screen.words(binding.action, &self.cx).unwrap_or_else(|| binding.words.clone());

@@ -3,9 +3,7 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 
-use super::{
-    Action, Effect, KeyContext, Keys, Message, Order, Orders, Tone, app::App, areas::SMALLEST, screens::ScreenName,
-};
+use super::{Action, Effect, KeyContext, Message, Order, Orders, Tone, app::App, areas::SMALLEST, screens::ScreenName};
 
 impl App {
     pub(super) fn is_too_small(&self) -> bool {
@@ -88,33 +86,28 @@ impl App {
         self.dialogs.last().is_some_and(|page| page.takes_questions())
     }
 
-    /// Returns the keys that the screen takes.
-    pub(super) fn keys(&self) -> Keys {
-        self.screens.shown().keys()
-    }
-
     /// Returns true where a key stops the program: whatever lies over the screen, also where text is typed. What is
     /// typed stays.
     fn suspends(&self, key: KeyEvent) -> bool {
         let is_text = matches!(key.code, KeyCode::Char(_))
             && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        let is_over = !self.dialogs.is_empty() || matches!(self.keys(), Keys::Typed(_));
-        is_over
+        !self.dialogs.is_empty()
             && !is_text
             && self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Suspend)
     }
 
     fn input_to_screen(&mut self, event: Event) -> Orders {
-        match (self.keys(), &event) {
-            (Keys::Of(context), Event::Key(key)) => {
-                let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());
+        match &event {
+            Event::Key(key) => {
+                let contexts = [self.screens.shown().keys(), KeyContext::Always];
+                let action = self.cx.settings.keymap.action(&contexts, (*key).into());
                 self.reopening = None;
                 if action.is_none() {
                     self.cx.hint_unknown(*key);
                 }
                 return action.map(Order::Act).into_iter().collect();
             }
-            (Keys::Of(_), Event::Paste(_)) => {
+            Event::Paste(_) => {
                 let search = self.cx.key(Action::Search);
                 self.cx.notify(Tone::Note, format!("Not pasted: no field is open. {search} search"));
                 return Vec::new();

@@ -14,8 +14,8 @@ pub trait Screen {
     /// Draws it into the body of the frame. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext);
 
-    /// Returns the keys that it takes.
-    fn keys(&self) -> Keys;
+    /// Returns the context of the keymap whose keys it takes, beside those of every screen.
+    fn keys(&self) -> KeyContext;
 
     /// When [`Message::Tick`] has something to do by itself.
     fn next_due(&self) -> Option<Timestamp>;
@@ -42,18 +42,4 @@ pub trait Screen {
     fn why_idle(&self, _action: Action, _cx: &AppContext) -> Option<&'static str> {
         None
     }
-
-    /// Returns true where the footer tells of an action now.
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
-        self.why_idle(action, cx).is_none()
-    }
-}
-
-/// Keys that a screen takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keys {
-    /// Those of the keymap in this context, and those of every screen.
-    Of(KeyContext),
-    /// Every key: it is typed into. What the footer tells: keys, and what each does.
-    Typed(&'static [(&'static str, &'static str)]),
 }

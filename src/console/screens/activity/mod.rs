@@ -12,7 +12,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen,
+    Action, AppContext, KeyContext, Message, Order, Orders, Screen,
     dialog::run,
     domain::Timestamp,
     idle::{NONE_PARKED, NOTHING_LISTED, unless},
@@ -47,8 +47,8 @@ impl Screen for ActivityScreen {
         draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Activity)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Activity
     }
 
     fn next_due(&self) -> Option<Timestamp> {

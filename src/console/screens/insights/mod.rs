@@ -12,7 +12,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen,
+    Action, AppContext, KeyContext, Message, Order, Orders, Screen,
     dialog::run,
     domain::{CalendarHour, Timestamp},
     idle::{NO_ALERT, unless},
@@ -44,8 +44,8 @@ impl Screen for InsightsScreen {
         draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Insights)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Insights
     }
 
     fn next_due(&self) -> Option<Timestamp> {

@@ -21,7 +21,7 @@ use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{Frame, layout::Rect, style::Style};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Screen, Theme, Tone,
+    Action, AppContext, Effect, KeyContext, Message, Order, Orders, Screen, Theme, Tone,
     decisions::leaves_at_once,
     desk::{AnswerDraft, Fate},
     dialog::run,
@@ -127,8 +127,8 @@ impl Screen for Queue {
         }
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Queue)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Queue
     }
 
     fn next_due(&self) -> Option<Timestamp> {

@@ -7,7 +7,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
+    Action, AppContext, Effect, KeyContext, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
     dialog::run,
     dialogs::secret::ShownSecret,
     domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp},
@@ -56,8 +56,8 @@ impl Screen for SettingsScreen {
         draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Settings)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Settings
     }
 
     fn next_due(&self) -> Option<Timestamp> {

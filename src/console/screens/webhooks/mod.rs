@@ -9,7 +9,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone,
+    Action, AppContext, Effect, KeyContext, Message, Order, Orders, Reply, Screen, Tone,
     dialog::run,
     dialogs::confirmation,
     domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp},
@@ -65,8 +65,8 @@ impl Screen for WebhooksScreen {
         draw::draw(self, &cx.draw_context(), frame.buffer_mut(), body);
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Webhooks)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Webhooks
     }
 
     fn next_due(&self) -> Option<Timestamp> {
