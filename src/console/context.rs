@@ -9,13 +9,12 @@ use super::{
     begun_text::BegunText,
     calls::Calls,
     decisions::{Decisions, PendingDecision},
-    desk_check::DeskCheck,
     exports::Exports,
+    failures::FailedCalls,
     journal_feed::JournalFeed,
     keymap::Chord,
     known_alerts::{KnownAlerts, KnownEndpoints},
     known_decisions::KnownDecisions,
-    last_call::LastCall,
     notes::NoteList,
     runs::{AnswerBooks, RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
@@ -94,10 +93,11 @@ pub struct AppContext {
     /// Names of endpoints.
     pub endpoints: KnownEndpoints,
     /// The last call to the service that failed.
-    pub last_call: LastCall,
+    pub failed_calls: FailedCalls,
     pub writes: WriteCheck,
-    /// The check of a desk that could not be written at the start.
-    pub desk: DeskCheck,
+    /// When a desk that could not be written at the start is tried again; `None` while a try is on its way, and where
+    /// it can be written.
+    pub desk_due: Option<Timestamp>,
     /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay
     /// below it.
     pub typed_ahead: Option<(Timestamp, Timestamp)>,

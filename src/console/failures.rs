@@ -1,44 +1,83 @@
-//! Logs what the deployment fails to do for the console: each failure once while it lasts, and its end.
-
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+//! Failing calls: what the service fails to do for the console, logged once while it lasts and told in the header.
 
 use super::Message;
-use crate::service::ServiceError;
+use crate::{domain::Timestamp, service::ServiceError};
 
-/// The failures that last, by what was asked for.
-#[derive(Debug, Clone, Default)]
-pub(super) struct FailureLog {
-    lasting: Arc<Mutex<HashMap<&'static str, String>>>,
+/// A call that fails: what was asked, since when it fails, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailedCall {
+    pub asked: &'static str,
+    pub since: Timestamp,
+    pub error: ServiceError,
+    told: Option<Told>,
 }
 
-impl FailureLog {
-    /// Takes note of an answer.
-    pub(super) fn note(&self, message: &Message) {
+/// How long the header tells of a call. What a screen or a message tells of by itself is only logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// It is asked again and again: until it is answered.
+    UntilItWorks,
+    /// It was asked once, by a dialog or a key: until the service answers anything.
+    UntilAnyWorks,
+}
+
+/// The calls that fail.
+#[derive(Debug, Default)]
+pub struct FailedCalls(Vec<FailedCall>);
+
+impl FailedCalls {
+    /// Takes in an answer of the service.
+    pub fn hear(&mut self, message: &Message, now: Timestamp) {
         let Some((asked, failure)) = outcome(message) else { return };
-        let mut lasting = self.lasting.lock().unwrap_or_else(PoisonError::into_inner);
-        match failure {
-            Some(error) => {
-                let words = error.to_string();
-                if lasting.insert(asked, words.clone()).is_some_and(|before| before == words) {
-                    tracing::debug!(%error, "{asked}: still failing");
-                } else {
-                    tracing::warn!(%error, "{asked}: failed");
-                }
+        let before = self.0.iter().position(|call| call.asked == asked).map(|at| self.0.remove(at));
+        let Some(error) = failure else {
+            if before.is_some() {
+                tracing::info!("{asked}: works again");
             }
-            None => {
-                if lasting.remove(asked).is_some() {
-                    tracing::info!("{asked}: works again");
-                }
-            }
+            self.0.retain(|call| call.told != Some(Told::UntilAnyWorks));
+            return;
+        };
+        if before.as_ref().is_some_and(|before| before.error == *error) {
+            tracing::debug!(%error, "{asked}: still failing");
+        } else {
+            tracing::warn!(%error, "{asked}: failed");
         }
+        let since = before.map_or(now, |before| before.since);
+        let told = told(message).filter(|_| is_trouble(error));
+        self.0.push(FailedCall { asked, since, error: error.clone(), told });
+    }
+
+    /// Returns the call that fails for longest of those that the header tells of.
+    pub fn told(&self) -> Option<&FailedCall> {
+        self.0.iter().filter(|call| call.told.is_some()).min_by_key(|call| call.since)
+    }
+}
+
+/// Returns how long the header tells of a call.
+fn told(message: &Message) -> Option<Told> {
+    match message {
+        Message::AtRisk(_)
+        | Message::Changed(_)
+        | Message::Counted(..)
+        | Message::CountedAll(_)
+        | Message::Marked(..)
+        | Message::Sums(..)
+        | Message::Unfinished(_) => Some(Told::UntilItWorks),
+        Message::Alert(..)
+        | Message::BegunRead(..)
+        | Message::Closing(_)
+        | Message::Collected(..)
+        | Message::Deliveries(..)
+        | Message::Found(..)
+        | Message::SameCard(..)
+        | Message::SameCards(_)
+        | Message::Settled(..) => Some(Told::UntilAnyWorks),
+        _ => None,
     }
 }
 
 /// Returns what was asked of the deployment, and the error where it failed.
-pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
+fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
     Some(match message {
         Message::Page(_, answer) => ("reading the list", answer.as_ref().err()),
         Message::Counted(_, answer) | Message::CountedAll(answer) => ("counting alerts", answer.as_ref().err()),
@@ -69,4 +108,71 @@ pub(super) fn outcome(message: &Message) -> Option<(&'static str, Option<&Servic
         Message::Written(answer) => ("trying to write", answer.as_ref().err()),
         _ => return None,
     })
+}
+
+/// Returns true where an answer is one of a service that does not work, or not for this caller.
+fn is_trouble(error: &ServiceError) -> bool {
+    use ServiceError::{
+        Indeterminate, NotAuthorized, NotReached, NotSent, Refused, Throttled, Unavailable, Unreachable,
+    };
+    matches!(
+        error,
+        NotAuthorized(_)
+            | Refused(_)
+            | Indeterminate(_)
+            | Unavailable(_)
+            | Unreachable(_)
+            | Throttled { .. }
+            | NotReached(_)
+            | NotSent(_)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{AlertId, time::from_iso};
+
+    fn busy() -> ServiceError {
+        ServiceError::Unavailable("busy".to_owned())
+    }
+
+    #[test]
+    fn a_call_that_is_made_once_is_told_from_its_first_failure_until_the_service_answers_one() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let id = AlertId::generate();
+        let mut calls = FailedCalls::default();
+
+        calls.hear(&Message::Alert(id, Err(busy())), now);
+        calls.hear(&Message::Alert(id, Err(busy())), now + chrono::Duration::seconds(9));
+        let told = calls.told().map(|call| (call.asked, call.since));
+        calls.hear(&Message::SameCards(vec![(id, Ok(Vec::new()))]), now);
+
+        assert_eq!((told, calls.told()), (Some(("reading an alert", now)), None));
+    }
+
+    #[test]
+    fn a_call_that_is_made_again_and_again_is_told_until_it_is_answered() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut calls = FailedCalls::default();
+
+        calls.hear(&Message::CountedAll(Err(busy())), now);
+        calls.hear(&Message::SameCards(Vec::new()), now);
+        let still = calls.told().is_some();
+        calls.hear(&Message::CountedAll(Ok(3)), now);
+
+        assert_eq!((still, calls.told()), (true, None));
+    }
+
+    #[test]
+    fn an_answer_of_a_service_that_works_is_no_trouble() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let id = AlertId::generate();
+        let mut calls = FailedCalls::default();
+
+        calls.hear(&Message::Alert(id, Err(ServiceError::AlertNotFound(id))), now);
+        calls.hear(&Message::BegunRead(uuid::Uuid::nil(), Err(ServiceError::InvalidRequest(Vec::new()))), now);
+
+        assert_eq!(calls.told(), None);
+    }
 }

@@ -40,12 +40,12 @@ fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
 }
 
 #[rstest]
-#[case(|_| Message::CountedAll(Err(busy())), "counts not read since 14:03")]
-#[case(|_| Message::AtRisk(Err(busy())), "counts not read since 14:03")]
-#[case(|id| Message::Alert(id, Err(busy())), "the alert not read since 14:03")]
-#[case(|id| Message::Deliveries(id, Err(busy())), "webhooks not read since 14:03")]
-#[case(|id| Message::SameCard(id, Err(busy())), "duplicates not read since 14:03")]
-#[case(|_| Message::Unfinished(Err(busy())), "open answers not read since 14:03")]
+#[case(|_| Message::CountedAll(Err(busy())), "failed, 14:03")]
+#[case(|_| Message::AtRisk(Err(busy())), "failed, 14:03")]
+#[case(|id| Message::Alert(id, Err(busy())), "failed, 14:03")]
+#[case(|id| Message::Deliveries(id, Err(busy())), "failed, 14:03")]
+#[case(|id| Message::SameCard(id, Err(busy())), "failed, 14:03")]
+#[case(|_| Message::Unfinished(Err(busy())), "failed, 14:03")]
 #[case(|_| Message::Changed(Err(busy())), "stale since 14:03")]
 #[case(|_| Message::Written(Err(busy())), "nothing can be recorded")]
 fn a_call_that_fails_changes_the_header_at_once_and_its_reason_is_told(

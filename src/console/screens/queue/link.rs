@@ -1,5 +1,4 @@
-//! The link to the service: when it was heard of last, since when it does not answer, and what of the screen could not
-//! be read.
+//! The link to the service: when it was heard of last, and since when it does not answer.
 
 use std::time::Duration as Wait;
 
@@ -16,41 +15,6 @@ const RETRIES: [u64; 5] = [1, 2, 5, 10, 30];
 /// So long after an answer was due it is late.
 pub const LATE: Duration = Duration::seconds(30);
 
-/// A part of what is shown that is asked for beside the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadPart {
-    /// How many alerts there are.
-    Counts,
-    /// The cursor's alert.
-    Alert,
-    Webhooks,
-    /// The other alerts on the payment.
-    Duplicates,
-    /// The decisions that the engine has not finished.
-    Decisions,
-    /// That something has changed.
-    Changes,
-}
-
-impl ReadPart {
-    /// In words, for "… not read".
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Counts => "counts",
-            Self::Alert => "the alert",
-            Self::Webhooks => "webhooks",
-            Self::Duplicates => "duplicates",
-            Self::Decisions => "open answers",
-            Self::Changes => "changes",
-        }
-    }
-
-    /// Returns true where it is of the alert under the cursor, and of no account once the cursor has moved.
-    const fn is_of_alert(self) -> bool {
-        matches!(self, Self::Alert | Self::Webhooks | Self::Duplicates)
-    }
-}
-
 /// A trouble: since when, and why.
 pub type Trouble = (Timestamp, ServiceError);
 
@@ -64,7 +28,6 @@ pub struct Link {
     /// When what is listed was read.
     pub read_at: Option<Timestamp>,
     heard_at: Option<Timestamp>,
-    missing: Vec<(ReadPart, Trouble)>,
     failures: usize,
     /// Since and until when the service wants to be left alone.
     left_alone: Option<(Timestamp, Timestamp)>,
@@ -117,27 +80,6 @@ impl Link {
         self.retry_due
     }
 
-    /// A part of what is shown came, or could not be read.
-    pub fn took_part<T>(&mut self, part: ReadPart, answer: &Result<T, ServiceError>, now: Timestamp) {
-        let since = self.missing.iter().find(|(known, _)| *known == part).map_or(now, |(_, (since, _))| *since);
-        self.missing.retain(|(known, _)| *known != part);
-        match answer {
-            // An answer of a service that works.
-            Ok(_) | Err(ServiceError::AlertNotFound(_)) => {}
-            Err(error) => self.missing.push((part, (since, error.clone()))),
-        }
-    }
-
-    /// The cursor has gone to another alert.
-    pub(super) fn left_alert(&mut self) {
-        self.missing.retain(|(part, _)| !part.is_of_alert());
-    }
-
-    /// The part that could not be read for longest.
-    pub fn missing(&self) -> Option<(ReadPart, &Trouble)> {
-        self.missing.iter().map(|(part, trouble)| (*part, trouble)).min_by_key(|(_, (since, _))| *since)
-    }
-
     /// When an answer is late that is asked for so often.
     pub(super) fn late_at(&self, every: Duration) -> Option<Timestamp> {
         self.heard_at.map(|at| at + every + LATE)
@@ -156,32 +98,6 @@ mod tests {
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
-    }
-
-    fn busy() -> ServiceError {
-        ServiceError::Unavailable("busy".to_owned())
-    }
-
-    #[test]
-    fn what_could_not_be_read_stays_with_its_first_moment_until_it_comes() {
-        let mut link = Link::default();
-        link.took_part::<()>(ReadPart::Counts, &Err(busy()), now());
-        link.took_part::<()>(ReadPart::Counts, &Err(busy()), now() + Duration::seconds(9));
-        link.heard(now() + Duration::seconds(9));
-
-        assert_eq!(link.missing(), Some((ReadPart::Counts, &(now(), busy()))));
-        link.took_part(ReadPart::Counts, &Ok(3), now() + Duration::seconds(10));
-        assert_eq!(link.missing(), None);
-    }
-
-    #[test]
-    fn what_could_not_be_read_of_an_alert_is_of_no_account_once_the_cursor_has_left_it() {
-        let mut link = Link::default();
-        link.took_part::<()>(ReadPart::Duplicates, &Err(busy()), now());
-
-        link.left_alert();
-
-        assert_eq!(link.missing(), None);
     }
 
     #[test]

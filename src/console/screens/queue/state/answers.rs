@@ -6,10 +6,7 @@ use super::Queue;
 use crate::{
     Effect, Loadable, Message, Reply,
     domain::{Alert, AlertId, Page, Timestamp, duplicate},
-    screens::queue::{
-        link::ReadPart,
-        listing::{Listing, Ticket},
-    },
+    screens::queue::listing::{Listing, Ticket},
     service::ServiceError,
 };
 
@@ -30,45 +27,18 @@ impl Queue {
         match message {
             Message::Page(ticket, answer) => self.take_page(ticket, answer, now),
             Message::Counted(listing, answer) => self.counted(listing, answer, now),
-            Message::CountedAll(answer) => {
-                self.link.took_part(ReadPart::Counts, &answer, now);
-                self.all.answer(answer);
-            }
-            Message::Sums(filter, answer) => {
-                // An avert from before there was such a thing has no trouble.
-                if !matches!(answer, Err(ServiceError::NotFound(_))) {
-                    self.link.took_part(ReadPart::Counts, &answer, now);
-                }
-                self.sums.took(&filter, answer, now);
-            }
-            Message::AtRisk(answer) => {
-                self.link.took_part(ReadPart::Counts, &answer, now);
-                self.at_risk.answer(answer);
-            }
-            Message::Alert(id, answer) => {
-                if self.facts.alert == Some(id) {
-                    self.link.took_part(ReadPart::Alert, &answer, now);
-                }
-                if let Ok(alert) = answer {
-                    self.take_alert(&alert);
-                }
-            }
+            Message::CountedAll(answer) => self.all.answer(answer),
+            Message::Sums(filter, answer) => self.sums.took(&filter, answer, now),
+            Message::AtRisk(answer) => self.at_risk.answer(answer),
+            Message::Alert(_, Ok(alert)) => self.take_alert(&alert),
             Message::Concluded(alert) => {
                 self.take_alert(&alert);
                 self.changed(now);
             }
             // Once it is known, no other call puts off when it is tried again.
             Message::OutOfReach(error) if !self.link.is_unreachable() => self.list_failed(error, now),
-            Message::Deliveries(id, answer) if self.facts.alert == Some(id) => {
-                self.link.took_part(ReadPart::Webhooks, &answer, now);
-                self.facts.deliveries.answer(answer);
-            }
-            Message::SameCard(id, answer) => {
-                if self.facts.alert == Some(id) {
-                    self.link.took_part(ReadPart::Duplicates, &answer, now);
-                }
-                self.take_same_card(id, answer, now);
-            }
+            Message::Deliveries(id, answer) if self.facts.alert == Some(id) => self.facts.deliveries.answer(answer),
+            Message::SameCard(id, answer) => self.take_same_card(id, answer, now),
             Message::OrdersMatched(id, answer) if self.facts.alert == Some(id) => {
                 let alert = self.listing.find(id);
                 if let Some((alert, Ok(matched))) = alert.zip(answer.as_ref()) {
@@ -77,7 +47,7 @@ impl Queue {
                 self.facts.take_orders(answer);
             }
             Message::AdvisedByOrders(advised) => self.orders.take(advised),
-            Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
+            Message::Marked(ids, answer) => self.take_marks(&ids, answer),
             Message::Columns(columns) => self.columns = columns,
             _ => {}
         }
@@ -85,7 +55,6 @@ impl Queue {
 
     /// Takes in that something changed at the service, and waits for the next change.
     pub fn heard_of_change(&mut self, answer: Reply<u64>, now: Timestamp) -> Vec<Effect> {
-        self.link.took_part(ReadPart::Changes, &answer, now);
         let wait = match answer {
             Ok(number) => {
                 self.last_change = number;
@@ -201,8 +170,7 @@ impl Queue {
 
     /// Takes in which alerts have duplicates. Where it could not be found out it is asked again when the list is read
     /// again.
-    fn take_marks(&mut self, ids: &[AlertId], answer: Reply<Vec<(AlertId, Option<bool>)>>, now: Timestamp) {
-        self.link.took_part(ReadPart::Duplicates, &answer, now);
+    fn take_marks(&mut self, ids: &[AlertId], answer: Reply<Vec<(AlertId, Option<bool>)>>) {
         let Ok(found) = answer else { return };
         self.know_duplicates(ids, found.into_iter().filter_map(|(id, refunded)| Some((id, refunded?))));
     }

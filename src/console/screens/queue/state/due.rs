@@ -119,7 +119,6 @@ impl Queue {
             self.facts = Facts::of(id);
             self.facts_due = Some(now + CURSOR_REST);
             self.detail_scroll.reset();
-            self.link.left_alert();
         }
     }
 }
