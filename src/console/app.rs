@@ -8,22 +8,20 @@ use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
 use uuid::Uuid;
 
-pub use super::parts::{DeskState, Parts};
+pub use super::session::{DeskState, Parts};
 use super::{
     Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone,
     answer_drafts::AnswerDraftList,
     calls::Calls,
-    clock_news::ClockNews,
+    context::Exports,
     decisions::Decisions,
     dialog::run,
     dialogs::{self, answer_form::Choice, earlier_session::EarlierSession, snooze_menu},
-    exports::Exports,
-    failures::FailedCalls,
+    failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     known_alerts::{KnownAlerts, KnownEndpoints},
     notes::NoteList,
     resolving,
-    rules_file::ReadRules,
     runs::Runs,
     screens::{
         ScreenName, Screens,
@@ -34,16 +32,15 @@ use super::{
         webhooks::state::WebhooksScreen,
     },
     session::NextConsole,
-    setting::SettingValue,
+    setting::{ReadRules, SettingValue},
     snoozes::SnoozeList,
     text::counted,
-    times::{self, until_next_minute},
+    times::{self, ClockNews, until_next_minute},
     toasts::{NoteLine, Toasts},
     unfinished::Unfinished,
     unsaved_drafts::UnsavedDrafts,
     user_settings::USER_SETTINGS,
     views::SavedViews,
-    write_check::WriteCheck,
 };
 use crate::{
     desk::{History, JournalDecision, Layout, Leftovers, ledger::preflight::Preflight},

@@ -1,5 +1,7 @@
 //! The application context: what every screen and dialog reads and changes, handed down by the application.
 
+use std::path::PathBuf;
+
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -9,8 +11,7 @@ use super::{
     begun_text::BegunText,
     calls::Calls,
     decisions::{Decisions, PendingDecision},
-    exports::Exports,
-    failures::FailedCalls,
+    failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     keymap::Chord,
     known_alerts::{KnownAlerts, KnownEndpoints},
@@ -24,7 +25,6 @@ use super::{
     unfinished::Unfinished,
     unsaved_drafts::UnsavedDrafts,
     views::SavedViews,
-    write_check::WriteCheck,
 };
 use crate::{
     desk::{JournalAlert, JournalStep},
@@ -298,5 +298,53 @@ impl AppContext {
             BegunText::Note(alert) => self.notes.draft(alert).map(|typed| Keep::NoteDraft(alert, typed.to_owned())),
         };
         self.unkept.take_again().into_iter().filter_map(again).map(Effect::Keep).collect()
+    }
+}
+
+/// An export on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningExport {
+    pub number: u64,
+    pub path: PathBuf,
+    pub written: u64,
+    /// Number of alerts in all, once that is known.
+    pub total: Option<u64>,
+}
+
+/// The exports of this console, of which one runs at a time.
+#[derive(Debug, Default)]
+pub struct Exports {
+    running: Option<RunningExport>,
+    begun: u64,
+}
+
+impl Exports {
+    /// The one that runs.
+    pub fn running(&self) -> Option<&RunningExport> {
+        self.running.as_ref()
+    }
+
+    /// One begins; its number.
+    pub fn begin(&mut self, path: PathBuf) -> u64 {
+        self.begun += 1;
+        self.running = Some(RunningExport { number: self.begun, path, written: 0, total: None });
+        self.begun
+    }
+
+    /// Takes in how far it is.
+    pub fn progressed(&mut self, number: u64, written: u64, total: u64) {
+        if let Some(running) = self.running.as_mut().filter(|running| running.number == number) {
+            (running.written, running.total) = (written, Some(total));
+        }
+    }
+
+    /// It is given up; which one it was.
+    pub fn cancel(&mut self) -> Option<RunningExport> {
+        self.running.take()
+    }
+
+    /// It has ended.
+    pub fn ended(&mut self, number: u64) {
+        self.running.take_if(|running| running.number == number);
     }
 }

@@ -13,7 +13,7 @@ use super::{
     Action,
     app::App,
     dialog::DataAge,
-    screens::{ScreenName, activity::views::needs_you, queue::link::LATE},
+    screens::{ScreenName, activity::rows::needs_you, queue::link::LATE},
     text::{capitalized, sanitize},
     unfinished::Stage,
 };

@@ -1,15 +1,13 @@
-//! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of it.
+//! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of it; and the
+//! shop's orders that an alert is on, as the desk matches them.
 
 use super::{
-    Message,
-    effects::{Effect, Keep, SHOWN_OF_FOUND},
-    message::{AdvisedAlert, Reply},
-    order_matches::matcher,
+    message::{AdvisedAlert, Effect, Keep, MatchChange, Message, Reply, SHOWN_OF_FOUND},
     reads::{audited, count, count_given_up, deliveries_of, refunds},
 };
 use crate::{
     desk::{
-        Desk,
+        Desk, DeskError, MatchedOrders,
         closing::closing,
         collect::collect,
         find::find_everywhere,
@@ -153,5 +151,38 @@ pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
         Keep::Note(note) => Some(Message::NoteKept(Box::new(note.clone()), answer)),
         Keep::Snooze(snoozed, _) => Some(Message::SnoozeKept(snoozed.clone(), answer)),
         _ => answer.err().map(Message::DeskFailed),
+    }
+}
+
+/// Matches an alert, and others on its payment, with the orders of a desk, after a change of what matches.
+pub fn match_orders(desk: Option<&Desk>, alert: &Alert, others: &[Alert], change: Option<MatchChange>) -> Message {
+    let matched = desk.map_or(Ok(None), |desk| matched_orders(desk, alert, others, change));
+    Message::OrdersMatched(alert.id, matched.map_err(|error| error.to_string()).transpose())
+}
+
+fn matched_orders(
+    desk: &Desk,
+    alert: &Alert,
+    others: &[Alert],
+    change: Option<MatchChange>,
+) -> Result<Option<MatchedOrders>, DeskError> {
+    let Some(orders) = desk.orders()? else { return Ok(None) };
+    match change {
+        Some(MatchChange::Unmatch(order, at)) => orders.unmatch(alert.id, &order, at)?,
+        Some(MatchChange::MatchAgain) => orders.match_again(alert.id)?,
+        None => {}
+    }
+    orders.matches_among(alert, others).map(Some)
+}
+
+/// Matches one alert after the other, each with others on its payment, with the shop's orders; one that cannot be
+/// looked up may be one that was refunded.
+pub fn matcher(desk: Option<&Desk>) -> impl Fn(&Alert, &[Alert]) -> Reply<MatchedOrders> {
+    let failed = |error: DeskError| ServiceError::Unavailable(error.to_string());
+    let orders = desk.map_or(Ok(None), Desk::orders).map_err(failed);
+    move |alert, others| match &orders {
+        Ok(Some(orders)) => orders.matches_among(alert, others).map_err(failed),
+        Ok(None) => Ok(MatchedOrders::default()),
+        Err(error) => Err(error.clone()),
     }
 }

@@ -17,8 +17,6 @@ use anyhow::Context as _;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub use feed::DemoFeed;
-
 use self::{catalogue::RULES, throwaway::Throwaway};
 use super::{
     args::DemoArgs,
@@ -35,7 +33,7 @@ use super::{
 use crate::{
     api::{self, ApiOptions},
     config::{self, Settings, SimulatorSettings},
-    console::{NextConsole, Session, SessionInfo, rules_file::RulesFile, terminal_input::TerminalInput},
+    console::{NextConsole, Session, SessionInfo, setting::RulesFile, terminal_input::TerminalInput},
     desk::{Desk, DeskError},
     domain::{
         CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret, Timestamp,
@@ -48,6 +46,7 @@ use crate::{
     },
     service::{Credentials, Intake, Webhooks},
 };
+pub use feed::DemoFeed;
 
 /// Longest wait for a demo's unfinished work.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use crate::{
     AppContext, Effect, Orders, Reply, TextInput, Tone,
     desk::find::FoundAlerts,
     domain::{Alert, FindQuery, Timestamp},
-    typing::searched_at,
+    times::searched_at,
     widgets::text_input::Typed,
 };
 

@@ -7,8 +7,8 @@ use ratatui::{Frame, layout::Rect};
 use super::question::{KeyedAnswer, Question, answered_of};
 use crate::{
     AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Tone,
+    context::RunningExport,
     desk::ExportFailure,
-    exports::RunningExport,
     text::{count, counted, cut_path},
 };
 

@@ -18,7 +18,7 @@ use crate::{
         Alert, AlertFilter, Sort, Timestamp,
         query::{Key, chips, parse, render, without},
     },
-    effects::SHOWN_OF_FOUND,
+    message::SHOWN_OF_FOUND,
     pen::put_lines,
     screens::queue::state::Queue,
     service::ServiceError,

@@ -3,9 +3,9 @@
 use avert::{
     console::{
         Message, NextConsole, SessionInfo,
-        effects::Effect,
-        profile_directory::{CredentialPlace, ListedProfile},
+        message::Effect,
         runner::Runner,
+        setting::{CredentialPlace, ListedProfile},
     },
     domain::{Environment, time::Clock as _},
 };

@@ -4,15 +4,11 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
-use super::{
-    acts::ChosenItem,
-    rows::ActivityItem,
-    views::{ActivityView, items},
-};
+use super::rows::{ActivityItem, ActivityView, ChosenItem, items};
 use crate::{
     AppContext, ClickTargets, Effect,
     domain::{AlertId, AuditEntry, Timestamp},
-    screens::loading::{LoadSchedule, Polled},
+    screens::common::{LoadSchedule, Polled},
     ui::table::{Cursor, moved},
     widgets::scrollbar::Scroll,
 };

@@ -5,7 +5,6 @@ pub mod counts;
 pub mod draw;
 pub mod lapses;
 pub mod parts;
-pub mod programmes;
 pub mod state;
 
 use crossterm::event::Event;
@@ -16,9 +15,8 @@ use crate::{
     dialog::run,
     domain::{CalendarHour, Timestamp},
     idle::{NO_ALERT, unless},
-    screens::moves::{row_after, wheel},
+    screens::common::{row_after, wheel},
 };
-
 use lapses::Hour;
 use parts::InsightsView;
 use state::InsightsScreen;

@@ -10,9 +10,8 @@ use ratatui::{
 
 use super::{
     ListSign,
-    columns::{Column, Placed},
+    columns::{BAR, Column, GUTTER, Placed, Regions},
     heading,
-    layout::{BAR, GUTTER, Regions},
     listing::ListRow,
     state::{Queue, QueueTarget},
 };

@@ -4,15 +4,11 @@ pub mod columns;
 pub mod detail;
 pub mod facts;
 pub mod heading;
-pub mod layout;
 pub mod link;
 pub mod list;
 pub mod listing;
 pub mod marked;
-pub mod pace;
 pub mod pages;
-pub mod row_orders;
-pub mod searched;
 pub mod state;
 pub mod sums;
 

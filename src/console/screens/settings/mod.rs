@@ -13,12 +13,11 @@ use crate::{
     domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp},
     idle::{READ_ONLY, unless},
     screens::{
-        moves::{row_after, wheel},
+        common::{row_after, wheel},
         webhooks::copy,
     },
     text::sanitize,
 };
-
 use state::{SettingsRow, SettingsScreen};
 
 impl Screen for SettingsScreen {

@@ -2,7 +2,6 @@
 //! the cursor.
 
 pub mod draw;
-pub mod log;
 pub mod state;
 
 use crossterm::event::Event;
@@ -14,11 +13,10 @@ use crate::{
     dialogs::confirmation,
     domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp},
     idle::{NO_ALERT, READ_ONLY, unless},
-    screens::moves::wheel,
+    screens::common::wheel,
     service::ServiceError,
     text::{counted, sanitize},
 };
-
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
 
 /// Why nothing is done with what is not seen.
