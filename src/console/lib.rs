@@ -74,6 +74,7 @@ pub mod unfinished;
 pub mod unsaved_drafts;
 pub mod user_settings;
 pub mod views;
+pub mod workstation;
 
 // The words that screens, dialogs and what is around them speak in.
 

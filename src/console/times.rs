@@ -261,6 +261,17 @@ impl ClockNews {
     }
 }
 
+/// Typing rests so long: keys that were sent by a program come sooner after each other, and nobody's own do.
+const REST: Duration = Duration::milliseconds(10);
+
+/// The same while an earlier search has not come back.
+const WHILE_ASKED: Duration = Duration::milliseconds(90);
+
+/// When it is searched for what is typed now, where an earlier search is on its way or is not.
+pub fn searched_at(is_asked: bool, now: Timestamp) -> Timestamp {
+    now + if is_asked { WHILE_ASKED } else { REST }
+}
+
 #[cfg(test)]
 mod clock_news_tests {
     use super::*;
@@ -290,17 +301,6 @@ mod clock_news_tests {
         let set_back = "The machine's clock was set back by 30m.".to_owned();
         assert_eq!(told, [None, None, None, Some(set_back), None]);
     }
-}
-
-/// Typing rests so long: keys that were sent by a program come sooner after each other, and nobody's own do.
-const REST: Duration = Duration::milliseconds(10);
-
-/// The same while an earlier search has not come back.
-const WHILE_ASKED: Duration = Duration::milliseconds(90);
-
-/// When it is searched for what is typed now, where an earlier search is on its way or is not.
-pub fn searched_at(is_asked: bool, now: Timestamp) -> Timestamp {
-    now + if is_asked { WHILE_ASKED } else { REST }
 }
 
 #[cfg(test)]

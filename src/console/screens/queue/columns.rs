@@ -431,6 +431,9 @@ impl Regions {
 }
 
 #[cfg(test)]
+mod tests;
+
+#[cfg(test)]
 mod layout_tests {
     use proptest::prelude::*;
 
@@ -465,6 +468,3 @@ mod layout_tests {
         assert!(detail(100).is_some_and(|area| area.x > 60));
     }
 }
-
-#[cfg(test)]
-mod tests;

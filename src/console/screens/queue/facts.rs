@@ -210,6 +210,41 @@ fn note(refunded: &mut HashSet<AlertId>, id: AlertId, advice: Option<OrderAdvice
     }
 }
 
+/// Most searches that are kept: each may hold a page of alerts.
+const MOST: usize = 50;
+
+/// The searches that were answered, by what was searched for.
+#[derive(Debug, Default)]
+pub struct Searched {
+    answers: HashMap<String, (Timestamp, Vec<Alert>)>,
+}
+
+impl Searched {
+    /// When a search was answered and what it found, where that is no older than it may be.
+    pub fn fresh(&self, query: &AlertQuery, lasts: Duration, now: Timestamp) -> Option<&(Timestamp, Vec<Alert>)> {
+        let answer = self.answers.get(query.filter.q.as_deref()?)?;
+        (answer.0 <= now && now - answer.0 < lasts).then_some(answer)
+    }
+
+    /// Keeps what a search found; the oldest gives way.
+    pub fn keep(&mut self, query: &AlertQuery, found: Vec<Alert>, now: Timestamp) {
+        let Some(searched) = query.filter.q.clone() else { return };
+        if self.answers.len() >= MOST && !self.answers.contains_key(&searched) {
+            let oldest = self.answers.iter().min_by_key(|(_, (at, _))| *at).map(|(searched, _)| searched.clone());
+            oldest.and_then(|oldest| self.answers.remove(&oldest));
+        }
+        self.answers.insert(searched, (now, found));
+    }
+
+    /// Takes in what an alert looks like now.
+    pub fn replace(&mut self, alert: &Alert) {
+        let all = self.answers.values_mut().flat_map(|(_, found)| found);
+        for known in all.filter(|known| known.id == alert.id) {
+            known.clone_from(alert);
+        }
+    }
+}
+
 #[cfg(test)]
 mod row_orders_tests {
     use super::*;
@@ -267,41 +302,6 @@ mod row_orders_tests {
         orders.take_found(id, None);
 
         assert!(!orders.says_refunded(id));
-    }
-}
-
-/// Most searches that are kept: each may hold a page of alerts.
-const MOST: usize = 50;
-
-/// The searches that were answered, by what was searched for.
-#[derive(Debug, Default)]
-pub struct Searched {
-    answers: HashMap<String, (Timestamp, Vec<Alert>)>,
-}
-
-impl Searched {
-    /// When a search was answered and what it found, where that is no older than it may be.
-    pub fn fresh(&self, query: &AlertQuery, lasts: Duration, now: Timestamp) -> Option<&(Timestamp, Vec<Alert>)> {
-        let answer = self.answers.get(query.filter.q.as_deref()?)?;
-        (answer.0 <= now && now - answer.0 < lasts).then_some(answer)
-    }
-
-    /// Keeps what a search found; the oldest gives way.
-    pub fn keep(&mut self, query: &AlertQuery, found: Vec<Alert>, now: Timestamp) {
-        let Some(searched) = query.filter.q.clone() else { return };
-        if self.answers.len() >= MOST && !self.answers.contains_key(&searched) {
-            let oldest = self.answers.iter().min_by_key(|(_, (at, _))| *at).map(|(searched, _)| searched.clone());
-            oldest.and_then(|oldest| self.answers.remove(&oldest));
-        }
-        self.answers.insert(searched, (now, found));
-    }
-
-    /// Takes in what an alert looks like now.
-    pub fn replace(&mut self, alert: &Alert) {
-        let all = self.answers.values_mut().flat_map(|(_, found)| found);
-        for known in all.filter(|known| known.id == alert.id) {
-            known.clone_from(alert);
-        }
     }
 }
 
