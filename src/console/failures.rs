@@ -46,7 +46,7 @@ impl FailedCalls {
             tracing::warn!(%error, "{asked}: failed");
         }
         let since = before.map_or(now, |before| before.since);
-        let told = told(message).filter(|_| is_trouble(error));
+        let told = told(message).filter(|told| is_trouble(error, *told));
         self.0.push(FailedCall { asked, since, error: error.clone(), told });
     }
 
@@ -64,6 +64,7 @@ fn told(message: &Message) -> Option<Told> {
         | Message::Counted(..)
         | Message::CountedAll(_)
         | Message::Marked(..)
+        | Message::SameCard(..)
         | Message::Sums(..)
         | Message::Unfinished(_) => Some(Told::UntilItWorks),
         Message::Alert(..)
@@ -72,7 +73,6 @@ fn told(message: &Message) -> Option<Told> {
         | Message::Collected(..)
         | Message::Deliveries(..)
         | Message::Found(..)
-        | Message::SameCard(..)
         | Message::SameCards(_)
         | Message::Settled(..) => Some(Told::UntilAnyWorks),
         _ => None,
@@ -114,10 +114,14 @@ fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
 }
 
 /// Returns true where an answer is one of a service that does not work, or not for this caller.
-fn is_trouble(error: &ServiceError) -> bool {
+fn is_trouble(error: &ServiceError, told: Told) -> bool {
     use ServiceError::{
         Indeterminate, NotAuthorized, NotReached, NotSent, Refused, Throttled, Unavailable, Unreachable,
     };
+    // What is asked again and again is missing whatever the reason, save where there is no such thing.
+    if told == Told::UntilItWorks {
+        return !matches!(error, ServiceError::AlertNotFound(_) | ServiceError::NotFound(_));
+    }
     matches!(
         error,
         NotAuthorized(_)

@@ -281,7 +281,7 @@ fn at_120_columns_the_place_of_a_local_desk_is_told_in_fewer_words_before_the_cl
 
 #[rstest]
 #[case::stale(|_| Message::Changed(Err(busy())), "▲ stale since 14:03")]
-#[case::a_part(|_| Message::Unfinished(Err(busy())), "▲ open answers not read")]
+#[case::a_part(|_| Message::Unfinished(Err(busy())), "failed, 14:03")]
 #[case::nothing_recorded(|_| Message::Written(Err(busy())), "▲ nothing can be recorded")]
 fn at_120_columns_trouble_takes_no_name_from_the_screens(#[case] answer: fn(AlertId) -> Message, #[case] words: &str) {
     for place in [
