@@ -1,8 +1,8 @@
 //! The screens, which of them is shown, and which message is for which.
 
 pub mod activity;
-pub mod common;
 pub mod insights;
+pub mod loading;
 pub mod queue;
 pub mod settings;
 pub mod webhooks;

@@ -19,7 +19,7 @@ use crate::{
     desk::{DecisionRecord, Fate},
     pen::put_lines,
     resolving::UNLOOKED,
-    screens::common::FactSheet,
+    screens::loading::FactSheet,
     text::{count, cut, sanitize, wrap, wrap_to},
     ui::{
         areas::{FILL, inset, stacked},

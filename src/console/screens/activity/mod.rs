@@ -13,7 +13,7 @@ use crate::{
     dialog::run,
     domain::Timestamp,
     idle::{NONE_PARKED, NOTHING_LISTED, unless},
-    screens::common::{row_after, wheel},
+    screens::loading::{row_after, wheel},
 };
 use rows::ActivityView;
 use state::{ActivityScreen, ActivityTarget};

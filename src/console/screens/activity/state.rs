@@ -8,7 +8,7 @@ use super::rows::{ActivityItem, ActivityView, ChosenItem, items};
 use crate::{
     AppContext, ClickTargets, Effect,
     domain::{AlertId, AuditEntry, Timestamp},
-    screens::common::{LoadSchedule, Polled},
+    screens::loading::{LoadSchedule, Polled},
     ui::table::{Cursor, moved},
     widgets::scrollbar::Scroll,
 };

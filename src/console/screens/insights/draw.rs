@@ -18,7 +18,7 @@ use super::{
 use crate::{
     AppContext, Pen,
     domain::query::{self, DEFAULT_SORT},
-    screens::common::{ListWords, has_rows},
+    screens::loading::{ListWords, has_rows},
     text::sanitize,
     ui::{
         areas::{FILL, stacked},

@@ -15,7 +15,7 @@ use crate::{
     dialog::run,
     domain::{CalendarHour, Timestamp},
     idle::{NO_ALERT, unless},
-    screens::common::{row_after, wheel},
+    screens::loading::{row_after, wheel},
 };
 use lapses::Hour;
 use parts::InsightsView;

@@ -9,7 +9,7 @@ use crate::{
     ClickTargets, Effect, Loadable, Reply,
     desk::{DeskFigures, FoundInsights},
     domain::{AlertFilter, Calendar, CalendarHour, Timestamp, insights::scope},
-    screens::common::{LoadSchedule, Polled},
+    screens::loading::{LoadSchedule, Polled},
     widgets::scrollbar::Scroll,
 };
 

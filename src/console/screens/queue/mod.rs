@@ -9,24 +9,25 @@ pub mod list;
 pub mod listing;
 pub mod marked;
 pub mod pages;
+mod signs;
 pub mod state;
 pub mod sums;
 
 use chrono::Duration;
 use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
-use ratatui::{Frame, layout::Rect, style::Style};
+use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Message, Order, Orders, Screen, Theme, Tone,
+    Action, AppContext, Effect, KeyContext, Message, Order, Orders, Screen, Tone,
     decisions::leaves_at_once,
-    desk::{AnswerDraft, Fate},
+    desk::AnswerDraft,
     dialog::run,
-    domain::{Alert, Resolution, ResolutionAttempt, Timestamp, query},
+    domain::{Alert, Resolution, Timestamp, query},
     idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless},
     text::counted,
-    unfinished::Stage,
 };
 use facts::change_match;
+pub use signs::ListSign;
 use state::{Queue, QueueTarget};
 
 /// Two clicks within so long are a double click.
@@ -351,75 +352,4 @@ fn click_row(queue: &mut Queue, row: u64, cx: &mut AppContext) -> Orders {
         return vec![Order::Act(Action::Open)];
     }
     Vec::new()
-}
-
-/// A sign beside an alert in the list: the first four left of it, the others as its one flag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListSign {
-    Marked,
-    /// Queued or sending.
-    Queued,
-    Unconfirmed,
-    NotRecorded,
-    /// A fact warns against a plain answer.
-    LookFirst,
-    /// Another alert is on the payment.
-    SamePayment,
-    Suggested,
-}
-
-impl ListSign {
-    /// Every sign, in the order of the help.
-    pub const ALL: [Self; 7] = [
-        Self::Marked,
-        Self::Queued,
-        Self::Unconfirmed,
-        Self::NotRecorded,
-        Self::LookFirst,
-        Self::SamePayment,
-        Self::Suggested,
-    ];
-
-    /// Returns the sign of an answer of this console.
-    pub fn of(fate: Fate) -> Self {
-        match fate {
-            Fate::Unconfirmed => Self::Unconfirmed,
-            Fate::NotRecorded => Self::NotRecorded,
-            _ => Self::Queued,
-        }
-    }
-
-    /// Returns the sign of an answer that the engine has not finished.
-    pub fn of_unfinished(unfinished: &ResolutionAttempt) -> Self {
-        match Stage::of(unfinished) {
-            Stage::Sending => Self::Queued,
-            Stage::Unknown | Stage::Parked => Self::Unconfirmed,
-        }
-    }
-
-    /// Returns its character and style.
-    pub fn drawn(self, theme: &Theme) -> (&'static str, Style) {
-        match self {
-            Self::Marked => ("✓", theme.accent),
-            Self::Queued => ("»", theme.accent),
-            Self::Unconfirmed => ("?", theme.warning),
-            Self::NotRecorded => ("!", theme.danger),
-            Self::LookFirst => ("⚠", theme.warning),
-            Self::SamePayment => ("=", theme.quiet),
-            Self::Suggested => ("•", theme.accent),
-        }
-    }
-
-    /// Describes it.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Marked => "Marked",
-            Self::Queued => "Answer queued or sending",
-            Self::Unconfirmed => "Answer unconfirmed",
-            Self::NotRecorded => "Answer not recorded",
-            Self::LookFirst => "Look first: possible double refund",
-            Self::SamePayment => "More alerts on this payment",
-            Self::Suggested => "An answer is suggested",
-        }
-    }
 }

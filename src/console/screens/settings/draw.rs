@@ -11,7 +11,7 @@ use super::state::SettingsScreen;
 use crate::{
     Action, AppContext, DrawContext,
     domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp, rule::DecisionRule},
-    screens::common::{FactSheet, ListWords, in_its_place},
+    screens::loading::{FactSheet, ListWords, in_its_place},
     setting::{CredentialPlace, ListedProfile},
     text::{columns, cut, cut_path, sanitize},
     times::{self, TimeFormat},

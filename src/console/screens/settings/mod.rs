@@ -13,7 +13,7 @@ use crate::{
     domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp},
     idle::{READ_ONLY, unless},
     screens::{
-        common::{row_after, wheel},
+        loading::{row_after, wheel},
         webhooks::copy,
     },
     text::sanitize,

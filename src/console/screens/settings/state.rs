@@ -8,7 +8,7 @@ use chrono::Duration;
 use crate::{
     ClickTargets, Effect, Loadable, Reply,
     domain::{Credential, CredentialKind, CredentialList, Timestamp},
-    screens::common::{LoadSchedule, Polled},
+    screens::loading::{LoadSchedule, Polled},
     setting::ListedProfile,
     ui::table::Cursor,
     user_settings::{USER_SETTINGS, UserSetting},

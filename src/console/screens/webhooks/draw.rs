@@ -15,7 +15,7 @@ use crate::{
     Action, DrawContext, Loadable, Pen,
     domain::{Delivery, DeliveryAttempt, DeliveryLog, DeliveryState, Endpoint, sanitize::lines},
     known_alerts::KnownAlerts,
-    screens::common::{FactSheet, ListWords, has_rows},
+    screens::loading::{FactSheet, ListWords, has_rows},
     text::{count, counted, indented_json, sanitize, wrap_indented},
     times,
     ui::{

@@ -13,7 +13,7 @@ use crate::{
     dialogs::confirmation,
     domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp},
     idle::{NO_ALERT, READ_ONLY, unless},
-    screens::common::wheel,
+    screens::loading::wheel,
     service::ServiceError,
     text::{counted, sanitize},
 };

@@ -12,7 +12,7 @@ use crate::{
         Timestamp,
     },
     known_alerts::KnownAlerts,
-    screens::common::{LoadSchedule, Polled, row_after},
+    screens::loading::{LoadSchedule, Polled, row_after},
     ui::table::Cursor,
     widgets::scrollbar::Scroll,
 };
