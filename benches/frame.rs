@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use avert::console::app::{App, DeskState, Parts};
 use avert::console::compact_backend::CompactBackend;
-use avert::console::effects::Effect;
+use avert::console::message::Effect;
 use avert::console::message::Message;
 use avert::console::terminal::FrameWriter;
 use avert::console::theme::{Theme, ThemeName};

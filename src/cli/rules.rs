@@ -15,7 +15,7 @@ use super::{
     source::AlertAccess,
 };
 use crate::{
-    console::rules_file::{ReadRules, RulesFile},
+    console::setting::{ReadRules, RulesFile},
     desk::rehearsing::{RehearsalSink, alerts_since},
     domain::{
         count::counted,

@@ -3,51 +3,52 @@
 
 use std::collections::VecDeque;
 
+use chrono::Duration;
 use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
+use uuid::Uuid;
 
-pub use super::parts::{DeskState, Parts};
+pub use super::session::{DeskState, Parts};
 use super::{
     Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone,
     answer_drafts::AnswerDraftList,
     calls::Calls,
-    clock_news::ClockNews,
+    context::Exports,
     decisions::Decisions,
-    desk_check::DeskCheck,
     dialog::run,
-    dialogs::{self, answer_form::Choice, snooze_menu},
-    exports::Exports,
+    dialogs::{self, answer_form::Choice, question::ask, snooze_menu, unsent::EarlierSession},
+    failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     known_alerts::{KnownAlerts, KnownEndpoints},
-    last_call::LastCall,
     notes::NoteList,
     resolving,
-    rules_file::ReadRules,
     runs::Runs,
     screens::{
         ScreenName, Screens,
         activity::state::ActivityScreen,
         insights::state::InsightsScreen,
-        queue::{ANOTHER_LIST, link::ReadPart, state::Queue},
+        queue::{ANOTHER_LIST, state::Queue},
         settings::state::SettingsScreen,
         webhooks::state::WebhooksScreen,
     },
     session::NextConsole,
-    setting::SettingValue,
+    setting::{ReadRules, SettingValue},
     snoozes::SnoozeList,
     text::counted,
-    times::{self, until_next_minute},
+    times::{self, ClockNews, until_next_minute},
     toasts::{NoteLine, Toasts},
     unfinished::Unfinished,
     unsaved_drafts::UnsavedDrafts,
     user_settings::USER_SETTINGS,
     views::SavedViews,
-    write_check::WriteCheck,
 };
 use crate::{
-    desk::{History, JournalDecision, Layout, ledger::preflight::Preflight},
+    desk::{History, JournalDecision, Layout, Leftovers, ledger::preflight::Preflight},
     domain::{AlertFilter, AlertId, Timestamp, time::SharedClock},
 };
+
+/// Interval between two tries to open a desk that could not be written at the start.
+const DESK_AGAIN: Duration = Duration::seconds(5);
 
 /// The application.
 pub struct App {
@@ -104,7 +105,7 @@ impl App {
         let mut queue = Queue::new(&kept.layout, vocabulary, operator, area, now, settings.calendar(now));
         queue.follow_snoozes(&snoozes, now);
         queue.compares_all = compares_all;
-        let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
+        let refresh = settings.refresh.and_then(|every| Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
         let journal =
@@ -141,8 +142,8 @@ impl App {
                 journal,
                 known: KnownAlerts::default(),
                 endpoints: KnownEndpoints::default(),
-                last_call: LastCall::default(),
-                desk: if kept.keeps_nothing { DeskCheck::failed(now) } else { DeskCheck::default() },
+                failed_calls: FailedCalls::default(),
+                desk_due: kept.keeps_nothing.then(|| now + DESK_AGAIN),
                 writes: WriteCheck::from(operator.then_some(now)),
                 typed_ahead: None,
                 recent: kept.layout.recent.clone(),
@@ -175,7 +176,7 @@ impl App {
             app.cx.unfinished.changed(now);
         }
         if let Some(said) = app.take_left(kept.left) {
-            app.dialogs.push(dialogs::question::ask(said));
+            app.dialogs.push(ask(said));
         }
         for trouble in kept.troubles.into_iter().chain(kept.log_trouble) {
             app.cx.notify(Tone::Bad, trouble);
@@ -223,7 +224,7 @@ impl App {
         self.cx.known.hear(&message);
         self.cx.endpoints.hear(&message);
         self.cx.unkept.hear(&message);
-        self.cx.last_call.hear(&message, self.cx.now);
+        self.cx.failed_calls.hear(&message, self.cx.now);
         self.hear_calls(&message);
         let mut changed = self.found_answered(message.alerts());
         changed.extend(resolving::seen(message.alerts(), &mut self.cx));
@@ -249,7 +250,6 @@ impl App {
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(attempt, id, applied, answer) => resolving::settled(attempt, id, applied, answer, cx),
             Message::Unfinished(answer) => {
-                self.screens.queue.link.took_part(ReadPart::Decisions, &answer, cx.now);
                 resolving::listed_unfinished(answer, cx);
                 run(cx.unnamed().into_iter().map(Effect::Get).collect())
             }
@@ -310,6 +310,39 @@ impl App {
         effects
     }
 
+    /// Takes in that the desk was opened to be written, under this name in its journal, or that it still cannot be.
+    pub(super) fn desk_opened(&mut self, answer: Result<(Uuid, Leftovers), String>) -> Orders {
+        let cx = &mut self.cx;
+        let Ok((session, mut left)) = answer else {
+            cx.desk_due = Some(cx.now + DESK_AGAIN);
+            return Vec::new();
+        };
+        // From here on nothing leaves that is not in the journal: first of all comes what it does not have yet.
+        let mut effects =
+            vec![Effect::UseDesk, Effect::Keep(Keep::JournalEntries(cx.journal.kept_from(session, cx.now)))];
+        cx.unkept.keeps_again();
+        effects.extend(cx.keep_again());
+        // What the screens look like is kept anew.
+        self.kept = Layout::default();
+        self.cx.notify(Tone::Good, "This computer's files can be written again. Everything is saved.");
+        let cx = &mut self.cx;
+        // What was decided here on an alert is the newer one.
+        left.unanswered.retain(|left| cx.decisions.of(left.said.alert.id).is_none());
+        let mut orders: Orders = effects.into_iter().map(Order::from).collect();
+        orders.extend(self.take_left(left).map(|said| Order::OpenNext(ask(said))));
+        orders
+    }
+
+    /// Takes in what earlier consoles left unfinished; what is to be said of it.
+    pub(super) fn take_left(&mut self, left: Leftovers) -> Option<EarlierSession> {
+        let cx = &mut self.cx;
+        for left in &left.unanswered {
+            cx.decisions.adopt(left, cx.now);
+        }
+        cx.journal.know_unsent(&left.unsent, cx.now);
+        (!left.is_empty()).then(|| EarlierSession(left))
+    }
+
     pub(super) fn carry_out(&mut self, outcome: Orders) -> Vec<Effect> {
         let mut effects = Vec::new();
         for order in outcome {
@@ -367,7 +400,7 @@ impl App {
         if self.cx.writes.take_due(now) {
             effects.push(Effect::TryWriting);
         }
-        if self.cx.desk.take_due(now) {
+        if self.cx.desk_due.take_if(|due| *due <= now).is_some() {
             effects.push(Effect::OpenDesk);
         }
         effects.extend(self.call());
@@ -429,7 +462,7 @@ impl App {
             cx.unfinished.next_wake(),
             cx.toasts.next_wake(),
             cx.writes.next_due(),
-            cx.desk.next_due(),
+            cx.desk_due,
             cx.journal.next_wake(),
             self.next_call(),
             cx.snoozes.next_wake(),

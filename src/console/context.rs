@@ -1,5 +1,7 @@
 //! The application context: what every screen and dialog reads and changes, handed down by the application.
 
+use std::path::PathBuf;
+
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -8,13 +10,11 @@ use super::{
     answer_drafts::AnswerDraftList,
     calls::Calls,
     decisions::{Decisions, PendingDecision},
-    desk_check::DeskCheck,
-    exports::Exports,
+    failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     keymap::Chord,
     known_alerts::{KnownAlerts, KnownEndpoints},
     known_decisions::KnownDecisions,
-    last_call::LastCall,
     message::BegunText,
     notes::NoteList,
     runs::{AnswerBooks, RunState, Runs},
@@ -25,7 +25,6 @@ use super::{
     unfinished::Unfinished,
     unsaved_drafts::UnsavedDrafts,
     views::SavedViews,
-    write_check::WriteCheck,
 };
 use crate::{
     desk::{JournalAlert, JournalStep},
@@ -94,10 +93,11 @@ pub struct AppContext {
     /// Names of endpoints.
     pub endpoints: KnownEndpoints,
     /// The last call to the service that failed.
-    pub last_call: LastCall,
+    pub failed_calls: FailedCalls,
     pub writes: WriteCheck,
-    /// The check of a desk that could not be written at the start.
-    pub desk: DeskCheck,
+    /// When a desk that could not be written at the start is tried again; `None` while a try is on its way, and where
+    /// it can be written.
+    pub desk_due: Option<Timestamp>,
     /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay
     /// below it.
     pub typed_ahead: Option<(Timestamp, Timestamp)>,
@@ -298,5 +298,53 @@ impl AppContext {
             BegunText::Note(alert) => self.notes.draft(alert).map(|typed| Keep::NoteDraft(alert, typed.to_owned())),
         };
         self.unkept.take_again().into_iter().filter_map(again).map(Effect::Keep).collect()
+    }
+}
+
+/// An export on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningExport {
+    pub number: u64,
+    pub path: PathBuf,
+    pub written: u64,
+    /// Number of alerts in all, once that is known.
+    pub total: Option<u64>,
+}
+
+/// The exports of this console, of which one runs at a time.
+#[derive(Debug, Default)]
+pub struct Exports {
+    running: Option<RunningExport>,
+    begun: u64,
+}
+
+impl Exports {
+    /// The one that runs.
+    pub fn running(&self) -> Option<&RunningExport> {
+        self.running.as_ref()
+    }
+
+    /// One begins; its number.
+    pub fn begin(&mut self, path: PathBuf) -> u64 {
+        self.begun += 1;
+        self.running = Some(RunningExport { number: self.begun, path, written: 0, total: None });
+        self.begun
+    }
+
+    /// Takes in how far it is.
+    pub fn progressed(&mut self, number: u64, written: u64, total: u64) {
+        if let Some(running) = self.running.as_mut().filter(|running| running.number == number) {
+            (running.written, running.total) = (written, Some(total));
+        }
+    }
+
+    /// It is given up; which one it was.
+    pub fn cancel(&mut self) -> Option<RunningExport> {
+        self.running.take()
+    }
+
+    /// It has ended.
+    pub fn ended(&mut self, number: u64) {
+        self.running.take_if(|running| running.number == number);
     }
 }

@@ -1,4 +1,5 @@
-//! Draws a frame: the header, the screen, the dialogs over it, the footer with the keys, and notifications.
+//! Draws a frame: the header, the screen, the dialogs over it, the footer with the keys, and notifications; and the
+//! plain look, without box drawing and blocks, which screen readers would read out one by one.
 
 use ratatui::{
     Frame,
@@ -8,19 +9,11 @@ use ratatui::{
 };
 
 use super::{
-    Action, KeyContext, Keys,
-    answer_words::without_reason,
-    app::App,
-    areas::{Areas, SMALLEST},
-    decisions::SendTiming,
-    pen::put_middle,
-    plain::{clear_beside, simplify, unmark},
-    screens::ScreenName,
-    text::counted,
-    toasts,
+    Action, KeyContext, answer_words::without_reason, app::App, decisions::SendTiming, pen::put_middle,
+    screens::ScreenName, text::counted, toasts,
 };
 use crate::ui::{
-    areas::{FILL, inset, stacked},
+    areas::{Areas, FILL, SMALLEST, inset, stacked},
     fit::{self, KeyHint, Segment},
 };
 
@@ -111,14 +104,6 @@ impl App {
             dialog.draw_keys(buffer, inset(rest, 0, gap), &self.cx);
             return;
         }
-        let context = match self.keys() {
-            Keys::Of(context) => context,
-            Keys::Typed(keys) => {
-                let keys = keys.iter().map(|(key, words)| KeyHint::new(*key, *words, ()));
-                fit::draw(&fit::keys(keys, theme), buffer, line, |_, ()| {});
-                return;
-            }
-        };
         let back = keymap.binding(Action::Back);
         // The screen's own keys come before those of every screen.
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
@@ -126,12 +111,15 @@ impl App {
         let first = leads.and_then(|action| keymap.binding(action));
         // The facts of an alert are worth more than what is done with many.
         let is_of_many = |action| matches!(action, Action::Bulk | Action::Mark);
-        let own = of(context)
+        let own = of(screen.keys())
             .filter(|binding| !is_of_many(binding.action))
-            .chain(of(context).filter(|binding| is_of_many(binding.action)));
+            .chain(of(screen.keys()).filter(|binding| is_of_many(binding.action)));
         let others = own.chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
-        let shown =
-            back.into_iter().chain(first).chain(others).filter(|binding| screen.offers(binding.action, &self.cx));
+        let shown = back
+            .into_iter()
+            .chain(first)
+            .chain(others)
+            .filter(|binding| screen.why_idle(binding.action, &self.cx).is_none());
         let keys = shown.filter_map(|binding| {
             let key = binding.keys.first()?.to_string();
             let words = screen.words(binding.action, &self.cx).unwrap_or_else(|| binding.words.clone());
@@ -203,5 +191,87 @@ impl App {
         let undo = self.cx.settings.keymap.binding(Action::Undo).map_or("", |binding| &binding.words);
         let undo = KeyHint::new(self.cx.key(Action::Undo), undo, Action::Undo);
         [what].into_iter().chain(undo.segments(2, theme)).map(Segment::right).collect()
+    }
+}
+
+/// Returns the substitute of a symbol that only draws; `None` for one that says something.
+fn plain(symbol: &str) -> Option<&'static str> {
+    let mut letters = symbol.chars();
+    let (Some(letter), None) = (letters.next(), letters.next()) else { return None };
+    match letter {
+        // The row under the cursor is told by a letter as well as by its colour.
+        '▌' => Some(">"),
+        '▎' => Some(" "),
+        '\u{2500}'..='\u{259f}' => Some(" "),
+        _ => None,
+    }
+}
+
+/// Takes the marks of cursors away from what lies behind a dialog: the only one that is left is that of the dialog.
+pub(super) fn unmark(buffer: &mut Buffer) {
+    for cell in buffer.content.iter_mut().filter(|cell| cell.symbol() == "▌") {
+        cell.set_symbol(" ");
+    }
+}
+
+/// Clears what stands beside a dialog that was just drawn: a line is read from end to end, and a scrap of the list
+/// would be read with it.
+pub(super) fn clear_beside(before: &Buffer, buffer: &mut Buffer) {
+    let area = buffer.area;
+    let is_drawn = |x: u16, y: u16, buffer: &Buffer| buffer[(x, y)] != before[(x, y)];
+    let drawn: Vec<(u16, u16)> =
+        area.positions().map(|at| (at.x, at.y)).filter(|(x, y)| is_drawn(*x, *y, buffer)).collect();
+    let extent = |of: fn(&(u16, u16)) -> u16| Some((drawn.iter().map(of).min()?, drawn.iter().map(of).max()?));
+    let Some(((left, right), (top, bottom))) = extent(|at| at.0).zip(extent(|at| at.1)) else { return };
+    for y in top..=bottom {
+        for x in (area.left()..left).chain(right + 1..area.right()) {
+            buffer[(x, y)].set_symbol(" ");
+        }
+    }
+}
+
+/// Takes what only draws out of a frame.
+pub(super) fn simplify(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if let Some(instead) = plain(cell.symbol()) {
+            cell.set_symbol(instead);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    use super::*;
+
+    #[test]
+    fn lines_and_blocks_go_and_words_signs_and_the_cursor_stay() {
+        let text = "╭─╮│┃▌⚠ 東京 ■━━─ █▇ ✓";
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 1));
+        buffer.set_string(0, 0, text, Style::new());
+
+        simplify(&mut buffer);
+
+        let line: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+        assert!(line.starts_with("     >⚠"), "{line:?}");
+        assert!(line.contains("東") && line.contains('✓'), "{line:?}");
+        assert!(!line.chars().any(|letter| ('\u{2500}'..='\u{259f}').contains(&letter)), "{line:?}");
+    }
+
+    #[test]
+    fn nothing_stands_beside_a_dialog_and_what_is_above_it_stays() {
+        let mut behind = Buffer::empty(Rect::new(0, 0, 20, 3));
+        for y in 0..3 {
+            behind.set_string(0, y, "left           right", Style::new());
+        }
+        let mut buffer = behind.clone();
+        buffer.set_string(5, 1, "| ask? |", Style::new());
+
+        clear_beside(&behind, &mut buffer);
+
+        let line = |y: u16| (0..20).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        assert_eq!([line(0), line(1)], ["left           right", "     | ask? |       "]);
     }
 }

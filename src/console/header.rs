@@ -13,7 +13,7 @@ use super::{
     Action,
     app::App,
     dialog::DataAge,
-    screens::{ScreenName, activity::views::needs_you, queue::link::LATE},
+    screens::{ScreenName, activity::rows::needs_you, queue::link::LATE},
     text::{capitalized, sanitize},
     unfinished::Stage,
 };
@@ -239,15 +239,7 @@ impl App {
             };
             return Standing { calls: true, ..wrong(words) };
         }
-        if let Some((part, (since, _))) = queue.link.missing() {
-            let (part, since) = (part.words(), hour(since));
-            return wrong(vec![
-                format!("{part} not read since {since}"),
-                format!("{part} not read, {since}"),
-                "not all read".to_owned(),
-            ]);
-        }
-        if let Some(call) = self.cx.last_call.failed() {
+        if let Some(call) = self.cx.failed_calls.told() {
             let since = hour(&call.since);
             return wrong(vec![
                 format!("{} failed, {since}", call.asked),
@@ -309,10 +301,7 @@ impl App {
             return Some(again("nothing can be recorded", since, error));
         }
         // Of a service that is not reached nothing is read: where there are no rows it is said in their place.
-        if let Some((part, (since, error))) = link.missing().filter(|_| !link.is_unreachable()) {
-            return Some(again(&format!("{} cannot be read", part.words()), since, error));
-        }
-        let call = self.cx.last_call.failed()?;
+        let call = self.cx.failed_calls.told().filter(|_| !link.is_unreachable())?;
         Some(format!(
             "{} failed at {}: {}.",
             capitalized(call.asked),

@@ -1,10 +1,20 @@
-//! Input: it goes to the dialog on top, else to the screen; below the smallest size it only ends the console.
+//! Input: it goes to the dialog on top, else to the screen; below the smallest size it only ends the console. The
+//! palette and the help open over whatever is there, and do what is chosen in them.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 
 use super::{
-    Action, Effect, KeyContext, Keys, Message, Order, Orders, Tone, app::App, areas::SMALLEST, screens::ScreenName,
+    Action, Effect, KeyContext, Message, Order, Orders, Tone,
+    app::App,
+    dialog,
+    dialogs::{
+        palette::{self, Palette},
+        repeat_in_form,
+    },
+    idle::{NONE_STAGED, NONE_TOLD, unless},
+    screens::ScreenName,
+    ui::areas::SMALLEST,
 };
 
 impl App {
@@ -88,33 +98,28 @@ impl App {
         self.dialogs.last().is_some_and(|page| page.takes_questions())
     }
 
-    /// Returns the keys that the screen takes.
-    pub(super) fn keys(&self) -> Keys {
-        self.screens.shown().keys()
-    }
-
     /// Returns true where a key stops the program: whatever lies over the screen, also where text is typed. What is
     /// typed stays.
     fn suspends(&self, key: KeyEvent) -> bool {
         let is_text = matches!(key.code, KeyCode::Char(_))
             && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        let is_over = !self.dialogs.is_empty() || matches!(self.keys(), Keys::Typed(_));
-        is_over
+        !self.dialogs.is_empty()
             && !is_text
             && self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Suspend)
     }
 
     fn input_to_screen(&mut self, event: Event) -> Orders {
-        match (self.keys(), &event) {
-            (Keys::Of(context), Event::Key(key)) => {
-                let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());
+        match &event {
+            Event::Key(key) => {
+                let contexts = [self.screens.shown().keys(), KeyContext::Always];
+                let action = self.cx.settings.keymap.action(&contexts, (*key).into());
                 self.reopening = None;
                 if action.is_none() {
                     self.cx.hint_unknown(*key);
                 }
                 return action.map(Order::Act).into_iter().collect();
             }
-            (Keys::Of(_), Event::Paste(_)) => {
+            Event::Paste(_) => {
                 let search = self.cx.key(Action::Search);
                 self.cx.notify(Tone::Note, format!("Not pasted: no field is open. {search} search"));
                 return Vec::new();
@@ -124,6 +129,84 @@ impl App {
         match self.targets.clicked(&event) {
             Some(action) => vec![Order::Act(action)],
             None => self.screens.get_mut(self.screens.current).update(Message::Input(event), &mut self.cx),
+        }
+    }
+}
+
+impl App {
+    /// The contexts of the keys that are taken now, the innermost first; none where text is typed.
+    fn contexts(&self) -> Vec<KeyContext> {
+        match self.dialogs.last() {
+            Some(dialog) => dialog.contexts().to_vec(),
+            None => vec![self.screens.shown().keys(), KeyContext::Always],
+        }
+    }
+
+    /// Returns the reason for which an action does nothing here.
+    pub(super) fn why_idle(&self, action: Action) -> Option<&'static str> {
+        let cx = &self.cx;
+        match self.dialogs.last() {
+            Some(dialog) => dialog.why_idle(action, cx),
+            None => self.why_idle_anywhere(action).unwrap_or_else(|| self.screens.shown().why_idle(action, cx)),
+        }
+    }
+
+    /// The same of what is the same on every screen; `None` of what is not.
+    fn why_idle_anywhere(&self, action: Action) -> Option<Option<&'static str>> {
+        Some(match action {
+            Action::Undo => unless(!self.cx.decisions.staged().is_empty(), NONE_STAGED),
+            Action::GoToTold => unless(self.cx.toasts.about().is_some(), NONE_TOLD),
+            _ => return None,
+        })
+    }
+
+    /// Returns where a key leads from an open list: the palette, for which it is closed, or Find, which stands in its
+    /// place meanwhile.
+    pub(super) fn leads_from_list(&self, key: KeyEvent) -> Option<Action> {
+        let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Menu, KeyContext::Always];
+        let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
+        let action = self.cx.settings.keymap.action(&all, key.into()).filter(|_| gives_way)?;
+        matches!(action, Action::Help | Action::Find).then_some(action)
+    }
+
+    /// Says that an action does nothing where one is. Who goes as far as it goes sees that.
+    pub(super) fn say_nothing_done(&mut self, action: Action) {
+        use Action::{Back, Bottom, DetailDown, DetailUp, Down, PageDown, PageUp, Top, Up};
+        if !matches!(action, Back | Bottom | DetailDown | DetailUp | Down | PageDown | PageUp | Top | Up) {
+            let why = self.why_idle(action);
+            self.cx.hint_idle(action, why);
+        }
+    }
+
+    /// Opens the palette over the screen, or over a page that lies over it.
+    pub(super) fn palette(&self) -> Orders {
+        let contexts = self.contexts();
+        if contexts.is_empty() {
+            return Vec::new();
+        }
+        let keymap = &self.cx.settings.keymap;
+        let mut all = palette::actions(keymap, &contexts, |action| self.why_idle(action));
+        if contexts.contains(&KeyContext::Queue) && self.dialogs.is_empty() {
+            all.extend(palette::in_lists(keymap));
+            all.extend(palette::signs(&self.cx.theme));
+        }
+        all.extend(palette::views(&self.cx.views));
+        all.extend(palette::settings());
+        all.extend(palette::consoles(&self.cx.place));
+        dialog::open(Palette::of(all, !self.dialogs.is_empty()))
+    }
+
+    /// Does what was chosen in a list: on the page that lies over the screen where that is its own, else on the screen.
+    /// Opens the form of what a key would send.
+    pub(super) fn choose(&mut self, action: Action) -> Vec<Effect> {
+        let own = self.dialogs.last_mut().and_then(|page| page.act(action, &mut self.cx));
+        match (own, action) {
+            (Some(outcome), _) => self.carry_out(outcome),
+            (None, Action::Repeat) => {
+                let outcome = repeat_in_form(&mut self.screens, &mut self.cx);
+                self.carry_out(outcome)
+            }
+            (None, action) => self.act(action),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
     resolving::answered_since,
     screens::{
         ScreenName,
-        activity::views::{calls_as_failed, needs_you},
+        activity::rows::{calls_as_failed, needs_you},
     },
 };
 use crate::{

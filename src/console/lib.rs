@@ -7,31 +7,43 @@
 //! nothing waits and something changed. The console knows services, never an engine: what else it needs of one is
 //! handed to it in its [`Session`].
 
+use std::collections::HashMap;
+
 use avert_desk as desk;
 use avert_domain as domain;
 use avert_service as service;
 use avert_ui as ui;
+use theme::ThemeName;
+
+pub use crate::ui::{
+    ClickTargets, Pen, TextInput, Theme, compact_backend, pen, terminal, terminal_input, text, theme, widgets,
+};
+use crate::{
+    desk::{AnswerDraft, Desk, DeskAddress, DeskError, Journal},
+    domain::AlertId,
+};
+use app::DeskState;
+pub use context::AppContext;
+pub use dialog::{Dialog, Order, Orders, Screen};
+pub use draw_context::DrawContext;
+pub use keymap::{Action, KeyContext};
+pub use message::{Effect, Keep, Loadable, Message, Reply};
+pub use session::{AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
+pub use toasts::Tone;
 
 pub mod answer_drafts;
 pub mod answer_words;
 pub mod app;
-pub mod areas;
 mod calling;
 pub mod calls;
-mod choosing;
-pub mod clock_news;
 mod context;
 pub mod decisions;
-pub mod desk_check;
-mod desk_opened;
 pub mod dialog;
 pub mod dialogs;
 pub mod draw;
 pub mod draw_context;
-pub mod effects;
 pub mod event_loop;
-pub mod exports;
-mod failures;
+pub mod failures;
 pub mod header;
 pub mod idle;
 mod input;
@@ -40,23 +52,15 @@ pub mod journaling;
 pub mod keymap;
 pub mod known_alerts;
 pub mod known_decisions;
-mod last_call;
 mod leaving;
-pub mod loadable;
 pub mod message;
 pub mod notes;
 pub mod notices;
-pub mod order_matches;
-mod parts;
 pub mod perform;
-mod plain;
 mod preferring;
-pub mod profile_directory;
 pub mod resolving;
-pub mod rules_file;
 pub mod runner;
 pub mod runs;
-pub mod screen;
 pub mod screens;
 mod session;
 pub mod setting;
@@ -64,40 +68,15 @@ pub mod snoozes;
 pub mod suggestion;
 pub mod times;
 pub mod toasts;
-pub mod typing;
 pub mod unfinished;
 pub mod unsaved_drafts;
 pub mod user_settings;
 pub mod views;
 pub mod workstation;
-pub mod write_check;
-
-use std::collections::HashMap;
-
-use crate::{
-    desk::{AnswerDraft, Desk, DeskAddress, DeskError, Journal},
-    domain::AlertId,
-};
-
-use app::DeskState;
-use theme::ThemeName;
 
 // The words that screens, dialogs and what is around them speak in.
-pub use context::AppContext;
-pub use dialog::{Dialog, Order, Orders};
-pub use draw_context::DrawContext;
-pub use effects::{Effect, Keep};
-pub use keymap::{Action, KeyContext};
-pub use loadable::Loadable;
-pub use message::{Message, Reply};
-pub use screen::{Keys, Screen};
-pub use toasts::Tone;
 
 // The kit.
-pub use crate::ui::{ClickTargets, Pen, TextInput, Theme};
-pub use crate::ui::{compact_backend, pen, terminal, terminal_input, text, theme, widgets};
-
-pub use session::{AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
 
 /// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one
 /// was chosen.

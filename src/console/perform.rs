@@ -1,11 +1,7 @@
-//! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of
-//! it; what takes more than one call, or less than its answer, is read here.
+//! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of it; what takes
+//! more than one call is read here, and the shop's orders of an alert are matched as the desk does.
 
-use super::{
-    Message,
-    effects::{Effect, Keep, SHOWN_OF_FOUND},
-    message::Reply,
-};
+use super::message::{Effect, Keep, MatchChange, Message, Reply, SHOWN_OF_FOUND};
 use crate::{
     desk::{
         Desk,
@@ -122,28 +118,8 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Insights(scope, found)
         }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
-        Effect::Abandon(_)
-        | Effect::OpenDesk
-        | Effect::UseDesk
-        | Effect::Keep(_)
-        | Effect::ReadFigures
-        | Effect::ReadJournal
-        | Effect::MatchOrders(..)
-        | Effect::GiveUpFind
-        | Effect::ReadRules
-        | Effect::ListProfiles
-        | Effect::Export(..)
-        | Effect::GiveUpExport
-        | Effect::Browse(_)
-        | Effect::Notice(_)
-        | Effect::Title(_)
-        | Effect::KeepSetting(..)
-        | Effect::Copy(_)
-        | Effect::CopySecret(_)
-        | Effect::Mouse(_)
-        | Effect::Redraw
-        | Effect::Suspend
-        | Effect::Quit => return None,
+        // The runner's own, and those on the terminal.
+        _ => return None,
     })
 }
 
@@ -229,6 +205,29 @@ pub(super) async fn audited(audit: &dyn Audit, alerts: &[(AlertId, bool)]) -> Re
         }
     }
     Ok(found)
+}
+
+/// Matches alerts, each with others on its payment, with the orders of a desk, after a change of what matches the first
+/// of them.
+pub fn match_orders(desk: Option<&Desk>, asked: Vec<(Alert, Vec<Alert>)>, change: Option<MatchChange>) -> Message {
+    let orders = desk.map_or(Ok(None), Desk::orders).and_then(|orders| {
+        if let (Some(orders), Some((alert, _))) = (&orders, asked.first()) {
+            match change {
+                Some(MatchChange::Unmatch(order, at)) => orders.unmatch(alert.id, &order, at)?,
+                Some(MatchChange::MatchAgain) => orders.match_again(alert.id)?,
+                None => {}
+            }
+        }
+        Ok(orders)
+    });
+    let matched = |(alert, others): (Alert, Vec<Alert>)| {
+        let found = match &orders {
+            Ok(orders) => orders.as_ref().map(|orders| orders.matches_among(&alert, &others)),
+            Err(error) => Some(Err(error.clone())),
+        };
+        (alert.id, found.map(|found| found.map_err(|error| error.to_string())))
+    };
+    Message::OrdersMatched(asked.into_iter().map(matched).collect())
 }
 
 #[cfg(test)]

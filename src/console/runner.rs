@@ -15,13 +15,9 @@ use tokio::{
 
 use super::{
     Message,
-    effects::{Effect, Keep},
-    failures::FailureLog,
-    order_matches::{MatchChange, match_orders},
-    perform::{kept, perform},
-    profile_directory::ProfileDirectory,
-    rules_file::RulesFile,
-    setting::{SettingValue, SettingsKeeper},
+    message::{Effect, Keep, MatchChange},
+    perform::{kept, match_orders, perform},
+    setting::{ProfileDirectory, RulesFile, SettingValue, SettingsKeeper},
     user_settings::UserSetting,
     workstation::{browse, export_list},
 };
@@ -44,21 +40,26 @@ pub struct Runner {
     opened: Arc<Mutex<Option<Desk>>>,
     /// Writes that wait until the desk can be written.
     later: Vec<Keep>,
-    failures: FailureLog,
     messages: UnboundedSender<Message>,
     /// Reads; they end with the runner.
     tasks: JoinSet<()>,
-    lists: HashMap<u64, Vec<AbortHandle>>,
-    /// The search over all fields that is on its way.
-    finding: Option<AbortHandle>,
-    /// The sums that are on their way.
-    adding_up: Option<AbortHandle>,
-    /// The export that is on its way.
-    exporting: Option<AbortHandle>,
+    /// Those that are given up where they are no longer wanted.
+    jobs: HashMap<Job, Vec<AbortHandle>>,
     /// Each file with rules, profiles and settings, as it was when it was looked at last.
     seen: Arc<Mutex<HashMap<PathBuf, FileVersion>>>,
     /// Queue of writes, one after the other, so that the last state wins.
     keeping: Option<(UnboundedSender<DeskWork>, JoinHandle<()>)>,
+}
+
+/// Work that is given up where it is no longer wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Job {
+    /// The pages of a list.
+    List(u64),
+    /// The search over all fields.
+    Find,
+    Sums,
+    Export,
 }
 
 /// Modification time and length of a file; nothing where there is none.
@@ -75,25 +76,19 @@ impl Runner {
         records: AlertRecords,
         messages: UnboundedSender<Message>,
     ) -> Self {
-        let (tasks, lists) = (JoinSet::new(), HashMap::new());
-        let (keeper, rules, profiles, failures) = (None, None, None, FailureLog::default());
         Self {
             deployment,
             desk,
             records,
-            keeper,
-            rules,
-            profiles,
+            keeper: None,
+            rules: None,
+            profiles: None,
             address: None,
             opened: Arc::default(),
             later: Vec::new(),
-            failures,
             messages,
-            tasks,
-            lists,
-            finding: None,
-            adding_up: None,
-            exporting: None,
+            tasks: JoinSet::new(),
+            jobs: HashMap::new(),
             seen: Arc::default(),
             keeping: None,
         }
@@ -123,8 +118,8 @@ impl Runner {
     pub fn run(&mut self, effect: Effect) -> Option<Effect> {
         while self.tasks.try_join_next().is_some() {}
         match effect {
-            Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
-            Effect::GiveUpFind => self.give_up_find(),
+            Effect::Abandon(list) => self.give_up(Job::List(list)),
+            Effect::GiveUpFind => self.give_up(Job::Find),
             Effect::Keep(what) => self.keep(what, None),
             Effect::ReadJournal => self.read_journal(),
             Effect::OpenDesk => self.open_desk(),
@@ -135,8 +130,8 @@ impl Runner {
             Effect::Export(number, request) => self.export(number, *request),
             Effect::ReadRules => self.read_rules(),
             Effect::ListProfiles => self.list_profiles(),
-            Effect::GiveUpExport => self.exporting.take().iter().for_each(AbortHandle::abort),
-            Effect::Browse(address) => self.browse(address),
+            Effect::GiveUpExport => self.give_up(Job::Export),
+            Effect::Browse(address) => self.beside(move || browse(address)),
             Effect::Copy(_)
             | Effect::CopySecret(_)
             | Effect::Notice(_)
@@ -151,13 +146,17 @@ impl Runner {
     }
 
     fn start(&mut self, effect: Effect) {
-        let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
-        let (writes, finds, adds_up) =
-            (effect.writes(), matches!(effect, Effect::Find(_)), matches!(effect, Effect::Sums(_)));
+        let writes = effect.writes();
+        let job = match &effect {
+            Effect::Load(need) => Some(Job::List(need.ticket.listing)),
+            Effect::Find(_) => Some(Job::Find),
+            Effect::Sums(_) => Some(Job::Sums),
+            _ => None,
+        };
         let intent = self.record_intent(&effect);
         // What was staged here is in the journal before it is looked at.
         let kept = if matches!(effect, Effect::Preflight(..)) { self.when_kept() } else { None };
-        let (deployment, messages, failures) = (self.deployment.clone(), self.messages.clone(), self.failures.clone());
+        let (deployment, messages) = (self.deployment.clone(), self.messages.clone());
         let desk = self.desk.clone();
         let work = async move {
             // The alert may expire: a journal that cannot be written holds no answer back.
@@ -170,7 +169,6 @@ impl Runner {
                 let _ = kept.await;
             }
             if let Some(message) = perform(&deployment, desk.as_ref(), effect).await {
-                failures.note(&message);
                 // The loop may have ended meanwhile.
                 let _ = messages.send(message);
             }
@@ -181,24 +179,24 @@ impl Runner {
             return;
         }
         let handle = self.tasks.spawn(work);
-        if finds {
-            self.give_up_find();
-            self.finding = Some(handle.clone());
+        let Some(job) = job else { return };
+        if matches!(job, Job::Find | Job::Sums) {
+            self.give_up(job);
         }
-        if adds_up && let Some(earlier) = self.adding_up.replace(handle.clone()) {
-            earlier.abort();
-        }
-        if let Some(list) = list {
-            let of_list = self.lists.entry(list).or_default();
-            of_list.retain(|handle| !handle.is_finished());
-            of_list.push(handle);
-        }
+        let handles = self.jobs.entry(job).or_default();
+        handles.retain(|handle| !handle.is_finished());
+        handles.push(handle);
     }
 
-    fn give_up_find(&mut self) {
-        if let Some(earlier) = self.finding.take() {
-            earlier.abort();
-        }
+    fn give_up(&mut self, job: Job) {
+        self.jobs.remove(&job).unwrap_or_default().iter().for_each(AbortHandle::abort);
+    }
+
+    /// Works on this computer beside the loop, and is not given up; says what there is to say.
+    fn beside(&self, work: impl FnOnce() -> Option<Message> + Send + 'static) {
+        let messages = self.messages.clone();
+        // The loop may have ended meanwhile.
+        tokio::task::spawn_blocking(move || work().into_iter().for_each(|message| drop(messages.send(message))));
     }
 
     fn export(&mut self, number: u64, request: ExportRequest) {
@@ -209,15 +207,13 @@ impl Runner {
             let ended = export_list(&*alerts, &records, number, request, told).await;
             drop(messages.send(ended));
         };
-        self.exporting = Some(self.tasks.spawn(work));
+        self.jobs.insert(Job::Export, vec![self.tasks.spawn(work)]);
     }
 
     fn read_rules(&self) {
-        let (rules, messages) = (self.rules.clone(), self.messages.clone());
-        tokio::task::spawn_blocking(move || {
-            let read = rules.map_or_else(|| Err("no rules file".to_owned()), |rules| rules.read());
-            drop(messages.send(Message::RulesRead(read)));
-        });
+        let rules = self.rules.clone();
+        let read = move || rules.map_or_else(|| Err("no rules file".to_owned()), |rules| rules.read());
+        self.beside(move || Some(Message::RulesRead(read())));
     }
 
     /// Reads rules, profiles and settings again where somebody else has changed their files since this was called last.
@@ -250,56 +246,36 @@ impl Runner {
 
     /// The keyring may be asked, which takes its time.
     fn list_profiles(&self) {
-        let messages = self.messages.clone();
-        let Some(profiles) = self.profiles.clone() else {
-            let why = "no settings directory: use --config FILE";
-            let _ = messages.send(Message::Profiles(Err(why.to_owned())));
-            return;
-        };
-        tokio::task::spawn_blocking(move || drop(messages.send(Message::Profiles(profiles.list()))));
+        let (profiles, none) = (self.profiles.clone(), "no settings directory: use --config FILE");
+        let list = move || profiles.map_or_else(|| Err(none.to_owned()), |profiles| profiles.list());
+        self.beside(move || Some(Message::Profiles(list())));
     }
 
-    fn browse(&self, address: String) {
-        let messages = self.messages.clone();
-        tokio::task::spawn_blocking(move || {
-            if let Some(failed) = browse(address) {
-                drop(messages.send(failed));
-            }
-        });
-    }
-
-    /// The file is on the disk, and a change of it is not given up.
     fn keep_setting(&self, setting: &'static UserSetting, value: SettingValue) {
-        let (Some(keeper), messages) = (self.keeper.clone(), self.messages.clone()) else { return };
-        tokio::task::spawn_blocking(move || {
-            drop(messages.send(Message::SettingKept(setting, keeper.keep(setting.table, setting.key, value))));
-        });
+        let Some(keeper) = self.keeper.clone() else { return };
+        self.beside(move || Some(Message::SettingKept(setting, keeper.keep(setting.table, setting.key, value))));
     }
 
     fn read_figures(&self) {
-        let (Some(desk), messages) = (self.desk.clone(), self.messages.clone()) else { return };
-        tokio::task::spawn_blocking(move || drop(messages.send(Message::Figures(Box::new(desk.figures())))));
+        let Some(desk) = self.desk.clone() else { return };
+        self.beside(move || Some(Message::Figures(Box::new(desk.figures()))));
     }
 
     /// The desk's orders are on the disk, and a change of them is not given up.
     fn match_orders(&self, asked: Vec<(Alert, Vec<Alert>)>, change: Option<MatchChange>) {
-        let (desk, messages) = (self.desk.clone(), self.messages.clone());
-        // The loop may have ended meanwhile.
-        tokio::task::spawn_blocking(move || drop(messages.send(match_orders(desk.as_ref(), asked, change))));
+        let desk = self.desk.clone();
+        self.beside(move || Some(match_orders(desk.as_ref(), asked, change)));
     }
 
     fn open_desk(&self) {
-        let (Some(address), opened, messages) = (self.address.clone(), Arc::clone(&self.opened), self.messages.clone())
-        else {
-            return;
-        };
-        tokio::task::spawn_blocking(move || {
+        let (Some(address), opened) = (self.address.clone(), Arc::clone(&self.opened)) else { return };
+        self.beside(move || {
             let answer = address.open().map_err(|error| error.to_string()).map(|(desk, left)| {
                 let session = desk.journal().map(Journal::session).unwrap_or_default();
                 *opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(desk);
                 (session, left)
             });
-            drop(messages.send(Message::DeskOpened(answer)));
+            Some(Message::DeskOpened(answer))
         });
     }
 
@@ -320,13 +296,9 @@ impl Runner {
         }
     }
 
-    fn read_journal(&mut self) {
+    fn read_journal(&self) {
         let Some(journal) = self.desk.as_ref().and_then(Desk::journal).cloned() else { return };
-        let messages = self.messages.clone();
-        self.tasks.spawn_blocking(move || {
-            let read = journal.read().map_err(|error| error.to_string());
-            drop(messages.send(Message::JournalRead(read)));
-        });
+        self.beside(move || Some(Message::JournalRead(journal.read().map_err(|error| error.to_string()))));
     }
 
     /// Tells when all that is to be kept by now is on the desk.

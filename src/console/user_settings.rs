@@ -46,10 +46,10 @@ pub const USER_SETTINGS: &[UserSetting] = &[
             (Word("high-contrast"), "the strongest contrast"),
             (Word("ansi"), "the terminal's 16 colours, on its black"),
         ],
-        current: |preferences| Word(theme_word(preferences.theme)),
+        current: |preferences| Word(preferences.theme.map_or("auto", ThemeName::as_str)),
         apply: |preferences, value| {
             if let Word(word) = value {
-                preferences.theme = THEMES.iter().find(|(_, known)| *known == word).map(|(name, _)| *name);
+                preferences.theme = word.parse().ok();
             }
         },
     },
@@ -140,18 +140,6 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         },
     },
 ];
-
-/// Themes that are settings, and their words.
-const THEMES: [(ThemeName, &str); 4] = [
-    (ThemeName::Dark, "dark"),
-    (ThemeName::Light, "light"),
-    (ThemeName::HighContrast, "high-contrast"),
-    (ThemeName::Ansi, "ansi"),
-];
-
-fn theme_word(theme: Option<ThemeName>) -> &'static str {
-    THEMES.iter().find(|(name, _)| Some(*name) == theme).map_or("auto", |(_, word)| word)
-}
 
 impl UserSetting {
     /// Returns the meaning of its value.

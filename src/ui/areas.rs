@@ -1,4 +1,4 @@
-//! Areas within areas, where ratatui's layout would say it in more words.
+//! Areas: those of a frame, and areas within areas where ratatui's layout would say it in more words.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -20,4 +20,27 @@ pub fn inset(area: Rect, left: u16, right: u16) -> Rect {
 /// Returns the rest of a line of an area from a column on; nothing below its last line.
 pub fn rest_of(area: Rect, (line, column): (u16, u16)) -> Rect {
     inset(area.rows().nth(line.into()).unwrap_or_default(), column, 0)
+}
+
+/// The smallest size in which one can work.
+pub const SMALLEST: (u16, u16) = (80, 24);
+
+/// The areas of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Areas {
+    /// The line at the top.
+    pub header: Rect,
+    /// The screen's own; below it one line is kept for notifications.
+    pub body: Rect,
+    /// The line at the bottom.
+    pub footer: Rect,
+}
+
+impl Areas {
+    /// The areas in so much room.
+    pub fn of(area: Rect) -> Self {
+        // A blank line is below the header, and the line of notifications above the footer.
+        let [header, _, body, _, footer] = stacked(area, [1, 1, FILL, 1, 1]);
+        Self { header, body, footer }
+    }
 }

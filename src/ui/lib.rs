@@ -28,4 +28,4 @@ pub mod widgets;
 
 pub use pen::Pen;
 pub use theme::Theme;
-pub use widgets::{click_targets::ClickTargets, text_input::TextInput};
+pub use widgets::{ClickTargets, text_input::TextInput};

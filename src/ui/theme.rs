@@ -4,8 +4,6 @@
 //! a panel and on the selected row.
 
 #[cfg(test)]
-mod palettes;
-#[cfg(test)]
 mod tests;
 
 use std::str::FromStr;

@@ -37,7 +37,7 @@ use super::{
 use crate::{
     api::{self, ApiOptions},
     config::{self, Settings, SimulatorSettings},
-    console::{NextConsole, Session, SessionInfo, rules_file::RulesFile, terminal_input::TerminalInput},
+    console::{NextConsole, Session, SessionInfo, setting::RulesFile, terminal_input::TerminalInput},
     desk::{Desk, DeskError},
     domain::{
         CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret, Timestamp,

@@ -15,7 +15,7 @@ use super::super::{
     target::{OPERATOR_KEY, credential_variable, names_credential},
 };
 use crate::{
-    console::profile_directory::{CredentialPlace, ListedProfile, ProfileDirectory},
+    console::setting::{CredentialPlace, ListedProfile, ProfileDirectory},
     desk::{DeskError, KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage, profiles::LOCAL},
     domain::{
         Environment,

@@ -15,7 +15,7 @@ use crate::{
     decisions::{PendingDecision, SendTiming},
     desk::Fate,
     domain::{Alert, ResolutionAttempt},
-    screens::queue::{columns::Column, signs::ListSign},
+    screens::queue::{ListSign, columns::Column},
     text::columns,
     times,
     ui::table::{self, DataTable},

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     AppContext, Effect, Order, Orders, Tone,
+    context::RunningExport,
     desk::{ExportFailure, ExportRequest, RecordFormat},
     dialog,
     domain::{AlertQuery, MAX_PAGE_SIZE, PageRequest, query},
-    exports::RunningExport,
     screens::queue::state::Queue,
     text::{count, counted, cut_path},
     ui::form::{Form, FormField},

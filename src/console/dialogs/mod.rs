@@ -24,7 +24,7 @@ pub mod unsent;
 pub mod views;
 
 use super::{
-    Action, AppContext, KeyContext, Keys, Order, Orders, dialog,
+    Action, AppContext, KeyContext, Order, Orders, dialog,
     screens::{ScreenName, Screens, queue::state::Queue},
 };
 
@@ -42,17 +42,13 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Find => find::open(queue),
         Action::Note => note_form::open(queue.current()?, cx),
         Action::Snooze => snooze_menu::open(queue, cx),
-        Action::Open if keys == Keys::Of(KeyContext::Queue) && queue.current().is_some() => case::open(queue, cx),
-        Action::CopyId if keys == Keys::Of(KeyContext::Queue) => {
-            queue.current().map(|alert| alert_menus::copy(alert, cx))?
-        }
+        Action::Open if keys == KeyContext::Queue && queue.current().is_some() => case::open(queue, cx),
+        Action::CopyId if keys == KeyContext::Queue => queue.current().map(|alert| alert_menus::copy(alert, cx))?,
         Action::OpenLink => queue.current().map(|alert| alert_menus::open_link(alert, cx))?,
         Action::Export => export::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
         Action::DeliveryFilter if webhooks.is_offered() => delivery_filter::open(webhooks, cx),
-        Action::Open if keys == Keys::Of(KeyContext::Settings) => {
-            settings_dialogs::open_setting(settings.setting()?, cx)
-        }
+        Action::Open if keys == KeyContext::Settings => settings_dialogs::open_setting(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Refund => answer_form::chosen(Choice::Refunded, queue, cx),

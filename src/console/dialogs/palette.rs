@@ -16,7 +16,7 @@ use crate::{
     Action, AppContext, Dialog, KeyContext, Message, NextConsole, Order, Orders, SessionInfo, TextInput, Theme, Tone,
     desk::BuiltIn,
     keymap::{Binding, Chord, Keymap},
-    screens::{ScreenName, queue::signs::ListSign},
+    screens::{ScreenName, queue::ListSign},
     text::{columns, cut, sanitize},
     ui::areas::rest_of,
     user_settings::{USER_SETTINGS, UserSetting},

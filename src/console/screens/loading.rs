@@ -1,15 +1,22 @@
-//! Data that screens load again and again: when that is due, since when it is stale, and what stands in the place of a
-//! list that there is nothing of to draw.
+//! Parts that several screens have: data that is loaded again and again and what stands in its place, a sheet of facts,
+//! and moves by the keys and the wheel.
 
 use chrono::Duration;
-use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+use crossterm::event::{Event, MouseEventKind};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 
 use crate::{
-    Action, DrawContext, Loadable, Reply,
+    Action, DrawContext, Loadable, Reply, Theme,
     domain::Timestamp,
     pen::put_lines,
     service::ServiceError,
-    text::{sanitize, wrap},
+    text::{columns, hanging, sanitize, wrap},
+    ui::table::moved,
 };
 
 /// The shortest time between two loads because of changes.
@@ -122,4 +129,73 @@ pub fn has_rows<T>(
     let Some((text, style)) = in_its_place(data, is_empty, words, draw) else { return true };
     put_lines(buffer, area, wrap(&text, area.width).into_iter().map(|line| (line, style)));
     false
+}
+
+/// The row that an action moves a cursor to among so many rows; `None` for an action that does not move.
+pub fn row_after(action: Action, at: usize, rows: usize, page: usize) -> Option<usize> {
+    let page = isize::try_from(page.max(2) - 1).unwrap_or(1);
+    let by = match action {
+        Action::Down => 1,
+        Action::Up => -1,
+        Action::PageDown => page,
+        Action::PageUp => -page,
+        Action::Top => isize::MIN,
+        Action::Bottom => isize::MAX,
+        _ => return None,
+    };
+    Some(moved(at, by, rows))
+}
+
+/// The way of the mouse's wheel: 1 for down, -1 for up.
+pub fn wheel(event: &Event) -> Option<i16> {
+    let Event::Mouse(mouse) = event else { return None };
+    match mouse.kind {
+        MouseEventKind::ScrollDown => Some(1),
+        MouseEventKind::ScrollUp => Some(-1),
+        _ => None,
+    }
+}
+
+/// Columns of the labels, at least.
+const LABEL: u16 = 14;
+
+/// The lines of a detail.
+pub struct FactSheet<'t> {
+    pub theme: &'t Theme,
+    pub width: u16,
+    pub lines: Vec<Line<'static>>,
+}
+
+impl<'t> FactSheet<'t> {
+    /// A sheet of so many columns, without lines yet.
+    pub fn new(theme: &'t Theme, width: u16) -> Self {
+        Self { theme, width, lines: Vec::new() }
+    }
+
+    /// Adds a text in as many lines as it takes.
+    pub fn say(&mut self, text: &str, style: Style) {
+        let lines = text.lines().flat_map(|line| wrap(&sanitize(line), self.width));
+        self.lines.extend(lines.map(|line| Line::styled(line, style)));
+    }
+
+    /// Adds a blank line.
+    pub fn gap(&mut self) {
+        self.lines.push(Line::default());
+    }
+
+    /// Adds a label and a text beside it; nothing where there is no text.
+    pub fn fact(&mut self, label: &str, text: &str, style: Style) {
+        if text.is_empty() {
+            return;
+        }
+        let beside = LABEL.max(columns(label) + 2);
+        let label = Span::styled(format!("{label:<width$}", width = usize::from(beside)), self.theme.quiet);
+        self.lines.extend(hanging(label, &sanitize(text), style, self.width));
+    }
+
+    /// Says that something is seen with an operator key alone.
+    pub fn absent(&mut self, what: &str) {
+        self.say(&format!("{what} are not available here."), self.theme.strong);
+        self.say("An avert engine shows them with an operator key: avert login --operator.", self.theme.plain);
+    }
 }

@@ -1,16 +1,13 @@
 //! The screens, which of them is shown, and which message is for which.
 
 pub mod activity;
-pub mod facts;
 pub mod insights;
 pub mod loading;
-pub mod moves;
 pub mod queue;
 pub mod settings;
 pub mod webhooks;
 
 use super::{Action, Message, Screen};
-
 use activity::state::ActivityScreen;
 use insights::state::InsightsScreen;
 use queue::state::Queue;

@@ -4,8 +4,7 @@ use avert::{
     console::{
         SessionInfo,
         app::DeskState,
-        effects::{Effect, Keep},
-        message::Message,
+        message::{Effect, Keep, Message},
     },
     desk::{AnswerDraft, Draft, JournalDecision, JournalEntry, JournalStep, LeftDecision, Leftovers, WholeJournal},
     domain::{

@@ -4,7 +4,7 @@
 use avert::{
     console::{
         app::DeskState,
-        effects::{Effect, Keep},
+        message::{Effect, Keep},
     },
     desk::{AnswerDraft, Draft},
     domain::{

@@ -1,7 +1,7 @@
 //! While another list is read, nothing is opened, copied or done with rows of the one before; and a range that ends
 //! with it is said.
 
-use avert::{console::effects::Effect, domain::time::Clock as _};
+use avert::{console::message::Effect, domain::time::Clock as _};
 use chrono::Duration;
 use rstest::rstest;
 

@@ -2,7 +2,7 @@
 //! decision again.
 
 use avert::{
-    console::{effects::Effect, message::Message},
+    console::message::{Effect, Message},
     desk::BuiltIn,
     domain::{
         Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Outcome, Resolution,

@@ -3,7 +3,7 @@
 
 use avert::{
     console::{
-        effects::{Effect, Keep},
+        message::{Effect, Keep},
         notices::{DesktopSequence, Notice, NoticeSettings},
     },
     desk::JournalStep,

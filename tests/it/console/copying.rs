@@ -1,7 +1,11 @@
 //! The copy menu, links, and the export of what is listed.
 
 use avert::{
-    console::{SessionInfo, app::DeskState, effects::Effect, message::Message},
+    console::{
+        SessionInfo,
+        app::DeskState,
+        message::{Effect, Message},
+    },
     desk::WholeJournal,
     domain::{Alert, AlertFilter, Dialect, LinkTemplates, time::Clock},
     service::ServiceError,

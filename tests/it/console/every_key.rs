@@ -8,7 +8,7 @@ use avert::{
         app::DeskState,
         keymap::{Action, Binding, KeyContext, Keymap},
         message::Message,
-        screens::queue::signs::ListSign,
+        screens::queue::ListSign,
     },
     desk::SavedView,
     domain::{Alert, AlertId, Environment, time::Clock},

@@ -10,8 +10,8 @@ use avert::{
     console::{
         Preferences, SessionInfo,
         app::{App, DeskState, Parts},
-        effects::Effect,
         event_loop::{End, Surface, drive},
+        message::Effect,
         runner::Runner,
         theme::{Theme, ThemeName},
     },

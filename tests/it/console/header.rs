@@ -40,12 +40,12 @@ fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
 }
 
 #[rstest]
-#[case(|_| Message::CountedAll(Err(busy())), "counts not read since 14:03")]
-#[case(|_| Message::AtRisk(Err(busy())), "counts not read since 14:03")]
-#[case(|id| Message::Alert(id, Err(busy())), "the alert not read since 14:03")]
-#[case(|id| Message::Deliveries(id, Err(busy())), "webhooks not read since 14:03")]
-#[case(|id| Message::SameCards(vec![(id, Err(busy()))]), "duplicates not read since 14:03")]
-#[case(|_| Message::Unfinished(Err(busy())), "open answers not read since 14:03")]
+#[case(|_| Message::CountedAll(Err(busy())), "failed, 14:03")]
+#[case(|_| Message::AtRisk(Err(busy())), "failed, 14:03")]
+#[case(|id| Message::Alert(id, Err(busy())), "failed, 14:03")]
+#[case(|id| Message::Deliveries(id, Err(busy())), "failed, 14:03")]
+#[case(|id| Message::SameCards(vec![(id, Err(busy()))]), "failed, 14:03")]
+#[case(|_| Message::Unfinished(Err(busy())), "failed, 14:03")]
 #[case(|_| Message::Changed(Err(busy())), "stale since 14:03")]
 #[case(|_| Message::Written(Err(busy())), "nothing can be recorded")]
 fn a_call_that_fails_changes_the_header_at_once_and_its_reason_is_told(
@@ -281,7 +281,7 @@ fn at_120_columns_the_place_of_a_local_desk_is_told_in_fewer_words_before_the_cl
 
 #[rstest]
 #[case::stale(|_| Message::Changed(Err(busy())), "▲ stale since 14:03")]
-#[case::a_part(|_| Message::Unfinished(Err(busy())), "▲ open answers not read")]
+#[case::a_part(|_| Message::Unfinished(Err(busy())), "failed, 14:03")]
 #[case::nothing_recorded(|_| Message::Written(Err(busy())), "▲ nothing can be recorded")]
 fn at_120_columns_trouble_takes_no_name_from_the_screens(#[case] answer: fn(AlertId) -> Message, #[case] words: &str) {
     for place in [

@@ -6,8 +6,7 @@ use avert::{
     console::{
         SessionInfo,
         app::DeskState,
-        effects::{Effect, Keep},
-        message::Message,
+        message::{Effect, Keep, Message},
         runner::Runner,
     },
     desk::{Desk, DeskAddress, JournalDecision, JournalStep, LeftDecision, Leftovers, SnoozedAlert},

@@ -2,7 +2,11 @@
 //! does not come to its end.
 
 use avert::{
-    console::{SessionInfo, effects::Effect, message::Message, perform::perform},
+    console::{
+        SessionInfo,
+        message::{Effect, Message},
+        perform::perform,
+    },
     desk::{
         JournalDecision, JournalEntry, JournalStep, WholeJournal,
         ledger::preflight::{KnownRefunds, Preflight, PreflightKind, PreflightResult, PreflightRetry},

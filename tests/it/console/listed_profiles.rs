@@ -3,9 +3,9 @@
 use avert::{
     console::{
         Message, NextConsole, SessionInfo,
-        effects::Effect,
-        profile_directory::{CredentialPlace, ListedProfile},
+        message::Effect,
         runner::Runner,
+        setting::{CredentialPlace, ListedProfile},
     },
     domain::{Environment, time::Clock as _},
 };
@@ -158,7 +158,7 @@ async fn where_this_user_has_no_profiles_it_says_so_and_loads_nothing() {
     let mut runner = Runner::new(rig.service.deployment(), None, records(), messages);
 
     runner.run(Effect::ListProfiles);
-    rig.update(told.try_recv().unwrap());
+    rig.update(told.recv().await.unwrap());
 
     let screen = rig.screen();
     assert!(screen.contains("Not available: no settings directory") && !screen.contains("Loading"), "{screen}");

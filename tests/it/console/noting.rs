@@ -4,8 +4,7 @@ use avert::{
     console::{
         SessionInfo,
         app::DeskState,
-        effects::{Effect, Keep},
-        message::{BegunText, Message},
+        message::{BegunText, Effect, Keep, Message},
         runner::Runner,
     },
     desk::{Desk, Note},

@@ -3,8 +3,7 @@
 use avert::{
     console::{
         NextConsole, SessionInfo,
-        effects::{Effect, Keep},
-        message::Message,
+        message::{Effect, Keep, Message},
     },
     domain::{Environment, time::Clock},
 };

@@ -4,7 +4,7 @@
 use avert::{
     console::{
         Message, Preferences,
-        effects::Effect,
+        message::Effect,
         setting::{SettingOverride, SettingValue},
         user_settings::USER_SETTINGS,
     },

@@ -2,7 +2,7 @@
 
 use avert::{
     console::{
-        effects::{Effect, Keep},
+        message::{Effect, Keep},
         perform::perform,
     },
     desk::{JournalDecision, JournalEntry, JournalStep, WholeJournal},

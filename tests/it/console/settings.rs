@@ -1,7 +1,10 @@
 //! The Settings screen: keys and clients are created, shown once, copied, revoked; nothing keeps a secret.
 
 use avert::{
-    console::{SessionInfo, effects::Effect, message::Message},
+    console::{
+        SessionInfo,
+        message::{Effect, Message},
+    },
     domain::{CredentialKind, KeyScope, Secret, time::Clock},
     service::ServiceError,
 };

@@ -2,7 +2,7 @@
 
 use avert::{
     console::{
-        effects::{Effect, Keep},
+        message::{Effect, Keep},
         screens::queue::columns::Column,
     },
     domain::{AlertStatus, SortField, SortOrder, time::Clock},

@@ -1,26 +1,22 @@
 //! The Activity screen: what is left to do, what happened, and the notes on alerts.
 
-pub mod acts;
-pub mod detail;
 pub mod draw;
 pub mod proof;
 pub mod rows;
 pub mod state;
-pub mod views;
 
 use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen,
+    Action, AppContext, KeyContext, Message, Order, Orders, Screen,
     dialog::run,
     domain::Timestamp,
     idle::{NONE_PARKED, NOTHING_LISTED, unless},
-    screens::moves::{row_after, wheel},
+    screens::loading::{row_after, wheel},
 };
-
+use rows::ActivityView;
 use state::{ActivityScreen, ActivityTarget};
-use views::ActivityView;
 
 /// Lines that a notch of the wheel scrolls the detail.
 const WHEEL: i16 = 3;
@@ -30,7 +26,7 @@ impl Screen for ActivityScreen {
         match message {
             Message::Tick => return run(self.run_due(cx)),
             Message::Shown => {
-                if !views::needs_you(cx).is_empty() {
+                if !rows::needs_you(cx).is_empty() {
                     self.show(ActivityView::ToDo, cx.now);
                 }
                 self.refresh(cx.now);
@@ -47,8 +43,8 @@ impl Screen for ActivityScreen {
         draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Activity)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Activity
     }
 
     fn next_due(&self) -> Option<Timestamp> {
@@ -58,7 +54,7 @@ impl Screen for ActivityScreen {
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
             Action::CopyId | Action::Open | Action::Reopen | Action::Dismiss => match self.chosen(cx) {
-                Some(chosen) => acts::why_idle(&chosen, action, cx),
+                Some(chosen) => rows::why_idle(&chosen, action, cx),
                 None => Some(NOTHING_LISTED),
             },
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
@@ -106,7 +102,7 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Open | Action::Reopen | Action::Dismiss | Action::CopyId => {
             screen.hold(cx);
             let Some(chosen) = screen.chosen(cx) else { return Vec::new() };
-            return acts::act(&chosen, action, cx);
+            return rows::act(&chosen, action, cx);
         }
         _ => {}
     }

@@ -1,18 +1,20 @@
-//! The rows of the Activity screen: the items that a row can be about, and what each says.
+//! The rows of the Activity screen: the tabs and the items that each holds, what each says, and what is done with it.
 
 use std::borrow::Cow;
 
+use super::proof::{RowTone, can_be_made_again, is_overtaken_refund, live, result_of, standing_of};
 use crate::{
-    AppContext,
+    Action, AppContext, Effect, Message, Order, Orders,
     answer_drafts::AnswerDraftList,
     decisions::alert_of,
-    desk::{AnswerDraft, DecisionRecord, JournalAlert, Note, NotificationRecord},
+    desk::{AnswerDraft, AnswerStep, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
+    dialogs::alert_menus,
     domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
+    idle::{OTHER_PLACE, READ_ONLY, unless},
+    journal_feed::CALLS_FOR,
     text::sanitize,
-    unfinished::{in_words, said_in_words},
+    unfinished::{Stage, in_words, said_in_words},
 };
-
-use super::proof::{RowTone, result_of, standing_of};
 
 /// An item that a row is about.
 #[derive(Debug, Clone, Copy)]
@@ -173,4 +175,209 @@ pub fn name_of(alert: &JournalAlert) -> String {
     let card = if alert.card_last_four.is_empty() { String::new() } else { format!(" ··{}", alert.card_last_four) };
     let id = alert.order.as_deref().filter(|order| !order.is_empty()).unwrap_or(&alert.provider_id);
     sanitize(&format!("{}{card} {id}", alert.provider)).into_owned()
+}
+
+/// Action of the audit log's entries about ingested alerts.
+const INGESTED: &str = "alerts.taken_in";
+
+/// A tab of the Activity screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ActivityView {
+    /// Answers that are not recorded or unconfirmed, and drafts.
+    #[default]
+    ToDo,
+    /// All that happened: answers, messages, and the service's audit log.
+    History,
+    /// The notes on alerts.
+    Notes,
+}
+
+impl ActivityView {
+    /// Every tab, in the order of the screen, with its name.
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::ToDo, "To do"), (Self::History, "History"), (Self::Notes, "Notes")];
+
+    /// Returns the tab so many further on, round and round.
+    pub fn step(self, by: usize) -> Self {
+        let at = Self::ALL.iter().position(|(view, _)| *view == self).unwrap_or(0);
+        Self::ALL[(at + by) % Self::ALL.len()].0
+    }
+}
+
+/// Returns the items of a tab, the newest first.
+pub fn items<'a>(view: ActivityView, audit: &'a [AuditEntry], cx: &'a AppContext) -> Vec<ActivityItem<'a>> {
+    let mut items: Vec<ActivityItem<'a>> = match view {
+        ActivityView::ToDo => {
+            // A draft for an alert that has an answer here is the text of that one.
+            let has_answer = |alert: &AlertId| {
+                cx.journal.history().latest_on(*alert).is_some_and(|record| record.fate() != Fate::Undone)
+            };
+            let drafts = cx.answer_drafts.all().iter().rev().filter(|draft| !draft.alerts.iter().any(has_answer));
+            let drafts = drafts.map(ActivityItem::Draft);
+            needs_you(cx).into_iter().rev().chain(drafts).collect()
+        }
+        ActivityView::History => {
+            // What is ingested is no news: the Queue shows it.
+            let audit = audit.iter().filter(|entry| entry.action != INGESTED && !repeats_answer(entry, cx));
+            let audit = audit.map(ActivityItem::Audit);
+            answers(cx).map(ActivityItem::Decision).chain(messages(cx)).chain(audit).collect()
+        }
+        ActivityView::Notes => cx.notes.all().map(ActivityItem::Noted).collect(),
+    };
+    // Of those that were given together the first one stays first.
+    items.sort_by_key(|item| std::cmp::Reverse(item.at()));
+    items
+}
+
+/// The answers that were given here.
+fn answers(cx: &AppContext) -> impl Iterator<Item = &DecisionRecord> {
+    cx.journal.history().records().iter().filter(|record| cx.journal.is_of_here(&record.place))
+}
+
+/// The messages of consoles here, but for those that an answer's own row says.
+fn messages(cx: &AppContext) -> impl Iterator<Item = ActivityItem<'_>> {
+    let history = cx.journal.history();
+    let repeats = |told: &NotificationRecord| told.decision.as_ref().is_some_and(|key| history.record(key).is_some());
+    let here = history.notifications().iter().filter(|told| cx.journal.is_of_here(&told.place));
+    here.filter(move |told| !repeats(told)).map(ActivityItem::Told)
+}
+
+/// Returns true where the audit log tells of an answer that was given here.
+fn repeats_answer(entry: &AuditEntry, cx: &AppContext) -> bool {
+    let alert = ActivityItem::Audit(entry).alert();
+    entry.action == "alert.resolved" && alert.is_some_and(|alert| cx.journal.history().on(alert).next().is_some())
+}
+
+/// Returns what somebody has to see to: answers of this desk, and those that the engine has not finished.
+pub fn needs_you(cx: &AppContext) -> Vec<ActivityItem<'_>> {
+    let records = cx.journal.history().records().iter().rev();
+    let young = records.take_while(|record| live(record, cx).is_some() || cx.now - record.made_at < CALLS_FOR);
+    let own: Vec<&DecisionRecord> = young.filter(|record| calls(record, cx)).collect();
+    let told = |attempt: &&ResolutionAttempt| own.iter().any(|record| record.said.alert.id == attempt.alert);
+    let open = |attempt: &&ResolutionAttempt| match Stage::of(attempt) {
+        Stage::Sending => false,
+        Stage::Unknown | Stage::Parked => !told(attempt),
+    };
+    let attempts: Vec<_> = cx.unfinished.all().filter(open).map(ActivityItem::Attempt).collect();
+    own.into_iter().map(ActivityItem::Decision).chain(attempts).collect()
+}
+
+/// Returns true where an answer certainly failed and calls for somebody still.
+pub fn calls_as_failed(record: &DecisionRecord, cx: &AppContext) -> bool {
+    calls(record, cx) && record.fate() == Fate::NotRecorded
+}
+
+fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
+    if let Some(decision) = live(record, cx) {
+        return decision.is_waiting() || matches!(decision.fate, Fate::NotRecorded | Fate::Unconfirmed);
+    }
+    let is_open = || {
+        let is_last = record.place == cx.journal.place() && !cx.journal.history().is_superseded(record);
+        is_last && is_overtaken_refund(record)
+    };
+    cx.journal.is_failed(record) || !record.dismissed && is_open()
+}
+
+/// The item under a cursor, on its own.
+#[derive(Debug, Clone)]
+pub struct ChosenItem {
+    pub alert: Option<AlertId>,
+    /// The answer, where it is one of this desk.
+    record: Option<DecisionRecord>,
+    is_attempt: bool,
+    draft: Option<AnswerDraft>,
+}
+
+impl From<&ActivityItem<'_>> for ChosenItem {
+    fn from(item: &ActivityItem<'_>) -> Self {
+        Self {
+            alert: item.alert(),
+            record: item.record().cloned(),
+            is_attempt: matches!(item, ActivityItem::Attempt(_)),
+            draft: if let ActivityItem::Draft(draft) = item { Some((*draft).clone()) } else { None },
+        }
+    }
+}
+
+/// Reason for which an action means nothing for a row.
+pub fn why_idle(chosen: &ChosenItem, action: Action, cx: &AppContext) -> Option<&'static str> {
+    let record = chosen.record.as_ref();
+    match action {
+        Action::Open | Action::CopyId => unless(chosen.alert.is_some(), "this is not about one alert"),
+        Action::Reopen if cx.place.read_only => Some(READ_ONLY),
+        Action::Reopen => {
+            let is_open = record.is_some_and(|record| can_be_made_again(record, cx) || is_unconfirmed(record, cx));
+            unless(chosen.is_attempt || chosen.draft.is_some() || is_open, "nothing here can be retried")
+        }
+        Action::Dismiss => {
+            let can_be = record.is_some_and(|record| can_be_dismissed(record, cx));
+            unless(chosen.draft.is_some() || can_be, "nothing here can be dismissed")
+        }
+        _ => Some(OTHER_PLACE),
+    }
+}
+
+/// Does an action with a row.
+pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Orders {
+    if why_idle(chosen, action, cx).is_some() {
+        return Vec::new();
+    }
+    if let Some(draft) = &chosen.draft {
+        match action {
+            Action::Reopen => return go_on(draft),
+            Action::Dismiss => return cx.answer_drafts.drop(draft.id).map(Order::from).into_iter().collect(),
+            _ => {}
+        }
+    }
+    match (action, chosen.alert, &chosen.record) {
+        (Action::Open, Some(alert), _) => vec![Message::OpenCase(alert).into()],
+        (Action::CopyId, Some(alert), _) => alert_menus::read(alert),
+        (Action::Reopen, _, Some(decision)) if can_be_made_again(decision, cx) => {
+            vec![Message::Reopen(Box::new(decision.said.clone())).into()]
+        }
+        (Action::Reopen, ..) => look_again(cx),
+        (Action::Dismiss, _, Some(decision)) => dismiss(decision, cx),
+        _ => Vec::new(),
+    }
+}
+
+/// Goes where a draft is gone on with: its text stands in the form that its answer opens.
+fn go_on(draft: &AnswerDraft) -> Orders {
+    match draft.alerts.as_slice() {
+        [] => Vec::new(),
+        [alert] if !draft.case => vec![Message::Seek(*alert).into()],
+        [first, ..] if draft.case => vec![Message::OpenCase(*first).into()],
+        alerts => vec![Order::Act(Action::ShowQueue), Effect::ReadAlerts(alerts.to_vec(), draft.id).into()],
+    }
+}
+
+/// Looks at once at what is unconfirmed; it is never sent again.
+fn look_again(cx: &mut AppContext) -> Orders {
+    cx.decisions.poll_now(cx.now);
+    cx.unfinished.changed(cx.now);
+    cx.hint("Checking again. It is not sent twice.");
+    Vec::new()
+}
+
+fn is_unconfirmed(record: &DecisionRecord, cx: &AppContext) -> bool {
+    live(record, cx).map_or_else(|| record.fate().may_have_arrived(), |decision| decision.fate == Fate::Unconfirmed)
+}
+
+/// Returns true where somebody can dismiss it, or take that back.
+fn can_be_dismissed(record: &DecisionRecord, cx: &AppContext) -> bool {
+    let is_over = live(record, cx).is_none_or(|pending| pending.fate == Fate::NotRecorded);
+    (record.fate() == Fate::NotRecorded || is_overtaken_refund(record)) && is_over
+}
+
+/// Dismisses it; dismissed again that is taken back.
+fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
+    cx.decisions.dismiss(decision.said.alert.id);
+    if !decision.dismissed {
+        cx.hint(format!("Dismissed. In History {} takes that back.", cx.key(Action::Dismiss)));
+    }
+    let dismissed = JournalStep::Dismissed { decision: decision.key.clone(), taken_back: decision.dismissed };
+    // It may be known here alone that it did not leave.
+    let read =
+        (*decision.step() == AnswerStep::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
+    read.into_iter().chain([dismissed]).map(|step| cx.record(step).into()).collect()
 }

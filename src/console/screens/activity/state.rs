@@ -4,11 +4,7 @@ use std::cell::Cell;
 
 use chrono::Duration;
 
-use super::{
-    acts::ChosenItem,
-    rows::ActivityItem,
-    views::{ActivityView, items},
-};
+use super::rows::{ActivityItem, ActivityView, ChosenItem, items};
 use crate::{
     AppContext, ClickTargets, Effect,
     domain::{AlertId, AuditEntry, Timestamp},

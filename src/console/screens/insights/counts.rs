@@ -1,5 +1,5 @@
-//! The counts on the Insights screen: how alerts were answered on each of the last seven days, and by network what
-//! waits, was answered and missed of its types.
+//! The counts on the Insights screen: how alerts were answered on each of the last seven days, by network, and how near
+//! this month's bring a merchant to the thresholds of schemes.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,16 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::parts::{InsightsView, heading, limited};
+use super::parts::{InsightsView, bar, heading, limited, said};
 use crate::{
-    domain::{DayCount, KindCount},
+    desk::SalesCount,
+    domain::{
+        CardScheme, DayCount, KindCount, SalesMonth,
+        monitoring::{PROGRAMMES, Programme, ProgrammeReading},
+    },
     text::{count, cut, sanitize},
     times,
+    ui::table::{DataTable, TableColumn},
 };
 
 /// The days that are told.
@@ -112,6 +117,117 @@ fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
         // No limit was set that it could be below.
         Span::styled(format!("{words:>9}"), style),
     ])
+}
+
+/// Cells of a gauge.
+const GAUGE: u16 = 12;
+
+/// From so many thousandths on it is near.
+const NEAR: u64 = 750;
+
+/// Each programme with its gauge, and where the numbers come from.
+pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let month = SalesMonth::of(view.draw.now);
+    let mut lines = vec![heading(view, "SCHEME THRESHOLDS", &format!("{}, all alerts", month.words()))];
+    if !view.found.knows_monitored {
+        lines.extend(said(view, "Not available here.", width));
+        return lines;
+    }
+    let measured = PROGRAMMES.into_iter().filter_map(|programme| Some((programme, sales_of(view, programme, month)?)));
+    let (mut readings, mut without) = (Vec::new(), Vec::new());
+    for (programme, sales) in measured {
+        match ProgrammeReading::of(programme, &view.found.insights.monitored, sales.count) {
+            Some(reading) => readings.push(reading),
+            None => without.push(format!("{}: no sales, so no ratio.", programme.name)),
+        }
+    }
+    lines.extend(gauges(view, &readings, width));
+    lines.extend(without.iter().flat_map(|words| said(view, words, width)));
+    for scheme in CardScheme::ALL {
+        lines.extend(said(view, &sales_words(view, scheme, month), width));
+    }
+    let counted = "This month's alerts not refunded or expired, and Visa fraud reports. Chargebacks without an \
+        alert are not included.";
+    lines.extend(said(view, counted, width));
+    lines
+}
+
+/// The sales that a programme is measured by.
+fn sales_of<'a>(view: &'a InsightsView<'_>, programme: Programme, month: SalesMonth) -> Option<&'a SalesCount> {
+    let wanted = programme.sales_month(month);
+    view.figures.sales.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
+}
+
+/// The ratio that was reached: rounded up it may read as the bound, which it has not reached.
+fn ratio_words(reading: &ProgrammeReading) -> String {
+    let bound = reading.programme.ratio;
+    let is_below = reading.ratio() >= bound && !reading.reaches_ratio();
+    if is_below { format!("<{}", percent(bound)) } else { percent(reading.ratio()) }
+}
+
+/// `1.50 %`
+fn percent(hundredths: u64) -> String {
+    format!("{}.{:02} %", count(hundredths / 100), hundredths % 100)
+}
+
+/// A line for each programme: ratio, number and a gauge of the one that is further from its bound, which decides.
+fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) -> Vec<Line<'static>> {
+    let theme = view.draw.theme;
+    let value = |words: String, reading: &ProgrammeReading, decides: bool, is_passed: bool| {
+        let style = match (decides, is_passed) {
+            (true, _) if reading.applies() => theme.danger,
+            (true, _) => theme.strong,
+            (false, true) => theme.warning,
+            (false, false) => theme.quiet,
+        };
+        Span::styled(words, style)
+    };
+    let ratio = |reading: &ProgrammeReading, _| {
+        value(ratio_words(reading), reading, !reading.is_led_by_number(), reading.reaches_ratio())
+    };
+    let number = |reading: &ProgrammeReading, _| {
+        value(count(reading.items), reading, reading.is_led_by_number(), reading.reaches_number())
+    };
+    let gauge = |reading: &ProgrammeReading, cells: u16| {
+        let other = if reading.is_led_by_number() { reading.reaches_ratio() } else { reading.reaches_number() };
+        let style = match reading.reached() {
+            1_000.. => theme.fill_now,
+            NEAR.. => theme.fill_soon,
+            _ if other => theme.fill_soon,
+            _ => theme.ok,
+        };
+        // One that is read aloud tells the numbers alone.
+        let cells = if view.plain { 0 } else { cells.min(GAUGE) };
+        Span::styled(bar(reading.reached().min(1_000), 1_000, cells), style)
+    };
+    let of = |bound: String| Span::styled(format!("of {bound}"), theme.quiet);
+    let columns = vec![
+        TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.name, theme.plain)),
+        TableColumn::new("", ratio).right().gap(1),
+        TableColumn::new("", |reading: &ProgrammeReading, _| of(percent(reading.programme.ratio))),
+        TableColumn::new("", number).right().gap(1),
+        TableColumn::new("", |reading: &ProgrammeReading, _| of(count(reading.programme.number))),
+        TableColumn::new("", gauge).reserve(if view.plain { 0 } else { GAUGE }).rank(1),
+        TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.about, theme.quiet))
+            .rank(2),
+    ];
+    let table = DataTable::of(columns, readings, width);
+    readings.iter().map(|reading| table.line(reading)).collect()
+}
+
+/// Which sales are measured by, or what to enter.
+fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -> String {
+    let Some(programme) = PROGRAMMES.into_iter().find(|programme| programme.scheme == scheme) else {
+        return String::new();
+    };
+    let wanted = programme.sales_month(month).words();
+    match sales_of(view, programme, month) {
+        Some(sales) => {
+            let entered = view.draw.times.day(sales.entered_at);
+            format!("{} sales of {wanted}: {}, entered {entered}.", scheme.name(), count(sales.count))
+        }
+        None => format!("{}: no sales of {wanted}. Enter them: avert sales set", scheme.name()),
+    }
 }
 
 #[cfg(test)]

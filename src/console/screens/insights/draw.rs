@@ -10,10 +10,9 @@ use ratatui::{
 };
 
 use super::{
-    counts::{answered, networks},
+    counts::{self, answered, networks},
     lapses::{self, Hour},
     parts::{self, InsightsView},
-    programmes,
     state::InsightsScreen,
 };
 use crate::{
@@ -91,7 +90,7 @@ fn columns_of(view: &InsightsView<'_>, width: u16) -> (u16, Vec<Vec<Line<'static
     let second = [
         parts::response_times(view, width),
         networks(view, width),
-        programmes::measured(view, width),
+        counts::measured(view, width),
         parts::unknown(view, width),
     ];
     if is_wide {

@@ -5,20 +5,18 @@ pub mod counts;
 pub mod draw;
 pub mod lapses;
 pub mod parts;
-pub mod programmes;
 pub mod state;
 
 use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen,
+    Action, AppContext, KeyContext, Message, Order, Orders, Screen,
     dialog::run,
     domain::{CalendarHour, Timestamp},
     idle::{NO_ALERT, unless},
-    screens::moves::{row_after, wheel},
+    screens::loading::{row_after, wheel},
 };
-
 use lapses::Hour;
 use parts::InsightsView;
 use state::InsightsScreen;
@@ -44,8 +42,8 @@ impl Screen for InsightsScreen {
         draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Insights)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Insights
     }
 
     fn next_due(&self) -> Option<Timestamp> {

@@ -2,8 +2,6 @@
 //! sections.
 
 mod answer;
-mod order;
-mod warning;
 
 use std::borrow::Cow;
 

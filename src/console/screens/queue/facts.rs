@@ -1,11 +1,14 @@
-//! What the detail knows beyond the alert itself: its webhooks, its order, other alerts on the same payment, and the
-//! warnings that follow.
+//! Facts beyond the alerts of the list: webhooks, orders and other alerts on the payment of the cursor's, what orders
+//! say of the rows in sight, a cache of searches for duplicates, and the warnings that follow.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::Duration;
 
 use crate::{
     AppContext, Effect, Loadable, Reply, Tone,
-    domain::{Alert, AlertId, AlertQuery, Delivery, Timestamp, advice::AdviceBasis, duplicate},
-    message::OrdersFound,
-    order_matches::MatchChange,
+    domain::{Alert, AlertId, AlertQuery, Delivery, OrderAdvice, Timestamp, advice::AdviceBasis, duplicate},
+    message::{MatchChange, OrdersFound},
     service::ServiceError,
 };
 
@@ -151,6 +154,200 @@ pub fn warnings<'a>(alert: &'a Alert, duplicates: &'a [Alert]) -> Vec<Warning<'a
         warnings.push(Warning::Notice);
     }
     warnings
+}
+
+/// So long what the orders said stands; another program may bring in others.
+const STANDS: Duration = Duration::minutes(1);
+
+/// The alerts that orders were asked about, and those whose money went back before.
+#[derive(Debug, Default)]
+pub struct RowOrders {
+    asked: HashSet<AlertId>,
+    asked_since: Option<Timestamp>,
+    refunded: HashSet<AlertId>,
+    /// The same by the orders of others on the payment, as the detail found it.
+    by_others: HashSet<AlertId>,
+}
+
+impl RowOrders {
+    /// Returns true where an alert's money went back before it came, as far as is known.
+    pub fn says_refunded(&self, id: AlertId) -> bool {
+        self.refunded.contains(&id) || self.by_others.contains(&id)
+    }
+
+    /// Of these alerts those that are to be asked about now; they count as asked.
+    pub fn to_ask<'a>(&mut self, alerts: impl Iterator<Item = &'a Alert>, now: Timestamp) -> Vec<Alert> {
+        if self.asked_since.is_none_or(|since| now - since >= STANDS || now < since) {
+            self.asked.clear();
+            self.asked_since = Some(now);
+        }
+        alerts.filter(|alert| alert.outcome.is_none() && self.asked.insert(alert.id)).cloned().collect()
+    }
+
+    /// Takes in what the orders said of an alert, those of others on its payment included where they were asked: it is
+    /// found anew with every change of what matches.
+    pub fn take(&mut self, id: AlertId, advice: Option<OrderAdvice>, with_others: bool) {
+        self.refunded.remove(&id);
+        let known = if with_others { &mut self.by_others } else { &mut self.refunded };
+        if advice.is_some_and(|advice| advice.was_refunded_before()) {
+            known.insert(id);
+        } else {
+            known.remove(&id);
+        }
+    }
+}
+
+/// Most searches that are kept: each may hold a page of alerts.
+const MOST: usize = 50;
+
+/// The searches that were answered, by what was searched for.
+#[derive(Debug, Default)]
+pub struct Searched {
+    answers: HashMap<String, (Timestamp, Vec<Alert>)>,
+}
+
+impl Searched {
+    /// When a search was answered and what it found, where that is no older than it may be.
+    pub fn fresh(&self, query: &AlertQuery, lasts: Duration, now: Timestamp) -> Option<&(Timestamp, Vec<Alert>)> {
+        let answer = self.answers.get(query.filter.q.as_deref()?)?;
+        (answer.0 <= now && now - answer.0 < lasts).then_some(answer)
+    }
+
+    /// Keeps what a search found; the oldest gives way.
+    pub fn keep(&mut self, query: &AlertQuery, found: Vec<Alert>, now: Timestamp) {
+        let Some(searched) = query.filter.q.clone() else { return };
+        if self.answers.len() >= MOST && !self.answers.contains_key(&searched) {
+            let oldest = self.answers.iter().min_by_key(|(_, (at, _))| *at).map(|(searched, _)| searched.clone());
+            oldest.and_then(|oldest| self.answers.remove(&oldest));
+        }
+        self.answers.insert(searched, (now, found));
+    }
+
+    /// Takes in what an alert looks like now.
+    pub fn replace(&mut self, alert: &Alert) {
+        let all = self.answers.values_mut().flat_map(|(_, found)| found);
+        for known in all.filter(|known| known.id == alert.id) {
+            known.clone_from(alert);
+        }
+    }
+}
+
+#[cfg(test)]
+mod row_orders_tests {
+    use super::*;
+    use crate::domain::duplicate::RefundTime;
+    use crate::domain::resolution::{Decision, InvalidReason};
+    use crate::domain::time::from_iso;
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn refunded() -> OrderAdvice {
+        OrderAdvice {
+            decision: Decision::Invalid(InvalidReason::PreviouslyRefunded),
+            why: "refunded before the alert",
+            refund: Some(RefundTime::Before),
+            refunded_at: None,
+            leaves_refund_open: false,
+            only_warns: false,
+        }
+    }
+
+    #[test]
+    fn an_alert_is_asked_about_once_a_minute_and_an_answered_one_never() {
+        let mut orders = RowOrders::default();
+        let open = Alert::sample();
+        let answered =
+            Alert { outcome: Some(crate::domain::Outcome::sample(open.id)), id: AlertId::generate(), ..open.clone() };
+        let mut asked =
+            |seconds| orders.to_ask([&open, &answered].into_iter(), now() + Duration::seconds(seconds)).len();
+
+        assert_eq!([asked(0), asked(59), asked(60)], [1, 0, 1]);
+    }
+
+    #[test]
+    fn what_the_order_says_is_known_until_it_says_otherwise() {
+        let (mut orders, id) = (RowOrders::default(), AlertId::generate());
+        let mut told = |answer| {
+            orders.take(id, answer, false);
+            orders.says_refunded(id)
+        };
+
+        assert_eq!([told(Some(refunded())), told(None)], [true, false]);
+    }
+
+    #[test]
+    fn an_order_that_was_taken_off_says_nothing_any_more() {
+        let (mut orders, id) = (RowOrders::default(), AlertId::generate());
+        orders.take(id, Some(refunded()), false);
+
+        orders.take(id, None, true);
+
+        assert!(!orders.says_refunded(id));
+    }
+}
+
+#[cfg(test)]
+mod searched_tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertId, Outcome, duplicate};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn on_card(digits: usize) -> (Alert, AlertQuery) {
+        let alert = Alert { id: AlertId::generate(), card_last_four: format!("{digits:04}"), ..Alert::sample() };
+        let query = duplicate::query(&alert).unwrap();
+        (alert, query)
+    }
+
+    #[test]
+    fn a_search_is_good_for_every_alert_on_the_card_and_for_so_long() {
+        let mut searched = Searched::default();
+        let ((alert, query), (_, other)) = (on_card(4242), on_card(1111));
+        searched.keep(&query, vec![alert.clone()], now());
+
+        assert_eq!(
+            searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(29)),
+            Some(&(now(), vec![alert]))
+        );
+        assert_eq!(searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(30)), None);
+        assert_eq!(
+            searched.fresh(&query, Duration::seconds(30), now() - Duration::seconds(1)),
+            None,
+            "the clock was set back"
+        );
+        assert_eq!(searched.fresh(&other, Duration::seconds(30), now()), None);
+    }
+
+    #[test]
+    fn the_oldest_search_gives_way_to_the_fifty_first() {
+        let mut searched = Searched::default();
+        for number in 0..=MOST {
+            searched.keep(&on_card(number).1, Vec::new(), now() + Duration::seconds(number as i64));
+        }
+
+        let kept = (0..=MOST).filter(|number| {
+            searched.fresh(&on_card(*number).1, Duration::hours(1), now() + Duration::minutes(2)).is_some()
+        });
+
+        assert_eq!(kept.collect::<Vec<_>>(), (1..=MOST).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_alert_that_was_answered_meanwhile_is_kept_as_it_is_now() {
+        let mut searched = Searched::default();
+        let (alert, query) = on_card(4242);
+        searched.keep(&query, vec![alert.clone()], now());
+        let answered = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert };
+
+        searched.replace(&answered);
+
+        assert_eq!(searched.fresh(&query, Duration::seconds(1), now()), Some(&(now(), vec![answered])));
+    }
 }
 
 #[cfg(test)]

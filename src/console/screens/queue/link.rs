@@ -1,5 +1,5 @@
-//! The link to the service: when it was heard of last, since when it does not answer, and what of the screen could not
-//! be read.
+//! The link to the service: when it was heard of last, since when it does not answer, and how often a list is read
+//! again where nobody tells of changes.
 
 use std::time::Duration as Wait;
 
@@ -16,41 +16,6 @@ const RETRIES: [u64; 5] = [1, 2, 5, 10, 30];
 /// So long after an answer was due it is late.
 pub const LATE: Duration = Duration::seconds(30);
 
-/// A part of what is shown that is asked for beside the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadPart {
-    /// How many alerts there are.
-    Counts,
-    /// The cursor's alert.
-    Alert,
-    Webhooks,
-    /// The other alerts on the payment.
-    Duplicates,
-    /// The decisions that the engine has not finished.
-    Decisions,
-    /// That something has changed.
-    Changes,
-}
-
-impl ReadPart {
-    /// In words, for "… not read".
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Counts => "counts",
-            Self::Alert => "the alert",
-            Self::Webhooks => "webhooks",
-            Self::Duplicates => "duplicates",
-            Self::Decisions => "open answers",
-            Self::Changes => "changes",
-        }
-    }
-
-    /// Returns true where it is of the alert under the cursor, and of no account once the cursor has moved.
-    const fn is_of_alert(self) -> bool {
-        matches!(self, Self::Alert | Self::Webhooks | Self::Duplicates)
-    }
-}
-
 /// A trouble: since when, and why.
 pub type Trouble = (Timestamp, ServiceError);
 
@@ -64,7 +29,6 @@ pub struct Link {
     /// When what is listed was read.
     pub read_at: Option<Timestamp>,
     heard_at: Option<Timestamp>,
-    missing: Vec<(ReadPart, Trouble)>,
     failures: usize,
     /// Since and until when the service wants to be left alone.
     left_alone: Option<(Timestamp, Timestamp)>,
@@ -117,27 +81,6 @@ impl Link {
         self.retry_due
     }
 
-    /// A part of what is shown came, or could not be read.
-    pub fn took_part<T>(&mut self, part: ReadPart, answer: &Result<T, ServiceError>, now: Timestamp) {
-        let since = self.missing.iter().find(|(known, _)| *known == part).map_or(now, |(_, (since, _))| *since);
-        self.missing.retain(|(known, _)| *known != part);
-        match answer {
-            // An answer of a service that works.
-            Ok(_) | Err(ServiceError::AlertNotFound(_)) => {}
-            Err(error) => self.missing.push((part, (since, error.clone()))),
-        }
-    }
-
-    /// The cursor has gone to another alert.
-    pub(super) fn left_alert(&mut self) {
-        self.missing.retain(|(part, _)| !part.is_of_alert());
-    }
-
-    /// The part that could not be read for longest.
-    pub fn missing(&self) -> Option<(ReadPart, &Trouble)> {
-        self.missing.iter().map(|(part, trouble)| (*part, trouble)).min_by_key(|(_, (since, _))| *since)
-    }
-
     /// When an answer is late that is asked for so often.
     pub(super) fn late_at(&self, every: Duration) -> Option<Timestamp> {
         self.heard_at.map(|at| at + every + LATE)
@@ -149,6 +92,112 @@ impl Link {
     }
 }
 
+/// The interval where nothing calls for another one, and none was chosen.
+const USUAL: Duration = Duration::seconds(15);
+
+/// The interval while a window closes in sight.
+const CLOSING: Duration = Duration::seconds(5);
+
+/// So long without a key or a click nobody is there.
+const IDLE_AFTER: Duration = Duration::minutes(10);
+
+/// So long after its last trouble the service is spared.
+const SPARED: Duration = Duration::minutes(5);
+
+/// The polling interval, and what it follows from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pace {
+    chosen: Option<Duration>,
+    touched_at: Option<Timestamp>,
+    trouble_at: Option<Timestamp>,
+}
+
+impl Pace {
+    /// Begins with a user there; `chosen` is the interval that they want.
+    pub fn new(chosen: Option<Duration>, now: Timestamp) -> Self {
+        Self { chosen, touched_at: Some(now), trouble_at: None }
+    }
+
+    /// Somebody is there.
+    pub fn touch(&mut self, now: Timestamp) {
+        self.touched_at = Some(now);
+    }
+
+    /// The service did not answer, or asked to be left alone.
+    pub fn had_trouble(&mut self, now: Timestamp) {
+        self.trouble_at = Some(now);
+    }
+
+    /// The interval now; `closing` where a window closes in sight.
+    pub fn every(&self, closing: bool, now: Timestamp) -> Duration {
+        let usual = self.chosen.unwrap_or(USUAL);
+        let within = |moment: Option<Timestamp>, span| moment.is_some_and(|moment| now - moment < span);
+        if within(self.trouble_at, SPARED) {
+            usual * 2
+        } else if closing {
+            usual.min(CLOSING)
+        } else if within(self.touched_at, IDLE_AFTER) {
+            usual
+        } else {
+            usual * 4
+        }
+    }
+}
+
+#[cfg(test)]
+mod pace_tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    #[rstest]
+    #[case::at_work(None, 0, false, 15)]
+    #[case::a_window_closes(None, 0, true, 5)]
+    #[case::nobody_there(None, 10, false, 60)]
+    #[case::nobody_there_and_a_window_closes(None, 10, true, 5)]
+    #[case::chosen(Some(40), 0, false, 40)]
+    #[case::chosen_and_a_window_closes(Some(40), 0, true, 5)]
+    #[case::chosen_shorter_than_any(Some(3), 0, true, 3)]
+    fn the_interval_follows_the_work(
+        #[case] chosen: Option<i64>,
+        #[case] minutes: i64,
+        #[case] closing: bool,
+        #[case] seconds: i64,
+    ) {
+        let start = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let pace = Pace::new(chosen.map(Duration::seconds), start);
+
+        assert_eq!(pace.every(closing, start + Duration::minutes(minutes)), Duration::seconds(seconds));
+    }
+
+    #[test]
+    fn whoever_touches_anything_is_there() {
+        let start = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut pace = Pace::new(None, start);
+
+        pace.touch(start + Duration::minutes(15));
+
+        assert_eq!(
+            [24, 25].map(|minutes| pace.every(false, start + Duration::minutes(minutes)).num_seconds()),
+            [15, 60]
+        );
+    }
+
+    #[test]
+    fn a_service_in_trouble_is_asked_half_as_often_for_five_minutes() {
+        let start = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut pace = Pace::new(None, start);
+
+        pace.had_trouble(start);
+
+        assert_eq!(
+            [0, 4, 5].map(|minutes| pace.every(true, start + Duration::minutes(minutes)).num_seconds()),
+            [30, 30, 5]
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,32 +205,6 @@ mod tests {
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
-    }
-
-    fn busy() -> ServiceError {
-        ServiceError::Unavailable("busy".to_owned())
-    }
-
-    #[test]
-    fn what_could_not_be_read_stays_with_its_first_moment_until_it_comes() {
-        let mut link = Link::default();
-        link.took_part::<()>(ReadPart::Counts, &Err(busy()), now());
-        link.took_part::<()>(ReadPart::Counts, &Err(busy()), now() + Duration::seconds(9));
-        link.heard(now() + Duration::seconds(9));
-
-        assert_eq!(link.missing(), Some((ReadPart::Counts, &(now(), busy()))));
-        link.took_part(ReadPart::Counts, &Ok(3), now() + Duration::seconds(10));
-        assert_eq!(link.missing(), None);
-    }
-
-    #[test]
-    fn what_could_not_be_read_of_an_alert_is_of_no_account_once_the_cursor_has_left_it() {
-        let mut link = Link::default();
-        link.took_part::<()>(ReadPart::Duplicates, &Err(busy()), now());
-
-        link.left_alert();
-
-        assert_eq!(link.missing(), None);
     }
 
     #[test]

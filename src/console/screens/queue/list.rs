@@ -9,11 +9,10 @@ use ratatui::{
 };
 
 use super::{
-    columns::{Column, Placed},
+    ListSign,
+    columns::{BAR, Column, GUTTER, Placed, Regions},
     heading,
-    layout::{BAR, GUTTER, Regions},
     listing::ListRow,
-    signs::ListSign,
     state::{Queue, QueueTarget},
 };
 use crate::{

@@ -4,16 +4,12 @@ pub mod columns;
 pub mod detail;
 pub mod facts;
 pub mod heading;
-pub mod layout;
 pub mod link;
 pub mod list;
 pub mod listing;
 pub mod marked;
-pub mod pace;
 pub mod pages;
-pub mod row_orders;
-pub mod searched;
-pub mod signs;
+mod signs;
 pub mod state;
 pub mod sums;
 
@@ -22,7 +18,7 @@ use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Screen, Tone,
+    Action, AppContext, Effect, KeyContext, Message, Order, Orders, Screen, Tone,
     decisions::leaves_at_once,
     desk::AnswerDraft,
     dialog::run,
@@ -30,8 +26,8 @@ use crate::{
     idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless},
     text::counted,
 };
-
 use facts::change_match;
+pub use signs::ListSign;
 use state::{Queue, QueueTarget};
 
 /// Two clicks within so long are a double click.
@@ -128,8 +124,8 @@ impl Screen for Queue {
         }
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Queue)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Queue
     }
 
     fn next_due(&self) -> Option<Timestamp> {

@@ -1,5 +1,4 @@
-//! The signs of the list: what each looks like and what it means. The list draws them and the help explains them from
-//! this one table.
+//! Signs beside the alerts of the list, and their words in the help.
 
 use ratatui::style::Style;
 

@@ -2,9 +2,7 @@
 
 mod answers;
 mod aside;
-mod due;
 mod marking;
-mod viewed;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,25 +12,20 @@ use std::{
 use chrono::Duration;
 use ratatui::layout::Rect;
 
+use super::{
+    columns::{self, Column, Placed, Regions},
+    facts::{Facts, RowOrders, Searched},
+    link::{Link, Pace},
+    listing::Listing,
+    marked::MarkedAlerts,
+    sums::ListSums,
+};
 use crate::{
     Action, ClickTargets, Effect, Loadable,
     desk::{self, BuiltIn, Layout, snoozes::ChosenAlerts},
     domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query},
     views::View,
     widgets::scrollbar::Scroll,
-};
-
-use super::{
-    columns::{self, Column, Placed},
-    facts::Facts,
-    layout::Regions,
-    link::Link,
-    listing::Listing,
-    marked::MarkedAlerts,
-    pace::Pace,
-    row_orders::RowOrders,
-    searched::Searched,
-    sums::ListSums,
 };
 
 /// The hours ahead that the line over the list tells of.

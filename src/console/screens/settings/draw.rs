@@ -11,11 +11,8 @@ use super::state::SettingsScreen;
 use crate::{
     Action, AppContext, DrawContext,
     domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp, rule::DecisionRule},
-    profile_directory::{CredentialPlace, ListedProfile},
-    screens::{
-        facts::FactSheet,
-        loading::{ListWords, in_its_place},
-    },
+    screens::loading::{FactSheet, ListWords, in_its_place},
+    setting::{CredentialPlace, ListedProfile},
     text::{columns, cut, cut_path, sanitize},
     times::{self, TimeFormat},
     ui::table::{self, DataTable, TableColumn},

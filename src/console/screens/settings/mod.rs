@@ -7,18 +7,17 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Keys, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
+    Action, AppContext, Effect, KeyContext, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
     dialog::run,
     dialogs::{question::ask, settings_dialogs::ShownSecret},
     domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp},
     idle::{READ_ONLY, unless},
     screens::{
-        moves::{row_after, wheel},
+        loading::{row_after, wheel},
         webhooks::copy,
     },
     text::sanitize,
 };
-
 use state::{SettingsRow, SettingsScreen};
 
 impl Screen for SettingsScreen {
@@ -56,8 +55,8 @@ impl Screen for SettingsScreen {
         draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Settings)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Settings
     }
 
     fn next_due(&self) -> Option<Timestamp> {

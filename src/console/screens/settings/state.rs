@@ -8,8 +8,8 @@ use chrono::Duration;
 use crate::{
     ClickTargets, Effect, Loadable, Reply,
     domain::{Credential, CredentialKind, CredentialList, Timestamp},
-    profile_directory::ListedProfile,
     screens::loading::{LoadSchedule, Polled},
+    setting::ListedProfile,
     ui::table::Cursor,
     user_settings::{USER_SETTINGS, UserSetting},
 };

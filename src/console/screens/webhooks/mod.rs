@@ -2,23 +2,21 @@
 //! the cursor.
 
 pub mod draw;
-pub mod log;
 pub mod state;
 
 use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone,
+    Action, AppContext, Effect, KeyContext, Message, Order, Orders, Reply, Screen, Tone,
     dialog::run,
     dialogs::question::{ask, send_all_again},
     domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp},
     idle::{NO_ALERT, READ_ONLY, unless},
-    screens::moves::wheel,
+    screens::loading::wheel,
     service::ServiceError,
     text::{counted, sanitize},
 };
-
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
 
 /// Why nothing is done with what is not seen.
@@ -65,8 +63,8 @@ impl Screen for WebhooksScreen {
         draw::draw(self, &cx.draw_context(), frame.buffer_mut(), body);
     }
 
-    fn keys(&self) -> Keys {
-        Keys::Of(KeyContext::Webhooks)
+    fn keys(&self) -> KeyContext {
+        KeyContext::Webhooks
     }
 
     fn next_due(&self) -> Option<Timestamp> {

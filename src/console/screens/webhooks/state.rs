@@ -12,10 +12,7 @@ use crate::{
         Timestamp,
     },
     known_alerts::KnownAlerts,
-    screens::{
-        loading::{LoadSchedule, Polled},
-        moves::row_after,
-    },
+    screens::loading::{LoadSchedule, Polled, row_after},
     ui::table::Cursor,
     widgets::scrollbar::Scroll,
 };

@@ -1,23 +1,27 @@
-//! The state of an alert, in its detail: the answer on its way, the draft, what is suggested, and notes.
+//! The state of an alert, in its detail: the answer on its way, the draft, what is suggested and what speaks against
+//! it, the shop's order, and notes.
 
 use ratatui::text::Span;
 
-use super::Parts;
+use super::{Fact, Parts};
 use crate::{
     Action, Loadable,
-    answer_words::list_behind,
+    answer_words::{answer_words, answered_as, list_behind},
     decisions::PendingDecision,
-    desk::{AnswerStep, DecisionRecord, Fate},
+    desk::{AnswerStep, DecisionRecord, Fate, MatchedOrders},
     dialogs::alert_rows::{progress, progress_at_engine},
     domain::{
-        Alert, Dialect, ResolutionAttempt, Timestamp,
+        Alert, AlertStatus, Dialect, OrderAdvice, OrderMatch, ResolutionAttempt, Timestamp,
         advice::AdviceBasis,
-        duplicate,
+        duplicate::{self, DuplicateEvidence},
         redact::without_exchange,
-        resolution::{Decision, InvalidReason},
+        resolution::{Decision, InvalidReason, OlderWord},
         rule::DecisionRule,
     },
-    screens::queue::facts::{Facts, warnings},
+    screens::queue::{
+        ListSign,
+        facts::{Facts, Warning, warnings},
+    },
     suggestion::Suggestion,
     text::sanitize,
     times,
@@ -223,5 +227,208 @@ fn next_poll(at: Option<Timestamp>, now: Timestamp) -> String {
     match at.filter(|at| *at > now) {
         Some(at) => format!("Checking, next in {}.", times::short(at - now)),
         None => "Checking now.".to_owned(),
+    }
+}
+
+/// Orders beside the first one that are listed.
+const OTHERS: usize = 2;
+
+impl Parts<'_> {
+    /// The order that matches best; `suggests`: its answer is the one that is suggested; `is_told`: that
+    /// it is refunded stands elsewhere.
+    pub(super) fn order(
+        &mut self,
+        alert: &Alert,
+        orders: &Result<MatchedOrders, String>,
+        suggests: bool,
+        is_told: bool,
+    ) {
+        let matched = match orders {
+            Ok(matched) => matched,
+            Err(why) => return self.quiet(&format!("Your orders cannot be read: {why}")),
+        };
+        let Some((first, others)) = matched.matches.split_first() else {
+            self.section("ORDER", vec![self.fact("match", "none", ""), self.unlinked(matched)]);
+            if !matched.unmatched.is_empty() {
+                self.offer("link order again", Some(Action::Unmatch));
+            }
+            return;
+        };
+        let advice = first.advice(alert);
+        let before = advice.as_ref().filter(|advice| advice.was_refunded_before() && alert.outcome.is_none());
+        let before = before.filter(|_| suggests || !is_told);
+        if let Some(advice) = before {
+            let (sign, style) = ListSign::LookFirst.drawn(self.draw.theme);
+            self.callout(style, &format!("{sign} The order is already refunded"), |parts| match suggests {
+                true => parts.advice(advice),
+                false => parts.say(advice.why, parts.draw.theme.plain),
+            });
+        }
+        let is_advised = before.is_some();
+        self.section("ORDER", self.order_facts(alert, first, others, matched));
+        match advice.filter(|_| !is_advised) {
+            Some(advice) if suggests => self.advice(&advice),
+            // Another answer is suggested, and this holds beside it.
+            Some(advice) if advice.leaves_refund_open => self.say(advice.why, self.draw.theme.warning),
+            _ => {}
+        }
+        self.offer("unlink order", Some(Action::Unmatch));
+    }
+
+    fn order_facts(
+        &self,
+        alert: &Alert,
+        first: &OrderMatch,
+        others: &[OrderMatch],
+        matched: &MatchedOrders,
+    ) -> Vec<Fact> {
+        let order = &first.order;
+        // A shop and its payment provider may number the same order each in its own way.
+        let named = alert.known_order_id().filter(|named| !named.eq_ignore_ascii_case(order.order_id.trim()));
+        let state = order.state.map(|state| state.as_str().to_owned());
+        let paid = order.money().map(|money| money.to_string());
+        let mut facts = vec![
+            self.fact("id", order.order_id.as_str(), ""),
+            self.fact("match", first.words(), ""),
+            self.fact("alert says", named.unwrap_or_default(), ""),
+            self.fact("state", state.unwrap_or_default(), self.day(order.state_at)),
+            self.fact("paid", paid.unwrap_or_default(), self.day(order.paid_at)),
+            self.fact("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default(), ""),
+        ];
+        let or = |other: &OrderMatch| self.fact("or", format!("{}, {}", other.order.order_id, other.words()), "");
+        facts.extend(others.iter().take(OTHERS).map(or));
+        if others.len() > OTHERS {
+            facts.push(self.fact("or", format!("{} more", others.len() - OTHERS), ""));
+        }
+        facts.push(self.unlinked(matched));
+        facts
+    }
+
+    /// A day, and how long ago that was.
+    fn day(&self, at: Option<Timestamp>) -> String {
+        at.map(|at| format!("{}, {}", self.draw.times.day(at), times::ago(at, self.draw.now))).unwrap_or_default()
+    }
+
+    /// What the order suggests, and the key that opens the form so.
+    fn advice(&mut self, advice: &OrderAdvice) {
+        let words = advice.decision.words();
+        match self.draw.place.read_only {
+            true => self.say(&format!("Suggested: {words}"), self.draw.theme.plain),
+            false => self.offer(&format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested)),
+        }
+        // An answer that says why is said once.
+        if !words.contains(advice.why) {
+            self.say(advice.why, self.draw.theme.quiet);
+        }
+    }
+
+    fn unlinked(&self, matched: &MatchedOrders) -> Fact {
+        self.fact("unlinked", matched.unmatched.join(", "), "")
+    }
+}
+
+impl Parts<'_> {
+    /// A warning; with the key that answers it where what is suggested rests on it.
+    pub(super) fn warning(&mut self, warning: &Warning<'_>, alert: &Alert, suggestion: Option<&Suggestion<'_>>) {
+        let (theme, now) = (self.draw.theme, self.draw.now);
+        match warning {
+            Warning::PaidTwice(others) | Warning::Duplicates(others) => {
+                // As in the list: it is amber only where a refund may pay twice.
+                let (sign, title) = match (warning, others.len()) {
+                    (Warning::PaidTwice(_), _) => (ListSign::LookFirst, "Possible double refund".to_owned()),
+                    (_, 1) => (ListSign::SamePayment, "Another alert on this payment".to_owned()),
+                    (_, more) => (ListSign::SamePayment, format!("{more} more alerts on this payment")),
+                };
+                let (sign, style) = sign.drawn(theme);
+                self.open_box(style, &format!("{sign} {title}"), theme.strong.patch(style));
+                for (index, other) in others.iter().enumerate() {
+                    self.named(index, other, alert);
+                    self.say(&self.state_of_duplicate(other, now), theme.plain);
+                }
+            }
+            Warning::NetworkRule(name) => {
+                let (sign, style) = ListSign::LookFirst.drawn(theme);
+                self.open_box(style, &format!("{sign} Probably refunded by the network's rule"), theme.strong);
+                name.iter().for_each(|name| self.say(name, theme.plain));
+            }
+            Warning::Notice => self.open_box(theme.quiet, "The network expects no answer", theme.plain),
+        }
+        let rests_on_it =
+            |suggestion: &&Suggestion<'_>| warning.basis().is_some_and(|basis| suggestion.rests_on(basis));
+        let fits = suggestion.filter(rests_on_it).map(Suggestion::decision);
+        if self.draw.place.read_only {
+            // No key answers where nothing is sent.
+            if let Some(decision) = fits.filter(|_| self.draw.dialect == Dialect::Current) {
+                self.say(&format!("Suggested: {}", decision.words()), self.draw.theme.plain);
+            }
+        } else if let Some(reason) = fits.and_then(Decision::reason) {
+            let text = format!("{} then {}", self.draw.key(Action::Invalid), answer_in_form(reason, self.draw.dialect));
+            self.offer(&text, Some(Action::Invalid));
+        }
+        self.close_box();
+    }
+
+    /// The alert that a warning names, and what both have in common. The key goes to the first one, and so does a click
+    /// on it.
+    fn named(&mut self, index: usize, other: &Alert, alert: &Alert) {
+        let before = self.parts.len();
+        self.say(&duplicate_words(other, alert), self.draw.theme.plain);
+        if index == 0 {
+            self.parts[before..].iter_mut().for_each(|part| part.target = Some(Action::GoToWarned));
+        }
+    }
+
+    /// State of a duplicate: what is on its way is not recorded.
+    fn state_of_duplicate(&self, other: &Alert, now: Timestamp) -> String {
+        let draw = self.draw;
+        match (draw.decisions.coming(other.id), draw.unfinished.of(other.id)) {
+            (Some(decision), _) => format!("{}, {}", decision.word(), progress(decision, draw).1),
+            (None, Some(attempt)) => {
+                format!("{}, {}", in_words(&attempt.resolution), progress_at_engine(attempt, draw.theme).1)
+            }
+            (None, None) => state_of_duplicate(other, now),
+        }
+    }
+}
+
+/// What is pressed in the form for a reason, and what it says: `3  INVALID (duplicate alert)`, or the word of the older
+/// dialect.
+fn answer_in_form(reason: InvalidReason, dialect: Dialect) -> String {
+    let number = |at: Option<usize>| at.map_or(0, |at| at + 1);
+    match dialect {
+        Dialect::Current => {
+            let at = InvalidReason::ALL.iter().position(|known| *known == reason);
+            format!("{}  {}", number(at), Decision::Invalid(reason).words())
+        }
+        Dialect::Older => {
+            let word = reason.older_word();
+            let at = OlderWord::KNOWN.iter().position(|known| *known == word);
+            format!("{}  {word}: {}", number(at), reason.words())
+        }
+    }
+}
+
+/// What two alerts on one payment have in common: `ETHOCA 5F2RE396 · same card and amount`.
+fn duplicate_words(other: &Alert, alert: &Alert) -> String {
+    let same = duplicate::evidence(alert, other).map_or("same payment", DuplicateEvidence::words);
+    format!("{} {} · {same}", other.provider, other.provider_id)
+}
+
+/// How far a duplicate is.
+fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
+    match &other.outcome {
+        Some(_) if other.was_refunded() && other.says_refunded_before() => answered_as(other),
+        outcome if other.was_refunded() => {
+            let when = outcome.as_ref().and_then(|outcome| outcome.action_time);
+            let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
+            format!("{}, {}{when}", other.status, Decision::Refunded.words())
+        }
+        Some(outcome) => answer_words(other, outcome),
+        None => {
+            let is_open = other.status == AlertStatus::Open;
+            let left = if is_open { format!(", due in {}", times::left(other, now).text) } else { String::new() };
+            let rule = if other.network_rule_applied() { "; probably refunded by the network's rule" } else { "" };
+            format!("{}{left}{rule}", other.status)
+        }
     }
 }

@@ -1,13 +1,15 @@
-//! What the Queue screen makes of a service's answers.
+//! Answers of the service to the Queue screen, and what is asked of it when that is due.
 
 use std::time::Duration as Wait;
 
-use super::Queue;
+use chrono::Duration;
+
+use super::{Queue, SEARCH_LASTS};
 use crate::{
     Effect, Loadable, Message, Reply,
     domain::{Alert, AlertId, Page, Timestamp, duplicate},
     screens::queue::{
-        link::ReadPart,
+        facts::Facts,
         listing::{Listing, Ticket},
     },
     service::ServiceError,
@@ -30,45 +32,19 @@ impl Queue {
         match message {
             Message::Page(ticket, answer) => self.take_page(ticket, answer, now),
             Message::Counted(listing, answer) => self.counted(listing, answer, now),
-            Message::CountedAll(answer) => {
-                self.link.took_part(ReadPart::Counts, &answer, now);
-                self.all.answer(answer);
-            }
-            Message::Sums(filter, answer) => {
-                // An avert from before there was such a thing has no trouble.
-                if !matches!(answer, Err(ServiceError::NotFound(_))) {
-                    self.link.took_part(ReadPart::Counts, &answer, now);
-                }
-                self.sums.took(&filter, answer, now);
-            }
-            Message::AtRisk(answer) => {
-                self.link.took_part(ReadPart::Counts, &answer, now);
-                self.at_risk.answer(answer);
-            }
-            Message::Alert(id, answer) => {
-                if self.facts.alert == Some(id) {
-                    self.link.took_part(ReadPart::Alert, &answer, now);
-                }
-                if let Ok(alert) = answer {
-                    self.take_alert(&alert);
-                }
-            }
+            Message::CountedAll(answer) => self.all.answer(answer),
+            Message::Sums(filter, answer) => self.sums.took(&filter, answer, now),
+            Message::AtRisk(answer) => self.at_risk.answer(answer),
+            Message::Alert(_, Ok(alert)) => self.take_alert(&alert),
             Message::Concluded(alert) => {
                 self.take_alert(&alert);
                 self.changed(now);
             }
             // Once it is known, no other call puts off when it is tried again.
             Message::OutOfReach(error) if !self.link.is_unreachable() => self.list_failed(error, now),
-            Message::Deliveries(id, answer) if self.facts.alert == Some(id) => {
-                self.link.took_part(ReadPart::Webhooks, &answer, now);
-                self.facts.deliveries.answer(answer);
-            }
+            Message::Deliveries(id, answer) if self.facts.alert == Some(id) => self.facts.deliveries.answer(answer),
             Message::SameCards(found) => {
                 for (id, answer) in found {
-                    // Under a dialog it is the dialog's own question, of which the header tells as of any call.
-                    if self.facts.alert == Some(id) && !self.frozen {
-                        self.link.took_part(ReadPart::Duplicates, &answer, now);
-                    }
                     self.take_same_card(id, answer, now);
                 }
             }
@@ -84,7 +60,7 @@ impl Queue {
                     }
                 }
             }
-            Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
+            Message::Marked(ids, answer) => self.take_marks(&ids, answer),
             Message::Columns(columns) => self.columns = columns,
             _ => {}
         }
@@ -92,7 +68,6 @@ impl Queue {
 
     /// Takes in that something changed at the service, and waits for the next change.
     pub fn heard_of_change(&mut self, answer: Reply<u64>, now: Timestamp) -> Vec<Effect> {
-        self.link.took_part(ReadPart::Changes, &answer, now);
         let wait = match answer {
             Ok(number) => {
                 self.last_change = number;
@@ -208,8 +183,7 @@ impl Queue {
 
     /// Takes in which alerts have duplicates. Where it could not be found out it is asked again when the list is read
     /// again.
-    fn take_marks(&mut self, ids: &[AlertId], answer: Reply<Vec<(AlertId, Option<bool>)>>, now: Timestamp) {
-        self.link.took_part(ReadPart::Duplicates, &answer, now);
+    fn take_marks(&mut self, ids: &[AlertId], answer: Reply<Vec<(AlertId, Option<bool>)>>) {
         let Ok(found) = answer else { return };
         self.know_duplicates(ids, found.into_iter().filter_map(|(id, refunded)| Some((id, refunded?))));
     }
@@ -255,5 +229,118 @@ impl Queue {
             self.know_duplicates(&[of], (!duplicates.is_empty()).then_some((of, refunded)));
         }
         self.facts.take_duplicates(duplicates, at);
+    }
+}
+
+/// The cursor rests so long on an alert before more is asked about it.
+const CURSOR_REST: Duration = Duration::milliseconds(60);
+
+impl Queue {
+    /// After every message: asks for what has become visible and is not here, and does what is due.
+    pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
+        let due = |moment: Option<Timestamp>| moment.is_some_and(|moment| moment <= now);
+        let mut effects = Vec::new();
+        if due(self.link.retry_due) {
+            self.link.retry_due = None;
+            effects.extend(self.refresh(now));
+        }
+        if due(self.refresh_due) {
+            match self.link.left_alone(now) {
+                Some(until) => self.refresh_due = Some(until),
+                None => effects.extend(self.refresh(now)),
+            }
+        }
+        if self.link.retry_due.is_none() {
+            effects.extend(self.listing.needs().into_iter().map(Effect::Load));
+            if let Some(incoming) = &mut self.incoming {
+                effects.extend(incoming.needs().into_iter().map(Effect::Load));
+            }
+        }
+        if let Some(others) = self.facts.others_to_match()
+            && let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id))
+        {
+            effects.push(Effect::MatchOrders(vec![(alert.clone(), others)], None));
+        }
+        if std::mem::take(&mut self.ask_gone) && self.listing.is_gone() {
+            effects.extend(self.listing.cursor_id().map(Effect::Get));
+        }
+        if self.compares_all {
+            let open = self.listing.in_sight().filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
+            let new: Vec<AlertId> = open.filter(|id| !self.compared.contains(id)).collect();
+            if !new.is_empty() {
+                self.compared.extend(&new);
+                effects.push(Effect::Mark(new));
+            }
+        }
+        let asked = self.orders.to_ask(self.listing.in_sight(), now);
+        if !asked.is_empty() {
+            effects.push(Effect::MatchOrders(asked.into_iter().map(|alert| (alert, Vec::new())).collect(), None));
+        }
+        if self.adds_up() {
+            effects.extend(self.sums.run_due(self.listing.filter(), now));
+        }
+        self.note_cursor(now);
+        if due(self.facts_due) && self.detail_is_open() {
+            self.facts_due = None;
+            effects.extend(self.ask_facts(SEARCH_LASTS[0], now));
+        }
+        effects
+    }
+
+    /// When [`Queue::run_due`] has something to do by itself.
+    pub fn due(&self) -> Option<Timestamp> {
+        let facts = self.facts_due.filter(|_| self.detail_is_open());
+        let sums = self.sums.due().filter(|_| self.adds_up());
+        [facts, self.refresh_due, self.link.retry_due, sums].into_iter().flatten().min()
+    }
+
+    /// Returns true where the service adds up what is listed, which is here.
+    fn adds_up(&self) -> bool {
+        self.operator && self.listing.total().is_some() && self.listing.chosen().is_none()
+    }
+
+    /// When an answer of the service will be late.
+    pub fn late_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.link.late_at(self.every(now)).filter(|at| *at > now)
+    }
+
+    /// Loads what is known around the cursor's alert now: a form is about to open on it.
+    pub fn ask_facts_now(&mut self, now: Timestamp) -> Vec<Effect> {
+        self.note_cursor(now);
+        self.facts_due = None;
+        match &self.facts.duplicates {
+            Loadable::Loading => Vec::new(),
+            Loadable::Loaded(_) if self.compares_all => Vec::new(),
+            _ => self.ask_facts(SEARCH_LASTS[1], now),
+        }
+    }
+
+    /// Asks what is known around the cursor's alert. A search for duplicates by the interface is made again where the
+    /// last one is older than it may be.
+    pub(super) fn ask_facts(&mut self, lasts: Duration, now: Timestamp) -> Vec<Effect> {
+        let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
+        let (id, query) = (alert.id, duplicate::query(alert));
+        let mut effects = vec![Effect::MatchOrders(vec![(alert.clone(), self.facts.known_others())], None)];
+        if self.operator {
+            self.facts.deliveries.ask();
+            effects.push(Effect::Deliveries(id));
+        }
+        let known =
+            query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
+        if let Some((at, found)) = known.cloned() {
+            self.show_same_card(id, Ok(found), at);
+        } else {
+            effects.extend(self.facts.ask_duplicates(id, query, self.compares_all));
+        }
+        effects
+    }
+
+    fn note_cursor(&mut self, now: Timestamp) {
+        let Some(id) = self.listing.cursor_id() else { return };
+        if self.facts.alert != Some(id) {
+            self.facts = Facts::of(id);
+            self.facts_due = Some(now + CURSOR_REST);
+            self.detail_scroll.reset();
+        }
     }
 }

@@ -1,10 +1,19 @@
-//! Going to an alert that was found: what was listed is set aside whole, and comes back.
+//! The view that the Queue lists, the snoozed alerts that leave it, and an alert that was found: what was listed is set
+//! aside whole, and comes back.
+
+use std::collections::HashSet;
+
+use chrono::Duration;
 
 use super::{Queue, SetAside};
 use crate::{
-    Effect,
-    domain::{Alert, AlertFilter, Sort, SortField, SortOrder, Timestamp},
+    Action, Effect,
+    desk::snoozes::ChosenAlerts,
+    domain::{Alert, AlertFilter, AlertId, Calendar, Deadline, Sort, SortField, SortOrder, Timestamp},
     screens::queue::listing::Listing,
+    snoozes::SnoozeList,
+    times::next_second_before,
+    views::View,
 };
 
 impl Queue {
@@ -93,5 +102,130 @@ impl Queue {
         } else if let Some(id) = self.followed.take() {
             self.listing.move_to_alert(id);
         }
+    }
+}
+
+impl Queue {
+    /// Goes to a view.
+    pub fn show(&mut self, view: View) -> Vec<Effect> {
+        let (filter, sort) = (view.filter.clone(), view.sort);
+        self.view = view;
+        self.aside = None;
+        let effects = self.ask(filter, sort);
+        self.clear_rows_offline();
+        effects
+    }
+
+    /// Takes the view that is listed as it is by now, where nothing of it was changed: one of today is another one
+    /// after midnight.
+    pub fn renew_view(&mut self, now: Timestamp, calendar: Calendar) -> Vec<Effect> {
+        if self.frozen || self.aside.is_some() || *self.filter() != self.view.filter {
+            return Vec::new();
+        }
+        let Some(view) = self.view.renewed(self.vocabulary, now, calendar) else { return Vec::new() };
+        let (filter, sort) = (view.filter.clone(), self.sort());
+        self.view = view;
+        self.ask(filter, sort)
+    }
+
+    /// What the list cannot show though the view's name says so: as long as that of the view's filter which is near it
+    /// is asked for, however the list is narrowed.
+    pub fn view_note(&self) -> Option<&'static str> {
+        let (asked, of_view) = (self.filter(), &self.view.filter);
+        let stands = if of_view.types.is_empty() {
+            asked.start_date == of_view.start_date
+        } else {
+            asked.types == of_view.types
+        };
+        self.view.note.filter(|_| stands)
+    }
+}
+
+impl Queue {
+    /// Follows which alerts are put aside: lists hide them, the view of them is read again where they are others.
+    pub fn follow_snoozes(&mut self, snoozes: &SnoozeList, now: Timestamp) -> Vec<Effect> {
+        let (ids, none) = (snoozes.ids(), HashSet::new());
+        let mut effects = Vec::new();
+        self.snoozed = ChosenAlerts { ids: snoozes.in_order(), at: now };
+        // What a find goes to stands there whatever is put aside.
+        let is_found = self.aside.as_ref().is_some_and(|aside| aside.listing.is_some());
+        let listings = [(Some(&mut self.listing), is_found), (self.incoming.as_mut(), self.aside.is_some())];
+        for (listing, is_found) in listings {
+            let Some(listing) = listing else { continue };
+            if listing.chosen().is_none() {
+                listing.set_hidden(if is_found { &none } else { &ids });
+            } else if listing.choose(self.snoozed.clone()) && listing.total().is_some() {
+                effects.extend(listing.refresh().into_iter().map(Effect::Load));
+            }
+        }
+        effects
+    }
+
+    /// The cursor leaves what was put aside, where it stands on one of these.
+    pub fn left_aside(&self, ids: &[AlertId]) -> bool {
+        self.listing.chosen().is_none() && self.listing.cursor_id().is_some_and(|id| ids.contains(&id))
+    }
+
+    /// How many alerts of what is listed are put aside, in words; nothing where that is the view of them, or there are
+    /// none.
+    pub fn snoozed_words(&self) -> Option<String> {
+        if self.listing.chosen().is_some() || self.snoozed.ids.is_empty() || self.aside.is_some() {
+            return None;
+        }
+        match self.listing.hidden_alerts() {
+            (0, true) => None,
+            (hidden, true) => Some(format!("{hidden} snoozed")),
+            // Whether the others are in this list is not known here: it is counted and added up with them.
+            (_, false) => Some(format!("up to {} snoozed", self.snoozed.ids.len())),
+        }
+    }
+}
+
+/// A window closes so soon that its list is read more often.
+const CLOSES_SOON: Duration = Duration::minutes(30);
+
+impl Queue {
+    /// Returns true where an action would be one on rows of the list before, while another one is read in its place.
+    pub fn is_on_former_rows(&self, action: Action) -> bool {
+        let is_on_rows = match action {
+            Action::Open
+            | Action::OpenLink
+            | Action::CopyId
+            | Action::Note
+            | Action::Refund
+            | Action::NotRefunded
+            | Action::Invalid
+            | Action::Suggested
+            | Action::Settle
+            | Action::Unmatch
+            | Action::GoToWarned
+            | Action::Mark
+            | Action::MarkRange
+            | Action::MarkAll => true,
+            // What is marked was chosen before, one by one.
+            Action::Repeat | Action::Snooze => self.marked.is_empty(),
+            _ => false,
+        };
+        is_on_rows && self.incoming.is_some()
+    }
+
+    /// Returns true where a window closes soon, or may within the hour, among what is in sight.
+    pub(super) fn closes_soon(&self, now: Timestamp) -> bool {
+        self.waiting_in_sight().any(|alert| match alert.deadline {
+            Deadline::At(moment) => (now..now + CLOSES_SOON).contains(&moment),
+            Deadline::HoursLeft(hours) => hours == 0,
+            Deadline::Unknown => false,
+        })
+    }
+
+    /// The alerts in sight that wait for an answer.
+    fn waiting_in_sight(&self) -> impl Iterator<Item = &Alert> {
+        let shown = self.listing.in_sight().chain(self.current());
+        shown.filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none())
+    }
+
+    /// When the time left of an alert that is in sight changes by the second.
+    pub fn closing(&self, now: Timestamp) -> Option<Timestamp> {
+        self.waiting_in_sight().filter_map(|alert| next_second_before(alert.deadline.moment()?, now)).min()
     }
 }
