@@ -20,7 +20,7 @@ use crate::{
     },
     engine::RotatedSigningKey,
     service::{Credentials, Intake},
-    store::{OrganizationRecord, key_file::RotatedDataKey},
+    store::{OrganizationRecord, rekeying::RotatedDataKey},
 };
 
 /// Verb with its arguments.

@@ -47,8 +47,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let together = many[0].together;
             let all = together.and_then(|number| cx.runs.answers(number)).unwrap_or(many.len());
             let left = all.saturating_sub(many.len());
-            let rest =
-                if left == 0 { "Not sent.".to_owned() } else { format!("{} were sent already.", count(left as u64)) };
+            let rest = if left == 0 { "Not sent.".to_owned() } else { format!("{} already sent.", count(left as u64)) };
             let again = match outcome.iter().find_map(marked_again) {
                 None => String::new(),
                 Some(marked) => {
@@ -189,8 +188,8 @@ pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders
 /// Writes down that a refund left though doubles could not be looked for again, and says so where it was made alone.
 fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
     if decision.together.is_none() {
-        let words = format!("{}: {UNCHECKED}: {}.", subject(&decision.alert), briefly(&why));
-        cx.notify_of_decision(decision, Tone::Note, words);
+        let words = format!("{}: {UNCHECKED}: {}. Check its case.", subject(&decision.alert), briefly(&why));
+        cx.notify_of_decision(decision, Tone::Bad, words);
     }
     vec![cx.record(JournalStep::Unlooked { decision: decision.journal_key(), why }).into()]
 }

@@ -16,7 +16,7 @@ use crate::{
     service::ServiceError,
     store::{
         Actor, SigningKeyRecords, StoreError, StoreResult,
-        key_file::{RotatedDataKey, rotate_data_key},
+        rekeying::{RotatedDataKey, rotate_data_key},
     },
     tokens::{SigningKey, TOKEN_LIFETIME, TokenKeys},
 };

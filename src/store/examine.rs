@@ -1,20 +1,18 @@
 //! Diagnostics of a database of either kind: a list of checks, each a statement and what its answer says.
-//!
-//! Findings of a database examination, and their severity.
 
 use std::path::Path;
 
 use chrono::Duration;
 
 use crate::{
-    StoreError, StoreResult,
+    StoreResult,
     domain::{
         AuditState, EndpointId, PlacedCredential, Provider,
         audit::hex,
-        closed_enum,
         time::{Timestamp, to_iso},
     },
     encryption::{Seal, open_to_others},
+    finding::{Finding, Grade},
     portable::{PortableCell, PortableRow},
     sql::StoreRows,
 };
@@ -290,54 +288,5 @@ fn pulled(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Finding
         Finding::notice(check, told, "see whether the gateway answers GET /alerts; it is tried again by itself")
     } else {
         Finding::fine(check, told)
-    }
-}
-
-closed_enum! {
-    /// The severity of a finding.
-    #[derive(PartialOrd, Ord)]
-    pub enum Grade {
-        /// As it should be.
-        Fine = "ok",
-        /// Works, but needs attention.
-        Notice = "notice",
-        /// Does not work, or soon will not.
-        Wrong = "wrong",
-    }
-}
-
-/// A finding of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    pub check: &'static str,
-    pub grade: Grade,
-    /// Description of the finding.
-    pub found: String,
-    /// Advice; empty where nothing is to be done.
-    pub advice: String,
-}
-
-impl Finding {
-    /// A finding that all is well.
-    pub fn fine(check: &'static str, found: impl Into<String>) -> Self {
-        Self { check, grade: Grade::Fine, found: found.into(), advice: String::new() }
-    }
-
-    /// A finding that needs attention.
-    pub fn notice(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, grade: Grade::Notice, found: found.into(), advice: advice.into() }
-    }
-
-    /// A check that could not be made: its cause and the way out of it, or else this advice.
-    pub(super) fn refused(check: &'static str, error: &StoreError, advice: &str) -> Self {
-        match error {
-            StoreError::Refused(cause, what) => Self::wrong(check, format!("{what}: {cause}"), cause.advice()),
-            other => Self::wrong(check, other.to_string(), advice),
-        }
-    }
-
-    /// Something does not work.
-    pub fn wrong(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, grade: Grade::Wrong, found: found.into(), advice: advice.into() }
     }
 }

@@ -10,13 +10,16 @@ use avert_outbound as outbound;
 mod alert_rows;
 mod audit_log;
 mod cells;
+mod change_number;
 pub mod encryption;
 mod error;
 pub mod examine;
 mod filter;
-pub mod key_file;
+mod finding;
+mod key_file;
 mod portable;
 pub mod postgres;
+pub mod rekeying;
 mod schema;
 mod sql;
 pub mod sqlite;
@@ -49,20 +52,11 @@ pub use self::{
 };
 pub use crate::domain::{Actor, cause::RefusalCause};
 use crate::domain::{DatabaseId, InstanceId};
-pub use crate::examine::{Finding, Grade};
+pub use crate::finding::{Finding, Grade};
 pub use crate::subjects::deliveries::AttemptRecord;
 
 /// A shared store.
 pub type SharedStore = Arc<dyn Store>;
-
-/// Announces a change number to all who watch, where it is newer than the last one.
-fn tell_newer(changes: &watch::Sender<u64>, number: u64) {
-    changes.send_if_modified(|known| {
-        let newer = number > *known;
-        *known = number.max(*known);
-        newer
-    });
-}
 
 /// The persistence of the whole service: every subject's units of work on one database. Object-safe: `Arc<dyn Store>`
 /// everywhere.

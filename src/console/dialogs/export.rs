@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     form_dialog::FormDialog,
-    question::{Asked, KeyedAnswer, Question, ask},
+    question::{KeyedAnswer, PanelQuestion, Question, ask},
 };
 use crate::{
     AppContext, Effect, Order, Orders, Tone,
@@ -104,7 +104,7 @@ fn in_a_file_name(name: &str) -> String {
 /// The progress of an export.
 struct ExportProgress;
 
-impl Asked for ExportProgress {
+impl PanelQuestion for ExportProgress {
     fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("esc", "Continue in background"), ("x", "Stop")]
     }

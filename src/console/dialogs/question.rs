@@ -143,7 +143,7 @@ impl Question {
 pub type KeyedAnswer = (&'static str, &'static str);
 
 /// A question that lies over the screen.
-pub trait Asked: Send {
+pub trait PanelQuestion: Send {
     /// The answers that are offered now, the safe one first.
     fn answers(&self, cx: &AppContext) -> Vec<KeyedAnswer>;
 
@@ -174,11 +174,11 @@ struct QuestionDialog<A> {
 }
 
 /// Returns the dialog that asks a question.
-pub fn ask(asked: impl Asked + 'static) -> Box<dyn Dialog> {
+pub fn ask(asked: impl PanelQuestion + 'static) -> Box<dyn Dialog> {
     Box::new(QuestionDialog { asked, targets: ClickTargets::default() })
 }
 
-impl<A: Asked> Dialog for QuestionDialog<A> {
+impl<A: PanelQuestion> Dialog for QuestionDialog<A> {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let answer = match message {
             Message::Input(Event::Key(key)) => {
@@ -235,7 +235,7 @@ pub struct Confirmation {
     pub effect: Effect,
 }
 
-impl Asked for Confirmation {
+impl PanelQuestion for Confirmation {
     fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("enter", "Cancel"), self.yes]
     }

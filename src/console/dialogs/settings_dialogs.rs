@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use super::{
     menu::pick,
-    question::{Asked, Confirmation, KeyedAnswer, Question, ask},
+    question::{Confirmation, KeyedAnswer, PanelQuestion, Question, ask},
 };
 use crate::{
     Action, AppContext, Effect, Message, Order, Orders, Screen as _,
@@ -104,7 +104,7 @@ impl ShownSecret {
     }
 }
 
-impl Asked for ShownSecret {
+impl PanelQuestion for ShownSecret {
     // Neither Enter nor Escape closes it: what is closed is gone for good.
     fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         let copy = if self.is_client() { "Copy the secret" } else { "Copy" };

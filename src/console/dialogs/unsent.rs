@@ -3,7 +3,7 @@
 
 use ratatui::style::Style;
 
-use super::question::{Asked, KeyedAnswer, Question};
+use super::question::{KeyedAnswer, PanelQuestion, Question};
 use crate::{
     Action, AppContext, Message, Order, Orders, Theme, Tone,
     answer_drafts::AnswerDraftList,
@@ -35,7 +35,7 @@ impl Leave {
     }
 }
 
-impl Asked for Leave {
+impl PanelQuestion for Leave {
     // Enter is the safe choice: nothing final is ever one stray Enter.
     fn answers(&self, cx: &AppContext) -> Vec<KeyedAnswer> {
         let send = (!cx.held_back).then_some(("s", "Send and leave"));
@@ -100,7 +100,7 @@ pub fn named(text: BegunText, cx: &AppContext) -> String {
     sanitize(&words).into_owned()
 }
 
-impl Asked for LoseTexts {
+impl PanelQuestion for LoseTexts {
     fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("enter", "Stay"), ("l", "Discard and leave")]
     }
@@ -154,7 +154,7 @@ impl Reconnected {
     }
 }
 
-impl Asked for Reconnected {
+impl PanelQuestion for Reconnected {
     // It opens by itself, under whatever is being typed: no letter alone means anything, and they are sent as from
     // their form.
     fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
@@ -209,7 +209,7 @@ impl Asked for Reconnected {
 /// was lost with it. It sends nothing.
 pub struct EarlierSession(pub Leftovers);
 
-impl Asked for EarlierSession {
+impl PanelQuestion for EarlierSession {
     fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("enter", "Continue")]
     }

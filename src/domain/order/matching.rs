@@ -579,7 +579,7 @@ mod tests {
     fn where_dates_are_missing_it_is_less_sure_and_said() {
         let mut undated = order();
         (undated.paid_at, undated.arn) = (None, None);
-        let alert = Alert { transaction_id: None, ..alert() };
+        let alert = Alert { transaction_id: None, ..payment() };
 
         let found = matches(&alert, [undated]).pop().unwrap();
 

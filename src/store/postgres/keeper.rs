@@ -31,13 +31,13 @@ use super::{
 };
 use crate::{
     StoreError, StoreResult,
+    change_number::tell_newer,
     domain::{
         InstanceId,
         time::{Clock as _, SystemClock, Timestamp},
     },
     encryption::CHECK,
     error::Work,
-    tell_newer,
 };
 
 /// Interval between polls for changes.

@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     SharedStore, Store, StoreError, StoreResult,
+    change_number::tell_newer,
     domain::{
         Actor, DatabaseId, InstanceId,
         database::PostgresAddress,
@@ -36,7 +37,6 @@ use crate::{
     key_file::DataKey,
     sql::StoreRows,
     subjects::organizations::ensure_organization,
-    tell_newer,
     units::{Job, UnitContext, UnitOfWork, Units, Way},
 };
 

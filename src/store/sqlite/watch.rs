@@ -19,7 +19,7 @@ use super::{
     worker::Worker,
     writer::Shared,
 };
-use crate::{StoreResult, tell_newer};
+use crate::{StoreResult, change_number::tell_newer};
 
 const INTERVAL: Duration = Duration::from_millis(250);
 

@@ -292,7 +292,7 @@ async fn change_each(
 ) -> Work<u64> {
     let found = format!("SELECT a.organization, a.key FROM /*-*/organization g CROSS JOIN /*+*/{}", found());
     let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
-    let locked = format!("{found} LIMIT ?2/*+ FOR NO KEY UPDATE OF a SKIP LOCKED*/");
+    let locked = format!("{found}/*+ ORDER BY a.open_deadline*/ LIMIT ?2/*+ FOR NO KEY UPDATE OF a SKIP LOCKED*/");
     let mut due = unit.all(&locked, &[&now, &limit], read).await?;
     if let (UnitContext::Postgres(_), false) = (&unit.database, due.is_empty()) {
         // Checked again under the lock: its holder before may have begun a resolution of it.

@@ -94,6 +94,29 @@ fn comments_for_several_are_kept_without_a_decision_that_nobody_made() {
 }
 
 #[test]
+fn the_form_of_several_says_which_answers_leave_with_no_time_to_undo_them() {
+    let mut alerts = alike(3);
+    alerts[0].deadline = avert::domain::Deadline::At(clock().now() + Duration::seconds(4));
+    let mut rig = Made { size: (120, 40), ..Made::of(alerts) }.start();
+
+    rig.press("* b alt-n");
+
+    assert!(rig.screen().contains("1 due now: sent at once, no undo."), "{}", rig.screen());
+}
+
+#[test]
+fn a_comment_of_blanks_is_no_comment() {
+    let mut rig = Made { size: (120, 40), ..Made::of(alike(1)) }.start();
+    rig.press("n");
+    rig.type_text("  ");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let sent = rig.service.resolutions.lock().unwrap().clone();
+    assert_eq!(sent.iter().map(|(_, request)| request.resolution.comments()).collect::<Vec<_>>(), [""]);
+}
+
+#[test]
 fn what_is_marked_is_answered_by_one_form_and_lands() {
     let alerts = alike(4);
     let mut rig = Rig::new(alerts.clone());

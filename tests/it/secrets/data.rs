@@ -12,7 +12,7 @@ use avert::{
         EndpointAuth,
         time::{Clock as _, SystemClock},
     },
-    store::{SharedStore, key_file::rotate_data_key},
+    store::{SharedStore, rekeying::rotate_data_key},
 };
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use avert::{
     domain::{EndpointAuth, EndpointId, NewEndpoint, Secret},
     store::{
         SharedStore, SigningKeyRecord, StoreError, StoreResult,
-        key_file::{RotatedDataKey, rotate_data_key},
+        rekeying::{RotatedDataKey, rotate_data_key},
     },
 };
 

@@ -65,6 +65,14 @@ impl AnswerForm {
         self.plan_of(row).is_some_and(|plan| !plan.is_sent()).then_some(row)
     }
 
+    /// Returns true where a row is left out because its payment was refunded already.
+    fn is_paid_twice(&self, row: usize) -> bool {
+        match self.plan_of(row) {
+            Some(RowPlan::Out { cautions, .. }) => cautions.contains(&Caution::PaidTwice),
+            _ => false,
+        }
+    }
+
     /// Cautions of the one alert's answer, the confirmed ones too.
     pub(super) fn cautions(&self, cx: &AppContext) -> Vec<Caution> {
         let Some(row) = self.rows.first().filter(|row| row.alert.outcome.is_none()) else { return Vec::new() };
@@ -198,10 +206,12 @@ impl AnswerForm {
             let sums = if self.scope == AnswerScope::Bulk && sent > 0 { self.sums_of_sent() } else { String::new() };
             let not_searched = self.rows.iter().filter(|row| row.not_searched().is_some()).count();
             let look = if care == 1 { "needs review" } else { "need review" };
+            let can_be_sent = |plan: &RowPlan| matches!(plan, RowPlan::Out { cautions, .. } if !cautions.is_empty());
+            let anyway = if self.plans.iter().flatten().any(can_be_sent) { ": tab, space sends anyway" } else { "" };
             let lines = [
                 (sent, format!("will be sent{sums}"), theme.strong),
                 (left_out, "skipped".to_owned(), theme.plain),
-                (care, look.to_owned(), theme.warning),
+                (care, format!("{look}{anyway}"), theme.warning),
                 (not_searched, "duplicates not checked".to_owned(), theme.warning),
             ];
             let lines = lines.into_iter().enumerate().filter(|(at, (many, ..))| *at == 0 || *many > 0);
@@ -218,7 +228,8 @@ impl AnswerForm {
                 .iter()
                 .map(|other| FactLine::of(duplicate_words(other, cx.now), theme.plain).lead("⚠", theme.warning)),
         );
-        let suggested = self.refund_left_out().filter(|_| cx.place.dialect == Dialect::Current);
+        let suggested =
+            self.refund_left_out().filter(|row| cx.place.dialect == Dialect::Current && self.is_paid_twice(*row));
         let suggested = suggested.map(|_| FactLine::of("all invalid", theme.plain).lead("alt-i", theme.key));
         FieldFacts {
             checks,
@@ -263,17 +274,32 @@ impl AnswerForm {
         if self.fields.refunds() {
             then.push(FactLine::of("avert reports, it moves no money.", theme.quiet));
         }
-        let at_once = self.scope == AnswerScope::One && leaves_at_once(&self.rows[0].alert, cx.undo_window(), cx.now);
+        let (due, all) = self.due_now(cx);
         let finality = match (cx.held_back_by(), cx.settings.undo_window.as_secs()) {
             (Some(why), _) => format!("{why}: it stays queued"),
-            (None, _) if at_once => "Due now: sent at once, no undo.".to_owned(),
             (None, 0) => "Final at once.".to_owned(),
+            (None, _) if due > 0 && due == all => "Due now: sent at once, no undo.".to_owned(),
             (None, seconds) => {
                 format!("Final {seconds} s after ctrl-s. {} undoes until then.", cx.key(Action::Undo))
             }
         };
         then.push(FactLine::of(finality, theme.warning));
+        if due > 0 && due < all {
+            let words = format!("{} due now: sent at once, no undo.", count(due as u64));
+            then.push(FactLine::of(words, theme.warning));
+        }
         then
+    }
+
+    /// Number of answers that would be sent with no time to undo them, and of all that would be sent.
+    fn due_now(&self, cx: &AppContext) -> (usize, usize) {
+        let is_due = |row: &FormItem| leaves_at_once(&row.alert, cx.undo_window(), cx.now);
+        if self.scope == AnswerScope::One {
+            return (usize::from(is_due(&self.rows[0])), 1);
+        }
+        let sent: Vec<_> =
+            self.rows.iter().zip(self.plans.iter().flatten()).filter(|(_, plan)| plan.is_sent()).collect();
+        (sent.iter().filter(|(row, _)| is_due(row)).count(), sent.len())
     }
 
     /// Returns true where other alerts of the case follow its refund.

@@ -111,7 +111,7 @@ impl AnswerFields {
 
     /// The answer so far, as it would be sent.
     pub fn answer(&self) -> ResolutionParts {
-        let comments = self.form.raw_text(COMMENTS);
+        let comments = self.comments();
         match &self.older {
             Some(older) => older.parts(&self.form.raw_text(AMOUNT), comments),
             None => ResolutionParts {
@@ -121,6 +121,11 @@ impl AnswerFields {
                 comments,
             },
         }
+    }
+
+    /// The comments; blanks alone are none.
+    fn comments(&self) -> String {
+        Some(self.form.raw_text(COMMENTS)).filter(|text| !text.trim().is_empty()).unwrap_or_default()
     }
 
     /// The answer that is chosen, where one is; what the key began with in the older dialect.
@@ -151,7 +156,7 @@ impl AnswerFields {
 
     /// Returns true where nothing was typed.
     pub fn is_bare(&self) -> bool {
-        self.form.raw_text(COMMENTS).is_empty() && self.form.raw_text(AMOUNT).is_empty()
+        self.comments().is_empty() && self.form.raw_text(AMOUNT).is_empty()
     }
 
     /// The API status that follows, as far as it is known.

@@ -153,13 +153,16 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
         AnswerStep::Sent => (RowTone::Unsure, format!("sent {when}, no reply")),
         AnswerStep::NotSent(why) => (RowTone::Under, format!("not sent: {why}")),
         AnswerStep::Recorded(_) if record.unlooked.is_some() => {
-            (RowTone::Plain, format!("recorded {when}; doubles not looked for again"))
+            (RowTone::Plain, format!("recorded {when}; duplicates not checked again"))
         }
         AnswerStep::Recorded(_) => (RowTone::Quiet, format!("recorded {when}{word}")),
         AnswerStep::AsDecided(_) => (RowTone::Quiet, format!("recorded, found {when}; {BY_WHOM}")),
         AnswerStep::Overtaken(status) => {
-            let tone = if is_overtaken_refund(record) { wrong } else { RowTone::Quiet };
-            (tone, format!("{dismissed}already answered: {status}"))
+            let (tone, risk) = match is_overtaken_refund(record) {
+                true => (wrong, "; a refund may be paid twice"),
+                false => (RowTone::Quiet, ""),
+            };
+            (tone, format!("{dismissed}already answered: {status}{risk}"))
         }
         AnswerStep::Answered(status) => (RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
         AnswerStep::Refused(why) => (wrong, format!("{dismissed}{}", not_recorded(why))),
