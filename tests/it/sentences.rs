@@ -63,7 +63,9 @@ fn integration_tests() -> BTreeSet<String> {
 fn is_unit_test(name: &str) -> bool {
     let (module, test) = name.split_once("::tests::").expect("a unit test is in a module of tests");
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(module.replace("::", "/"));
-    let places = [module.with_extension("rs"), module.join("mod.rs"), module.join("tests.rs")];
+    let (below, test) = test.rsplit_once("::").unwrap_or(("", test));
+    let below = module.join("tests").join(below).with_extension("rs");
+    let places = [module.with_extension("rs"), module.join("mod.rs"), module.join("tests.rs"), below];
     let definition = format!("fn {test}(");
     places.iter().filter_map(|place| std::fs::read_to_string(place).ok()).any(|code| code.contains(&definition))
 }

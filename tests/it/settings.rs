@@ -55,7 +55,7 @@ fn create(terminal: &mut Terminal) -> String {
 fn close_and_revoke(terminal: &mut Terminal, server: &Server, key: &str) {
     let id = key.split('_').nth(2).unwrap();
     terminal.press("\r");
-    terminal.wait_for("Check the clipboard before you close");
+    terminal.wait_for("Shown only once");
     terminal.press("d");
     terminal.wait_gone(key);
     assert_eq!(status_with(server, key), 200);
