@@ -340,7 +340,7 @@ impl App {
             cx.decisions.adopt(left, cx.now);
         }
         cx.journal.know_unsent(&left.unsent, cx.now);
-        (!left.is_empty()).then(|| EarlierSession(left))
+        (!left.is_empty()).then_some(EarlierSession(left))
     }
 
     pub(super) fn carry_out(&mut self, outcome: Orders) -> Vec<Effect> {
