@@ -2,10 +2,10 @@
 //! share.
 //!
 //! [`client`] is the one set-up of an HTTP client. [`trust`] is the rule by which a server's certificate is good, and
-//! [`tls`] reads the files of a client's TLS. [`names`] resolves a host, [`proxy`] finds the proxy in between, and
+//! [`tls`] reads the files of a client's TLS. [`proxy`] resolves a host and finds the proxy in between, and
 //! [`credential`] makes the header that authenticates a call. [`body`] is the bounded body of an answer, [`date`] the
-//! time that its clock showed. [`reason`] tells why none came, by its [`causes`] and the [`handshake`]. [`retry_after`]
-//! is the wait that was asked for, and [`circuit`] leaves alone whoever does not answer.
+//! time that its clock showed and the wait that it asked for. [`reason`] tells why none came, by its causes and the
+//! [`handshake`]. [`circuit`] leaves alone whoever does not answer.
 
 use avert_domain as domain;
 

@@ -70,7 +70,7 @@ fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
     assert!(is_answered(&rig, first) && rig.journaled().iter().any(why), "{:?}", rig.journaled());
     assert!(told.contains("duplicates not checked again before sending"), "{told}");
     let proof = rig.screen();
-    assert!(proof.contains("doubles not looked for again"), "{proof}");
+    assert!(proof.contains("duplicates not checked again"), "{proof}");
     assert!(
         proof.contains("duplicates not checked again before sending: ") && proof.contains("the database"),
         "{proof}"
