@@ -30,12 +30,12 @@ use crate::{
 const MOST_TOLD: u64 = 100;
 
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
-    let Input { reader, size } = open(&args.file)?;
+    let Input { reader, again, size } = open(&args.file)?;
     let mut rejects = Rejects::new(args.rejects.as_deref(), &args.file)?;
     let local = Local::making(&context).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
     let options = IngestOptions { events: !args.no_events };
-    let mut importer = spawn_blocking(move || import::Importer::open(reader, args.format)).await?;
+    let mut importer = spawn_blocking(move || import::Importer::open(reader, again, args.format)).await?;
     let said = args.reading.conventions();
     let first_row = importer.headers().map(<[String]>::to_vec);
     if let Some(first_row) = &first_row {
@@ -201,21 +201,26 @@ impl Rejects {
 /// Input: a file or stdin.
 pub(super) struct Input {
     pub(super) reader: Box<dyn BufRead + Send>,
+    /// Second handle on the input, where it is a file.
+    pub(super) again: Option<File>,
     pub(super) size: Option<u64>,
 }
 
 /// Opens a file, or stdin for `-`.
 pub(super) fn open(path: &Path) -> Result<Input, Misused> {
     if path.as_os_str() == "-" {
-        return Ok(Input { reader: Box::new(BufReader::new(io::stdin())), size: None });
+        return Ok(Input { reader: Box::new(BufReader::new(io::stdin())), again: None, size: None });
     }
-    let file = File::open(path).map_err(|error| misused!("{}: cannot be opened: {error}", path.display()))?;
+    let open = || File::open(path).map_err(|error| misused!("{}: cannot be opened: {error}", path.display()));
+    let file = open()?;
     let metadata = file.metadata().map_err(|error| misused!("{}: cannot be read: {error}", path.display()))?;
     if metadata.is_dir() {
         refuse!("{}: is a directory: a file is needed", path.display());
     }
+    // A pipe can be read only once.
+    let again = metadata.is_file().then(open).transpose()?;
     let size = metadata.is_file().then_some(metadata.len());
-    Ok(Input { reader: Box::new(BufReader::with_capacity(256 * 1024, file)), size })
+    Ok(Input { reader: Box::new(BufReader::with_capacity(256 * 1024, file)), again, size })
 }
 
 pub(super) fn bytes_read(size: Option<u64>) -> ProgressBar {

@@ -1,8 +1,6 @@
 //! `avert orders` and `avert sales`: the shop's orders and monthly sales, kept by the desk of a profile and never by an
 //! engine.
 
-use std::io::BufRead;
-
 use anyhow::anyhow;
 use serde_json::json;
 
@@ -58,13 +56,13 @@ async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Opti
 }
 
 fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) -> anyhow::Result<()> {
-    let Input { reader, size } = open(&args.file)?;
+    let Input { reader, again, size } = open(&args.file)?;
     let unusable = |why: OrderFileError| anyhow::Error::from(misused!("{}: {why}", args.file.display()));
     let directory = args.desk.remote().desk(context)?;
     let desk = Desk::open(directory)?.with_orders_of(owner);
     let mut rejects = Rejects::new(args.rejects.as_deref().filter(|_| !args.dry_run), &args.file)?;
     let mut total = IngestReport::default();
-    let Some(mut importer) = OrderImporter::open(reader).map_err(unusable)? else {
+    let Some(mut importer) = OrderImporter::open(reader, again).map_err(unusable)? else {
         say!("{} is empty: nothing to import", args.file.display());
         print(context.output, &total, 0)?;
         return Ok(());
@@ -112,7 +110,7 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
 }
 
 /// Prints the preset by which a file is read, its missing columns, and the ignored ones.
-fn say_layout(importer: &OrderImporter<impl BufRead>) {
+fn say_layout(importer: &OrderImporter) {
     if let Some(preset) = importer.preset() {
         let missed = preset.missed(importer.headers());
         let missed = if missed.is_empty() { String::new() } else { format!("; not there: {}", missed.join(", ")) };
@@ -128,7 +126,7 @@ fn say_layout(importer: &OrderImporter<impl BufRead>) {
 }
 
 /// Prints the unknown status words and the number of skipped rows of a file.
-fn say_states(importer: &OrderImporter<impl BufRead>) {
+fn say_states(importer: &OrderImporter) {
     for word in importer.unknown_states() {
         say!("warning: unknown status {word:?}; such orders come in without a state");
     }
@@ -138,11 +136,7 @@ fn say_states(importer: &OrderImporter<impl BufRead>) {
 }
 
 /// Prints the first orders as they are read.
-fn show_first(
-    context: &Context,
-    importer: &mut OrderImporter<impl BufRead>,
-    rejects: &mut Rejects,
-) -> anyhow::Result<()> {
+fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rejects) -> anyhow::Result<()> {
     let rows: Vec<Result<MerchantOrder, RejectedRow>> = importer.take(SHOWN).collect();
     rows.iter().filter_map(|row| row.as_ref().err()).for_each(|row| rejects.put(row));
     let orders: Vec<&MerchantOrder> = rows.iter().flatten().collect();

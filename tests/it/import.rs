@@ -324,7 +324,7 @@ fn nesting_without_end_is_refused() {
 
 /// Amounts and transaction times of a table, as they are read.
 fn facts(table: &str, said: Conventions) -> Vec<Result<(String, Option<String>), String>> {
-    let mut importer = Importer::open(table.as_bytes(), None);
+    let mut importer = Importer::open(table.as_bytes(), None, None);
     importer.lay_out(&[], said);
     let words = |row: RejectedRow| format!("line {} {} {}", row.line, row.error.field, row.error.message);
     importer
@@ -348,27 +348,42 @@ fn times(cells: &[&str], said: Conventions) -> Vec<Result<Option<String>, String
 }
 
 #[test]
-fn an_amount_that_can_be_two_is_refused_until_a_flag_names_the_mark() {
+fn one_cell_decides_the_decimal_mark_of_its_column_wherever_it_stands() {
     let open = Conventions::default();
     let comma = Conventions { decimal: Some(DecimalMark::Comma), ..open };
 
-    let read = amounts(&["1.234", "12,50", "12.50", "7"], open);
-
-    assert!(read[0].as_ref().is_err_and(|why| why.contains("--decimal")), "{read:?}");
-    assert_eq!(read[1..], ["12.50", "12.50", "7"].map(|amount| Ok(amount.to_owned())), "none can be misread");
-    assert_eq!(amounts(&["1.234", "12,50"], comma), ["1234", "12.50"].map(|amount| Ok(amount.to_owned())));
+    assert_eq!(amounts(&["1.234", "12,50"], open), [Ok("1234".to_owned()), Ok("12.50".to_owned())]);
+    assert_eq!(amounts(&["1.234", "7", "12.50"], open), ["1.234", "7", "12.50"].map(|amount| Ok(amount.to_owned())));
+    assert_eq!(amounts(&["1.234"], comma), [Ok("1234".to_owned())]);
+    for undecided in [&["7", "1.234", "5.678"][..], &["12.50", "12,50", "1,234"]] {
+        let refused = amounts(undecided, open);
+        assert!(refused.len() == 1 && refused[0].as_ref().is_err_and(|why| why.contains("--decimal")), "{refused:?}");
+    }
+    assert_eq!(
+        amounts(&["12.50", "12,50"], open),
+        [Ok("12.50".to_owned()), Ok("12.50".to_owned())],
+        "neither can be misread"
+    );
 }
 
 #[test]
-fn a_day_that_can_be_two_and_a_time_without_zone_are_refused_until_a_flag_names_them() {
+fn one_cell_decides_the_order_of_day_and_month_and_a_zone_is_never_guessed() {
     let open = Conventions::default();
     let noon = |day: &str| Ok(Some(format!("{day}T12:00:00.000Z")));
 
-    let read = times(&["05/06/2026 12:00 Z", "27/06/2026 12:00 Z", "06/27/2026 12:00 Z", "2026-06-05 12:00"], open);
-
-    assert!(read[0].as_ref().is_err_and(|why| why.contains("--dates")), "{read:?}");
-    assert_eq!(read[1..3], [noon("2026-06-27"), noon("2026-06-27")]);
-    assert!(read[3].as_ref().is_err_and(|why| why.contains("--zone")), "{read:?}");
+    assert_eq!(times(&["05/06/2026 12:00 Z", "27/06/2026 12:00 Z"], open), [noon("2026-06-05"), noon("2026-06-27")]);
+    assert_eq!(times(&["05/06/2026 12:00 Z", "06/27/2026 12:00 Z"], open), [noon("2026-05-06"), noon("2026-06-27")]);
+    assert_eq!(times(&["2026-06-05 12:00", "2026-06-06 12:00 UTC"], open), [noon("2026-06-05"), noon("2026-06-06")]);
+    let cases = [
+        (&["05/06/2026 12:00 Z"][..], "--dates"),
+        (&["27/06/2026", "06/27/2026", "05/06/2026"], "--dates"),
+        (&["2026-06-05 12:00"], "--zone"),
+        (&["2026-06-05 12:00 +0100", "2026-06-05 12:00 +0200", "2026-06-05 12:00"], "--zone"),
+    ];
+    for (cells, flag) in cases {
+        let refused = times(cells, open);
+        assert!(refused.len() == 1 && refused[0].as_ref().is_err_and(|why| why.contains(flag)), "{refused:?}");
+    }
     let said = Conventions { dates: Some(DateOrder::MonthFirst), zone: "-05:00".parse().ok(), ..open };
     assert_eq!(times(&["05/06/2026 7:00 AM"], said), [noon("2026-05-06")]);
 }
@@ -429,7 +444,7 @@ fn other_bytes_than_utf_8_are_told_by_line_and_cell() {
 
 #[test]
 fn columns_of_another_name_are_those_that_are_named() {
-    let mut importer = Importer::open("Fall;Netz;type;amount;currency\nP-1;ETHOCA;T;1;EUR\n".as_bytes(), None);
+    let mut importer = Importer::open("Fall;Netz;type;amount;currency\nP-1;ETHOCA;T;1;EUR\n".as_bytes(), None, None);
 
     importer.lay_out(
         &[("providerId", "Fall"), ("provider", "netz")].map(|(field, header)| (field.to_owned(), header.to_owned())),

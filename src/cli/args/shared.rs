@@ -77,15 +77,15 @@ impl ConsoleArgs {
     }
 }
 
-/// Conventions of a CSV's numbers and times, for cells that leave them open.
+/// Conventions of a CSV's numbers and times, for a column that leaves them open.
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Where a CSV leaves it open")]
 pub(crate) struct ReadingArgs {
-    /// The decimal mark of amounts that can be read with either
+    /// The decimal mark of amounts. Default: what their column shows
     #[arg(long, value_name = "point|comma", hide_possible_values = true,
         value_parser = word_of(DecimalMark::ALL, DecimalMark::as_str))]
     decimal: Option<DecimalMark>,
-    /// The order of day, month and year, where a date can be two
+    /// The order of day, month and year. Default: what the column shows
     #[arg(long, value_name = "day-first|month-first|year-first", hide_possible_values = true,
         value_parser = word_of(DateOrder::ALL, DateOrder::as_str))]
     dates: Option<DateOrder>,

@@ -2,12 +2,15 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, BufRead},
+    io::{self, BufRead, Seek},
 };
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
-use super::source::{MAX_ROW, Source, too_large, unreadable};
+use super::{
+    source::{MAX_ROW, too_large},
+    source::{Source, unreadable},
+};
 
 /// Most lines that one row may go over; a text of the interface has no use for more.
 const MAX_LINES: usize = 100;
@@ -23,6 +26,8 @@ pub(super) struct CsvRows<R> {
     line: u64,
     /// Cells of the first row; none before it is read.
     width: Option<usize>,
+    /// The last line of the first row.
+    header_ends: u64,
     delimiter: u8,
     row: CsvRow,
     done: bool,
@@ -31,7 +36,16 @@ pub(super) struct CsvRows<R> {
 impl<R: BufRead> CsvRows<R> {
     pub(super) fn new(source: Source<R>) -> Self {
         let (delimiter, again) = (b',', VecDeque::new());
-        Self { source, again, line: 0, width: None, delimiter, row: CsvRow::new(delimiter), done: false }
+        Self {
+            source,
+            again,
+            line: 0,
+            width: None,
+            header_ends: 0,
+            delimiter,
+            row: CsvRow::new(delimiter),
+            done: false,
+        }
     }
 
     pub(super) fn bytes_read(&self) -> u64 {
@@ -73,7 +87,7 @@ impl<R: BufRead> CsvRows<R> {
             });
             let mut names = names.collect::<Result<Vec<String>, String>>()?;
             names.truncate(names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1));
-            self.width = Some(names.len());
+            (self.width, self.header_ends) = (Some(names.len()), self.line);
             return Ok(Some(names));
         }
     }
@@ -107,6 +121,17 @@ impl<R: BufRead> CsvRows<R> {
             });
         }
         None
+    }
+
+    /// Goes back to behind the first row.
+    pub(super) fn rewind(&mut self) -> io::Result<()>
+    where
+        R: Seek,
+    {
+        self.source.rewind()?;
+        (self.line, self.done) = (0, false);
+        self.again.clear();
+        (0..self.header_ends).try_for_each(|_| self.next_line().map(|_| ()))
     }
 
     /// The next line; one over the limit comes as its beginning, one byte too long.

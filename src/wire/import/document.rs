@@ -1,4 +1,4 @@
-//! JSON of any size: documents, of which one alert after the other is cut out, and NDJSON with an object a line.
+//! JSON documents of any size, of which one alert after the other is cut out, and NDJSON, an object a line.
 
 use std::io::{self, BufRead};
 

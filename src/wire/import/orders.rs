@@ -1,15 +1,14 @@
-//! Tables of a shop's orders: which column is what, by the header that is named for it, by a preset or by its own name.
+//! Tables of a shop's orders: which column is what, by the header that is named for it, by a preset of a shop, or by
+//! its own name; and which words of a status are which state.
 
-use std::{borrow::Cow, collections::BTreeMap, io::BufRead, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeMap, fs::File, io::BufRead, sync::LazyLock};
 
 use serde::Deserialize;
 
 use super::{
-    source::rejected,
-    table::{
-        CellKind, ColumnField, Conventions, FieldColumns, Table, add_own_names, letters, listed, named_columns,
-        place_of,
-    },
+    conventions::Conventions,
+    source::{rejected, rows_in_words},
+    table::{CellKind, ColumnField, FieldColumns, Table, add_own_names, letters, listed, named_columns, place_of},
 };
 use crate::{
     domain::{MerchantOrder, OrderField, OrderState, RejectedRow},
@@ -62,8 +61,8 @@ pub enum OrderFileError {
 }
 
 /// A streaming importer of orders, row by row.
-pub struct OrderImporter<R> {
-    table: Table<R, OrderColumn>,
+pub struct OrderImporter {
+    table: Table<OrderColumn>,
     preset: Option<&'static OrderPreset>,
     /// The order of the row before.
     last: Option<String>,
@@ -72,13 +71,14 @@ pub struct OrderImporter<R> {
     without_amounts: bool,
 }
 
-impl<R: BufRead> OrderImporter<R> {
-    /// Reads the first row of an input; none where there is nothing but blanks.
+impl OrderImporter {
+    /// Reads the first row of an input, of which `file` is another handle where it is a file; none where there is
+    /// nothing but blanks.
     ///
     /// # Errors
     /// The reason, and the way out.
-    pub fn open(input: R) -> Result<Option<Self>, OrderFileError> {
-        let table = Table::of(input).map_err(OrderFileError::Unusable)?;
+    pub fn open(input: impl BufRead, file: Option<File>) -> Result<Option<Self>, OrderFileError> {
+        let table = Table::of(input, file).map_err(OrderFileError::Unusable)?;
         let unknown_states = UnknownNames::default();
         Ok(table.map(|table| Self {
             table,
@@ -99,7 +99,7 @@ impl<R: BufRead> OrderImporter<R> {
     /// preset, the first row tells whether it is one's.
     ///
     /// # Errors
-    /// A first row that cannot be used.
+    /// A first row that cannot be used, or cells that stay open.
     pub fn lay_out(
         &mut self,
         named: &[(String, String)],
@@ -126,7 +126,8 @@ impl<R: BufRead> OrderImporter<R> {
         let is_kept = |(column, _): &(OrderColumn, Vec<usize>)| {
             !self.without_amounts || !matches!(column.kind(), CellKind::Amount(_))
         };
-        self.table.set_layout(layout.into_iter().filter(is_kept).collect(), said);
+        let layout = layout.into_iter().filter(is_kept).collect();
+        self.table.decide(layout, said, false).map_err(|open| OrderFileError::Unusable(rows_in_words(&open)))?;
         let ignored: Vec<String> = self.ignored().map(str::to_owned).collect();
         if only_ids && !ignored.is_empty() { Err(OrderFileError::OnlyIds(listed(&ignored))) } else { Ok(()) }
     }
@@ -191,7 +192,7 @@ impl<R: BufRead> OrderImporter<R> {
     }
 }
 
-impl<R: BufRead> Iterator for OrderImporter<R> {
+impl Iterator for OrderImporter {
     type Item = Result<MerchantOrder, RejectedRow>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -385,10 +386,10 @@ pub(super) fn places(names: &[String], headers: &[String]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn read<'t>(text: &'t str, named: &[(OrderField, &str)]) -> Result<OrderImporter<&'t [u8]>, String> {
+    fn read(text: &str, named: &[(OrderField, &str)]) -> Result<OrderImporter, String> {
         let named: Vec<_> =
             named.iter().map(|(field, header)| (field.as_str().to_owned(), (*header).to_owned())).collect();
-        let opened = OrderImporter::open(text.as_bytes()).map_err(|error| error.to_string())?;
+        let opened = OrderImporter::open(text.as_bytes(), None).map_err(|error| error.to_string())?;
         let mut orders = opened.ok_or("is empty")?;
         orders.lay_out(&named, Conventions::default(), None).map(|()| orders).map_err(|error| error.to_string())
     }

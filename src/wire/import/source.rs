@@ -1,7 +1,8 @@
-//! A counting reader with a look ahead, the rows that are read from it or refused, and files of another kind.
+//! A counting reader with a look ahead, and the rows that are read from it or refused.
 
-use std::io::{self, BufRead, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind, Read, Seek};
 
+use super::foreign;
 use crate::domain::{AlertPatch, BYTE_ORDER_MARK, FieldError, RejectedRow};
 
 /// A buffered reader that can look ahead and counts what was taken off it.
@@ -28,11 +29,22 @@ impl<R: BufRead> Source<R> {
 
     /// Goes past a byte order mark; refuses a file of another kind.
     pub(super) fn begin(&mut self) -> Result<(), String> {
-        self.beginning(LOOKED_AT)?;
+        self.beginning(foreign::LOOKED_AT)?;
         if self.ahead.starts_with(BYTE_ORDER_MARK.as_bytes()) {
             self.consume(BYTE_ORDER_MARK.len());
         }
-        kind(&self.ahead[self.taken_ahead..]).map_or(Ok(()), Err)
+        foreign::kind(&self.ahead[self.taken_ahead..]).map_or(Ok(()), Err)
+    }
+
+    /// Goes back to the beginning.
+    pub(super) fn rewind(&mut self) -> io::Result<()>
+    where
+        R: Seek,
+    {
+        self.inner.rewind()?;
+        self.ahead.clear();
+        (self.taken_ahead, self.bytes, self.ended, self.after_return) = (0, 0, false, false);
+        self.begin().map_err(io::Error::other)
     }
 
     /// Tells that there is nothing but blanks, by what was looked at.
@@ -149,6 +161,11 @@ pub(super) fn too_large() -> String {
     format!("is larger than {} KiB", MAX_ROW / 1024)
 }
 
+/// Rows that are refused, a line of words each.
+pub fn rows_in_words(rows: &[RejectedRow]) -> String {
+    rows.iter().map(row_in_words).collect::<Vec<_>>().join("\n")
+}
+
 /// A rejected row in words: its line, the field at fault, and why.
 pub fn row_in_words(row: &RejectedRow) -> String {
     let RejectedRow { line, error } = row;
@@ -158,65 +175,9 @@ pub fn row_in_words(row: &RejectedRow) -> String {
     }
 }
 
-/// Bytes that are looked at.
-pub(super) const LOOKED_AT: usize = 4_096;
-
-const AS_CSV: &str = "save it as CSV UTF-8";
-
-/// Beginnings, and the kind of file that has them with the way out.
-const KINDS: [(&[u8], &str, &str); 7] = [
-    (b"\xD0\xCF\x11\xE0", "an old Excel workbook (.xls)", AS_CSV),
-    (b"PK\x03\x04", "a workbook or a ZIP archive", "unpack it, or save it as CSV UTF-8"),
-    (b"<", "a web page or XML", AS_CSV),
-    (b"\xFF\xFE", "UTF-16", AS_CSV),
-    (b"\xFE\xFF", "UTF-16", AS_CSV),
-    (b"\x1F\x8B", "packed by gzip", "unpack it first"),
-    (b"%PDF", "a PDF", "export it as CSV UTF-8 where it comes from"),
-];
-
-/// The kind of file that begins so, and the way out; none where it may be text with rows.
-pub fn kind(beginning: &[u8]) -> Option<String> {
-    let bytes = beginning.trim_ascii_start();
-    if let Some((_, kind, way_out)) = KINDS.iter().find(|(kind, ..)| bytes.starts_with(kind)) {
-        return Some(format!("is {kind}: {way_out}"));
-    }
-    let nul = beginning.iter().position(|byte| *byte == 0)?;
-    let line = 1 + beginning[..nul].iter().filter(|byte| **byte == b'\n').count();
-    Some(format!("is no text: it holds a NUL byte in line {line}; {AS_CSV}"))
-}
-
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
-
-    #[rstest]
-    #[case(b"PK\x03\x04\x14\0\x06\0[Content_Types].xml", "workbook or a ZIP")]
-    #[case(b"PK\x03\x04..mimetypeapplication/vnd.oasis.opendocument.spreadsheet", "workbook")]
-    #[case(b"PK\x03\x04alerts.csv", "ZIP archive")]
-    #[case(b"\xD0\xCF\x11\xE0\xA1\xB1", "old Excel workbook")]
-    #[case(b"\x1F\x8B\x08\0", "gzip")]
-    #[case(b"%PDF-1.7", "PDF")]
-    #[case(b"\r\n <!DOCTYPE html><html>", "web page")]
-    #[case(b"<?xml version=\"1.0\"?><Workbook>", "XML")]
-    #[case(b"\xFF\xFEi\0d\0", "UTF-16")]
-    #[case(b"i\0d\0,\0a\0\n\0", "NUL byte in line 1")]
-    #[case(b"id,provider\nx,\0,y\n", "NUL byte in line 2")]
-    fn a_file_of_another_kind_is_named(#[case] beginning: &[u8], #[case] words: &str) {
-        let told = kind(beginning).unwrap();
-
-        assert!(told.contains(words) && told.chars().all(|c| !c.is_control()), "{told:?}");
-    }
-
-    #[rstest]
-    #[case(b"id,provider\n")]
-    #[case(b"{\"id\": 1}")]
-    #[case(b"Name,\xE9t\xE9\n")]
-    #[case(b"")]
-    fn text_is_not(#[case] beginning: &[u8]) {
-        assert_eq!(kind(beginning), None);
-    }
 
     #[test]
     fn a_rejected_row_is_told_with_its_line_and_field() {

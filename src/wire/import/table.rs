@@ -1,21 +1,25 @@
-//! Tables of any fields: a header in any spelling, and cells as spreadsheets write them.
+//! Tables of any fields: a header in any spelling, cells as spreadsheets write them, and numbers and times decided for
+//! a column over the whole file before the first row is given out.
 
-use std::{borrow::Cow, io::BufRead};
+use std::{
+    borrow::Cow,
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek},
+};
+
+use tempfile::SpooledTempFile;
 
 use super::{
-    cells::{DateOrder, DecimalMark, FileZone, amount, moment, narrow},
+    conventions::{self, Conventions, Evidence},
     csv_rows::{CsvRow, CsvRows, not_utf8},
-    source::Source,
+    numbers::{WrittenAmount, narrow},
+    source::{Source, unreadable},
+    times::WrittenTime,
 };
-use crate::domain::{FieldError, RejectedRow, closed_enum, sanitize, time::to_iso};
+use crate::domain::{FieldError, RejectedRow, sanitize};
 
-/// Conventions that a person names for a file's numbers and times.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Conventions {
-    pub decimal: Option<DecimalMark>,
-    pub dates: Option<DateOrder>,
-    pub zone: Option<FileZone>,
-}
+/// A stream is kept in memory up to this size while its columns are looked at, and beyond it in an unnamed file.
+const IN_MEMORY: usize = 8 << 20;
 
 /// Content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,30 +54,48 @@ pub type FieldColumns<C> = Vec<(C, Vec<usize>)>;
 /// A row of a table: its cells that are not empty, as plain text.
 pub type TableRow<'a, C> = Result<Vec<(C, Cow<'a, str>)>, RejectedRow>;
 
+trait ReadSeek: Read + Seek + Send {}
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
 /// A table whose rows are read one by one.
-pub struct Table<R, C> {
-    rows: CsvRows<R>,
+pub struct Table<C> {
+    rows: CsvRows<BufReader<Box<dyn ReadSeek>>>,
     headers: Vec<String>,
     layout: FieldColumns<C>,
     said: Conventions,
+    columns: Vec<Evidence>,
+    file: Evidence,
 }
 
-impl<R: BufRead, C: ColumnField> Table<R, C> {
-    /// Reads the header of an input; none where there is nothing but blanks.
+impl<C: ColumnField> Table<C> {
+    /// Reads the header of an input, of which `file` is another handle where it is a file; none where there is nothing
+    /// but blanks.
     ///
     /// # Errors
     /// The reason, and the way out.
-    pub fn of(input: R) -> Result<Option<Self>, String> {
+    pub fn of(input: impl BufRead, file: Option<File>) -> Result<Option<Self>, String> {
         let mut source = Source::new(input);
         source.begin()?;
-        Self::open(source)
+        Self::open(source, file)
     }
 
     /// The same of an input whose beginning was looked at.
-    pub(super) fn open(source: Source<R>) -> Result<Option<Self>, String> {
+    pub(super) fn open(mut source: Source<impl BufRead>, file: Option<File>) -> Result<Option<Self>, String> {
+        let input: Box<dyn ReadSeek> = match file {
+            Some(file) => Box::new(file),
+            None => {
+                let mut kept = SpooledTempFile::new(IN_MEMORY);
+                io::copy(&mut source, &mut kept).and_then(|_| kept.rewind()).map_err(|error| unreadable(&error))?;
+                Box::new(kept)
+            }
+        };
+        let mut source = Source::new(BufReader::with_capacity(256 * 1024, input));
+        source.begin()?;
         let mut rows = CsvRows::new(source);
-        let headers = rows.header(|name| C::named(&letters(name)).is_some())?;
-        Ok(headers.map(|headers| Self { rows, headers, layout: Vec::new(), said: Conventions::default() }))
+        let Some(headers) = rows.header(|name| C::named(&letters(name)).is_some())? else { return Ok(None) };
+        let columns = headers.iter().map(|header| Evidence::of_header(header)).collect();
+        let file = Evidence::of_header("");
+        Ok(Some(Self { rows, headers, layout: Vec::new(), said: Conventions::default(), columns, file }))
     }
 
     /// The names of the first row.
@@ -101,62 +123,155 @@ impl<R: BufRead, C: ColumnField> Table<R, C> {
         self.rows.line()
     }
 
-    /// Sets which columns hold what, and how their numbers and times are written.
-    pub fn set_layout(&mut self, layout: FieldColumns<C>, said: Conventions) {
+    /// Decides for each column of a layout how its numbers and times are read, by all of its cells. A table that a
+    /// machine wrote has points.
+    ///
+    /// # Errors
+    /// The first cell of each column that stays open.
+    pub fn decide(
+        &mut self,
+        layout: FieldColumns<C>,
+        said: Conventions,
+        by_machine: bool,
+    ) -> Result<(), Vec<RejectedRow>> {
         (self.layout, self.said) = (layout, said);
+        let is_decided =
+            |(field, _): &(C, Vec<usize>)| matches!(field.kind(), CellKind::Text | CellKind::Plain | CellKind::Flag);
+        if self.layout.iter().all(is_decided) {
+            return Ok(());
+        }
+        let mut open: Vec<OpenCell<C>> = Vec::new();
+        while let Some((line, cells)) = self.rows.next_row() {
+            let Ok(cells) = cells else { continue };
+            for (field, places) in &self.layout {
+                let Some((place, text)) = first_cell(cells, places).ok().flatten() else { continue };
+                let reason = match field.kind() {
+                    CellKind::Amount(_) => WrittenAmount::parse(&text).ok().and_then(|amount| {
+                        self.columns[place].add_amount(&amount);
+                        self.file.add_amount(&amount);
+                        let is_open = amount.resolve(None, &currency_of(&self.layout, *field, cells)).is_err();
+                        is_open.then_some(Reason::Decimal)
+                    }),
+                    CellKind::Moment | CellKind::Day => WrittenTime::parse(&text).ok().and_then(|time| {
+                        self.columns[place].add_time(&time);
+                        if time.is_open() { Some(Reason::Order) } else { time.needs_zone().then_some(Reason::Zone) }
+                    }),
+                    CellKind::Text | CellKind::Plain | CellKind::Flag => None,
+                };
+                let Some(reason) = reason else { continue };
+                if open.iter().all(|cell| (cell.place, cell.reason) != (place, reason)) {
+                    let currency = currency_of(&self.layout, *field, cells);
+                    open.push(OpenCell { line, field: *field, place, reason, text: text.into_owned(), currency });
+                }
+            }
+        }
+        self.rows
+            .rewind()
+            .map_err(|error| vec![RejectedRow { line: 0, error: FieldError::new("", unreadable(&error)) }])?;
+        if by_machine {
+            self.file.add_point();
+        }
+        let decided = Decided { said: &self.said, columns: &self.columns, file: &self.file };
+        let refused = open.into_iter().filter_map(|OpenCell { line, field, place, text, currency, .. }| {
+            let why = decided.cell(&field.kind(), Cow::Owned(text), &mut Cow::Owned(currency), place).err()?;
+            Some(RejectedRow { line, error: FieldError::new(field.name(), why) })
+        });
+        let refused: Vec<RejectedRow> = refused.collect();
+        if refused.is_empty() { Ok(()) } else { Err(refused) }
     }
 
-    /// The next row with its line: its cells, or why it cannot be read.
+    /// Reads the next row.
     pub fn next_row(&mut self) -> Option<(u64, TableRow<'_, C>)> {
-        let Self { rows, headers, layout, said } = self;
+        let Self { rows, layout, said, columns, file, .. } = self;
         let (line, cells) = rows.next_row()?;
-        let row = cells.map_err(|what| FieldError::new("", what)).and_then(|cells| row(headers, layout, *said, cells));
+        let decided = Decided { said, columns, file };
+        let row = cells.map_err(|what| FieldError::new("", what)).and_then(|cells| decided.row(layout, cells));
         Some((line, row.map_err(|error| RejectedRow { line, error })))
     }
 }
 
-/// The cells of a row as plain text. A currency beside an amount is that of the row, where no column has one.
-fn row<'c, C: ColumnField>(
-    headers: &[String],
-    layout: &FieldColumns<C>,
-    said: Conventions,
-    cells: &'c CsvRow,
-) -> Result<Vec<(C, Cow<'c, str>)>, FieldError> {
-    let mut row: Vec<(C, Cow<'c, str>)> = Vec::with_capacity(layout.len());
-    let mut supplied: Option<(C, String)> = None;
-    for (field, places) in layout {
-        let wrong = |why: String| FieldError::new(field.name(), why);
-        let Some((place, text)) = first_cell(cells, places).map_err(wrong)? else { continue };
-        let text = match field.kind() {
+/// A cell that the rest of its column may decide.
+struct OpenCell<C> {
+    line: u64,
+    field: C,
+    place: usize,
+    reason: Reason,
+    text: String,
+    currency: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    Decimal,
+    Order,
+    Zone,
+}
+
+/// The conventions by which cells are read.
+struct Decided<'a> {
+    said: &'a Conventions,
+    columns: &'a [Evidence],
+    file: &'a Evidence,
+}
+
+impl Decided<'_> {
+    fn row<'c, C: ColumnField>(
+        &self,
+        layout: &FieldColumns<C>,
+        cells: &'c CsvRow,
+    ) -> Result<Vec<(C, Cow<'c, str>)>, FieldError> {
+        let mut row: Vec<(C, Cow<'c, str>)> = Vec::with_capacity(layout.len());
+        let mut supplied: Option<(C, String)> = None;
+        for (field, places) in layout {
+            let wrong = |why: String| FieldError::new(field.name(), why);
+            let Some((place, text)) = first_cell(cells, places).map_err(wrong)? else { continue };
+            let mut currency: Cow<'_, str> = Cow::Owned(currency_of(layout, *field, cells));
+            let was_given = !currency.is_empty();
+            if let (Some((_, code)), false) = (&supplied, was_given) {
+                currency = Cow::Owned(code.clone());
+            }
+            let text = self.cell(&field.kind(), text, &mut currency, place).map_err(wrong)?;
+            if let (CellKind::Amount(Some(of)), false, false) = (field.kind(), was_given, currency.is_empty()) {
+                supplied = Some((of, currency.into_owned()));
+            }
+            row.push((*field, text));
+        }
+        row.extend(supplied.map(|(field, code)| (field, Cow::Owned(code))));
+        Ok(row)
+    }
+
+    fn cell<'c, C: Copy>(
+        &self,
+        kind: &CellKind<C>,
+        text: Cow<'c, str>,
+        currency: &mut Cow<'_, str>,
+        place: usize,
+    ) -> Result<Cow<'c, str>, String> {
+        let column = &self.columns[place];
+        Ok(match kind {
             CellKind::Text => text,
             CellKind::Plain => Cow::Owned(narrow(&text)),
             CellKind::Flag => flag(&text).map_or(text, Cow::Borrowed),
-            CellKind::Amount(of) => {
-                let given = currency_of(layout, *field, cells);
-                let known = supplied.as_ref().map_or("", |(_, code)| code);
-                let mut currency = Cow::Borrowed(if given.is_empty() { known } else { &given });
-                let number = amount(&text, &mut currency, said.decimal).map_err(wrong)?;
-                if let (Cow::Owned(code), Some(of)) = (currency, of) {
-                    supplied = Some((of, code));
-                }
-                Cow::Owned(number)
+            CellKind::Amount(_) => Cow::Owned(conventions::amount(
+                &WrittenAmount::parse(&text)?,
+                currency,
+                column,
+                self.file,
+                self.said,
+                &sanitize::excerpt(&text),
+            )?),
+            CellKind::Moment | CellKind::Day => {
+                let days = matches!(kind, CellKind::Day);
+                Cow::Owned(conventions::time(
+                    &WrittenTime::parse(&text)?,
+                    column,
+                    self.said,
+                    days,
+                    &sanitize::excerpt(&text),
+                )?)
             }
-            kind @ (CellKind::Moment | CellKind::Day) => {
-                let zone = said.zone.or_else(|| zone_of(&headers[place]));
-                let moment = moment(&text, said.dates, zone, matches!(kind, CellKind::Day)).map_err(wrong)?;
-                Cow::Owned(to_iso(moment))
-            }
-        };
-        row.push((*field, text));
+        })
     }
-    row.extend(supplied.map(|(field, code)| (field, Cow::Owned(code))));
-    Ok(row)
-}
-
-/// The zone that a header tells, as `Created (UTC)` does.
-fn zone_of(header: &str) -> Option<FileZone> {
-    let mut words = header.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| matches!(word, "UTC" | "GMT")).then_some(FileZone::UTC)
 }
 
 /// The words of a spreadsheet in the languages that it is sold in.
@@ -274,35 +389,4 @@ pub fn letters(name: &str) -> String {
     let name = name.trim_end();
     let bare = ["(UTC)", "(GMT)"].iter().find_map(|zone| name.strip_suffix(zone)).unwrap_or(name);
     narrow(bare).chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-closed_enum! {
-    /// A field of an answer in a file of many.
-    pub enum AnswerField {
-        Id = "id",
-        Provider = "provider",
-        ProviderId = "providerId",
-        Refunded = "refunded",
-        Resolution = "resolution",
-        Comments = "comments",
-        AmountStopped = "amountStopped",
-    }
-}
-
-impl ColumnField for AnswerField {
-    fn named(name: &str) -> Option<Self> {
-        Self::known(name)
-    }
-
-    fn name(self) -> Cow<'static, str> {
-        self.as_str().into()
-    }
-
-    fn kind(self) -> CellKind<Self> {
-        match self {
-            Self::Id | Self::Provider | Self::Refunded | Self::Resolution => CellKind::Plain,
-            Self::ProviderId | Self::Comments => CellKind::Text,
-            Self::AmountStopped => CellKind::Amount(None),
-        }
-    }
 }

@@ -465,7 +465,7 @@ fn exports_of_woocommerce_are_read_by_the_number_that_customers_quote() {
 
     let [common, zoned, advanced] = [(common, "UTC"), (webtoffee, "+01:00"), (advanced, "UTC")]
         .map(|(text, zone)| understood(home.path(), text, &["--zone", zone]));
-    let core_open = refused(&run(home.path(), &["orders", "import", &file(home.path(), core)]), 1);
+    let core_open = refused(&run(home.path(), &["orders", "import", &file(home.path(), core)]), 2);
     let core = understood(home.path(), core, &["--zone", "UTC"]);
 
     let first = |(orders, _): &(Value, String)| {

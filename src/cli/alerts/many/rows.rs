@@ -24,7 +24,7 @@ use crate::{
     },
     desk::directory_of,
     domain::{AlertId, BYTE_ORDER_MARK, Timestamp, closed_enum},
-    wire::import::{AnswerField, ColumnField, Conventions, Table, lay_out, letters, other_kind},
+    wire::import::{AnswerField, ColumnField, Conventions, Table, lay_out, letters, other_kind, rows_in_words},
 };
 
 /// Largest file of decisions in bytes.
@@ -135,13 +135,13 @@ fn object(text: &[u8]) -> Result<SaidRow, String> {
 }
 
 fn table(text: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
-    let Some(mut table) = Table::<_, AnswerField>::of(text)? else { return Ok(Vec::new()) };
+    let Some(mut table) = Table::<AnswerField>::of(text, None)? else { return Ok(Vec::new()) };
     if let Some(strange) = table.headers().iter().find(|name| AnswerField::named(&letters(name)).is_none()) {
         let (name, known) = (printable(strange), AnswerField::ALL.map(AnswerField::as_str).join(", "));
         return Err(format!("the first row: {name:?} is not known: {known} are allowed"));
     }
     let layout = lay_out(table.headers(), &[])?;
-    table.set_layout(layout, said);
+    table.decide(layout, said, false).map_err(|open| rows_in_words(&open))?;
     let mut rows = Vec::new();
     while let Some((line, row)) = table.next_row() {
         let said = row

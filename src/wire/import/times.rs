@@ -1,0 +1,320 @@
+//! Dates and times as spreadsheets and shops write them: any usual order of day, month and year, either clock, with a
+//! zone or without one.
+
+use std::str::FromStr;
+
+use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
+
+use super::numbers::narrow;
+use crate::domain::{Timestamp, closed_enum, sanitize::excerpt};
+
+closed_enum! {
+    /// Order of day, month and year in a column.
+    pub enum DateOrder {
+        DayFirst = "day-first",
+        MonthFirst = "month-first",
+        YearFirst = "year-first",
+    }
+}
+
+/// Zone of the times that have none of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileZone {
+    /// So far from UTC.
+    At(FixedOffset),
+    /// This machine's, with its summer time.
+    Local,
+}
+
+impl FileZone {
+    pub(super) const UTC: Self = Self::At(UTC);
+
+    fn moment(self, at: NaiveDateTime) -> Option<Timestamp> {
+        match self {
+            Self::At(offset) => offset.from_local_datetime(&at).single().map(|at| at.to_utc()),
+            Self::Local => Local.from_local_datetime(&at).single().map(|at| at.to_utc()),
+        }
+    }
+}
+
+const UTC: FixedOffset = match FixedOffset::east_opt(0) {
+    Some(utc) => utc,
+    None => unreachable!(),
+};
+
+impl FromStr for FileZone {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            text if text.eq_ignore_ascii_case("local") => Ok(Self::Local),
+            text => zone(text).ok().flatten().map(Self::At).ok_or_else(|| "UTC, +01:00 or local is needed".to_owned()),
+        }
+    }
+}
+
+/// The orders of a date that are possible, as a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DateOrders(u8);
+
+impl DateOrders {
+    pub(super) const ALL: Self = Self(0b111);
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+/// A date, perhaps with a time, as a cell has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WrittenTime {
+    /// By each order; all alike where the cell itself tells.
+    dates: [Option<NaiveDate>; 3],
+    time: Option<NaiveTime>,
+    pub(super) zone: Option<FixedOffset>,
+}
+
+/// Reason why a time stays open.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum OpenTime {
+    #[error(
+        "can be read with the day or the month first, and nothing in its column tells: add --dates day-first, \
+            month-first or year-first"
+    )]
+    Order,
+    #[error("has no zone: add --zone UTC, --zone +01:00 or the like, or --zone local")]
+    Zone,
+    #[error("is no date in that order of day, month and year")]
+    NoDate,
+    #[error("stands twice or never on a clock of that zone, for summer time")]
+    NoMoment,
+    #[error("is a day: a time such as 2026-03-03T10:00:00Z is needed")]
+    Day,
+}
+
+impl WrittenTime {
+    /// Reads a cell.
+    ///
+    /// # Errors
+    /// The reason, and an example of a time.
+    pub(super) fn parse(cell: &str) -> Result<Self, String> {
+        let allowed = "a date or time such as 2026-03-03 or 2026-03-03T10:00:00Z is needed";
+        let text = narrow(cell).replace(['年', '月'], "/").replace('日', " ").replace(".m.", "m");
+        let fail = || format!("is {:?}: {allowed}", excerpt(cell));
+        if text.matches('.').count() < 2
+            && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
+        {
+            return Err(format!("is {:?}, a number that could be many times: {allowed}", excerpt(cell)));
+        }
+        let (dates, rest) =
+            dates(text.trim()).filter(|(dates, _)| dates.iter().any(Option::is_some)).ok_or_else(fail)?;
+        if rest.is_empty() {
+            return Ok(Self { dates, time: None, zone: None });
+        }
+        let rest = rest.strip_prefix(['T', ',', ' ']).ok_or_else(fail)?.trim_start();
+        let (time, rest) =
+            CLOCKS.iter().find_map(|clock| NaiveTime::parse_and_remainder(rest, clock).ok()).ok_or_else(fail)?;
+        match zone(rest.trim_start()) {
+            Ok(zone) => Ok(Self { dates, time: Some(time), zone }),
+            Err("") => Err(fail()),
+            Err(name) => Err(format!(
+                "is {:?}, and {name} is a zone of several: write its distance from UTC, such as +01:00",
+                excerpt(cell)
+            )),
+        }
+    }
+
+    /// The orders by which it is a date.
+    pub(super) fn orders(&self) -> DateOrders {
+        let bits = self.dates.iter().enumerate().filter(|(_, date)| date.is_some()).map(|(bit, _)| 1 << bit);
+        DateOrders(bits.fold(0, |set, bit| set | bit))
+    }
+
+    /// Tells that it is several dates, by the order of day and month.
+    pub(super) fn is_open(&self) -> bool {
+        self.date_of(self.orders()).is_none()
+    }
+
+    /// Tells that it has a time of day that a zone is needed for.
+    pub(super) fn needs_zone(&self) -> bool {
+        self.time.is_some() && self.zone.is_none()
+    }
+
+    /// The moment, by the orders that its column leaves and the zone of times without one. A day is taken from its
+    /// beginning, in UTC where no zone is known.
+    ///
+    /// # Errors
+    /// The part that is open.
+    pub(super) fn resolve(
+        &self,
+        flag: Option<DateOrder>,
+        column: DateOrders,
+        zone: Option<FileZone>,
+        days: bool,
+    ) -> Result<Timestamp, OpenTime> {
+        let date = match flag {
+            Some(order) => self.dates[order as usize].ok_or(OpenTime::NoDate)?,
+            None => self.date_of(self.orders()).or_else(|| self.date_of(column)).ok_or(OpenTime::Order)?,
+        };
+        let zone = match (self.zone, self.time) {
+            (Some(zone), _) => FileZone::At(zone),
+            (None, Some(_)) => zone.ok_or(OpenTime::Zone)?,
+            (None, None) if days => zone.unwrap_or(FileZone::UTC),
+            (None, None) => return Err(OpenTime::Day),
+        };
+        zone.moment(date.and_time(self.time.unwrap_or_default())).ok_or(OpenTime::NoMoment)
+    }
+
+    /// The date, where all orders of a set give the same one.
+    fn date_of(&self, orders: DateOrders) -> Option<NaiveDate> {
+        let mut dates = DateOrder::ALL
+            .into_iter()
+            .filter(|order| orders.0 & (1 << *order as u8) != 0)
+            .filter_map(|order| self.dates[order as usize]);
+        let first = dates.next()?;
+        dates.all(|date| date == first).then_some(first)
+    }
+}
+
+/// Clocks, the longest first.
+const CLOCKS: [&str; 4] = ["%I:%M:%S %p", "%I:%M %p", "%H:%M:%S%.f", "%H:%M"];
+/// Dates with the name of their month.
+const NAMED_MONTHS: [&str; 4] = ["%d %B %Y", "%d-%B-%Y", "%d-%B-%y", "%B %d, %Y"];
+
+/// Reads the date that a text begins with, by each order, and what is behind it.
+fn dates(text: &str) -> Option<([Option<NaiveDate>; 3], &str)> {
+    let named = |format: &&str| NaiveDate::parse_and_remainder(text, format).ok().filter(|(date, _)| date.year() > 999);
+    if let Some((date, rest)) = NAMED_MONTHS.iter().find_map(named) {
+        return Some(([Some(date); 3], rest));
+    }
+    let sign = text.chars().find(|c| !c.is_ascii_digit()).filter(|c| matches!(c, '-' | '/' | '.'))?;
+    let (first, rest) = text.split_once(sign)?;
+    let (second, rest) = rest.trim_start().split_once(sign)?;
+    let rest = rest.trim_start();
+    let (third, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+    let day_first = date(third, second, first);
+    let by_order = match (first.len(), third.len(), sign) {
+        (4, ..) => [date(first, second, third); 3],
+        // With points between, the day stands first in every country.
+        (_, _, '.') => [day_first; 3],
+        (_, 4, _) => [day_first, date(third, first, second), None],
+        _ => [day_first, date(third, first, second), date(first, second, third)],
+    };
+    Some((by_order, rest))
+}
+
+fn date(year: &str, month: &str, day: &str) -> Option<NaiveDate> {
+    let century = match year.len() {
+        2 => 2_000,
+        4 => 0,
+        _ => return None,
+    };
+    NaiveDate::from_ymd_opt(century + year.parse::<i32>().ok()?, month.parse().ok()?, day.parse().ok()?)
+}
+
+/// Reads a zone to the end of a text: none where there is nothing.
+///
+/// # Errors
+/// The name that is none.
+fn zone(text: &str) -> Result<Option<FixedOffset>, &str> {
+    let name = text.find(|c: char| !c.is_alphabetic()).map_or(text, |end| &text[..end]);
+    if !["", "Z", "UTC", "GMT"].iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        return Err(name);
+    }
+    let offset = &text[name.len()..];
+    let offset = match offset.as_bytes() {
+        [] => return Ok((!name.is_empty()).then_some(UTC)),
+        [sign, hour] => &format!("{}0{}:00", char::from(*sign), char::from(*hour)),
+        [_, _, _] => &format!("{offset}:00"),
+        _ => offset,
+    };
+    offset.parse().map(Some).map_err(|_| "")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::time::to_iso;
+
+    fn read(cell: &str, zone: Option<FileZone>) -> Result<String, String> {
+        let time = WrittenTime::parse(cell)?;
+        time.resolve(None, DateOrders::ALL, zone, true).map(to_iso).map_err(|open| open.to_string())
+    }
+
+    #[rstest]
+    #[case("2026-11-27T10:00:00Z", "2026-11-27T10:00:00.000Z")]
+    #[case("2026-11-27T10:00:00.123456+01:00", "2026-11-27T09:00:00.123456Z")]
+    #[case("2026-11-20 21:03:12 +0100", "2026-11-20T20:03:12.000Z")]
+    #[case("2026-11-20 21:03 UTC", "2026-11-20T21:03:00.000Z")]
+    #[case("20/11/2026 21:03 GMT+1", "2026-11-20T20:03:00.000Z")]
+    #[case("2026-11-20 21:03:12.5+01", "2026-11-20T20:03:12.500Z")]
+    #[case("Nov 27, 2026 3:15PM-0500", "2026-11-27T20:15:00.000Z")]
+    #[case("27.11.2026 10:00 Z", "2026-11-27T10:00:00.000Z")]
+    #[case("27. 11. 2026", "2026-11-27T00:00:00.000Z")]
+    #[case("11/27/2026, 3:15:00\u{202f}PM Z", "2026-11-27T15:15:00.000Z")]
+    #[case("11/27/26 12:15 a.m. UTC", "2026-11-27T00:15:00.000Z")]
+    #[case("2026/11/27", "2026-11-27T00:00:00.000Z")]
+    #[case("2026年11月27日", "2026-11-27T00:00:00.000Z")]
+    #[case("２０２６／１１／２７　１５：０４ Z", "2026-11-27T15:04:00.000Z")]
+    #[case("27-Nov-26", "2026-11-27T00:00:00.000Z")]
+    #[case("November 27, 2026 3:15 pm +00:00", "2026-11-27T15:15:00.000Z")]
+    #[case("05.06.2026", "2026-06-05T00:00:00.000Z")]
+    #[case("06/06/2026", "2026-06-06T00:00:00.000Z")]
+    fn a_time_is_read_as_its_country_writes_it(#[case] cell: &str, #[case] moment: &str) {
+        assert_eq!(read(cell, None).as_deref(), Ok(moment));
+    }
+
+    #[rstest]
+    #[case("05/06/2026", "--dates")]
+    #[case("05-06-2026", "--dates")]
+    #[case("27/11/26", "--dates")]
+    #[case("2026-11-27 10:00", "--zone")]
+    #[case("27/11/2026 3:15 PM", "--zone")]
+    #[case("2026-11-27 10:00 CET", "CET is a zone of several")]
+    #[case("2026-11-27 10:00 PST", "PST is a zone of several")]
+    #[case("46353.5", "could be many times")]
+    #[case("1764201600", "could be many times")]
+    #[case("32.11.2026", "2026-03-03")]
+    #[case("11.27.2026", "2026-03-03")]
+    #[case("2026-02-30", "2026-03-03")]
+    #[case("2026-11-27 25:00", "2026-03-03")]
+    #[case("2026-11-27 13:00 PM", "PM is a zone of several")]
+    #[case("2026-11-27x", "2026-03-03")]
+    #[case("yesterday", "2026-03-03")]
+    #[case("2026-11-27T10:00:00+99:00", "2026-03-03")]
+    fn what_cannot_be_known_is_never_guessed(#[case] cell: &str, #[case] words: &str) {
+        let error = read(cell, None).unwrap_err();
+
+        assert!(error.contains(words), "{error}");
+    }
+
+    #[test]
+    fn a_zone_that_is_named_is_that_of_times_without_one() {
+        assert_eq!(read("2026-11-27 10:00", "+01:00".parse().ok()).as_deref(), Ok("2026-11-27T09:00:00.000Z"));
+        assert_eq!(read("2026-11-27 10:00", "utc".parse().ok()).as_deref(), Ok("2026-11-27T10:00:00.000Z"));
+        assert!(
+            "Europe".parse::<FileZone>().is_err()
+                && "".parse::<FileZone>().is_err()
+                && "+1:5".parse::<FileZone>().is_err()
+        );
+    }
+
+    #[test]
+    fn the_orders_that_a_column_leaves_decide() {
+        let [open, proof] = ["05/06/2026", "27/06/2026"].map(|cell| WrittenTime::parse(cell).unwrap());
+
+        let column = open.orders().and(proof.orders());
+
+        assert_eq!(open.resolve(None, column, None, true).map(to_iso).as_deref(), Ok("2026-06-05T00:00:00.000Z"));
+        assert_eq!(proof.resolve(Some(DateOrder::MonthFirst), column, None, true), Err(OpenTime::NoDate));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_cell_makes_reading_panic(cell in "[0-9/.:\\- TZaApPmM+,年月日é]{0,24}") {
+            let _ = read(&cell, Some(FileZone::UTC));
+        }
+    }
+}
