@@ -441,6 +441,7 @@ fn a_refund_that_is_left_out_by_hand_keeps_what_follows_it_here_too() {
 
     let form = rig.screen();
     assert!(form.contains("0 will be sent") && form.contains("skipped by you"), "{form}");
+    assert!(!form.contains("all invalid"), "nothing was refunded: {form}");
 }
 
 #[test]

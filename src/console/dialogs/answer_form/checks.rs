@@ -67,18 +67,14 @@ impl AnswerForm {
 
     /// Returns true where a row is left out because its payment was refunded already.
     fn is_paid_twice(&self, row: usize) -> bool {
-        match self.plan_of(row) {
-            Some(RowPlan::Out { cautions, .. }) => cautions.contains(&Caution::PaidTwice),
-            _ => false,
-        }
+        self.plan_of(row).is_some_and(|plan| plan.cautions().contains(&Caution::PaidTwice))
     }
 
     /// Cautions of the one alert's answer, the confirmed ones too.
     pub(super) fn cautions(&self, cx: &AppContext) -> Vec<Caution> {
         let Some(row) = self.rows.first().filter(|row| row.alert.outcome.is_none()) else { return Vec::new() };
         let found = match self.plan_of(0) {
-            Some(RowPlan::Out { cautions, .. }) => cautions.clone(),
-            Some(RowPlan::Sent(_)) => Vec::new(),
+            Some(plan) => plan.cautions().to_vec(),
             None => Caution::of_alert(&row.alert, cx.now),
         };
         let mut cautions = row.confirmed.clone();
@@ -206,8 +202,8 @@ impl AnswerForm {
             let sums = if self.scope == AnswerScope::Bulk && sent > 0 { self.sums_of_sent() } else { String::new() };
             let not_searched = self.rows.iter().filter(|row| row.not_searched().is_some()).count();
             let look = if care == 1 { "needs review" } else { "need review" };
-            let can_be_sent = |plan: &RowPlan| matches!(plan, RowPlan::Out { cautions, .. } if !cautions.is_empty());
-            let anyway = if self.plans.iter().flatten().any(can_be_sent) { ": tab, space sends anyway" } else { "" };
+            let can_be_sent = self.plans.iter().flatten().any(|plan| !plan.cautions().is_empty());
+            let anyway = if can_be_sent { ": tab, space sends anyway" } else { "" };
             let lines = [
                 (sent, format!("will be sent{sums}"), theme.strong),
                 (left_out, "skipped".to_owned(), theme.plain),

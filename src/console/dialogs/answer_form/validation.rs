@@ -51,6 +51,11 @@ impl RowPlan {
         Self::Out { why: caution.words().to_owned(), care: true, cautions: vec![caution] }
     }
 
+    /// Returns the cautions that would have to be confirmed before it is sent.
+    pub fn cautions(&self) -> &[Caution] {
+        if let Self::Out { cautions, .. } = self { cautions } else { &[] }
+    }
+
     /// Returns true where it is sent.
     pub fn is_sent(&self) -> bool {
         matches!(self, Self::Sent(_))
