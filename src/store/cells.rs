@@ -2,8 +2,6 @@
 //!
 //! SQLite has ids as bytes and flags as numbers; PostgreSQL has types for both, and holds texts without the character
 //! NUL.
-//!
-//! A row of an answer, of either database.
 
 use std::{error::Error, fmt, sync::Arc};
 

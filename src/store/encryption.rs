@@ -1,11 +1,10 @@
-//! Encryption at rest of secrets that must be readable again (receivers' credentials): XChaCha20-Poly1305, bound to
-//! table, row and column.
+//! Encryption at rest of secrets that must be readable again: XChaCha20-Poly1305, bound to table, row and column.
 //!
 //! The data key lives in a file of its own, 0600, beside the database or where the operator says. It is made when the
 //! database is new and never again. A database without its key is refused, and never gets another one silently.
 //!
-//! Sealed values and their form: credentials, addresses and secrets of endpoints, the key of access tokens, and the
-//! proof of a data key. The form is the same in every store, so that values copied from one to another open there.
+//! Sealed are credentials, addresses and secrets of endpoints, the key of access tokens, and the proof of a data key.
+//! Their form is the same in every store, so that values copied from one to another open there.
 
 use std::{
     fs,

@@ -1,8 +1,5 @@
-//! Store errors: reasons of a unit of work that did not happen.
-//!
-//! Result of a part of a unit of work: the reason of a failure, and whether it may be done again.
-//!
-//! Causes of a refusal, looked for on the disk and in the system, and the facts known there.
+//! Store errors: reasons of a unit of work that did not happen, whether it may be done again, and causes of a refusal,
+//! looked for on the disk and in the system.
 
 use std::{
     fs,

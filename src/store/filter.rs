@@ -1,7 +1,5 @@
-//! A filter of alerts in the values that rows hold, except for words and ids, which each database stores in its own
-//! way.
-//!
-//! The text that searches look into, as every store keeps it beside an alert.
+//! A filter of alerts in the values that rows hold, and the text that searches look into. Words and ids each database
+//! stores in its own way.
 
 use std::{ops::RangeInclusive, sync::LazyLock};
 

@@ -33,6 +33,7 @@ use tokio::sync::watch;
 
 pub use self::{
     error::{StoreError, StoreResult},
+    finding::{Finding, Grade},
     postgres::{PostgresOptions, PostgresStore},
     schema::SchemaState,
     sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore},
@@ -42,7 +43,7 @@ pub use self::{
         attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled},
         audit::AuditStore,
         claims::DueDelivery,
-        deliveries::Redelivery,
+        deliveries::{AttemptRecord, Redelivery},
         endpoints::{EndpointStore, EndpointTarget},
         networks::{NetworkStore, PullEnd, PullLease, PullState},
         organizations::{OrganizationRecord, OrganizationStore},
@@ -52,8 +53,6 @@ pub use self::{
 };
 pub use crate::domain::{Actor, cause::RefusalCause};
 use crate::domain::{DatabaseId, InstanceId};
-pub use crate::finding::{Finding, Grade};
-pub use crate::subjects::deliveries::AttemptRecord;
 
 /// A shared store.
 pub type SharedStore = Arc<dyn Store>;

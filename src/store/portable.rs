@@ -1,10 +1,8 @@
-//! The tables of a desk that are carried from one database to another. Each row comes after those that it refers to.
-//! Their columns are those of the schema at either end.
+//! Copies from one database to another: the tables that are carried, each row after those that it refers to, and the
+//! two ends, of either kind of database. The columns are those of the schema at either end.
 //!
-//! The mark of an unfinished copy: it is in the target before any row comes, and gone with the last commit. Meanwhile
+//! The mark of an unfinished copy is in the target before any row comes, and gone with the last commit. Meanwhile
 //! every other process that opens the database refuses it.
-//!
-//! One end of a copy, of either kind of database.
 
 use async_trait::async_trait;
 

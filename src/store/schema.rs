@@ -1,6 +1,5 @@
-//! The schema of a database: its steps, numbered and with checksums, and how far they have been applied.
-//!
-//! Fingerprint of a schema: what is in a database, compared with what its steps make. Missing and foreign objects are
+//! The schema of a database: its steps, numbered and with checksums, how far they have been applied, and its
+//! fingerprint. The fingerprint is what is there, compared with what the steps make; missing and foreign objects are
 //! named.
 
 use std::collections::{BTreeMap, BTreeSet};

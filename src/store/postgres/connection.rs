@@ -1,6 +1,5 @@
-//! Connections: transactions that end with the unit of work that began them, and statements in one call.
-//!
-//! One unit of work: its connection, its actor, and its entries of the audit log.
+//! Connections: transactions that end with the unit of work that began them, and statements in one call. A unit of work
+//! has a connection, its actor, and its entries of the audit log.
 
 use std::{
     collections::HashMap,

@@ -2,10 +2,8 @@
 //! changes four times a second while somebody listens. It merges counts, and checks the clocks and the data key. It
 //! ends with the store and says so, whatever the rest of the process does.
 //!
-//! Liveness of processes by heartbeats in a table. A process is dead where its heartbeat is too old by the database's
-//! clock, or missing.
-//!
-//! The clock of this machine beside the server's: deadlines go by the one, leases by the other.
+//! A process is dead where its heartbeat is too old by the database's clock, or missing. Deadlines go by the clock of
+//! this machine, leases by the server's.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

@@ -1,9 +1,5 @@
 //! Schema migrations, numbered and with checksums, applied by one process at a time. A newer or altered schema is
-//! refused.
-//!
-//! Objects in the schema of a database on a server, compared with those that its steps made.
-//!
-//! The mark of an unfinished copy in a database on a server, with the run of `avert copy` that is at work on it.
+//! refused, and so is a database with the mark of an unfinished copy.
 
 use std::collections::HashSet;
 

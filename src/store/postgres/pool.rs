@@ -1,7 +1,5 @@
 //! Connection pool of a process: a bounded number of places, fewer where the server gives fewer. One connection is kept
-//! for the commits of answers whose call was made.
-//!
-//! The first check of a database: its encoding, and whether a session stays one.
+//! for the commits of answers whose call was made. The first one checks the encoding, and whether a session stays one.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

@@ -1,8 +1,5 @@
-//! Alerts as rows: writing many, reading them, field by field from the tables of the domain.
-//!
-//! Outcomes and expiries of alerts as they are stored on PostgreSQL, with events and counts.
-//!
-//! Events in the commit of their change, with a delivery to each recipient.
+//! Alerts as rows: writing many, reading them, field by field from the tables of the domain; their outcomes and
+//! expiries with counts, and events in the commit of their change, with a delivery to each recipient.
 
 use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 

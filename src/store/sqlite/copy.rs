@@ -1,9 +1,8 @@
-//! A verified copy of a database: one state of it, held to the original page by page and row by row.
+//! A verified copy of a database: one state of it, held to the original page by page and row by row; and the checksum
+//! beside a backup, `FILE.sha256`, a line as `sha256sum` writes and checks it.
 //!
-//! The checksum beside a backup: `FILE.sha256`, a line as `sha256sum` writes and checks it.
-//!
-//! It tells a backup that was altered or went bad on its way from one that is as it was written. It is no signature: an
-//! attacker who can replace one file can replace both.
+//! The checksum tells a backup that was altered or went bad on its way from one that is as it was written. It is no
+//! signature: an attacker who can replace one file can replace both.
 
 use std::{
     collections::BTreeMap,

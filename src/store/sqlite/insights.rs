@@ -1,7 +1,5 @@
-//! The alerts within a filter, as statistics ask for them. The counts give those that they know; the rest comes through
-//! the index of the filter.
-//!
-//! Sums by currency of the alerts within a filter: of few their rows are read, of many the amounts come from columns.
+//! Statistics of the alerts within a filter: those that the counts know, the others through the index of the filter,
+//! and sums by currency. Of few alerts their rows are read for the sums, of many the amounts come from columns.
 
 use std::collections::HashMap;
 

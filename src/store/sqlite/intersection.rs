@@ -1,10 +1,7 @@
-//! Index intersection: everything that matches, marked by each index that knows a part of what is asked for.
+//! Index intersection: everything that matches a filter, marked by each index that knows a part of what is asked for.
 //!
-//! Local conditions as marks of the matching alerts, by the index of each column.
-//!
-//! Searched texts as marks: three characters and more by their trigrams, two by the trigrams that begin with them.
-//!
-//! The FROM and WHERE of a filter, and the index that it goes by.
+//! Local conditions are marks by the index of each column. Searched texts are marks by trigrams: three characters and
+//! more by their own, two by those that begin with them.
 
 use rusqlite::{Connection, OptionalExtension as _};
 

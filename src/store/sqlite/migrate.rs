@@ -1,7 +1,5 @@
-//! Schema migrations, numbered and with checksums. A newer or altered schema is refused; an existing database is backed
-//! up before it changes.
-//!
-//! The mark of an unfinished copy in a database file.
+//! Schema migrations, numbered and with checksums. A newer or altered schema is refused, and so is a file with the mark
+//! of an unfinished copy; an existing database is backed up before it changes.
 
 use std::path::{Path, PathBuf};
 

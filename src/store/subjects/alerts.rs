@@ -1,7 +1,5 @@
-//! Alerts: lists, searches and statistics, ingest, and expiry. Each database finds and writes many rows in its own best
-//! way.
-//!
-//! Alerts that may be on one payment: found by index, judged by the domain.
+//! Alerts: lists, searches and statistics, ingest, expiry, and the others on one payment. Each database finds and
+//! writes many rows in its own best way.
 
 use std::collections::BTreeSet;
 
@@ -281,8 +279,8 @@ fn expired_early() -> String {
     )
 }
 
-/// Makes this change to the alerts that are found so. Alerts that another process has locked are left for the next
-/// time.
+/// Makes this change to the alerts that are found so, the earliest deadline first, in which order SQLite's index has
+/// those of an organization. Alerts that another process has locked are left for the next time.
 async fn change_each(
     unit: &UnitOfWork<'_>,
     found: fn() -> String,

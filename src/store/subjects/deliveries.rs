@@ -1,6 +1,4 @@
-//! Deliveries as an operator sees them: lists, one with its attempts, and redelivery.
-//!
-//! Delivery attempts as they are stored: the sent request and its result.
+//! Deliveries as an operator sees them (lists, one with its attempts, redelivery), and attempts as they are stored.
 
 use chrono::Duration;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,4 @@
-//! Organizations, and the companies and enrollments that each has.
-//!
-//! The companies and enrollments that alerts name.
+//! Organizations, and the companies and enrollments that each has and that alerts name.
 
 use std::collections::BTreeSet;
 
