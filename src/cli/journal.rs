@@ -152,7 +152,7 @@ fn outcome(record: &DecisionRecord) -> String {
     let more = step.status().or(step.reason()).map(|more| format!(": {more}{by}")).unwrap_or_default();
     let word = record.on_whose_word().map(|word| format!(", {word}")).unwrap_or_default();
     let unlooked =
-        record.unlooked.as_ref().map(|why| format!(", doubles not looked for again: {why}")).unwrap_or_default();
+        record.unlooked.as_ref().map(|why| format!(", duplicates not checked again: {why}")).unwrap_or_default();
     let seen_to = if record.dismissed { ", seen to" } else { "" };
     format!("{} {}{more}{word}{unlooked}{seen_to}", words(step.as_str()), at.format("%H:%M:%S"))
 }

@@ -68,8 +68,8 @@ impl App {
         self.open_next();
         if !self.cx.covered {
             let waits = if self.unsent() == 1 { "answer is queued" } else { "answers are queued" };
-            let looks = self.cx.decisions.not_left().any(PendingDecision::waits_for_check);
-            let what = if looks { "until duplicates are checked" } else { "until a refund is recorded" };
+            let unchecked = self.cx.decisions.not_left().any(PendingDecision::waits_for_check);
+            let what = if unchecked { "until duplicates are checked" } else { "until a refund is recorded" };
             let words = format!("Not sent: {} {waits} {what}.", count(self.unsent() as u64));
             self.cx.notify(Tone::Bad, words);
         }

@@ -115,7 +115,7 @@ pub fn stage_together(
     vec![cx.journal.write_all(steps, cx.now).into()]
 }
 
-/// Takes in what was looked for before a decision leaves. What does not leave stands there for somebody to see to.
+/// Takes in the check of a decision before it leaves. What does not leave stands there for somebody to see to.
 pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     let refunded = if let PreflightResult::PaidTwice(other) = &result { Some(other.clone()) } else { None };
@@ -134,7 +134,7 @@ pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Orders
     outcome
 }
 
-/// Says once that a decision waits because it could not be looked for doubles.
+/// Says once that a decision waits because duplicates could not be checked.
 fn tell_waiting_for_check(before: &PendingDecision, why: Option<String>, cx: &mut AppContext) {
     let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_check);
     let Some(why) = why.filter(|_| waits && !before.waited_for_check()) else { return };
@@ -185,7 +185,7 @@ pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders
     outcome
 }
 
-/// Writes down that a refund left though doubles could not be looked for again, and says so where it was made alone.
+/// Writes down that a refund left though duplicates could not be checked again, and says so where it was made alone.
 fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
     if decision.together.is_none() {
         let words = format!("{}: {UNCHECKED}: {}.", subject(&decision.alert), briefly(&why));

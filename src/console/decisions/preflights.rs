@@ -207,37 +207,37 @@ mod tests {
         (decisions, key)
     }
 
-    fn keys<T>(looks: &[(u64, T)]) -> Vec<u64> {
-        looks.iter().map(|(key, _)| *key).collect()
+    fn keys<T>(checks: &[(u64, T)]) -> Vec<u64> {
+        checks.iter().map(|(key, _)| *key).collect()
     }
 
     #[test]
-    fn a_refund_that_is_looked_at_has_not_left_and_can_be_taken_back() {
+    fn a_refund_that_is_checked_has_not_left_and_can_be_taken_back() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
 
-        let looks = decisions.due_checks(now());
+        let checks = decisions.due_checks(now());
         let left = decisions.leave(now());
         let taken = decisions.take_back();
 
-        assert_eq!((keys(&looks), left.len()), (vec![key], 0));
+        assert_eq!((keys(&checks), left.len()), (vec![key], 0));
         assert_eq!((taken.len(), taken[0].sent_at), (1, None));
         assert_eq!(decisions.checked(key, PreflightResult::Clear, now()), None);
         assert!(decisions.leave(now()).is_empty());
     }
 
     #[test]
-    fn what_no_refund_bears_on_is_looked_at_without_asking_the_service() {
+    fn what_no_refund_bears_on_is_checked_without_asking_the_service() {
         let (mut decisions, key) = staged(Decision::NotRefunded, Deadline::Unknown);
 
-        let looks = decisions.due_checks(now());
+        let checks = decisions.due_checks(now());
         decisions.checked(key, PreflightResult::Clear, now());
 
-        assert_eq!(looks[0].1.sort, PreflightKind::Plain);
+        assert_eq!(checks[0].1.sort, PreflightKind::Plain);
         assert_eq!(decisions.leave(now())[0].key, key);
     }
 
     #[test]
-    fn what_could_not_be_looked_for_is_told_of_a_decision_that_left() {
+    fn what_could_not_be_checked_is_told_of_a_decision_that_left() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::At(now() + Duration::minutes(4)));
         decisions.due_checks(now());
 
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_looked_for_is_tried_again_while_there_is_time() {
+    fn what_could_not_be_checked_is_tried_again_while_there_is_time() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
         decisions.due_checks(now());
 
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_that_was_held_after_its_look_is_looked_at_again() {
+    fn a_decision_that_was_held_after_its_check_is_checked_again() {
         let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
         decisions.due_checks(now());
         decisions.hold(true, now());
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_refund_elsewhere_is_looked_at_again_until_its_window_is_near_its_end() {
+    fn what_waits_for_a_refund_elsewhere_is_checked_again_until_its_window_is_near_its_end() {
         let (mut decisions, key) =
             staged(Decision::Invalid(InvalidReason::Duplicate), Deadline::At(now() + Duration::minutes(6)));
         let waits = || PreflightResult::Waits("the refund is not recorded".to_owned());

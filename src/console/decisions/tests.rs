@@ -132,9 +132,9 @@ fn a_last_look_takes_no_longer_than_its_window_allows(#[case] deadline: Deadline
     let mut decisions = Decisions::default();
     let key = decisions.stage(Alert { deadline, ..alert() }, refunded(), Duration::zero(), now());
 
-    let look = decisions.get(key).map(|decision| decision.preflight(now())).unwrap();
+    let check = decisions.get(key).map(|decision| decision.preflight(now())).unwrap();
 
-    assert_eq!(look.within.as_secs(), seconds);
+    assert_eq!(check.within.as_secs(), seconds);
 }
 
 #[test]

@@ -10,10 +10,10 @@ use crate::{
     service::{Deployment, ServiceError},
 };
 
-/// Timeout of one look, 60 s. A look that timed out is repeated while there is time.
+/// Timeout of one check, 60 s. One that timed out is repeated while there is time.
 pub const LONGEST: Duration = Duration::from_secs(60);
 
-/// Least timeout of one look, 5 s, where the deadline is known in whole hours only.
+/// Least timeout of one check, 5 s, where the deadline is known in whole hours only.
 pub const LEAST: Duration = Duration::from_secs(5);
 
 /// Kind of a preflight check.
@@ -31,7 +31,7 @@ pub enum PreflightKind {
 }
 
 impl PreflightKind {
-    /// Returns what is looked for before this answer; `waited` where it has waited for a refund already.
+    /// Returns the check before this answer; `waited` where it has waited for a refund already.
     pub fn of(resolution: &Resolution, waited: bool) -> Self {
         match (resolution.rests_on_another(), resolution.gives_money_back()) {
             (true, _) => Self::RestsOnRefund { waited },
@@ -86,7 +86,7 @@ pub enum PreflightResult {
     PaidTwice(Box<Alert>),
     /// The reason for which it does not leave yet: the refund that it rests on is with its network.
     Waits(String),
-    /// The reason for which not all could be looked for, and whether it can be again.
+    /// The reason for which not all could be checked, and whether it can be again.
     InPart(String, PreflightRetry),
 }
 
@@ -97,7 +97,7 @@ pub enum PreflightRetry {
     Soon,
     /// Repeated after so long, which the service asked for.
     After(Duration),
-    /// Not repeated: the error stays. The answer is sent without the look.
+    /// Not repeated: the error stays. The answer is sent without the check.
     Never,
 }
 
