@@ -29,7 +29,7 @@ fn the_same_seed_gives_the_same_alerts() {
         let mut feed = DemoFeed::new(seed);
         let mut rows = feed.backlog(50, now());
         rows.push(feed.arrival(now()));
-        (rows, feed.gap(12.0))
+        rows
     };
 
     assert_eq!(make(7), make(7));
@@ -84,20 +84,6 @@ fn doubles_stand_across_networks_beside_refunded_and_waiting_ones() {
 
     assert!(duplicates(|other| other.status == AlertStatus::Resolved) >= 3);
     assert!(duplicates(waits) >= 4);
-}
-
-#[test]
-fn some_payments_wait_at_three_networks() {
-    let cases = |seed| {
-        let alerts: Vec<Alert> = DemoFeed::new(seed).backlog(240, now()).into_iter().map(|row| row.alert).collect();
-        let networks = |alert: &Alert| {
-            let all = alerts.iter().filter(|other| waits(other) && is_one_payment(other, alert)).chain([alert]);
-            all.map(|alert| alert.provider.as_str().to_owned()).collect::<BTreeSet<_>>().len()
-        };
-        alerts.iter().filter(|alert| waits(alert) && networks(alert) == 3).count() / 3
-    };
-
-    assert!((1..=5).all(|seed| cases(seed) >= 2), "{:?}", (1..=5).map(cases).collect::<Vec<_>>());
 }
 
 #[test]
@@ -208,12 +194,5 @@ proptest! {
                 prop_assert_eq!(outcome.alert_id, alert.id);
             }
         }
-    }
-
-    #[test]
-    fn the_gap_stays_near_its_mean(seed: u64, per_minute in 0.1_f64..6_000.0) {
-        let gap = DemoFeed::new(seed).gap(per_minute).as_secs_f64();
-
-        prop_assert!(gap >= 0.04 * 60.0 / per_minute && gap <= 4.01 * 60.0 / per_minute);
     }
 }
