@@ -33,7 +33,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     let Input { reader, again, size } = open(&args.file)?;
     let mut rejects = Rejects::new(args.rejects.as_deref(), &args.file)?;
     let local = Local::making(&context).await?;
-    let acting = local.acting(context.organization(&args.organization)).await?;
+    let acting = local.acting(context.organization()).await?;
     let options = IngestOptions { events: !args.no_events };
     let mut importer = spawn_blocking(move || import::Importer::open(reader, again, args.format)).await?;
     let said = args.reading.conventions();
@@ -66,10 +66,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
             warn_of_strangers("alert type", types, &mut AlertType::KNOWN.iter().map(AlertType::as_str));
             for money in &taken.fractions {
                 let (code, number) = (&money.currency, money.number());
-                say!(
-                    "warning: {code} has no decimals, and an amount is {number} {code}; such amounts are taken in as \
-                        they came"
-                );
+                say!("warning: {code} has no decimals, and an amount is {number} {code}; it is taken in as it came");
             }
             refused.iter().for_each(|row| rejects.put(row));
         });

@@ -1,6 +1,8 @@
 //! Remote target: the deployment that flags and environment name, and its client.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use tokio::time::timeout;
 
 use super::{
     args::RemoteArgs,
@@ -8,7 +10,7 @@ use super::{
     context::Context,
     failure::Misused,
     process::{variable, without_empty},
-    profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld},
+    profile_access::{NamedProfile, PROFILE, ProfileAccess},
 };
 use crate::{
     client::{AccessCredential, Client, ClientOptions, OperatorProbe},
@@ -29,6 +31,9 @@ pub(super) const API_KEY: &str = "AVERT_API_KEY";
 pub(super) const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
 pub(super) const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
+
+/// Longest wait for a deployment to say whether a key is an operator's.
+const ASKED_FOR: Duration = Duration::from_secs(2);
 
 /// Environment variables that name a credential for whatever deployment is meant.
 pub(super) const CREDENTIAL_VARIABLES: [&str; 4] = [API_KEY, OPERATOR_KEY, CLIENT_ID, CLIENT_SECRET];
@@ -87,9 +92,8 @@ impl RemoteArgs {
             Meant::Profile(named) => (Some(named.name), named.profile),
             Meant::Address(url) => (None, Profile { url, ..Profile::default() }),
             Meant::ThisMachine => {
-                let local = Self { dialect: None, profile: None, ..self.clone() };
-                if let Some(flag) = local.first_given() {
-                    refuse!("{flag} goes with --url (or {URL}) or a profile");
+                if (Self { dialect: None, profile: None, ..self.clone() }).is_given() {
+                    refuse!("the flags of another deployment go with --url (or {URL}) or a profile");
                 }
                 return Ok(None);
             }
@@ -243,20 +247,15 @@ impl RemoteTarget {
         }
     }
 
-    /// Adds the operator's key that is kept for its profile, where none was named. Returns the reason where the keyring
-    /// does not say whether one is kept.
-    pub(super) fn with_kept_operator_key(
-        mut self,
-        access: Option<&ProfileAccess>,
-    ) -> anyhow::Result<(Self, Option<Withheld>)> {
-        let (None, Some(name), Some(access)) = (&self.operator_key, &self.named, access) else {
-            return Ok((self, None));
-        };
-        match access.operator_key(name) {
-            Ok(found) => self.operator_key = found,
-            Err(error) => return error.downcast().map(|withheld| (self, Some(withheld))),
-        }
-        Ok((self, None))
+    /// Adds an operator's key, where none was named: the one that is kept for its profile, else its API key.
+    pub(super) async fn as_operator(self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
+        self.with_kept_operator_key(access)?.with_key_of_both_scopes().await
+    }
+
+    /// Adds the operator's key that is kept for its profile, where none was named.
+    pub(super) fn with_kept_operator_key(self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
+        let (None, Some(name), Some(access)) = (&self.operator_key, &self.named, access) else { return Ok(self) };
+        Ok(Self { operator_key: access.operator_key(name)?, ..self })
     }
 
     /// Adds an operator's key.
@@ -272,12 +271,19 @@ impl RemoteTarget {
         may_be_both.then(|| self.clone().with_operator_key(key.clone()))
     }
 
-    /// Adds its API key as the operator's key, where the deployment is an avert that accepts it as one.
-    pub(super) async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
+    /// Adds its API key as the operator's key, where the deployment is an avert that accepts it as one in time.
+    async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
         let Some(both) = self.by_one_key() else { return Ok(self) };
         let (client, _) = both.clone().connect(Arc::new(SystemClock))?;
-        let is_operator = matches!(client.probe_operator().await, Ok(OperatorProbe::Operator { .. }));
-        Ok(if is_operator { both } else { self })
+        match timeout(ASKED_FOR, client.probe_operator()).await {
+            Ok(Ok(OperatorProbe::Operator { .. })) => Ok(both),
+            Ok(_) => Ok(self),
+            Err(_) => {
+                let host = self.url.host();
+                say!("{host} does not say whether the key is an operator's: opened with what the interface has");
+                Ok(self)
+            }
+        }
     }
 
     /// Adds the name of the user, which is sent to an avert.
@@ -496,9 +502,9 @@ mod tests {
     #[case(at("https://a.example"), &[(CLIENT_ID, "i")], "secret is missing")]
     #[case(at("https://a.example"), &[(CLIENT_SECRET, "s3cret")], "id is missing")]
     #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (DIALECT, "new")], "one of current, older")]
-    #[case(RemoteArgs { production: true, ..RemoteArgs::default() }, &[], "--production goes with --url")]
+    #[case(RemoteArgs { production: true, ..RemoteArgs::default() }, &[], "deployment go with --url")]
     #[case(RemoteArgs { access: AccessArgs { client_id: Some("i".into()), ..AccessArgs::default() },
-        ..RemoteArgs::default() }, &[], "--client-id goes with --url")]
+        ..RemoteArgs::default() }, &[], "deployment go with --url")]
     fn what_does_not_name_one_deployment_is_refused_without_the_secret(
         #[case] args: RemoteArgs,
         #[case] variables: &[(&str, &str)],

@@ -6,8 +6,8 @@ use chrono::{Duration, NaiveDate, NaiveTime};
 use clap::{Args, Subcommand};
 
 use super::{
-    remote::{DeskArgs, RemoteArgs, SourceArgs},
-    shared::{NamedColumn, OrganizationArgs, ReadingArgs, named_column, word_of},
+    remote::RemoteArgs,
+    shared::{NamedColumn, ReadingArgs, named_column, word_of},
 };
 use crate::{
     desk::sales::MOST_SALES,
@@ -26,22 +26,13 @@ pub(crate) enum JournalCommand {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct JournalExportArgs {
     #[command(flatten)]
-    pub(crate) desk: DeskArgs,
+    pub(crate) remote: RemoteArgs,
     /// Answers since then: 8h, 2d, 2026-11-23 or 2026-11-23T06:00:00Z. Default: all that is kept, 90 days
-    #[arg(long, value_name = "TIME", conflicts_with = "days")]
+    #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<SinceWhen>,
-    /// Answers of the last N days
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=90))]
-    pub(crate) days: Option<u16>,
     /// Only what failed or is not known, and nobody has seen to yet
-    #[arg(long, conflicts_with = "notifications")]
-    pub(crate) open: bool,
-    /// Messages of the console instead of the answers
     #[arg(long)]
-    pub(crate) notifications: bool,
-    /// Write a file, which must not be there yet, in place of stdout
-    #[arg(long, value_name = "FILE")]
-    pub(crate) to: Option<PathBuf>,
+    pub(crate) open: bool,
 }
 
 /// Start of a time range: a fixed time, or an age.
@@ -82,17 +73,8 @@ impl FromStr for SinceWhen {
 pub(crate) enum OrdersCommand {
     /// Bring the shop's orders in from a CSV, so that the console shows which order an alert is on; what is there is
     /// brought up to date
-    #[command(after_help = COLUMNS)]
     Import(OrderImportArgs),
 }
-
-/// Help on the columns of a file of orders.
-const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, \
-    amount, currency, paid_at, \
-                       descriptor, state (paid, shipped, delivered, refunded, cancelled), state_at, refunded_amount. \
-                       An empty cell leaves \
-                       what is known. Of a card the first six digits and the last four are kept, whatever the file \
-                       holds.";
 
 /// `avert orders import`.
 #[derive(Debug, Clone, Args)]
@@ -116,9 +98,7 @@ pub(crate) struct OrderImportArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(crate) desk: DeskArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 fn header(text: &str) -> Result<NamedColumn, String> {
@@ -151,7 +131,7 @@ pub(crate) struct RehearseArgs {
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3_650))]
     pub(crate) days: u32,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 /// `avert sales`.
@@ -159,8 +139,6 @@ pub(crate) struct RehearseArgs {
 pub(crate) enum SalesCommand {
     /// Enter the sales of a month, in place of what was entered for it before
     Set(Box<SalesSetArgs>),
-    /// Sales counts, the newest month first
-    List(Box<SalesListArgs>),
 }
 
 /// `avert sales set`.
@@ -175,13 +153,6 @@ pub(crate) struct SalesSetArgs {
     /// Number of its card-not-present sales
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST_SALES))]
     pub(crate) count: u64,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
-}
-
-/// `avert sales list`.
-#[derive(Debug, Args)]
-pub(crate) struct SalesListArgs {
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
 }
