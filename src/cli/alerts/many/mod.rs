@@ -18,7 +18,7 @@ use crate::{
         failure::{InDoubt, Misused, Signalled, code_of_service, say},
         output::printable,
         process::Signals,
-        source::AlertAccess,
+        source::{AlertAccess, MeantAlerts},
     },
     desk::{
         AnswerStep, JournalRun,
@@ -45,7 +45,7 @@ const MOST_IN_VAIN: u32 = 3;
 
 pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path) -> anyhow::Result<()> {
     let rows = rows::read(from, args.reading.conventions())?;
-    let source = AlertAccess::open_as_operator(context, &args.source).await?;
+    let source = MeantAlerts::of(context, &args.remote)?.open_as_operator(context).await?;
     source.require_writable()?;
     let (results, earlier) = match args.dry_run {
         true => (None, HashMap::new()),
