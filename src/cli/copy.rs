@@ -47,7 +47,7 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
         return Err(SaidAlready.into());
     }
     if keys.to.is_none() && copied.is_sealed() {
-        tell_of_the_key(&copied, &from, &to, &context)?;
+        bring_key(&copied, &from, &to, &context)?;
     }
     Ok(())
 }
@@ -100,53 +100,32 @@ fn whole(location: DatabaseLocation, home: &Home) -> anyhow::Result<DatabaseLoca
     })
 }
 
-/// Says where the data key has to be, without which the copied secrets cannot be read. For a file it is copied along.
-fn tell_of_the_key(
+/// Copies the key of a copied file beside the copy, without which its secrets cannot be read; else says where it has to
+/// be.
+fn bring_key(
     copied: &Transferred,
     from: &DatabaseLocation,
     to: &DatabaseLocation,
     context: &Context,
 ) -> anyhow::Result<()> {
-    let key = key_of(from, context).and_then(|key| copied.key_at(&key));
-    let needed = key.map_or_else(|| format!("the data key of {from}"), |key| format!("the key in {}", key.display()));
-    match (from, to) {
-        // The place of a named key file is the operator's business.
-        (DatabaseLocation::Sqlite(_), _) if named_key_file(&context.settings).is_some() => {}
-        (DatabaseLocation::Sqlite(source), DatabaseLocation::Sqlite(target)) => {
-            bring_key(copied, &key_file_of(source, &context.settings).0, &target.with_file_name("secret.key"))?;
-        }
-        (DatabaseLocation::Postgres(_), DatabaseLocation::Sqlite(target)) => {
-            let place = target.with_file_name("secret.key");
-            if copied.key_at(&place).is_none() {
-                say!("Its secrets are sealed with {needed}: copy that file to {}.", place.display());
-            }
-        }
-        (_, DatabaseLocation::Postgres(_)) => {
-            say!("Its secrets are sealed with {needed}: name that file with AVERT_SECRET_KEY_FILE, or a copy of it.");
-        }
-    }
-    Ok(())
-}
-
-/// Copies the key of a copied file beside the copy. A different key that is there already is left.
-fn bring_key(copied: &Transferred, key: &Path, place: &Path) -> anyhow::Result<()> {
-    if copied.key_at(place).is_some() {
+    let (DatabaseLocation::Sqlite(_), DatabaseLocation::Sqlite(target), None) =
+        (from, to, named_key_file(&context.settings))
+    else {
+        say!("Its secrets are sealed with the data key of {from}: name its file with AVERT_SECRET_KEY_FILE.");
+        return Ok(());
+    };
+    let place = target.with_file_name("secret.key");
+    let shown = place.display();
+    if copied.key_at(&place).is_some() {
         return Ok(());
     }
-    let shown = place.display();
-    let Some(key) = copied.key_at(key) else {
-        bail!(
-            "the copy needs the key that its secrets are sealed with in {shown}, and {} does not hold it",
-            key.display()
-        );
+    let Some(key) = key_of(from, context).and_then(|key| copied.key_at(&key)) else {
+        bail!("the copy needs the key that its secrets are sealed with in {shown}, and there is none beside {from}");
     };
     if place.exists() {
-        bail!(
-            "{shown} was there already and is another key: the copy opens with the one in {}; put that in its place",
-            key.display()
-        );
+        bail!("{shown} was there already and is another key: put the one in {} in its place", key.display());
     }
-    std::fs::copy(&key, place).with_context(|| format!("the key cannot be copied to {shown}"))?;
+    std::fs::copy(&key, &place).with_context(|| format!("the key cannot be copied to {shown}"))?;
     Ok(())
 }
 
