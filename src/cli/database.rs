@@ -107,18 +107,8 @@ async fn with_word_of_steps<T>(
 fn word_of(step: LongStep, bytes: u64) -> String {
     let bytes = HumanBytes(bytes);
     match step {
-        LongStep::Check => {
-            format!(
-                "the last avert here did not end cleanly: the database ({bytes}) is looked through before it is \
-                    worked on"
-            )
-        }
-        LongStep::Migration => {
-            format!(
-                "the database ({bytes}) is brought up to date for this avert, after a backup; to break it off loses \
-                    nothing"
-            )
-        }
+        LongStep::Check => format!("checking the database ({bytes}) after an unclean end"),
+        LongStep::Migration => format!("updating the database ({bytes}), after a backup"),
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
     failure::Misused,
     output::{ListColumns, Report},
     process::variable,
-    source::AlertAccess,
+    source::MeantAlerts,
 };
 use crate::{
     console::setting::{ReadRules, RulesFile},
@@ -133,7 +133,7 @@ fn listing(rules: &[DecisionRule], place: &str) -> Report {
 }
 
 async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {
-    let source = AlertAccess::open(context, &args.source).await?;
+    let source = MeantAlerts::of(context, &args.remote)?.open(context).await?;
     let now = source.now();
     let since = now - Duration::days(args.days.into());
     let mut query = alerts_since(since);

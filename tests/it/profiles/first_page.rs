@@ -94,19 +94,6 @@ fn without_a_terminal_a_clear_line_and_2() {
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
 }
 
-#[test]
-fn in_a_terminal_that_only_writes_lines_a_clear_line_and_2() {
-    let home = tempfile::tempdir().unwrap();
-
-    let (code, written) = Terminal::start_with(home.path(), &["demo"], &[("TERM", "dumb")], 80, 24).wait_exit();
-
-    let written = String::from_utf8_lossy(&written);
-    assert!(
-        code == 2 && written.contains("TERM=dumb says that this one cannot") && !written.contains('\x1b'),
-        "{code}: {written:?}"
-    );
-}
-
 #[rstest]
 fn it_has_its_pictures(#[values((80, 24), (120, 40))] size: (u16, u16)) {
     let home = tempfile::tempdir().unwrap();
