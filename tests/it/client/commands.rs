@@ -418,7 +418,7 @@ fn client_credentials_read_and_answer_an_alert_of_an_engine() {
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "KEY", "--organization", "x"],
     "--organization")]
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "/nowhere/key"], "cannot be read")]
-#[case(&["--url", "https://a.example", "serve"], "--url before the command")]
+#[case(&["--url", "https://a.example", "serve"], "the flags of another deployment")]
 #[case(&["alerts", "export", "--output", "table"], "--output json")]
 fn what_cannot_be_meant_is_refused(#[case] arguments: &[&str], #[case] words: &str) {
     let home = tempfile::tempdir().unwrap();

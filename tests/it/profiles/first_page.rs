@@ -61,9 +61,6 @@ fn a_connection_is_asked_for_step_by_step_and_opens_then_and_the_next_time() {
     answer("Base URL, without /api/v1:", &world.server.url);
     answer("Client id (empty for an API key):", "");
     answer("API key (not shown):", &world.key);
-    answer("Dialect, current or older [current]:", "");
-    answer("nothing can be sent from here? [y/N]", "");
-    answer("Open it where no profile is named? [Y/n]", "");
     answer("which only you can read? [y/N]", "y");
     terminal.wait_for("SHOP 2");
     terminal.wait_for(" SANDBOX  shop");

@@ -83,6 +83,6 @@ fn a_rotation_says_what_it_did_and_is_refused_where_nothing_is_kept() {
     assert!(first.contains("from now on") && !first.contains("accepted until"), "{first}");
     assert!(second.contains("are accepted until 20"), "{second}");
     assert!(nothing_there.contains("no avert data"), "{nothing_there}");
-    assert!(elsewhere.contains("--profile before the command is for"), "{elsewhere}");
+    assert!(elsewhere.contains("the flags of another deployment are for"), "{elsewhere}");
     assert!(unknown.contains("everything"), "{unknown}");
 }
