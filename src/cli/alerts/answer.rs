@@ -15,6 +15,7 @@ use crate::{
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, FieldError, LocalConditions, MAX_PAGE_SIZE, Page, PageRequest,
         Provider,
+        count::counted,
         query::{Vocabulary, parse_as_said},
         time::{Timestamp, to_iso},
     },
@@ -66,13 +67,11 @@ fn flag_of(parameter: &str) -> String {
 }
 
 pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Report> {
-    let (shown, last) = (page.data.len() as u64, page.total_pages().saturating_sub(1));
-    let note = match (page.total, shown) {
-        (0, _) => "no alert matches".to_owned(),
-        (total, 0) => format!("page {} is beyond the last one, which is {last}: {total} alerts match", page.page),
-        (total, shown) if total == shown => format!("{shown} of {total} alerts"),
-        (total, _) => {
-            format!("{shown} of {total} alerts, page {} of 0 to {last} (--page N, --size N)", page.page)
+    let note = match page.total {
+        0 => "no alert matches".to_owned(),
+        total => {
+            let last = page.total_pages().saturating_sub(1);
+            format!("{} of {total} alerts, page {} of 0 to {last} (--page N, --size N)", page.data.len(), page.page)
         }
     };
     report(&wire::write::page(page, Dialect::Current, now), &page.data, now, note)
@@ -83,9 +82,8 @@ pub(super) fn finding(alerts: &[Alert], most: u32, now: Timestamp) -> anyhow::Re
     let note = match alerts.len() {
         0 => "nothing found".to_owned(),
         // Alerts beyond these were not counted.
-        all if all >= most as usize => format!("the best {all} found, as many as were asked for"),
-        1 => "1 alert found".to_owned(),
-        more => format!("{more} alerts found, best first"),
+        all if all >= most as usize => format!("the best {all}, as many as were asked for"),
+        all => format!("{} found, best first", counted(all as u64, "alert", "alerts")),
     };
     let found = report(&wire::write::found(alerts, now), alerts, now, note)?;
     Ok(Report { document: Value::Array(found.records.clone()), ..found })

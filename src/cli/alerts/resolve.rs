@@ -45,14 +45,15 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
     let mut decision = CommandDecision::new(alert, resolution);
-    let warnings = decision.warnings(&source).await?;
+    let (warnings, mut checked) = decision.warnings(&source).await;
     if args.yes {
         warnings.iter().for_each(|line| say!("warning: {line}"));
     } else {
         confirm(question(&decision.alert, &decision.resolution, &warnings, source.environment)).await?;
+        // The question may have stood for long.
+        checked = decision.preflight(&source, &HashMap::new()).await;
     }
-    // The question may have stood for long.
-    match decision.preflight(&source, &HashMap::new()).await {
+    match checked {
         PreflightResult::Answered(alert) => return Err(ServiceError::AlreadyResolved(alert).into()),
         PreflightResult::Clear => {}
         PreflightResult::InPart(why, _) => decision.unlooked = Some(why),
@@ -183,14 +184,14 @@ impl CommandDecision {
         }
     }
 
-    /// Returns what speaks against it, a line each. A refund that is told here is known from then on.
-    async fn warnings(&mut self, source: &AlertAccess) -> anyhow::Result<Vec<String>> {
+    /// Returns what speaks against it, a line each, and the result of the preflight check. A refund that is told is
+    /// known from then on.
+    async fn warnings(&mut self, source: &AlertAccess) -> (Vec<String>, PreflightResult) {
         let mut warnings: Vec<String> = unanswerable(&self.alert, source.now()).into_iter().collect();
-        if !self.resolution.gives_money_back() {
-            return Ok(warnings);
+        if self.resolution.gives_money_back() {
+            warnings.extend(rule_in_words(&self.alert));
+            warnings.extend(not_compared(source, &self.alert));
         }
-        warnings.extend(rule_in_words(&self.alert));
-        warnings.extend(not_compared(source, &self.alert));
         loop {
             match self.preflight(source, &HashMap::new()).await {
                 PreflightResult::PaidTwice(other) => {
@@ -202,13 +203,11 @@ impl CommandDecision {
                     warnings.push(why);
                     self.known.by_order = true;
                 }
-                PreflightResult::Against(why) => bail!("not sent: {why}"),
-                PreflightResult::InPart(why, _) => {
-                    warnings.push(format!("alerts on the same payment could not be looked for: {why}"));
-                    return Ok(warnings);
-                }
-                PreflightResult::Clear | PreflightResult::Waits(_) | PreflightResult::Answered(_) => {
-                    return Ok(warnings);
+                checked => {
+                    if let PreflightResult::InPart(why, _) = &checked {
+                        warnings.push(format!("alerts on the same payment could not be looked for: {why}"));
+                    }
+                    return (warnings, checked);
                 }
             }
         }
