@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::{
@@ -38,7 +38,7 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
         shared_key_file(&context.settings)?;
     }
     let keys = CopyKeys { from: key_of(&from, &context), to: args.to_secret_key_file.clone() };
-    let bar = progress(None, WORDS);
+    let bar = progress(None, "{spinner} {msg:32} {pos} of {len}");
     let copied = transfer(&from, &to, &keys, |step| show(&bar, step)).await;
     bar.finish_and_clear();
     let copied = copied.with_context(|| format!("the copy from {from} to {to}"))?;
@@ -61,28 +61,19 @@ fn key_of(from: &DatabaseLocation, context: &Context) -> Option<PathBuf> {
     }
 }
 
-/// Progress of the copy, without numbers.
-const WORDS: &str = "{spinner} {msg}";
-
 /// Shows the progress of the copy on a terminal.
 fn show(bar: &ProgressBar, step: CopyStep) {
-    let style = |template| ProgressStyle::with_template(template).expect("a template of a bar");
-    let said = |words: String| {
-        bar.set_style(style(WORDS));
-        bar.set_message(words);
-    };
     match step {
         CopyStep::BeginsAnew => {
             say!("An earlier copy was broken off: what had arrived is removed, and the copy begins anew.");
         }
         CopyStep::Copied { table, rows, of } => {
-            bar.set_style(style("{msg:20} {bar:32} {pos} of {len}  {percent} %"));
             bar.set_length(of);
             bar.set_position(rows);
             bar.set_message(table);
         }
-        CopyStep::Compares { table, rows } => said(format!("comparing {table}: {rows}")),
-        CopyStep::Indexes => said("making the index of searches".to_owned()),
+        CopyStep::Compares { table, .. } => bar.set_message(format!("comparing {table}")),
+        CopyStep::Indexes => bar.set_message("making the index of searches"),
     }
 }
 

@@ -188,27 +188,18 @@ fn in_use(context: &Context, new_key_file: Option<&Path>) -> anyhow::Result<Path
 fn signing(rotated: &RotatedSigningKey) -> Report {
     let RotatedSigningKey { key, before } = rotated;
     let (old, until) = before.as_ref().map(|(old, until)| (old, to_iso(*until))).unzip();
-    let before = match (old, &until) {
-        (Some(old), Some(until)) => format!("; those of {old} are accepted until {until}"),
-        _ => String::new(),
-    };
-    let note = format!("access tokens are signed with the key {key} from now on{before}");
-    Report::one(json!({"key": key, "before": old, "beforeUntil": until}), note)
+    Report::of_record(json!({"key": key, "before": old, "beforeUntil": until}))
 }
 
 fn data(rotated: &RotatedDataKey, file: &Path) -> Report {
     let RotatedDataKey { sealed, kept, not_in_place } = rotated;
-    let place = match not_in_place {
-        None => file.display().to_string(),
-        Some(why) => {
-            format!("{file}.new, which could not be put in its place ({why}): put it there", file = file.display())
-        }
-    };
-    let before = kept.as_ref().map_or("the key before".into(), |kept| kept.display().to_string());
-    let note = format!(
-        "{sealed} secrets are sealed with the new key, which is in {place}.\n\
-            Keep {before}: backups that were made before need it.\n\
-            Processes on other machines need the new key too, as the file that they name or as that with .new."
+    if let Some(why) = not_in_place {
+        let shown = file.display();
+        say!("the new key is in {shown}.new and could not be put in {shown} ({why}): put it there");
+    }
+    say!(
+        "Backups that were made before need the key before. Processes on other machines need the new key, as the file \
+            that they name or as that with .new."
     );
     let path = |path: &Path| path.display().to_string();
     let record = json!({
@@ -217,5 +208,5 @@ fn data(rotated: &RotatedDataKey, file: &Path) -> Report {
         "inPlace": not_in_place.is_none(),
         "keptKey": kept.as_deref().map(path),
     });
-    Report::one(record, note)
+    Report::of_record(record)
 }

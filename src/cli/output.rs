@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets::NOTHING};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::Value;
@@ -159,14 +159,6 @@ pub(super) struct Output {
     color: bool,
 }
 
-/// Style of a written result.
-#[derive(Debug, Clone, Copy, Default)]
-struct Style {
-    /// True where headings are bold.
-    bold: bool,
-    cells: Cells,
-}
-
 impl Output {
     pub(super) fn new(format: Option<Format>, no_color: bool) -> Self {
         let unwanted = no_color || variable("NO_COLOR").is_some();
@@ -196,9 +188,8 @@ impl Output {
     /// Prints a report in the format that was asked for, a table by default.
     pub(super) fn print(self, answer: &Report) -> anyhow::Result<()> {
         let stdout = io::stdout();
-        let style = Style { bold: self.color && stdout.is_terminal(), cells: Self::cells() };
         let mut out = io::BufWriter::new(stdout.lock());
-        write(&mut out, answer, self.format.unwrap_or_default(), style)?;
+        write(&mut out, answer, self.format.unwrap_or_default(), Self::cells())?;
         Ok(out.flush()?)
     }
 }
@@ -221,9 +212,9 @@ pub(super) fn print_line(line: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-fn write(out: &mut impl Write, answer: &Report, format: Format, style: Style) -> io::Result<()> {
+fn write(out: &mut impl Write, answer: &Report, format: Format, cells: Cells) -> io::Result<()> {
     match format {
-        Format::Table => table(out, &answer.table, style.bold),
+        Format::Table => table(out, &answer.table),
         Format::Json => writeln!(out, "{}", sanitize::json(&serde_json::to_string_pretty(&answer.document)?)),
         Format::Ndjson => answer.records.iter().try_for_each(|record| writeln!(out, "{}", json(record)?)),
         Format::Csv => {
@@ -232,23 +223,19 @@ fn write(out: &mut impl Write, answer: &Report, format: Format, style: Style) ->
                 csv.write_record(&answer.columns).map_err(unwrapped)?;
             }
             for record in &answer.records {
-                csv.write_record(answer.columns.iter().map(|column| style.cells.cell(record, column)))
-                    .map_err(unwrapped)?;
+                csv.write_record(answer.columns.iter().map(|column| cells.cell(record, column))).map_err(unwrapped)?;
             }
             csv.flush()
         }
     }
 }
 
-fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
+fn table(out: &mut impl Write, rows: &Rows) -> io::Result<()> {
     if !rows.rows.is_empty() {
         let mut table = Table::new();
         table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         if rows.head.iter().any(|name| !name.is_empty()) {
-            table.set_header(rows.head.iter().map(|name| match styled {
-                true => Cell::new(name).add_attribute(Attribute::Bold),
-                false => Cell::new(name),
-            }));
+            table.set_header(&rows.head);
         }
         for row in &rows.rows {
             table.add_row(row.iter().map(|text| printable(text).into_owned()));
@@ -315,7 +302,7 @@ mod tests {
 
     fn written(format: Format) -> String {
         let mut out = Vec::new();
-        write(&mut out, &answer(), format, Style::default()).unwrap();
+        write(&mut out, &answer(), format, Cells::default()).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -342,7 +329,7 @@ mod tests {
         };
         let mut out = Vec::new();
 
-        write(&mut out, &answer, Format::Table, Style::default()).unwrap();
+        write(&mut out, &answer, Format::Table, Cells::default()).unwrap();
 
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, " A·[2J·31mBCDEF·G·\n1\nA·[2J·31mBCDEF·G·\n");
@@ -359,7 +346,7 @@ mod tests {
         };
         let written = |format| {
             let mut out = Vec::new();
-            write(&mut out, &answer, format, Style::default()).unwrap();
+            write(&mut out, &answer, format, Cells::default()).unwrap();
             String::from_utf8(out).unwrap()
         };
 
@@ -376,7 +363,7 @@ mod tests {
         let answer = Report { columns: columns_of(&record), records: vec![record], ..answer() };
         let written = |terminal| {
             let mut out = Vec::new();
-            write(&mut out, &answer, Format::Csv, Style { bold: false, cells: Cells { terminal } }).unwrap();
+            write(&mut out, &answer, Format::Csv, Cells { terminal }).unwrap();
             String::from_utf8(out).unwrap().split_once('\n').unwrap().1.to_owned()
         };
 
