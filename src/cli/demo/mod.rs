@@ -27,7 +27,7 @@ use super::{
     args::DemoArgs,
     context::{self, Context, Home},
     database::OpenedBy,
-    failure::{Misused, Signalled},
+    failure::Signalled,
     local::{Local, Running},
     open::{attend, console_settings, require_terminal, session, with_rules},
     process::Signals,
@@ -36,7 +36,7 @@ use super::{
 use crate::{
     api::{self, ApiOptions},
     config::{self, Settings, SimulatorSettings},
-    console::{Session, SessionInfo, setting::RulesFile as _},
+    console::{Session, SessionInfo},
     desk::{Desk, DeskError},
     domain::{
         CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret,
@@ -59,9 +59,6 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
     if let Some(listen) = args.listen.filter(|listen| !listen.0.ip().is_loopback()) {
         refuse!("{listen} can be reached from other machines: a demo answers at a loopback address only");
     }
-    let rules = RulesText::of(&context).or_else(RULES);
-    // Before anything is set up: a wrong line keeps the console from opening.
-    rules.read().map_err(Misused)?;
     // From here on a signal no longer ends the process by itself: the directory has to be removed first.
     let mut signals = Signals::listen()?;
     let temporary = std::env::temp_dir();
@@ -71,7 +68,7 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
         .tempdir_in(&temporary)
         .with_context(|| format!("no directory for the demo can be made in {}", temporary.display()))?;
     let stage = tokio::select! {
-        stage = set_up(&context, &args, rules, directory.path()) => stage?,
+        stage = set_up(&context, &args, directory.path()) => stage?,
         signal = signals.next() => return Err(Signalled(signal).into()),
     };
     let result = attend(stage.session, &mut signals).await;
@@ -88,7 +85,7 @@ struct Stage {
     _receivers: Vec<Receiver>,
 }
 
-async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory: &Path) -> anyhow::Result<Stage> {
+async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow::Result<Stage> {
     let home = Home::at(directory.to_owned());
     let settings = Settings {
         simulator: SimulatorSettings { fault: args.fault },
@@ -134,6 +131,7 @@ async fn set_up(context: &Context, args: &DemoArgs, rules: RulesText, directory:
         say!("the demo is {answers}");
         facts.push(("HTTP", answers));
     }
+    let rules = RulesText::built_in(RULES);
     // A report outlives the demo that it is about.
     let preferences = with_rules(console_settings(context, args.console, std::env::temp_dir())?, &rules)?;
     let place =
