@@ -166,10 +166,7 @@ const COUNTERS: &[(&str, &str)] = &[
     ("avert_http_requests_total", "Requests answered, by method, route and status."),
     ("avert_resolutions_total", "Resolutions answered, by result."),
     ("avert_provider_calls_total", "Calls to alert networks, by provider, call and result."),
-    (
-        "avert_provider_held_back_total",
-        "Calls to alert networks that were not made, by provider and why: open or busy.",
-    ),
+    ("avert_provider_held_back_total", "Calls to alert networks that were not made, by provider and reason."),
     ("avert_pulls_total", "Turns of pulling alerts, by provider and result."),
     ("avert_pulled_alerts_total", "Alerts that were pulled, by provider and what became of them."),
     ("avert_reconciled_total", "Decisions of unknown fate that were looked at, by what came of it."),

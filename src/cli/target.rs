@@ -203,10 +203,10 @@ impl RemoteArgs {
             (Some(key), None, _) => Ok(Some(access_credential(None, Secret::new(key.trim())))),
             (None, Some(id), Some(secret)) => Ok(Some(access_credential(Some(id), Secret::new(secret.trim())))),
             (Some(_), Some(_), _) => refuse!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag"),
-            (None, Some(_), None) => {
-                refuse!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")
-            }
-            (None, None, Some(_)) => refuse!("the client id is missing: --client-id or {CLIENT_ID}"),
+            (None, ..) => refuse!(
+                "a client needs its id (--client-id or {CLIENT_ID}) and its secret (--client-secret-file or \
+                    {CLIENT_SECRET})"
+            ),
         }
     }
 }
@@ -499,8 +499,8 @@ mod tests {
     #[rstest]
     #[case(at("https://a.example"), &[], "needs a credential")]
     #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (CLIENT_ID, "i")], "both set")]
-    #[case(at("https://a.example"), &[(CLIENT_ID, "i")], "secret is missing")]
-    #[case(at("https://a.example"), &[(CLIENT_SECRET, "s3cret")], "id is missing")]
+    #[case(at("https://a.example"), &[(CLIENT_ID, "i")], "and its secret")]
+    #[case(at("https://a.example"), &[(CLIENT_SECRET, "s3cret")], "needs its id")]
     #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (DIALECT, "new")], "one of current, older")]
     #[case(RemoteArgs { production: true, ..RemoteArgs::default() }, &[], "deployment go with --url")]
     #[case(RemoteArgs { access: AccessArgs { client_id: Some("i".into()), ..AccessArgs::default() },
