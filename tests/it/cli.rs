@@ -407,7 +407,7 @@ fn a_misuse_ends_with_2_and_says_what_is_allowed(#[case] arguments: &[&str], #[c
 #[rstest]
 #[case("[console]\ntheme = \"blue\"\n", ":2: ", "auto, dark, light")]
 #[case("\n\nlistn = \"x\"\n", ":3: ", "unknown field `listn`")]
-#[case("[windows]\nethoca = \"a day\"\n", ":2: ", "\"a day\" is not allowed: whole hours from 1 to 8760")]
+#[case("[windows]\nethoca = \"a day\"\n", ":2: ", "\"a day\" is not allowed: whole numbers from 1 to 8760")]
 #[case("environment = \n", ":1: ", "")]
 fn a_wrong_line_of_the_settings_is_told_with_file_and_line(
     #[case] text: &str,
@@ -428,7 +428,7 @@ fn a_wrong_variable_is_told_with_its_name() {
 
     let output = avert(home.path(), &["keys", "list"]).env("AVERT_GRACE_SECONDS", "long").output().unwrap();
 
-    assert_refused(&output, 2, &["AVERT_GRACE_SECONDS: \"long\" is not allowed: whole seconds from 0 to 60"]);
+    assert_refused(&output, 2, &["AVERT_GRACE_SECONDS: \"long\" is not allowed: whole numbers from 0 to 60"]);
 }
 
 #[test]

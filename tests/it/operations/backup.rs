@@ -225,7 +225,7 @@ fn a_backup_without_a_checksum_comes_back_and_is_not_called_verified() {
     );
     let (said, told) = (refused(&output, 0), String::from_utf8(output.stdout).unwrap());
     assert!(said.contains("not verified: no checksum beside it"), "{said}");
-    assert!(told.contains("not verified.") && total(home.path()) == 3, "{told}");
+    assert!(told.contains("false") && total(home.path()) == 3, "{told}");
 }
 
 #[test]

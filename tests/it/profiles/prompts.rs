@@ -43,7 +43,7 @@ fn a_key_that_is_refused_is_said_before_anything_is_kept() {
     answer("Is it production, where answers are final and cost money, or a sandbox?", "s");
     terminal.wait_for("nothing was saved");
 
-    assert_eq!(terminal.wait_exit().0, 1);
+    assert_eq!(terminal.wait_exit().0, 5);
     assert!(!world.config().join("profiles.toml").exists() && world.files_with("wrong-key-of-mine").is_empty());
 }
 

@@ -269,7 +269,7 @@ async fn the_command_says_where_the_new_key_is_behind_a_rotation_in_place() {
 
     let said = cluster.run_ok("a", &["secrets", "rotate", "data", "--new-key-file", beside.to_str().unwrap()]);
 
-    let place = format!("need the key in {},", cluster.key_file().display());
+    let place = cluster.key_file().display().to_string();
     assert!(said.contains(&place) && !beside.exists(), "{said}");
 }
 

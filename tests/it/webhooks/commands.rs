@@ -134,20 +134,6 @@ fn plain_http_beyond_this_machine_is_refused_unless_it_is_asked_for() {
     assert_eq!(json(home, &["webhooks", "list"]).as_array().unwrap().len(), 2);
 }
 
-#[test]
-fn an_address_that_gets_every_event_twice_is_told() {
-    let directory = tempfile::tempdir().unwrap();
-    let home = directory.path();
-    let first = run(home, &["webhooks", "add", "https://shop.example", "--basic", "a:b"]);
-    let id = json(home, &["webhooks", "list"])[0]["id"].as_str().unwrap().to_owned();
-
-    let second = run(home, &["webhooks", "add", "HTTPS://shop.example/", "--basic", "a:b"]);
-
-    let said = String::from_utf8(second.stderr).unwrap();
-    assert!(second.status.success() && said.contains("twice") && said.contains(&id), "{said}");
-    assert!(!String::from_utf8(first.stderr).unwrap().contains("twice"));
-}
-
 #[rstest]
 #[case::nothing_to_change(&["update", "0198c5a0-0000-7000-8000-000000000001"], 2, "--rotate-secret")]
 #[case::no_uuid(&["test", "7"], 2, "<ID>")]
