@@ -3,7 +3,7 @@
 //! Pure: the same seed and the same times give the same alerts. Cards are a BIN and four digits; no whole number is
 //! ever made.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Duration as Wait};
 
 use chrono::{Datelike, Duration};
 use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus, seq::IndexedRandom};
@@ -131,6 +131,14 @@ impl DemoFeed {
             let kind = self.kind(|_| true);
             self.fresh(&kind, raised)
         })
+    }
+
+    /// Returns the time until the next arrival, at so many a minute on average. The gaps are exponentially distributed,
+    /// within bounds.
+    pub fn gap(&mut self, per_minute: f64) -> Wait {
+        let mean = 60.0 / per_minute;
+        let drawn: f64 = self.rng.random();
+        Wait::from_secs_f64((-(1.0 - drawn).ln() * mean).clamp(mean / 20.0, mean * 4.0))
     }
 
     fn incoming(&mut self, alert: Alert) -> AlertPatch {

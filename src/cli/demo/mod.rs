@@ -181,7 +181,7 @@ async fn arrivals(
     loop {
         tokio::select! {
             () = cancel.cancelled() => return,
-            () = tokio::time::sleep(Duration::from_secs_f64(60.0 / per_minute)) => {}
+            () = tokio::time::sleep(feed.gap(per_minute)) => {}
         }
         let row = feed.arrival(clock.now());
         let raised = row.alert.alert_time.map(to_iso);

@@ -29,7 +29,7 @@ fn the_same_seed_gives_the_same_alerts() {
         let mut feed = DemoFeed::new(seed);
         let mut rows = feed.backlog(50, now());
         rows.push(feed.arrival(now()));
-        rows
+        (rows, feed.gap(12.0))
     };
 
     assert_eq!(make(7), make(7));
@@ -194,5 +194,12 @@ proptest! {
                 prop_assert_eq!(outcome.alert_id, alert.id);
             }
         }
+    }
+
+    #[test]
+    fn the_gap_stays_near_its_mean(seed: u64, per_minute in 0.1_f64..6_000.0) {
+        let gap = DemoFeed::new(seed).gap(per_minute).as_secs_f64();
+
+        prop_assert!(gap >= 0.04 * 60.0 / per_minute && gap <= 4.01 * 60.0 / per_minute);
     }
 }
