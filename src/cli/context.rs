@@ -128,7 +128,7 @@ impl Context {
     /// Returns the name of the user: from the settings, else from the login.
     pub(super) fn user(&self) -> Option<String> {
         let said = Some(self.settings.console.user.clone()).filter(|name| !name.trim().is_empty());
-        let login = || login(variable, || whoami::username().ok());
+        let login = || whoami::username().ok().filter(|name| !name.trim().is_empty());
         said.or_else(login).map(|name| name.trim().chars().take(USER_CHARS).collect())
     }
 
@@ -173,13 +173,6 @@ impl Context {
             )),
         }
     }
-}
-
-/// Returns the name of the login: from the environment, else from the machine's accounts.
-fn login(variable: impl Fn(&str) -> Option<String>, account: impl FnOnce() -> Option<String>) -> Option<String> {
-    let named = |name: &String| !name.trim().is_empty();
-    let said = ["LOGNAME", "USER", "USERNAME"].into_iter().find_map(|name| variable(name).filter(named));
-    said.or_else(|| account().filter(named))
 }
 
 /// Reason for which this process writes no log. The first console decides its directory, however many are opened one
@@ -300,20 +293,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[rstest]
-    #[case(Some("ana"), "ana")]
-    #[case(Some(" "), "omar")]
-    #[case(None, "omar")]
-    fn who_logged_in_is_asked_of_the_accounts_where_the_environment_does_not_say_it(
-        #[case] said: Option<&str>,
-        #[case] name: &str,
-    ) {
-        let found =
-            login(|variable| said.filter(|_| variable == "USER").map(ToOwned::to_owned), || Some("omar".to_owned()));
-
-        assert_eq!(found.as_deref(), Some(name));
-    }
 
     #[rstest]
     #[case("https://shop.example/", "shop.example")]

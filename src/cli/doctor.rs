@@ -183,9 +183,8 @@ fn journals<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Vec<Finding> {
             Ok(part) if part.unreadable.is_empty() => read += 1,
             Ok(part) => {
                 let found = format!("{}: {}", file.display(), cannot_be_read(&part.unreadable));
-                let advice = "what became of a decision may stand there: look at it, and at the alerts of that time \
-                    with the network; then mend the line, or move it to a file of its own while no console is open; a \
-                    later avert may have written it";
+                let advice = "an answer may stand there: look at the alerts of that time with the network; then mend \
+                    the line, or move it away while no console is open";
                 findings.push(Finding::wrong("journal", found, advice));
             }
         }

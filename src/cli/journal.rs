@@ -61,9 +61,8 @@ fn decision_columns<'a>() -> ListColumns<'a, &'a DecisionRecord> {
     ListColumns::new()
         .member("decision", |record: &&DecisionRecord| json!(record.key))
         .both("madeAt", "MADE", |record| json!(to_iso(record.made_at)))
-        .member("user", |record| json!(record.user))
+        .both("user", "WHO", |record| json!(record.user))
         .member("rule", |record| json!(record.rule))
-        .shown("WHO", |record| who(record))
         .shown("DECISION", |record| decision(record))
         .member("place", |record| json!(record.place))
         .member("session", |record| json!(record.session.to_string()))
@@ -91,11 +90,6 @@ fn decision_columns<'a>() -> ListColumns<'a, &'a DecisionRecord> {
         .member("run", |record| json!(record.together.as_ref().map(|run| &run.first)))
         .member("unlooked", |record| json!(record.unlooked))
         .member("settledBy", |record| json!(record.settled_by))
-}
-
-fn who(record: &DecisionRecord) -> String {
-    let rule = record.rule.as_ref().map(|rule| format!("by desk rule {rule}"));
-    record.user.clone().into_iter().chain(rule).collect::<Vec<_>>().join(", ")
 }
 
 fn decision(record: &DecisionRecord) -> String {

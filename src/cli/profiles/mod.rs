@@ -18,7 +18,7 @@ use super::{
     target::{RemoteTarget, base_url, check_world, told},
 };
 use crate::{
-    desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage},
+    desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage, profiles::LOCAL},
     domain::{
         Secret,
         url::{BaseUrl, PlainHttp},
@@ -59,12 +59,9 @@ fn choose(access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
         list.current = chosen_name;
         Ok::<_, anyhow::Error>(())
     })?;
-    let Some(chosen) = chosen else {
-        let said = "where no profile is named, this machine's own desk is meant".to_owned();
-        return Ok(Report::one(serde_json::json!({ "current": null }), said));
-    };
-    let said = format!("where no profile is named, {} is meant: {}", chosen.name, report::in_words(&chosen.profile));
-    Ok(Report::one(serde_json::json!({ "current": chosen.name.as_str() }), said))
+    let name = chosen.as_ref().map_or(LOCAL, |chosen| chosen.name.as_str());
+    let record = serde_json::json!({ "current": chosen.as_ref().map(|chosen| chosen.name.as_str()) });
+    Ok(Report::one(record, format!("where no profile is named, {name} is meant")))
 }
 
 fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
