@@ -117,11 +117,9 @@ fn columns<'a>(words: &Words, organization: &'a str) -> ListColumns<'a, Credenti
         None => columns,
     };
     columns
-        .member("environment", |credential| json!(credential.environment.map(Environment::as_str)))
-        .shown("MADE FOR", |credential| credential.environment.map_or("not known", Environment::as_str).to_owned())
+        .both("environment", "MADE FOR", |credential| json!(credential.environment.map(Environment::as_str)))
         .both("createdAt", "CREATED", |credential| json!(to_iso(credential.created_at)))
-        .member("lastUsedAt", |credential| json!(credential.last_used_at.map(to_iso)))
-        .shown("LAST USED", |credential| credential.last_used_at.map_or_else(|| "never".to_owned(), to_iso))
+        .both("lastUsedAt", "LAST USED", |credential| json!(credential.last_used_at.map(to_iso)))
         .both("revokedAt", "REVOKED", |credential| json!(credential.revoked_at.map(to_iso)))
 }
 

@@ -189,7 +189,6 @@ pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::R
 fn read_passwords(file: &Path) -> Option<String> {
     static SAID: Once = Once::new();
     let text = match std::fs::metadata(file) {
-        Ok(there) if !there.is_file() => Err("is no file".to_owned()),
         Ok(there) if allows_others(&there, 0o077) => Err("is open to other users: chmod 600 it".to_owned()),
         _ => std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}")),
     };

@@ -155,19 +155,14 @@ fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<
 }
 
 const PAGE: &str = "\
-avert: chargeback alerts, answered before they become
-chargebacks.
+avert: chargeback alerts, answered before they become chargebacks.
 
-Nothing is set up here yet. What shall it be?
+Nothing is set up here yet. How do you want to start?
 
-  d   the demo: made-up alerts that keep coming;
-      nothing is kept
-  l   a desk of this machine's own, which keeps its alerts
-      here; they come in by `avert import` or over HTTP
-  c   a connection to a deployment elsewhere;
-      its address and its key are asked step by step
-
-  q   nothing for now
+  d   demo: generated alerts that keep coming; nothing is kept
+  l   local: alerts on this computer, by `avert import` or HTTP
+  c   connection: its address and key are asked step by step
+  q   quit
 ";
 
 /// Returns whether there is nothing that a console could open, and nothing was named.

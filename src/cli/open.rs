@@ -24,7 +24,7 @@ use super::{
     profiles::for_console,
     rules::RulesText,
     settings_file::SettingsFile,
-    target::{CredentialSource, RemoteTarget, credential_variable},
+    target::{RemoteTarget, credential_variable},
 };
 use crate::{
     config,
@@ -36,7 +36,7 @@ use crate::{
         theme::ThemeName,
         user_settings::{USER_SETTINGS, UserSetting},
     },
-    desk::{Profile, ProfileName, SecretStorage, profiles::LOCAL},
+    desk::{Profile, ProfileName, profiles::LOCAL},
     domain::{
         LinkTemplates, sanitize,
         time::{SharedClock, SystemClock},
@@ -148,14 +148,14 @@ async fn elsewhere(
     let Profile { environment, read_only, refresh_seconds, page_size, .. } = target.profile;
     let (name, dialect, profile) = (target.name(), target.dialect, target.named.clone());
     let desk = context.desk_of_deployment(profile.as_ref(), &target.url);
-    let kept = format!("this console's own is {}", where_kept(target.credential_source));
+    let kept = format!("this console's own is {}", target.credential_origin);
     let settings = Preferences {
         refresh: refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
         page_size: page_size.unwrap_or(settings.page_size),
         ..settings
     };
     let clock: SharedClock = Arc::new(SystemClock);
-    let (client, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
+    let (client, deployment) = target.connect(Arc::clone(&clock), context.user())?;
     let here = profile.as_ref().map(ProfileName::as_str);
     let place = SessionInfo {
         name,
@@ -183,19 +183,6 @@ async fn elsewhere(
     let result = stay(session, signals).await;
     client.finish(PATIENCE).await;
     result
-}
-
-/// Describes where this console's own credential is kept.
-fn where_kept(source: CredentialSource) -> &'static str {
-    match source {
-        CredentialSource::Flag => "read from the file that a flag names",
-        CredentialSource::Environment => "read from the environment",
-        CredentialSource::Kept(SecretStorage::Keyring) => "kept in the system's keyring",
-        CredentialSource::Kept(SecretStorage::PlainFile) => {
-            "kept as plain text in secrets.toml, which only you can read"
-        }
-        CredentialSource::Typed => "typed and kept nowhere: `avert login` keeps it",
-    }
 }
 
 /// Returns a session without the files of this computer.

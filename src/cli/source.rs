@@ -90,7 +90,7 @@ impl AlertAccess {
         let (dialect, environment) = (target.dialect, target.profile.environment);
         let (place, console_place, read_only) = (target.place(), target.name(), target.profile.read_only);
         let desk = context.desk_of_deployment(target.named.as_ref(), &target.url);
-        let (_, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
+        let (_, deployment) = target.connect(Arc::clone(&clock), context.user())?;
         Ok(Self {
             alerts: Arc::clone(&deployment.alerts),
             deployment,

@@ -32,6 +32,9 @@ pub(super) const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
 pub(super) const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
+/// Origin of a credential that was typed.
+const TYPED: &str = "typed and kept nowhere: `avert login` keeps it";
+
 /// Longest wait for a deployment to say whether a key is an operator's.
 const ASKED_FOR: Duration = Duration::from_secs(2);
 
@@ -52,24 +55,10 @@ pub(super) struct RemoteTarget {
     pub(super) dialect: Dialect,
     /// Profile, overridden by flags and environment; an otherwise empty one for an address.
     pub(super) profile: Profile,
-    /// Origin of the credential.
-    pub(super) credential_source: CredentialSource,
+    /// Origin of the credential, in words.
+    pub(super) credential_origin: &'static str,
     credential: AccessCredential,
     operator_key: Option<Secret>,
-    /// Name of the user, sent to an avert.
-    person: Option<String>,
-}
-
-/// Origin of the credential of a remote target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CredentialSource {
-    /// File that a flag names.
-    Flag,
-    Environment,
-    /// Storage of the profile.
-    Kept(SecretStorage),
-    /// Typed, and kept nowhere.
-    Typed,
 }
 
 /// Target of a command.
@@ -98,13 +87,19 @@ impl RemoteArgs {
                 return Ok(None);
             }
         };
-        let (credential, source) = match (self.credential(profile.client_id.as_deref(), &lookup)?, &name, access) {
-            (Some(credential), ..) if self.access.names_credential() => (credential, CredentialSource::Flag),
-            (Some(credential), ..) => (credential, CredentialSource::Environment),
+        let (credential, origin) = match (self.credential(profile.client_id.as_deref(), &lookup)?, &name, access) {
+            (Some(credential), ..) if self.access.names_credential() => {
+                (credential, "read from the file that a flag names")
+            }
+            (Some(credential), ..) => (credential, "read from the environment"),
             (None, Some(name), Some(access)) => {
                 let (secret, storage) = access.credential(name, &profile)?;
-                let source = storage.map_or(CredentialSource::Typed, CredentialSource::Kept);
-                (access_credential(profile.client_id.clone(), secret), source)
+                let origin = match storage {
+                    Some(SecretStorage::Keyring) => "kept in the system's keyring",
+                    Some(SecretStorage::PlainFile) => "kept as plain text in secrets.toml, which only you can read",
+                    None => TYPED,
+                };
+                (access_credential(profile.client_id.clone(), secret), origin)
             }
             (None, ..) => refuse!(
                 "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and \
@@ -136,7 +131,7 @@ impl RemoteArgs {
             client_key,
             ..profile
         };
-        let target = RemoteTarget::new(name, profile, credential, source)?;
+        let target = RemoteTarget::new(name, profile, credential, origin)?;
         Ok(Some(RemoteTarget { operator_key, ..target }))
     }
 
@@ -215,7 +210,7 @@ impl RemoteTarget {
     /// Returns the target of a profile, with a credential that is not kept yet.
     pub(super) fn of_profile(NamedProfile { name, profile }: &NamedProfile, secret: Secret) -> anyhow::Result<Self> {
         let credential = access_credential(profile.client_id.clone(), secret);
-        Self::new(Some(name.clone()), profile.clone(), credential, CredentialSource::Typed)
+        Self::new(Some(name.clone()), profile.clone(), credential, TYPED)
     }
 
     /// Makes a target of a profile, which has no name where an address is meant.
@@ -223,7 +218,7 @@ impl RemoteTarget {
         named: Option<ProfileName>,
         profile: Profile,
         credential: AccessCredential,
-        credential_source: CredentialSource,
+        credential_origin: &'static str,
     ) -> anyhow::Result<Self> {
         let url = base_url(&profile.url, PlainHttp::when(profile.insecure_http, "say --insecure-http"))?;
         let by_credential = match credential {
@@ -231,7 +226,7 @@ impl RemoteTarget {
             AccessCredential::ClientCredentials { .. } => Dialect::Older,
         };
         let dialect = profile.dialect.unwrap_or(by_credential);
-        Ok(Self { named, url, dialect, profile, credential_source, credential, operator_key: None, person: None })
+        Ok(Self { named, url, dialect, profile, credential_origin, credential, operator_key: None })
     }
 
     /// Returns its name in the console's head and in the journal.
@@ -274,7 +269,7 @@ impl RemoteTarget {
     /// Adds its API key as the operator's key, where the deployment is an avert that accepts it as one in time.
     async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
         let Some(both) = self.by_one_key() else { return Ok(self) };
-        let (client, _) = both.clone().connect(Arc::new(SystemClock))?;
+        let (client, _) = both.clone().connect(Arc::new(SystemClock), None)?;
         match timeout(ASKED_FOR, client.probe_operator()).await {
             Ok(Ok(OperatorProbe::Operator { .. })) => Ok(both),
             Ok(_) => Ok(self),
@@ -286,17 +281,12 @@ impl RemoteTarget {
         }
     }
 
-    /// Adds the name of the user, which is sent to an avert.
-    pub(super) fn by_person(self, person: Option<String>) -> Self {
-        Self { person, ..self }
-    }
-
-    /// Makes a client, and the deployment with the writes that its profile allows. Nothing is sent yet.
-    pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<(Client, Deployment)> {
+    /// Makes a client for a user, and the deployment with the writes that its profile allows. Nothing is sent yet.
+    pub(super) fn connect(self, clock: SharedClock, person: Option<String>) -> anyhow::Result<(Client, Deployment)> {
         let tls = tls_of(&self.profile);
         let options = ClientOptions {
             operator_key: self.operator_key,
-            person: self.person,
+            person,
             company_parameter: self.profile.company_parameter.unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
             tls,
             ..ClientOptions::new(self.url, self.dialect, self.credential, clock)
@@ -308,7 +298,7 @@ impl RemoteTarget {
 
     /// Tests the operator's key, and returns the organization that it belongs to.
     pub(super) async fn try_operator_key(self) -> anyhow::Result<String> {
-        let (_, deployment) = self.connect(Arc::new(SystemClock))?;
+        let (_, deployment) = self.connect(Arc::new(SystemClock), None)?;
         match deployment.credentials {
             Some(credentials) => Ok(credentials.credentials().await?.organization),
             None => refuse!("there is no operator's key to try"),
@@ -317,7 +307,7 @@ impl RemoteTarget {
 
     /// Tests the credential with a list of one alert, and returns the total.
     pub(super) async fn try_out(self) -> anyhow::Result<u64> {
-        let (_, deployment) = self.connect(Arc::new(SystemClock))?;
+        let (_, deployment) = self.connect(Arc::new(SystemClock), None)?;
         let query = AlertQuery { page: PageRequest { page: 0, size: 1 }, ..AlertQuery::default() };
         Ok(deployment.alerts.list(&query).await?.total)
     }

@@ -143,50 +143,50 @@ pub(crate) struct AlertExportArgs {
 /// Filter and order: the interface's parameters.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertFilterArgs {
-    /// Alert date on or after this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Alert date on or after this UTC day, YYYY-MM-DD
+    #[arg(long)]
     pub(crate) start_date: Option<String>,
-    /// Alert date on or before this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Alert date on or before this UTC day, YYYY-MM-DD
+    #[arg(long)]
     pub(crate) end_date: Option<String>,
-    /// Transaction date on or after this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Transaction date on or after this UTC day, YYYY-MM-DD
+    #[arg(long)]
     pub(crate) transaction_start_date: Option<String>,
-    /// Transaction date on or before this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Transaction date on or before this UTC day, YYYY-MM-DD
+    #[arg(long)]
     pub(crate) transaction_end_date: Option<String>,
     /// ETHOCA, VERIFI, CDRN; several with commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long)]
     pub(crate) provider: Option<String>,
     /// Alert types; several with commas
-    #[arg(long = "type", value_name = "LIST")]
+    #[arg(long = "type")]
     pub(crate) alert_type: Option<String>,
     /// OPEN, RESOLVED, REFUNDED, CHARGEBACK, EXPIRED, INVALID; several with commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long)]
     pub(crate) status: Option<String>,
     /// The merchant descriptor begins with this
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) descriptor: Option<String>,
     /// Stored outcomes such as resolved; several with commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long)]
     pub(crate) outcome: Option<String>,
-    /// Expired or not
-    #[arg(long, value_name = "true|false")]
+    /// Expired or not: true or false
+    #[arg(long)]
     pub(crate) expired: Option<String>,
     /// Open, and due within so many hours
-    #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) expires_in: Option<String>,
     /// Company ids; several with commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long)]
     pub(crate) company_ids: Option<String>,
     /// Property to sort by, such as alertTimeStamp, hoursLeft or amount
-    #[arg(long, value_name = "FIELD")]
+    #[arg(long)]
     pub(crate) sort_field: Option<String>,
     /// ASC or DESC
-    #[arg(long, value_name = "ORDER")]
+    #[arg(long)]
     pub(crate) sort_order: Option<String>,
     /// Part of a provider id, descriptor, BIN or last four
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) q: Option<String>,
 }
 

@@ -58,7 +58,7 @@ pub(super) async fn run(access: &ProfileAccess, named: &NamedProfile) -> anyhow:
     let target = target.with_kept_operator_key(Some(&access))?;
     let target = target.by_one_key().unwrap_or(target);
     let url = target.url.clone();
-    let (client, deployment) = target.connect(Arc::new(SystemClock))?;
+    let (client, deployment) = target.connect(Arc::new(SystemClock), None)?;
     let steps = steps(&url, &client, &deployment, missing).await;
     let all_well = steps.iter().all(|step| step.ok != Some(false));
     Ok((report(&steps), all_well))
