@@ -25,8 +25,20 @@ const LARGEST_LOG: u64 = 8 * 1024 * 1024;
 /// Starts logging to stderr, for commands without a screen of their own.
 pub fn to_stderr(level: LevelFilter, color: bool) {
     let styled = color && io::stderr().is_terminal();
+    subscribe(level, move || Sanitized { to: io::stderr(), styled }, styled);
+}
+
+/// Starts logging to `avert.log` in this directory, which is made: nothing gets onto the console's screen.
+pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
+    let path = directory.join("avert.log");
+    let file = Arc::new(open_log(&path)?);
+    subscribe(level, move || Sanitized { to: Arc::clone(&file), styled: false }, false);
+    Ok(path)
+}
+
+fn subscribe<W: Write>(level: LevelFilter, writer: impl Fn() -> W + Send + Sync + 'static, styled: bool) {
     let layer = tracing_subscriber::fmt::layer()
-        .with_writer(move || Sanitized { to: io::stderr(), styled })
+        .with_writer(writer)
         .with_ansi(styled)
         .with_target(false)
         // A log that cannot be written, such as a file on a full disk, must not end what was logged. The complaint
@@ -34,16 +46,6 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
         .log_internal_errors(false);
     // A second call (a test in one process) keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
-}
-
-/// Starts logging to `avert.log` in this directory, which is made: nothing gets onto the console's screen.
-pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
-    let path = directory.join("avert.log");
-    let file = Arc::new(open_log(&path)?);
-    let writer = move || Sanitized { to: Arc::clone(&file), styled: false };
-    let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).log_internal_errors(false);
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
-    Ok(path)
 }
 
 /// A writer of events, each of which becomes one line that is safe to show.

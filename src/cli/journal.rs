@@ -25,7 +25,7 @@ use crate::{
 pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result<()> {
     let desk = args.remote.desk(context)?;
     let now = SystemClock.now();
-    let since = args.since.map_or_else(Timestamp::default, |since| since.moment(now));
+    let since = args.since.unwrap_or_default();
     let (history, unreadable) = read_history(&desk, now)?;
     context.output.print(&decisions(&history, since, args.open))?;
     if unreadable.is_empty() {

@@ -312,7 +312,7 @@ fn alerts_are_found_by_words_in_any_field_best_first() {
         found.as_array().unwrap().iter().map(|alert| alert["merchantOrderId"].as_str().unwrap()).collect();
     assert_eq!(orders[..2], ["100", "1001"]);
     assert_eq!(none, "[]\n");
-    assert!(table.ends_with("the best 2 found, as many as were asked for\n"), "{table}");
+    assert!(table.ends_with("the best 2, as many as were asked for\n"), "{table}");
 }
 
 #[test]

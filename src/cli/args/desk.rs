@@ -1,6 +1,6 @@
 //! The commands that work on the files of a desk: `avert journal`, `orders`, `rules`, `sales`.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
 use chrono::{Duration, NaiveDate, NaiveTime};
 use clap::{Args, Subcommand};
@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{
     desk::sales::MOST_SALES,
-    domain::{CardScheme, OrderField, SalesMonth, Timestamp, time::from_iso},
+    domain::{
+        CardScheme, OrderField, SalesMonth, Timestamp,
+        time::{Clock as _, SystemClock, from_iso},
+    },
     wire::import::OrderPreset,
 };
 
@@ -28,44 +31,28 @@ pub(crate) struct JournalExportArgs {
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
     /// Answers since then: 8h, 2d, 2026-11-23 or 2026-11-23T06:00:00Z. Default: all that is kept, 90 days
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<SinceWhen>,
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    pub(crate) since: Option<Timestamp>,
     /// Only what failed or is not known, and nobody has seen to yet
     #[arg(long)]
     pub(crate) open: bool,
 }
 
-/// Start of a time range: a fixed time, or an age.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SinceWhen {
-    At(Timestamp),
-    Ago(Duration),
+/// Reads a moment, or an age before now.
+fn moment_or_age(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    let ago = |unit: char, minutes: i64| {
+        let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
+        now.checked_sub_signed(Duration::try_minutes(i64::from(number) * minutes)?)
+    };
+    let day = || text.parse::<NaiveDate>().ok().map(|day| day.and_time(NaiveTime::MIN).and_utc());
+    let found = ago('h', 60).or_else(|| ago('d', 24 * 60)).or_else(|| from_iso(text)).or_else(day);
+    found.ok_or_else(|| {
+        "8h, 2d, a date such as 2026-11-23 (from midnight UTC), or a moment such as 2026-11-23T06:00:00Z".to_owned()
+    })
 }
 
-impl SinceWhen {
-    /// Returns the time that is meant.
-    pub(crate) fn moment(self, now: Timestamp) -> Timestamp {
-        match self {
-            Self::At(moment) => moment,
-            Self::Ago(ago) => now.checked_sub_signed(ago).unwrap_or_default(),
-        }
-    }
-}
-
-impl FromStr for SinceWhen {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let ago = |unit: char, minutes: i64| {
-            let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
-            Duration::try_minutes(i64::from(number) * minutes).map(Self::Ago)
-        };
-        let day = || text.parse::<NaiveDate>().ok().map(|day| Self::At(day.and_time(NaiveTime::MIN).and_utc()));
-        let found = ago('h', 60).or_else(|| ago('d', 24 * 60)).or_else(|| from_iso(text).map(Self::At)).or_else(day);
-        found.ok_or_else(|| {
-            "8h, 2d, a date such as 2026-11-23 (from midnight UTC), or a moment such as 2026-11-23T06:00:00Z".to_owned()
-        })
-    }
+fn since(text: &str) -> Result<Timestamp, String> {
+    moment_or_age(text, SystemClock.now())
 }
 
 /// `avert orders`.
@@ -172,7 +159,7 @@ mod tests {
     fn a_moment_is_fixed_or_so_long_ago(#[case] text: &str, #[case] moment: &str) {
         let now = from_iso("2026-11-23T12:00:00Z").unwrap();
 
-        assert_eq!(text.parse::<SinceWhen>().map(|since| since.moment(now)), Ok(from_iso(moment).unwrap()));
+        assert_eq!(moment_or_age(text, now), Ok(from_iso(moment).unwrap()));
     }
 
     #[rstest]
@@ -183,6 +170,6 @@ mod tests {
     #[case("yesterday")]
     #[case("2026-13-01")]
     fn other_texts_are_refused_with_what_is_allowed(#[case] text: &str) {
-        assert!(text.parse::<SinceWhen>().is_err_and(|why| why.contains("8h, 2d")));
+        assert!(since(text).is_err_and(|why| why.contains("8h, 2d")));
     }
 }

@@ -6,7 +6,7 @@ mod remote;
 mod shared;
 mod webhooks;
 
-use std::{ffi::OsString, path::PathBuf, str::FromStr};
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSource};
 
@@ -259,8 +259,8 @@ pub(super) struct DemoArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
     /// Rate of new alerts: N/min; 0 for none
-    #[arg(long, value_name = "N/min", default_value = "12/min")]
-    pub(super) rate: Rate,
+    #[arg(long, value_name = "N/min", default_value = "12/min", value_parser = rate)]
+    pub(super) rate: f64,
     /// Faults of the networks
     #[arg(long, value_enum, default_value = "slow-cdrn")]
     pub(super) fault: SimulatorFault,
@@ -423,23 +423,11 @@ fn scope(text: &str) -> Result<KeyScope, String> {
     }
 }
 
-/// Rate at which alerts arrive, a minute.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rate {
-    /// 0 to 60,000.
-    pub(super) per_minute: f64,
-}
-
-impl FromStr for Rate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let rate = text.strip_suffix("/min").unwrap_or(text).trim().parse();
-        match rate.ok().filter(|rate| (0.0..=60_000.0).contains(rate)) {
-            Some(per_minute) => Ok(Self { per_minute }),
-            None => Err("N/min is needed, at most 60000/min".to_owned()),
-        }
-    }
+/// Reads the rate at which alerts arrive: a number a minute.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.strip_suffix("/min").unwrap_or(text).trim().parse();
+    let rate = rate.ok().filter(|rate| (0.0..=60_000.0).contains(rate));
+    rate.ok_or_else(|| "N/min is needed, at most 60000/min".to_owned())
 }
 
 #[cfg(test)]
@@ -463,7 +451,7 @@ mod tests {
     #[case("0", 0.0)]
     #[case("0.5/min", 0.5)]
     fn a_rate_is_a_number_a_minute(#[case] text: &str, #[case] per_minute: f64) {
-        assert_eq!(text.parse(), Ok(Rate { per_minute }));
+        assert_eq!(rate(text), Ok(per_minute));
     }
 
     #[rstest]
@@ -475,7 +463,7 @@ mod tests {
     #[case("60001/min")]
     #[case("2/s")]
     fn other_texts_are_no_rate(#[case] text: &str) {
-        assert!(text.parse::<Rate>().is_err());
+        assert!(rate(text).is_err());
     }
 
     #[test]

@@ -111,10 +111,10 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
     let backlog = feed.backlog(args.alerts, local.now());
     Desk::open(&desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
     acting.ingest(backlog, IngestOptions { events: true }).await?;
-    if args.rate.per_minute > 0.0 {
+    if args.rate > 0.0 {
         let clock = Arc::clone(&local.clock);
         let desk = desk.clone();
-        tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), clock, desk, running.cancel.clone()));
+        tokio::spawn(arrivals(feed, args.rate, acting.clone(), clock, desk, running.cancel.clone()));
     }
     let mut facts = vec![
         ("service", "a throwaway engine in this process; simulated networks".to_owned()),

@@ -166,10 +166,7 @@ async fn a_run_that_is_asked_to_end_tells_the_row_whose_answer_it_did_not_wait_f
     assert_eq!(results(&ended), expected(&[(2, "unknown"), (3, "skipped")]), "{}", said(&ended));
     let (_, _, reason) = &told(&ended)[0];
     assert!(reason.contains(&format!("SIG{signal} ended the run before its answer came")), "{reason}");
-    assert!(
-        reason.contains(&format!("`avert alerts show {}`", place.ids[0])) && reason.contains("--resume"),
-        "{reason}"
-    );
+    assert!(reason.contains("--resume"), "{reason}");
     assert_eq!((ended.status.code(), place.puts()), (Some(code), 1));
     assert_eq!(place.exported(&["--open"])[0]["fate"], json!("unknown"));
 }
