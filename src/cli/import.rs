@@ -66,7 +66,10 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
             warn_of_strangers("alert type", types, &mut AlertType::KNOWN.iter().map(AlertType::as_str));
             for money in &taken.fractions {
                 let (code, number) = (&money.currency, money.number());
-                say!("warning: {code} has no decimals, and an amount is {number} {code}; such amounts are taken in as they came");
+                say!(
+                    "warning: {code} has no decimals, and an amount is {number} {code}; such amounts are taken in as \
+                        they came"
+                );
             }
             refused.iter().for_each(|row| rejects.put(row));
         });

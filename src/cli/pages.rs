@@ -29,7 +29,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the manual pages. Without a directory it is avert's own page, to stdout; else those of every command, into the
+/// Writes the manual pages: without a directory avert's own page, to stdout; else those of every command, into the
 /// directory.
 pub(super) fn man(args: &ManArgs) -> anyhow::Result<()> {
     let Some(directory) = &args.directory else {

@@ -9,14 +9,16 @@ use chrono::{Datelike, Duration};
 use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus, seq::IndexedRandom};
 use rust_decimal::Decimal;
 
-use super::shop::{AlertKind, CardRange, Catalogue, Issuer, Merchant};
+use super::shop::{AlertKind, CardRange, Catalogue, Issuer, Merchant, RULES, order_of};
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OutcomeId, Provider, Resolution,
-    Timestamp,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OrderState, OutcomeId, Provider,
+    Resolution, Timestamp,
     alert::default_window,
     card::mask_card_numbers,
     decide,
+    duplicate::evidence,
     resolution::{Decision, InvalidReason},
+    rule::{parse_rules, suggestion},
 };
 
 /// Number of recent alerts that a duplicate can be of.
@@ -24,6 +26,17 @@ const REMEMBERED: usize = 400;
 
 /// Longest time that any network gives for an answer.
 const LONGEST_WINDOW: Duration = Duration::hours(72);
+
+/// Number of alerts without a suggestion that are due first.
+const PLAIN: usize = 3;
+
+fn left(alert: &Alert, now: Timestamp) -> Duration {
+    alert.alert_time.map_or(Duration::zero(), |raised| raised + default_window(&alert.provider) - now)
+}
+
+fn waits(alert: &Alert, now: Timestamp) -> bool {
+    alert.outcome.is_none() && left(alert, now) > Duration::zero()
+}
 
 /// Seeded generator of alerts.
 #[derive(Debug)]
@@ -52,8 +65,46 @@ impl DemoFeed {
         for index in 0..waiting {
             alerts.push(self.waiting(index, waiting, now));
         }
+        self.make_plain_first(&mut alerts, now);
         alerts.sort_by_key(|alert| alert.alert_time);
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
+    }
+
+    /// Makes the alerts that are due first plain ones, as a new user looks at them: no notice, rule, duplicate or order
+    /// state. Random numbers come from a copy, so later alerts do not depend on it.
+    fn make_plain_first(&mut self, alerts: &mut [Alert], now: Timestamp) {
+        let later = self.rng.clone();
+        let rules = parse_rules(RULES).unwrap_or_default();
+        let is_plain = |alert: &Alert, all: &[Alert]| {
+            let state = order_of(alert).and_then(|order| order.state);
+            let suggested = alert.alert_type.is_notice()
+                || alert.network_rule_applied()
+                || suggestion(&rules, alert, now).is_some();
+            !suggested
+                && matches!(state, None | Some(OrderState::Paid))
+                && all.iter().all(|other| evidence(alert, other).is_none())
+        };
+        let mut waiting: Vec<usize> = (0..alerts.len()).filter(|place| waits(&alerts[*place], now)).collect();
+        waiting.sort_by_key(|place| left(&alerts[*place], now));
+        for place in waiting.into_iter().take(PLAIN) {
+            let mut plain = alerts[place].clone();
+            while !is_plain(&plain, alerts) {
+                let kind = self.kind(|_| true);
+                plain = self.fresh(&kind, now);
+                let window = default_window(&plain.provider);
+                self.set_time(&mut plain, now + left(&alerts[place], now) - window);
+            }
+            self.replace(&mut alerts[place], plain);
+        }
+        self.rng = later;
+    }
+
+    /// Replaces an alert, here and among the recent ones.
+    fn replace(&mut self, alert: &mut Alert, by: Alert) {
+        if let Some(remembered) = self.recent.iter_mut().find(|known| known.id == alert.id) {
+            remembered.clone_from(&by);
+        }
+        *alert = by;
     }
 
     /// Returns the next alert to arrive. Most have their whole window, some were delayed and are due within minutes,

@@ -4,19 +4,19 @@ use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
 
-use super::{super::shop::order_of, *};
-use crate::domain::{OrderState, time::from_iso};
+use super::{super::shop, *};
+use crate::domain::{order::matches, time::from_iso};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()
 }
 
 fn left(alert: &Alert) -> Duration {
-    alert.alert_time.map_or(Duration::zero(), |raised| raised + default_window(&alert.provider) - now())
+    super::left(alert, now())
 }
 
 fn waits(alert: &Alert) -> bool {
-    alert.outcome.is_none() && left(alert) > Duration::zero()
+    super::waits(alert, now())
 }
 
 fn backlog() -> Vec<Alert> {
@@ -84,6 +84,31 @@ fn doubles_stand_across_networks_beside_refunded_and_waiting_ones() {
 
     assert!(duplicates(|other| other.status == AlertStatus::Resolved) >= 3);
     assert!(duplicates(waits) >= 4);
+}
+
+#[test]
+fn what_lapses_first_is_an_ordinary_alert_that_nothing_speaks_for_or_against() {
+    let rules = parse_rules(RULES).unwrap();
+    for (seed, count) in (0..60).flat_map(|seed| [(seed, 12), (seed, 240)]) {
+        let alerts: Vec<Alert> = DemoFeed::new(seed).backlog(count, now()).into_iter().map(|row| row.alert).collect();
+        let orders = shop::orders_of(alerts.iter());
+        let mut waiting: Vec<&Alert> = alerts.iter().filter(|alert| waits(alert)).collect();
+        waiting.sort_by_key(|alert| left(alert));
+
+        for alert in &waiting[..PLAIN] {
+            assert_eq!(
+                (&alert.status, alert.alert_type.is_notice(), alert.network_rule_applied()),
+                (&AlertStatus::Open, false, false)
+            );
+            assert!(alerts.iter().all(|other| evidence(alert, other).is_none()), "{seed}");
+            assert_eq!(suggestion(&rules, alert, now()).map(|rule| &rule.name), None);
+            let found = matches(alert, orders.clone()).into_iter().next();
+            assert_eq!(found.and_then(|found| found.advice(alert)), None, "{seed}");
+        }
+        assert!(
+            waiting.iter().all(|alert| alert.transaction_time < alert.alert_time && alert.alert_time <= Some(now()))
+        );
+    }
 }
 
 #[test]
