@@ -144,7 +144,7 @@ async fn elsewhere(
     if let (Some(name), false) = (&target.named, target.profile.auto_rules.is_empty()) {
         say!("auto_rules of profile {name} is ignored: rules only suggest");
     }
-    let target = target.as_operator(context.profiles.as_ref()).await?;
+    let target = target.for_operator(context.profiles.as_ref()).await?;
     let Profile { environment, read_only, refresh_seconds, page_size, .. } = target.profile;
     let (name, dialect, profile) = (target.name(), target.dialect, target.named.clone());
     let desk = context.desk_of_deployment(profile.as_ref(), &target.url);

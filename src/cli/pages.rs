@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn a_page_is_its_headings_paragraphs_items_code_and_tables() {
-        let wanted = "\nTitle\n\n    Some `words` that go on in a\n    page (avert help rules).\n\nPart\n\n    3. one\n    \
-            4. two\n\n      .avert\n\n    `x|y`\n        b: what it is\n        c: more\n";
+        let wanted = "\nTitle\n\n    Some `words` that go on in a\n    page (avert help rules).\n\nPart\n\n    \
+            3. one\n    4. two\n\n      .avert\n\n    `x|y`\n        b: what it is\n        c: more\n";
 
         assert_eq!(plain_text(PAGE, 34), wanted);
     }

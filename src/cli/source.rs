@@ -69,7 +69,7 @@ impl MeantAlerts {
     /// Opens the access with an operator's key: one that is named or kept, or the API key where it has both scopes.
     pub(super) async fn open_as_operator(self, context: &Context) -> anyhow::Result<AlertAccess> {
         let target = match self.target {
-            Some(target) => Some(target.as_operator(context.profiles.as_ref()).await?),
+            Some(target) => Some(target.for_operator(context.profiles.as_ref()).await?),
             None => None,
         };
         Self { target, ..self }.open(context).await

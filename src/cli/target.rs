@@ -243,7 +243,7 @@ impl RemoteTarget {
     }
 
     /// Adds an operator's key, where none was named: the one that is kept for its profile, else its API key.
-    pub(super) async fn as_operator(self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
+    pub(super) async fn for_operator(self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
         self.with_kept_operator_key(access)?.with_key_of_both_scopes().await
     }
 
