@@ -11,7 +11,7 @@ use std::{
 };
 
 use chrono::Utc;
-use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram};
+use metrics::{counter, describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
@@ -25,8 +25,20 @@ const LARGEST_LOG: u64 = 8 * 1024 * 1024;
 /// Starts logging to stderr, for commands without a screen of their own.
 pub fn to_stderr(level: LevelFilter, color: bool) {
     let styled = color && io::stderr().is_terminal();
+    subscribe(level, move || Sanitized { to: io::stderr(), styled }, styled);
+}
+
+/// Starts logging to `avert.log` in this directory, which is made: nothing gets onto the console's screen.
+pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
+    let path = directory.join("avert.log");
+    let file = Arc::new(open_log(&path)?);
+    subscribe(level, move || Sanitized { to: Arc::clone(&file), styled: false }, false);
+    Ok(path)
+}
+
+fn subscribe<W: Write>(level: LevelFilter, writer: impl Fn() -> W + Send + Sync + 'static, styled: bool) {
     let layer = tracing_subscriber::fmt::layer()
-        .with_writer(move || Sanitized { to: io::stderr(), styled })
+        .with_writer(writer)
         .with_ansi(styled)
         .with_target(false)
         // A log that cannot be written, such as a file on a full disk, must not end what was logged. The complaint
@@ -34,16 +46,6 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
         .log_internal_errors(false);
     // A second call (a test in one process) keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
-}
-
-/// Starts logging to `avert.log` in this directory, which is made: nothing gets onto the console's screen.
-pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
-    let path = directory.join("avert.log");
-    let file = Arc::new(open_log(&path)?);
-    let writer = move || Sanitized { to: Arc::clone(&file), styled: false };
-    let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).log_internal_errors(false);
-    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
-    Ok(path)
 }
 
 /// A writer of events, each of which becomes one line that is safe to show.
@@ -161,69 +163,49 @@ pub async fn run_metrics_upkeep(handle: PrometheusHandle, cancel: CancellationTo
     }
 }
 
+/// Counters and what they count.
+const COUNTERS: &[(&str, &str)] = &[
+    ("avert_http_requests_total", "Requests answered, by method, route and status."),
+    ("avert_resolutions_total", "Resolutions answered, by result."),
+    ("avert_provider_calls_total", "Calls to alert networks, by provider, call and result."),
+    ("avert_provider_held_back_total", "Calls to alert networks that were not made, by provider and reason."),
+    ("avert_pulls_total", "Turns of pulling alerts, by provider and result."),
+    ("avert_pulled_alerts_total", "Alerts that were pulled, by provider and what became of them."),
+    ("avert_reconciled_total", "Decisions of unknown fate that were looked at, by what came of it."),
+    ("avert_expired_total", "Alerts that lapsed."),
+    ("avert_forgotten_total", "Rows that retention removed, by kind."),
+    ("avert_delivery_tries_total", "Tries to deliver a webhook, by result."),
+    ("avert_store_commits_total", "Commits of the database, by result."),
+    ("avert_store_connections_total", "Connections to a database on a server that were made."),
+    ("avert_store_repeats_total", "Units of work that were done again because others were at work on the same rows."),
+    ("avert_store_heartbeats_total", "Signs of life of this process in a PostgreSQL database, by result."),
+];
+
+/// Gauges and what they show.
+const GAUGES: &[(&str, &str)] = &[
+    ("avert_provider_held_off", "1 where an alert network does not answer and is left alone for a while, else 0."),
+    ("avert_pull_newest_page", "When the newest page of pulled alerts was stored, in seconds since 1970, by provider."),
+    ("avert_store_up", "1 where the database answered this question, else 0."),
+    ("avert_deliveries_queued", "Deliveries that have not arrived, by state."),
+    ("avert_deliveries_overdue_seconds", "For how long the oldest pending delivery has been due."),
+    ("avert_decisions_unsettled", "Decisions without an end, by state."),
+    ("avert_clock_off_seconds", "How far the machine's clock is ahead of the PostgreSQL server's."),
+    ("avert_clock_ahead_seconds", "How far the machine's clock has jumped ahead and is not believed yet."),
+];
+
+/// Histograms and what they measure.
+const HISTOGRAMS: &[(&str, &str)] = &[
+    ("avert_http_request_seconds", "Time from the head of a request to its answer, by method and route."),
+    ("avert_provider_call_seconds", "How long alert networks took, by provider and call."),
+    ("avert_delivery_try_seconds", "How long receivers of webhooks took."),
+    ("avert_store_commit_seconds", "Time of a commit, its units of work included."),
+    ("avert_store_commit_units", "Units of work in one commit."),
+];
+
 fn describe() {
-    describe_counter!("avert_http_requests_total", "Requests answered, by method, route and status.");
-    describe_histogram!(
-        "avert_http_request_seconds",
-        Unit::Seconds,
-        "Time from the head of a request to its answer, by method and route."
-    );
-    describe_counter!("avert_resolutions_total", "Resolutions answered, by result.");
-    describe_counter!("avert_provider_calls_total", "Calls to alert networks, by provider, call and result.");
-    describe_histogram!(
-        "avert_provider_call_seconds",
-        Unit::Seconds,
-        "How long alert networks took, by provider and call."
-    );
-    describe_counter!(
-        "avert_provider_held_back_total",
-        "Calls to alert networks that were not made, by provider and why: open or busy."
-    );
-    describe_gauge!(
-        "avert_provider_held_off",
-        "1 where an alert network does not answer and is left alone for a while, else 0."
-    );
-    describe_counter!("avert_pulls_total", "Turns of pulling alerts, by provider and result.");
-    describe_counter!("avert_pulled_alerts_total", "Alerts that were pulled, by provider and what became of them.");
-    describe_gauge!(
-        "avert_pull_newest_page",
-        "When the newest page of pulled alerts was stored, in seconds since 1970, by provider."
-    );
-    describe_counter!("avert_reconciled_total", "Decisions of unknown fate that were looked at, by what came of it.");
-    describe_counter!("avert_expired_total", "Alerts that lapsed.");
-    describe_counter!("avert_forgotten_total", "Rows that retention removed, by kind.");
-    describe_counter!("avert_delivery_tries_total", "Tries to deliver a webhook, by result.");
-    describe_histogram!("avert_delivery_try_seconds", Unit::Seconds, "How long receivers of webhooks took.");
-    describe_counter!("avert_store_commits_total", "Commits of the database, by result.");
-    describe_histogram!("avert_store_commit_seconds", Unit::Seconds, "Time of a commit, its units of work included.");
-    describe_histogram!("avert_store_commit_units", "Units of work in one commit.");
-    describe_counter!("avert_store_connections_total", "Connections to a database on a server that were made.");
-    describe_counter!(
-        "avert_store_repeats_total",
-        "Units of work that were done again because others were at work on the same rows."
-    );
-    describe_counter!(
-        "avert_store_heartbeats_total",
-        "Signs of life of this process in a PostgreSQL database, by result."
-    );
-    describe_gauge!("avert_store_up", "1 where the database answered this question, else 0.");
-    describe_gauge!("avert_deliveries_queued", "Deliveries that have not arrived, by state.");
-    describe_gauge!(
-        "avert_deliveries_overdue_seconds",
-        Unit::Seconds,
-        "For how long the oldest pending delivery has been due."
-    );
-    describe_gauge!("avert_decisions_unsettled", "Decisions without an end, by state.");
-    describe_gauge!(
-        "avert_clock_off_seconds",
-        Unit::Seconds,
-        "How far the machine's clock is ahead of the PostgreSQL server's."
-    );
-    describe_gauge!(
-        "avert_clock_ahead_seconds",
-        Unit::Seconds,
-        "How far the machine's clock has jumped ahead and is not believed yet."
-    );
+    COUNTERS.iter().for_each(|(name, help)| describe_counter!(*name, *help));
+    GAUGES.iter().for_each(|(name, help)| describe_gauge!(*name, *help));
+    HISTOGRAMS.iter().for_each(|(name, help)| describe_histogram!(*name, *help));
 }
 
 /// Begins at 0 what is alerted on at its first step: from nothing to one Prometheus sees no increase.

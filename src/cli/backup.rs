@@ -21,14 +21,12 @@ use crate::{
 };
 
 /// Refusal of `avert backup` for a database on a server.
-const NO_BACKUP: &str = "a database on a server is backed up by the server's own means: `pg_dump --format=custom`, \
-    and keep the file that \
-    AVERT_SECRET_KEY_FILE names with it, without which its secrets cannot be read";
+const NO_BACKUP: &str = "a database on a server is backed up by the server's own means, such as pg_dump, with the file \
+    that AVERT_SECRET_KEY_FILE names";
 
 /// Refusal of `avert restore` for a database on a server.
-const NO_RESTORE: &str = "a database on a server is restored by the server's own means: stop every avert on it, \
-    `pg_restore` into an empty \
-    database, and put the file that AVERT_SECRET_KEY_FILE names back beside it";
+const NO_RESTORE: &str = "a database on a server is restored by the server's own means, such as pg_restore into an \
+    empty database, with the file that AVERT_SECRET_KEY_FILE names";
 
 pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<()> {
     let database = context.home.require_file(NO_BACKUP)?.to_owned();
@@ -47,28 +45,15 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
         observer: StepObserver::default(),
     };
     let backup = back_up(&options)?;
-    let key = match &backup.key {
-        Some(key) => {
-            format!(
-                "The key that its secrets are encrypted with is in {}: keep both, it is worth nothing without.",
-                key.display()
-            )
-        }
-        None => format!(
-            "Its secrets are encrypted with {}, which is not in it: keep that file too.",
-            options.key_file.display()
-        ),
-    };
+    let key_file = backup.key.as_deref().unwrap_or(&options.key_file).display();
+    say!("Keep {key_file} too: the secrets in the backup are encrypted with it.");
     warn_of_the_audit_log(&backup.contents);
-    let target = options.target.display();
-    let note =
-        format!("{target} holds {}, verified.\nIts checksum is in {target}.sha256.\n{key}", told(&backup.contents));
     let record = json!({
         "file": path(&options.target),
         "keyFile": backup.key.as_deref().map(path),
         "sha256": backup.sha256,
     });
-    print(context, note, record, &backup.contents)
+    print(context, record, &backup.contents)
 }
 
 pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Result<()> {
@@ -86,7 +71,6 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
     let restored = restore(&options)?;
     warn_of_the_audit_log(&restored.contents);
     let from = options.from.display();
-    let verified = if restored.sha256.is_some() { "verified" } else { "not verified" };
     if restored.sha256.is_none() {
         say!(
             "warning: not verified: no checksum beside it ({from}.sha256, which avert backup writes); it can be read, \
@@ -94,15 +78,7 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
              whether it is as it was written"
         );
     }
-    let mut note = format!("{from} is in place, with {}, {verified}.", told(&restored.contents));
-    for (what, kept) in [("database", &restored.kept), ("key", &restored.kept_key)] {
-        if let Some(kept) = kept {
-            note.push_str(&format!("\nThe {what} that was here is kept as {}.", kept.display()));
-        }
-    }
-    note.push_str(
-        "\nAnswers given after the backup are not in it: those alerts are open here and answered at the network.",
-    );
+    say!("Answers given after the backup are not in it: those alerts are open here and answered at the network.");
     let record = json!({
         "file": path(&options.from),
         "verified": restored.sha256.is_some(),
@@ -111,7 +87,7 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
         "keptDatabase": restored.kept.as_deref().map(path),
         "keptKey": restored.kept_key.as_deref().map(path),
     });
-    print(context, note, record, &restored.contents)
+    print(context, record, &restored.contents)
 }
 
 /// Describes what is wrong with the audit log; `None` where nothing is.
@@ -131,33 +107,17 @@ fn warn_of_the_audit_log(contents: &Contents) {
     }
 }
 
-fn told(contents: &Contents) -> String {
-    format!(
-        "{} alerts and {} outcomes ({} bytes)",
-        contents.rows_of("alert"),
-        contents.rows_of("outcome"),
-        contents.bytes
-    )
-}
-
 fn path(path: &Path) -> String {
     path.display().to_string()
 }
 
 /// Prints the result, with the contents of the database.
-fn print(context: &Context, note: String, mut record: Value, contents: &Contents) -> anyhow::Result<()> {
+fn print(context: &Context, mut record: Value, contents: &Contents) -> anyhow::Result<()> {
     record["schema"] = contents.schema.into();
-    let tables = [
-        ("alerts", "alert"),
-        ("outcomes", "outcome"),
-        ("events", "event"),
-        ("deliveries", "delivery"),
-        ("auditEntries", "audit"),
-    ];
-    for (name, table) in tables {
+    for (name, table) in [("alerts", "alert"), ("outcomes", "outcome")] {
         record[name] = contents.rows_of(table).into();
     }
     record["auditFault"] = fault(contents).into();
     record["bytes"] = contents.bytes.into();
-    context.output.print(&Report::one(record, note)).context("the result cannot be written")
+    context.output.print(&Report::of_record(record)).context("the result cannot be written")
 }

@@ -10,7 +10,7 @@ use directories::ProjectDirs;
 use tracing::level_filters::LevelFilter;
 
 use super::{
-    args::{Everywhere, OrganizationArgs},
+    args::Everywhere,
     failure::{Misused, NotFound},
     output::Output,
     process::variable,
@@ -35,6 +35,7 @@ pub(super) struct Context {
     pub(super) output: Output,
     /// Profiles; `None` where this user has no place for them.
     pub(super) profiles: Option<ProfileAccess>,
+    organization_flag: Option<String>,
     verbose: u8,
     /// Directory of the settings file, also where there is no file.
     pub(super) settings_dir: Option<PathBuf>,
@@ -80,9 +81,17 @@ impl Context {
             sets_current_aside: everywhere.data_dir_by_flag,
             asks: true,
         });
-        let output = Output::new(everywhere.output, everywhere.no_color, everywhere.raw);
-        let context =
-            Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir, settings_file };
+        let output = Output::new(everywhere.output, everywhere.no_color);
+        let context = Self {
+            settings,
+            home,
+            output,
+            profiles,
+            organization_flag: everywhere.organization.clone(),
+            verbose: everywhere.verbose,
+            settings_dir,
+            settings_file,
+        };
         Ok((context, wrong_settings))
     }
 
@@ -119,7 +128,7 @@ impl Context {
     /// Returns the name of the user: from the settings, else from the login.
     pub(super) fn user(&self) -> Option<String> {
         let said = Some(self.settings.console.user.clone()).filter(|name| !name.trim().is_empty());
-        let login = || login(variable, || whoami::username().ok());
+        let login = || whoami::username().ok().filter(|name| !name.trim().is_empty());
         said.or_else(login).map(|name| name.trim().chars().take(USER_CHARS).collect())
     }
 
@@ -146,16 +155,24 @@ impl Context {
     }
 
     /// Returns the organization to act for: the flag's, else the settings'.
-    pub(super) fn organization<'a>(&'a self, args: &'a OrganizationArgs) -> Option<&'a str> {
-        args.organization.as_deref().or(Some(self.settings.organization.as_str()).filter(|name| !name.is_empty()))
+    pub(super) fn organization(&self) -> Option<&str> {
+        self.organization_flag.as_deref().or(Some(self.settings.organization.as_str()).filter(|name| !name.is_empty()))
     }
-}
 
-/// Returns the name of the login: from the environment, else from the machine's accounts.
-fn login(variable: impl Fn(&str) -> Option<String>, account: impl FnOnce() -> Option<String>) -> Option<String> {
-    let named = |name: &String| !name.trim().is_empty();
-    let said = ["LOGNAME", "USER", "USERNAME"].into_iter().find_map(|name| variable(name).filter(named));
-    said.or_else(|| account().filter(named))
+    /// Returns the same context for an organization.
+    pub(super) fn with_organization(&self, name: Option<String>) -> Self {
+        Self { organization_flag: name, ..self.clone() }
+    }
+
+    /// Refuses an organization where another deployment is meant.
+    pub(super) fn refuse_organization(&self) -> Result<(), Misused> {
+        match self.organization_flag {
+            None => Ok(()),
+            Some(_) => Err(misused!(
+                "--organization is for this machine's own alerts: a credential is tied to its organization"
+            )),
+        }
+    }
 }
 
 /// Reason for which this process writes no log. The first console decides its directory, however many are opened one
@@ -165,7 +182,7 @@ static TROUBLE: OnceLock<Option<String>> = OnceLock::new();
 /// Starts logging for a console, into a file of this directory. Where none can be written the console opens all the
 /// same; returns why.
 pub(super) fn start(context: &Context, data_dir: &Path) -> Option<String> {
-    log_in(context.raised(context.settings.log.level.filter()), &data_dir.join("logs"))
+    log_in(context.raised(context.settings.log.level), &data_dir.join("logs"))
 }
 
 fn log_in(level: LevelFilter, logs: &Path) -> Option<String> {
@@ -242,14 +259,6 @@ impl Home {
         }
     }
 
-    /// Returns the database as a field of the log.
-    pub(super) fn log_name(&self) -> String {
-        match &self.database {
-            DatabaseLocation::Sqlite(file) => file.display().to_string(),
-            DatabaseLocation::Postgres(address) => format!("{} on {}:{}", address.name, address.host, address.port),
-        }
-    }
-
     /// Returns the directory for views, drafts and journal of consoles on these alerts. Each database has its own.
     pub(super) fn desk(&self) -> PathBuf {
         let desk = self.data_dir.join("desk");
@@ -284,20 +293,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[rstest]
-    #[case(Some("ana"), "ana")]
-    #[case(Some(" "), "omar")]
-    #[case(None, "omar")]
-    fn who_logged_in_is_asked_of_the_accounts_where_the_environment_does_not_say_it(
-        #[case] said: Option<&str>,
-        #[case] name: &str,
-    ) {
-        let found =
-            login(|variable| said.filter(|_| variable == "USER").map(ToOwned::to_owned), || Some("omar".to_owned()));
-
-        assert_eq!(found.as_deref(), Some(name));
-    }
 
     #[rstest]
     #[case("https://shop.example/", "shop.example")]

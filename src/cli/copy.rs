@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::{
@@ -38,7 +38,7 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
         shared_key_file(&context.settings)?;
     }
     let keys = CopyKeys { from: key_of(&from, &context), to: args.to_secret_key_file.clone() };
-    let bar = progress(None, WORDS);
+    let bar = progress(None, "{spinner} {msg:32} {pos} of {len}");
     let copied = transfer(&from, &to, &keys, |step| show(&bar, step)).await;
     bar.finish_and_clear();
     let copied = copied.with_context(|| format!("the copy from {from} to {to}"))?;
@@ -47,7 +47,7 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
         return Err(SaidAlready.into());
     }
     if keys.to.is_none() && copied.is_sealed() {
-        tell_of_the_key(&copied, &from, &to, &context)?;
+        bring_key(&copied, &from, &to, &context)?;
     }
     Ok(())
 }
@@ -61,28 +61,19 @@ fn key_of(from: &DatabaseLocation, context: &Context) -> Option<PathBuf> {
     }
 }
 
-/// Progress of the copy, without numbers.
-const WORDS: &str = "{spinner} {msg}";
-
 /// Shows the progress of the copy on a terminal.
 fn show(bar: &ProgressBar, step: CopyStep) {
-    let style = |template| ProgressStyle::with_template(template).expect("a template of a bar");
-    let said = |words: String| {
-        bar.set_style(style(WORDS));
-        bar.set_message(words);
-    };
     match step {
         CopyStep::BeginsAnew => {
             say!("An earlier copy was broken off: what had arrived is removed, and the copy begins anew.");
         }
         CopyStep::Copied { table, rows, of } => {
-            bar.set_style(style("{msg:20} {bar:32} {pos} of {len}  {percent} %"));
             bar.set_length(of);
             bar.set_position(rows);
             bar.set_message(table);
         }
-        CopyStep::Compares { table, rows } => said(format!("comparing {table}: {rows}")),
-        CopyStep::Indexes => said("making the index of searches".to_owned()),
+        CopyStep::Compares { table, .. } => bar.set_message(format!("comparing {table}")),
+        CopyStep::Indexes => bar.set_message("making the index of searches"),
     }
 }
 
@@ -100,53 +91,32 @@ fn whole(location: DatabaseLocation, home: &Home) -> anyhow::Result<DatabaseLoca
     })
 }
 
-/// Says where the data key has to be, without which the copied secrets cannot be read. For a file it is copied along.
-fn tell_of_the_key(
+/// Copies the key of a copied file beside the copy, without which its secrets cannot be read; else says where it has to
+/// be.
+fn bring_key(
     copied: &Transferred,
     from: &DatabaseLocation,
     to: &DatabaseLocation,
     context: &Context,
 ) -> anyhow::Result<()> {
-    let key = key_of(from, context).and_then(|key| copied.key_at(&key));
-    let needed = key.map_or_else(|| format!("the data key of {from}"), |key| format!("the key in {}", key.display()));
-    match (from, to) {
-        // The place of a named key file is the operator's business.
-        (DatabaseLocation::Sqlite(_), _) if named_key_file(&context.settings).is_some() => {}
-        (DatabaseLocation::Sqlite(source), DatabaseLocation::Sqlite(target)) => {
-            bring_key(copied, &key_file_of(source, &context.settings).0, &target.with_file_name("secret.key"))?;
-        }
-        (DatabaseLocation::Postgres(_), DatabaseLocation::Sqlite(target)) => {
-            let place = target.with_file_name("secret.key");
-            if copied.key_at(&place).is_none() {
-                say!("Its secrets are sealed with {needed}: copy that file to {}.", place.display());
-            }
-        }
-        (_, DatabaseLocation::Postgres(_)) => {
-            say!("Its secrets are sealed with {needed}: name that file with AVERT_SECRET_KEY_FILE, or a copy of it.");
-        }
-    }
-    Ok(())
-}
-
-/// Copies the key of a copied file beside the copy. A different key that is there already is left.
-fn bring_key(copied: &Transferred, key: &Path, place: &Path) -> anyhow::Result<()> {
-    if copied.key_at(place).is_some() {
+    let (DatabaseLocation::Sqlite(_), DatabaseLocation::Sqlite(target), None) =
+        (from, to, named_key_file(&context.settings))
+    else {
+        say!("Its secrets are sealed with the data key of {from}: name its file with AVERT_SECRET_KEY_FILE.");
+        return Ok(());
+    };
+    let place = target.with_file_name("secret.key");
+    let shown = place.display();
+    if copied.key_at(&place).is_some() {
         return Ok(());
     }
-    let shown = place.display();
-    let Some(key) = copied.key_at(key) else {
-        bail!(
-            "the copy needs the key that its secrets are sealed with in {shown}, and {} does not hold it",
-            key.display()
-        );
+    let Some(key) = key_of(from, context).and_then(|key| copied.key_at(&key)) else {
+        bail!("the copy needs the key that its secrets are sealed with in {shown}, and there is none beside {from}");
     };
     if place.exists() {
-        bail!(
-            "{shown} was there already and is another key: the copy opens with the one in {}; put that in its place",
-            key.display()
-        );
+        bail!("{shown} was there already and is another key: put the one in {} in its place", key.display());
     }
-    std::fs::copy(&key, place).with_context(|| format!("the key cannot be copied to {shown}"))?;
+    std::fs::copy(&key, &place).with_context(|| format!("the key cannot be copied to {shown}"))?;
     Ok(())
 }
 

@@ -7,19 +7,16 @@ use anyhow::Context as _;
 use serde_json::{Map, json};
 
 use super::{
-    args::{ClientsCommand, KeysCommand, OrganizationArgs, OrganizationsCommand, RotateCommand, SecretsCommand},
+    args::{ClientsCommand, KeysCommand, OrganizationsCommand, RotateCommand, SecretsCommand},
     context::Context,
     database::{key_file_of, shared_key_file},
     local::Local,
     output::{ListColumns, Report},
 };
 use crate::{
-    domain::{
-        Company, CompanyId, Credential, CredentialKind, EnrollmentId, Environment, KeyScope,
-        database::DatabaseLocation, time::to_iso,
-    },
+    domain::{Credential, CredentialKind, Environment, KeyScope, database::DatabaseLocation, time::to_iso},
     engine::RotatedSigningKey,
-    service::{Credentials, Intake},
+    service::Credentials,
     store::{OrganizationRecord, rekeying::RotatedDataKey},
 };
 
@@ -38,59 +35,43 @@ struct Words {
     id: (&'static str, &'static str),
     /// Member of the secret.
     secret: &'static str,
-    /// Note on a new one, which is shown only once.
-    once: &'static str,
-    /// Note on a revoked one.
-    along: &'static str,
 }
 
-const KEYS: Words = Words {
-    kind: CredentialKind::Key(KeyScope::Alerts),
-    id: ("id", "ID"),
-    secret: "key",
-    once: "it is shown this once",
-    along: "",
-};
+const KEYS: Words = Words { kind: CredentialKind::Key(KeyScope::Alerts), id: ("id", "ID"), secret: "key" };
 
-const CLIENTS: Words = Words {
-    kind: CredentialKind::Client,
-    id: ("client_id", "CLIENT ID"),
-    secret: "client_secret",
-    once: "its secret is shown this once",
-    along: ", and its tokens with it",
-};
+const CLIENTS: Words = Words { kind: CredentialKind::Client, id: ("client_id", "CLIENT ID"), secret: "client_secret" };
 
 pub(super) async fn keys(context: Context, command: KeysCommand) -> anyhow::Result<()> {
-    let (asked, organization) = match command {
-        KeysCommand::Create { scope, organization } => (Asked::Create(CredentialKind::Key(scope)), organization),
-        KeysCommand::List { organization } => (Asked::List, organization),
-        KeysCommand::Revoke { id, organization } => (Asked::Revoke(id), organization),
+    let asked = match command {
+        KeysCommand::Create { scope } => Asked::Create(CredentialKind::Key(scope)),
+        KeysCommand::List => Asked::List,
+        KeysCommand::Revoke { id } => Asked::Revoke(id),
     };
-    run(context, &KEYS, asked, organization).await
+    run(context, &KEYS, asked).await
 }
 
 pub(super) async fn clients(context: Context, command: ClientsCommand) -> anyhow::Result<()> {
-    let (asked, organization) = match command {
-        ClientsCommand::Create { organization } => (Asked::Create(CredentialKind::Client), organization),
-        ClientsCommand::List { organization } => (Asked::List, organization),
-        ClientsCommand::Revoke { id, organization } => (Asked::Revoke(id), organization),
+    let asked = match command {
+        ClientsCommand::Create => Asked::Create(CredentialKind::Client),
+        ClientsCommand::List => Asked::List,
+        ClientsCommand::Revoke { id } => Asked::Revoke(id),
     };
-    run(context, &CLIENTS, asked, organization).await
+    run(context, &CLIENTS, asked).await
 }
 
-async fn run(context: Context, words: &Words, asked: Asked, organization: OrganizationArgs) -> anyhow::Result<()> {
+async fn run(context: Context, words: &Words, asked: Asked) -> anyhow::Result<()> {
     let local = match &asked {
         Asked::Create(_) => Local::making(&context).await?,
         Asked::List | Asked::Revoke(_) => Local::existing(&context).await?,
     };
-    let acting = local.acting(context.organization(&organization)).await?;
+    let acting = local.acting(context.organization()).await?;
     let name = acting.caller().organization.organization.name.clone();
     let answer = match asked {
         Asked::Create(kind) => {
             let created = acting.create_credential(kind).await?;
             let (id, secret) = (created.credential.id, created.secret.reveal());
             let of_scope = scope_of(kind).map(|scope| format!(", scope {scope}")).unwrap_or_default();
-            say!("{} {id} for organization {name}{of_scope}; {}", kind.as_str(), words.once);
+            say!("{} {id} for organization {name}{of_scope}; {} is shown this once", kind.as_str(), words.secret);
             let mut record = Map::new();
             record.insert(words.id.0.to_owned(), id.into());
             record.insert(words.secret.to_owned(), secret.into());
@@ -112,7 +93,7 @@ async fn run(context: Context, words: &Words, asked: Asked, organization: Organi
             let what = format!("{} {}", credential.kind.as_str(), credential.id);
             let note = match credential.revoked_at.filter(|_| revoked.already) {
                 Some(at) => format!("{what} was revoked already, at {}", to_iso(at)),
-                None => format!("{what} is revoked{}", words.along),
+                None => format!("{what} is revoked"),
             };
             Report::one(columns(words, &name).record(credential), note)
         }
@@ -136,32 +117,24 @@ fn columns<'a>(words: &Words, organization: &'a str) -> ListColumns<'a, Credenti
         None => columns,
     };
     columns
-        .member("environment", |credential| json!(credential.environment.map(Environment::as_str)))
-        .shown("MADE FOR", |credential| credential.environment.map_or("not known", Environment::as_str).to_owned())
+        .both("environment", "MADE FOR", |credential| json!(credential.environment.map(Environment::as_str)))
         .both("createdAt", "CREATED", |credential| json!(to_iso(credential.created_at)))
-        .member("lastUsedAt", |credential| json!(credential.last_used_at.map(to_iso)))
-        .shown("LAST USED", |credential| credential.last_used_at.map_or_else(|| "never".to_owned(), to_iso))
+        .both("lastUsedAt", "LAST USED", |credential| json!(credential.last_used_at.map(to_iso)))
         .both("revokedAt", "REVOKED", |credential| json!(credential.revoked_at.map(to_iso)))
 }
 
 pub(super) async fn organizations(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {
-    let local = match &command {
-        OrganizationsCommand::Create { .. } => Local::making(&context).await?,
-        OrganizationsCommand::List | OrganizationsCommand::Show { .. } => Local::existing(&context).await?,
-    };
     let answer = match command {
         OrganizationsCommand::Create { name } => {
-            let created = local.engine.create_organization(&name).await?;
+            let created = Local::making(&context).await?.engine.create_organization(&name).await?;
             let organization = &created.organization;
             Report::one(
                 organization_columns().record(&created),
                 format!("organization {} has the id {}", organization.name, organization.id),
             )
         }
-        OrganizationsCommand::List => organization_columns().report(&local.engine.organizations().await?, None),
-        OrganizationsCommand::Show { organization } => {
-            let acting = local.acting(context.organization(&organization)).await?;
-            shown(&acting.caller().organization, &acting.companies().await?)
+        OrganizationsCommand::List => {
+            organization_columns().report(&Local::existing(&context).await?.engine.organizations().await?, None)
         }
     };
     context.output.print(&answer)
@@ -175,32 +148,6 @@ fn organization_columns() -> ListColumns<'static, OrganizationRecord> {
         .member("defaultEnrollmentId", |one| json!(one.default_enrollment.to_string()))
 }
 
-/// Prints a row for each enrollment, or for a company that has none. The JSON document is the organization with all of
-/// them.
-fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
-    let mut lines = Vec::new();
-    for company in companies {
-        lines.extend(company.enrollments.iter().map(|enrollment| (company.id, Some(*enrollment))));
-        if company.enrollments.is_empty() {
-            lines.push((company.id, None));
-        }
-    }
-    let default = (organization.default_company, Some(organization.default_enrollment));
-    let report = ListColumns::new()
-        .member("organization", |_: &(CompanyId, Option<EnrollmentId>)| json!(organization.organization.name))
-        .both("companyId", "COMPANY", |(company, _)| json!(company.to_string()))
-        .both("enrollmentId", "ENROLLMENT", |(_, enrollment)| json!(enrollment.map(|id| id.to_string())))
-        .shown("", |line| if *line == default { "default".to_owned() } else { String::new() })
-        .report(&lines, None);
-    let nested = companies.iter().map(|company| {
-        let enrollments: Vec<String> = company.enrollments.iter().map(ToString::to_string).collect();
-        json!({"id": company.id.to_string(), "enrollments": enrollments})
-    });
-    let mut document = organization_columns().record(organization);
-    document["companies"] = nested.collect();
-    Report { document, ..report }
-}
-
 pub(super) async fn secrets(context: Context, command: SecretsCommand) -> anyhow::Result<()> {
     let SecretsCommand::Rotate(which) = command;
     let report = match which {
@@ -212,7 +159,7 @@ pub(super) async fn secrets(context: Context, command: SecretsCommand) -> anyhow
             let file = in_use(&context, new_key_file.as_deref())?;
             let local = Local::existing(&context).await?;
             let rotated = local.engine.rotate_data_key(&file, new_key_file.as_deref()).await;
-            data(&rotated.context("the rotation of the data key")?, &file, new_key_file.as_deref())
+            data(&rotated.context("the rotation of the data key")?, &file)
         }
     };
     context.output.print(&report)
@@ -239,37 +186,19 @@ fn in_use(context: &Context, new_key_file: Option<&Path>) -> anyhow::Result<Path
 fn signing(rotated: &RotatedSigningKey) -> Report {
     let RotatedSigningKey { key, before } = rotated;
     let (old, until) = before.as_ref().map(|(old, until)| (old, to_iso(*until))).unzip();
-    let before = match (old, &until) {
-        (Some(old), Some(until)) => format!("; those of {old} are accepted until {until}"),
-        _ => String::new(),
-    };
-    let note = format!("access tokens are signed with the key {key} from now on{before}");
-    Report::one(json!({"key": key, "before": old, "beforeUntil": until}), note)
+    Report::of_record(json!({"key": key, "before": old, "beforeUntil": until}))
 }
 
-fn data(rotated: &RotatedDataKey, file: &Path, new_file: Option<&Path>) -> Report {
+fn data(rotated: &RotatedDataKey, file: &Path) -> Report {
     let RotatedDataKey { sealed, kept, not_in_place } = rotated;
-    let shown = file.display();
-    let mut note = match not_in_place {
-        None => format!("{sealed} secrets are sealed with the new key, which is in {shown} now."),
-        Some(why) => format!(
-            "{sealed} secrets are sealed with the new key, which is in {shown}.new and could not be put in {shown} \
-                ({why}): put it there."
-        ),
-    };
-    note.push_str(&match kept {
-        Some(kept) => format!(" The key before is kept in {}: backups that were made before need it.", kept.display()),
-        None => " Keep the key before: backups that were made before need it.".to_owned(),
-    });
-    if let Some(new) = new_file {
-        // A new key beside the file in use has moved into its place.
-        let new = if new.exists() { new } else { file };
-        note.push_str(&format!(
-            " Processes on other machines need the key in {}, as the file that they name or as that with .new, which \
-                they put in its place.",
-            new.display()
-        ));
+    if let Some(why) = not_in_place {
+        let shown = file.display();
+        say!("the new key is in {shown}.new and could not be put in {shown} ({why}): put it there");
     }
+    say!(
+        "Backups that were made before need the key before. Processes on other machines need the new key, as the file \
+            that they name or as that with .new."
+    );
     let path = |path: &Path| path.display().to_string();
     let record = json!({
         "sealed": sealed,
@@ -277,5 +206,5 @@ fn data(rotated: &RotatedDataKey, file: &Path, new_file: Option<&Path>) -> Repor
         "inPlace": not_in_place.is_none(),
         "keptKey": kept.as_deref().map(path),
     });
-    Report::one(record, note)
+    Report::of_record(record)
 }

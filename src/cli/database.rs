@@ -107,18 +107,8 @@ async fn with_word_of_steps<T>(
 fn word_of(step: LongStep, bytes: u64) -> String {
     let bytes = HumanBytes(bytes);
     match step {
-        LongStep::Check => {
-            format!(
-                "the last avert here did not end cleanly: the database ({bytes}) is looked through before it is \
-                    worked on"
-            )
-        }
-        LongStep::Migration => {
-            format!(
-                "the database ({bytes}) is brought up to date for this avert, after a backup; to break it off loses \
-                    nothing"
-            )
-        }
+        LongStep::Check => format!("checking the database ({bytes}) after an unclean end"),
+        LongStep::Migration => format!("updating the database ({bytes}), after a backup"),
     }
 }
 
@@ -199,7 +189,6 @@ pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::R
 fn read_passwords(file: &Path) -> Option<String> {
     static SAID: Once = Once::new();
     let text = match std::fs::metadata(file) {
-        Ok(there) if !there.is_file() => Err("is no file".to_owned()),
         Ok(there) if allows_others(&there, 0o077) => Err("is open to other users: chmod 600 it".to_owned()),
         _ => std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}")),
     };

@@ -1,12 +1,8 @@
 //! `avert doctor`: finds what is wrong here and what to do. Changes nothing but what it is asked to clean.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use url::Url;
 
 use super::{
     args::DoctorArgs,
@@ -27,16 +23,15 @@ use crate::{
         ledger::files::{FILE, read_whole},
     },
     domain::{
-        EndpointId, PlacedCredential,
+        PlacedCredential,
         database::DatabaseLocation,
         time::{Clock as _, SystemClock},
-        webhook::address::AddressPolicy,
     },
     store::{
         Finding, Grade,
         examine::Examination,
         postgres::examine::examine as examine_server,
-        sqlite::examine::{clean, examine, is_idle},
+        sqlite::examine::{clean, examine},
     },
 };
 
@@ -48,9 +43,6 @@ const LITTLE: u64 = 1 << 30;
 /// Advice on a file that cannot be read.
 const READABLE: &str = "make it readable for the user who runs avert";
 
-/// Prefix of a temporary file's name, before six letters.
-const TEMPORARY: &[u8] = b".tmp";
-
 /// Runs the checks. `wrong_settings` is the error of the settings; the context has the defaults then.
 pub(super) async fn run(
     context: &Context,
@@ -58,13 +50,6 @@ pub(super) async fn run(
     args: DoctorArgs,
 ) -> anyhow::Result<()> {
     let files = own_files(context);
-    let leftovers = || files.iter().filter(|file| is_temporary(file) && file.exists());
-    if args.clean && is_idle(context.home.directory()) {
-        for file in leftovers() {
-            std::fs::remove_file(file)?;
-            say!("removed {}, which a command that was killed had left", file.display());
-        }
-    }
     match &context.home.database {
         DatabaseLocation::Sqlite(file) if args.clean => clean(file)?.iter().for_each(|done| say(done)),
         DatabaseLocation::Postgres(address) if args.clean => {
@@ -82,28 +67,14 @@ pub(super) async fn run(
     }];
     let directory = context.home.directory();
     findings.push(data_directory(directory));
-    findings.extend(folders(&context.home.data_dir));
     findings.extend(files.iter().filter_map(|file| open_to_others(file)));
-    findings.extend(leftovers().map(|file| {
-        let found = format!("{} is left of a command that was killed", file.display());
-        Finding::notice(
-            "leftovers",
-            found,
-            "nothing needs it; `avert doctor --clean` removes it once nobody is at work",
-        )
-    }));
     findings.extend(room(directory));
     let known = database(context).await;
     findings.extend(networks::examine(&context.settings, &known.gateways));
     findings.push(credentials(context, &known.credentials));
     findings.extend(context.profiles.iter().flat_map(profiles));
     findings.extend(journals(files.iter().filter(|file| file.ends_with(FILE))));
-    let closed = closed_addresses(context, &known.endpoints);
-    // To which nothing is sent, of them nobody says that all is well.
-    let is_denied =
-        |finding: &Finding| closed.is_some() && finding.check == "endpoints" && finding.grade == Grade::Fine;
-    findings.extend(known.findings.into_iter().filter(|finding| !is_denied(finding)));
-    findings.extend(closed);
+    findings.extend(known.findings);
 
     let of = |grade: Grade| findings.iter().filter(|finding| finding.grade == grade).count();
     let (wrong, notices) = (of(Grade::Wrong), of(Grade::Notice));
@@ -212,9 +183,8 @@ fn journals<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Vec<Finding> {
             Ok(part) if part.unreadable.is_empty() => read += 1,
             Ok(part) => {
                 let found = format!("{}: {}", file.display(), cannot_be_read(&part.unreadable));
-                let advice = "what became of a decision may stand there: look at it, and at the alerts of that time \
-                    with the network; then mend the line, or move it to a file of its own while no console is open; a \
-                    later avert may have written it";
+                let advice = "an answer may stand there: look at the alerts of that time with the network; then mend \
+                    the line, or move it away while no console is open";
                 findings.push(Finding::wrong("journal", found, advice));
             }
         }
@@ -226,26 +196,6 @@ fn journals<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Vec<Finding> {
     findings
 }
 
-/// Finds the endpoints that the settings let no delivery reach, as far as that is known without DNS.
-fn closed_addresses(context: &Context, endpoints: &[(EndpointId, String)]) -> Option<Finding> {
-    let policy = AddressPolicy::new(context.settings.webhooks.allow.iter().copied());
-    let refused = endpoints.iter().filter_map(|(id, address)| {
-        let refused = policy.check_literal(&Url::parse(address).ok()?).err()?;
-        Some(format!("endpoint {id}: {refused}"))
-    });
-    let refused: Vec<String> = refused.take(5).collect();
-    let advice = "name the address there, or remove the endpoint: nothing is sent to it";
-    (!refused.is_empty()).then(|| Finding::notice("endpoints", refused.join("; "), advice))
-}
-
-/// Checks that the paths of directories are directories, where they exist.
-fn folders(home: &Path) -> Vec<Finding> {
-    let paths = ["logs", "desk", "reports"].map(|name| home.join(name)).into_iter();
-    let wrong = paths.filter(|path| path.exists() && !path.is_dir());
-    let found = wrong.map(|path| format!("{} is no directory", path.display()));
-    found.map(|found| Finding::wrong("folders", found, "move it away: avert makes one there")).collect()
-}
-
 /// Lists the files of a directory, and so many levels down.
 fn files_below(directory: &Path, depth: usize) -> Vec<PathBuf> {
     let inside = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -255,15 +205,10 @@ fn files_below(directory: &Path, depth: usize) -> Vec<PathBuf> {
     files
 }
 
-/// Lists every file that avert may have made: in the data directory, in its desks, beside the key and the profiles.
-fn own_files(context: &Context) -> BTreeSet<PathBuf> {
+/// Lists the files in the data directory and in its desks.
+fn own_files(context: &Context) -> Vec<PathBuf> {
     let home = &context.home;
-    let named = key_file(home, &context.settings)
-        .into_iter()
-        .chain(context.profiles.iter().map(|access| access.profiles.path().to_owned()));
-    let places =
-        named.map(|file| directory_of(&file).to_owned()).chain([home.directory().to_owned(), home.data_dir.clone()]);
-    places.flat_map(|place| files_below(&place, 0)).chain(files_below(&home.data_dir.join("desk"), 3)).collect()
+    [files_below(home.directory(), 0), files_below(&home.data_dir.join("desk"), 3)].concat()
 }
 
 /// Checks that others cannot read a file of alerts and answers: database, log, copies, orders, journals.
@@ -274,12 +219,6 @@ fn open_to_others(file: &Path) -> Option<Finding> {
     let shown = file.display();
     is_open
         .then(|| Finding::wrong("files", format!("{shown} can be read by other users"), format!("chmod 600 {shown}")))
-}
-
-/// Returns whether it has the name of a temporary file. Unless a command is at work, a killed one has left it.
-fn is_temporary(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().as_encoded_bytes();
-    name.len() == TEMPORARY.len() + 6 && name.starts_with(TEMPORARY)
 }
 
 fn data_directory(directory: &Path) -> Finding {

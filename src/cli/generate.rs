@@ -3,7 +3,6 @@
 use anyhow::bail;
 use chrono::Duration;
 use serde_json::json;
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::{
@@ -14,9 +13,7 @@ use super::{
     output::{ListColumns, progress},
 };
 use crate::{
-    domain::{
-        AlertPatch, AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch, database::DatabaseLocation,
-    },
+    domain::{AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch},
     engine::ActingEngine,
     service::{Alerts as _, Intake as _},
 };
@@ -34,22 +31,13 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
     }
     let local = Local::making(&context).await?;
     let now = local.now();
-    let elsewhere = match &context.home.database {
-        DatabaseLocation::Sqlite(_) => "name another place with --data-dir",
-        DatabaseLocation::Postgres(_) => "name another database with AVERT_DATABASE",
-    };
-    let desks = organizations(&local, args.organizations, elsewhere).await?;
+    let desks = organizations(&local, args.organizations).await?;
     let mut filled = Vec::new();
     for (number, (name, acting)) in (0..).zip(&desks) {
         let count = if number == 0 { args.alerts } else { args.alerts * OTHERS / 100 };
-        let made = Made {
-            seed: args.seed.wrapping_add(number),
-            count,
-            span: Duration::days(YEAR * i64::from(args.years)),
-            now,
-        };
-        fill(acting, made, name).await?;
-        filled.push((name.as_str(), count, made.seed));
+        let seed = args.seed.wrapping_add(number);
+        fill(acting, name, count, seed, args.years, now).await?;
+        filled.push((name.as_str(), count, seed));
     }
     let columns = ListColumns::new()
         .both("organization", "ORGANIZATION", |(name, ..): &(&str, _, _)| json!(name))
@@ -59,14 +47,14 @@ pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<
 }
 
 /// Returns the organizations to fill: existing ones, and new ones up to this number. It is an error where one has an
-/// alert; `elsewhere` says what to do then.
-async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::Result<Vec<(String, ActingEngine)>> {
+/// alert.
+async fn organizations(local: &Local, number: u32) -> anyhow::Result<Vec<(String, ActingEngine)>> {
     let mut names = Vec::new();
     for known in local.engine.organizations().await? {
         let name = known.organization.name;
         let there = local.acting(Some(&name)).await?.list(&AlertQuery::default()).await?.total;
         if there > 0 {
-            refuse!("organization {name} has {there} alerts: test alerts are for a database without any; {elsewhere}");
+            refuse!("organization {name} has {there} alerts: test alerts are for a database without any");
         }
         names.push(name);
     }
@@ -81,47 +69,28 @@ async fn organizations(local: &Local, number: u32, elsewhere: &str) -> anyhow::R
     Ok(desks)
 }
 
-/// Parameters of the alerts that are made.
-#[derive(Debug, Clone, Copy)]
-struct Made {
-    seed: u64,
+/// Makes alerts and ingests them batch by batch, oldest first. No event is sent for them.
+async fn fill(
+    acting: &ActingEngine,
+    name: &str,
     count: u64,
-    span: Duration,
+    seed: u64,
+    years: u32,
     now: Timestamp,
-}
-
-impl Made {
-    /// Sends the alerts batch by batch, oldest first; ends early where the receiver is closed.
-    fn send(self, batches: &mpsc::Sender<Vec<AlertPatch>>) {
-        let mut feed = DemoFeed::new(self.seed);
-        let companies =
-            (1..=COMPANIES).map(|number| CompanyId(Uuid::from_u64_pair(self.seed, number))).collect::<Vec<_>>();
-        let mut index = 0;
-        while index < self.count {
-            let end = self.count.min(index + batch::INTAKE as u64);
-            let rows =
-                (index..end).map(|index| feed.history(index, self.count, self.span, &companies, self.now)).collect();
-            index = end;
-            if batches.blocking_send(rows).is_err() {
-                return;
-            }
-        }
-    }
-}
-
-/// Makes alerts and ingests them: one batch is made while another is stored. No event is sent for them.
-async fn fill(acting: &ActingEngine, made: Made, name: &str) -> anyhow::Result<()> {
-    let bar = progress(Some(made.count), "{msg} {bar:32} {pos}/{len}  {eta} left").with_message(name.to_owned());
-    let (sender, mut batches) = mpsc::channel(1);
-    let making = tokio::task::spawn_blocking(move || made.send(&sender));
-    while let Some(rows) = batches.recv().await {
-        let many = rows.len() as u64;
+) -> anyhow::Result<()> {
+    let bar = progress(Some(count), "{msg} {bar:32} {pos}/{len}  {eta} left").with_message(name.to_owned());
+    let span = Duration::days(YEAR * i64::from(years));
+    let companies: Vec<_> = (1..=COMPANIES).map(|number| CompanyId(Uuid::from_u64_pair(seed, number))).collect();
+    let mut feed = DemoFeed::new(seed);
+    for start in (0..count).step_by(batch::INTAKE) {
+        let end = count.min(start + batch::INTAKE as u64);
+        let rows = (start..end).map(|index| feed.history(index, count, span, &companies, now)).collect();
         let report = acting.ingest(rows, IngestOptions { events: false }).await?;
         if let Some(row) = report.rejected.first() {
             bail!("a test alert was rejected: {} {}", row.error.field, row.error.message);
         }
-        bar.inc(many);
+        bar.set_position(end);
     }
     bar.finish_and_clear();
-    Ok(making.await?)
+    Ok(())
 }

@@ -33,7 +33,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     let Input { reader, again, size } = open(&args.file)?;
     let mut rejects = Rejects::new(args.rejects.as_deref(), &args.file)?;
     let local = Local::making(&context).await?;
-    let acting = local.acting(context.organization(&args.organization)).await?;
+    let acting = local.acting(context.organization()).await?;
     let options = IngestOptions { events: !args.no_events };
     let mut importer = spawn_blocking(move || import::Importer::open(reader, again, args.format)).await?;
     let said = args.reading.conventions();

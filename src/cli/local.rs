@@ -11,8 +11,6 @@ use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    args::OrganizationArgs,
-    ask,
     context::{Context, Home},
     database::{self, OpenedBy},
     networks::{self, Networks},
@@ -52,12 +50,9 @@ impl Local {
     }
 
     /// Opens an existing database, and acts for an organization.
-    pub(super) async fn existing_for(
-        context: &Context,
-        organization: &OrganizationArgs,
-    ) -> anyhow::Result<(Self, ActingEngine)> {
+    pub(super) async fn existing_for(context: &Context) -> anyhow::Result<(Self, ActingEngine)> {
         let local = Self::existing(context).await?;
-        let caller = local.caller(context.organization(organization)).await?;
+        let caller = local.caller(context.organization()).await?;
         let acting = local.engine.acting_for(caller.said_to_be(&context.user().unwrap_or_default()));
         Ok((local, acting))
     }
@@ -97,20 +92,6 @@ impl Local {
     /// Returns the services for an organization: the named one, or the only one there is.
     pub(super) async fn acting(&self, organization: Option<&str>) -> anyhow::Result<ActingEngine> {
         Ok(self.engine.acting_for(self.caller(organization).await?))
-    }
-
-    /// Returns the organization of a console: the named one, else one chosen at the terminal where there are several.
-    pub(super) async fn chosen(&self, named: Option<&str>) -> anyhow::Result<Option<String>> {
-        let all = self.engine.organizations().await?;
-        if named.is_some() || all.len() < 2 || !ask::is_possible() {
-            return Ok(named.map(ToOwned::to_owned));
-        }
-        let names: Vec<String> = all.into_iter().map(|known| known.organization.name).collect();
-        say!("There are several organizations here. `avert open --organization NAME` opens one at once.\n");
-        for (name, number) in names.iter().zip(1..) {
-            say!("  {number}   {name}");
-        }
-        ask::until("\nWhose alerts? Number or name: ", |answer| one_of(&names, answer)).map(Some)
     }
 
     /// Returns the caller at this machine for an organization: the named one, or the only one there is.
@@ -243,38 +224,5 @@ pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
         provider_timeout: networks::longest_call(settings)
             .map_or(defaults.provider_timeout, |longest| longest.max(defaults.provider_timeout)),
         ..defaults
-    }
-}
-
-/// Reads the answer to the question for an organization: its number in the list, or its name in any case.
-fn one_of(names: &[String], answer: &str) -> Result<String, String> {
-    let numbered = || answer.parse::<usize>().ok().and_then(|number| names.get(number.checked_sub(1)?));
-    let named = names
-        .iter()
-        .find(|name| *name == answer)
-        .or_else(|| names.iter().find(|name| name.eq_ignore_ascii_case(answer)));
-    named
-        .or_else(numbered)
-        .cloned()
-        .ok_or_else(|| format!("a number from 1 to {}, or one of the names is needed", names.len()))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("2", Ok("Harbour Records"))]
-    #[case("harbour records", Ok("Harbour Records"))]
-    #[case("Acme", Ok("Acme"))]
-    #[case("0", Err(()))]
-    #[case("3", Err(()))]
-    #[case("", Err(()))]
-    fn an_organization_is_chosen_by_its_number_or_its_name(#[case] answer: &str, #[case] meant: Result<&str, ()>) {
-        let names = ["Acme", "Harbour Records"].map(str::to_owned);
-
-        assert_eq!(one_of(&names, answer).map_err(drop), meant.map(str::to_owned));
     }
 }

@@ -1,21 +1,24 @@
 //! `avert login` and `avert logout`: tests a profile's credential before keeping it, and removes it everywhere.
 
+use anyhow::Context as _;
 use serde_json::json;
 
 use super::{
     args::{LoginArgs, LogoutArgs},
     ask::{self, credential_in},
     context::Context,
-    failure::SaidAlready,
     output::Report,
     process::variable,
     profile_access::{NamedProfile, ProfileAccess},
     target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told},
 };
 use crate::{
-    desk::{Profile, ProfileName, SecretKind, SecretStorage},
+    desk::{Profile, SecretKind, SecretStorage},
     domain::Secret,
 };
+
+/// Context of an error before anything was kept.
+const NOT_KEPT: &str = "nothing was saved";
 
 pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
@@ -29,11 +32,10 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
         check_world(named.profile.environment, told)?;
         let profile = Profile { client_id, environment: named.profile.environment.or(told), ..named.profile.clone() };
         let tried = NamedProfile { name: named.name.clone(), profile };
-        let total = RemoteTarget::of_profile(&tried, secret.clone())?.try_out().await.map_err(not_kept)?;
-        storage = Some(keep(access, &named.name, SecretKind::Access, &secret, args.plain_secrets)?);
+        let total = RemoteTarget::of_profile(&tried, secret.clone())?.try_out().await.context(NOT_KEPT)?;
+        storage = Some(access.keep(&named.name, SecretKind::Access, &secret, args.plain_secrets)?);
         change(access, &tried)?;
         said.push(format!("it takes the credential, and has {total} alerts"));
-        said.extend(known_anew(&named.profile, &tried.profile));
     }
     if for_operator {
         let key = match &args.access.operator_key_file {
@@ -43,8 +45,8 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
         check_world(named.profile.environment, told([Some(key.reveal())]))?;
         let by_key = NamedProfile { profile: Profile { client_id: None, ..named.profile.clone() }, ..named.clone() };
         let target = RemoteTarget::of_profile(&by_key, key.clone())?.with_operator_key(key.clone());
-        let organization = target.try_operator_key().await.map_err(not_kept)?;
-        storage = Some(keep(access, &named.name, SecretKind::Operator, &key, args.plain_secrets)?);
+        let organization = target.try_operator_key().await.context(NOT_KEPT)?;
+        storage = Some(access.keep(&named.name, SecretKind::Operator, &key, args.plain_secrets)?);
         said.push(format!("it takes the operator's key of organization {organization}"));
     }
     let (word, kept) = match storage {
@@ -53,20 +55,6 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
     };
     let words = format!("{} at {}: {}; kept {kept}", named.name, named.profile.url, said.join(", "));
     context.output.print(&Report::one(json!({ "profile": named.name.as_str(), "credential": word }), words))
-}
-
-/// Keeps a credential; an error where it is kept nowhere.
-fn keep(
-    access: &ProfileAccess,
-    name: &ProfileName,
-    kind: SecretKind,
-    secret: &Secret,
-    plain: bool,
-) -> anyhow::Result<SecretStorage> {
-    access.keep(name, kind, secret, plain, ask::is_possible())?.ok_or_else(|| {
-        say!("nothing was saved");
-        SaidAlready.into()
-    })
 }
 
 pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()> {
@@ -108,19 +96,6 @@ fn secret_of(name: &str, flag: &str, ask: impl FnOnce() -> anyhow::Result<Secret
         _ if ask::is_possible() => ask(),
         _ => refuse!("without a terminal nothing is asked: {flag} FILE or the environment names the credential"),
     }
-}
-
-/// Describes the changes of a profile whose credential is of another kind than before.
-fn known_anew(before: &Profile, now: &Profile) -> Option<String> {
-    if before.client_id == now.client_id {
-        return None;
-    }
-    let by = now.client_id.as_ref().map_or_else(|| "an API key".to_owned(), |id| format!("client {id}"));
-    Some(format!("the profile is known by {by} from now on and speaks the {} dialect", now.spoken_dialect().as_str()))
-}
-
-fn not_kept(error: anyhow::Error) -> anyhow::Error {
-    error.context("nothing was saved")
 }
 
 /// Stores the client id and the environment of the credential in the profile.

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{
     args::MigrateArgs,
     context::Context,
-    database::{OpenedBy, of_flag, open, shared_key_file, with_password},
+    database::{OpenedBy, open, shared_key_file, with_password},
     failure::{InDoubt, NotOurs, SaidAlready, code, told},
     output::Report,
 };
@@ -15,10 +15,7 @@ use crate::{
     store::{PostgresStore, SchemaState, StoreError, postgres, sqlite::schema_of},
 };
 
-pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Result<()> {
-    if let Some(database) = &args.database {
-        context.home = context.home.with_database(of_flag("--database", database)?);
-    }
+pub(super) async fn run(context: Context, args: MigrateArgs) -> anyhow::Result<()> {
     let home = &context.home;
     let shown = &home.database;
     let waiting = look(&context).await.map_err(|error| if args.check { unknown(error) } else { error })?;

@@ -8,7 +8,6 @@ pub mod failure;
 mod alerts;
 mod args;
 mod ask;
-mod attempts;
 mod backup;
 mod context;
 mod copy;
@@ -57,15 +56,14 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, mut command } = line;
-    let stray = command.as_mut().and_then(|command| command.take_remote(remote.clone()));
-    if let Some(flag) = stray {
-        refuse!("{flag} before the command is for `avert open` and `avert alerts`");
+    if let Some(command) = &mut command {
+        command.take_remote(remote.clone())?;
     }
     match &command {
         // These need no settings and no home.
         Some(Command::Completions(args)) => return pages::completions(args),
         Some(Command::Man(args)) => return pages::man(args),
-        Some(Command::Help(args)) => return pages::help(args, &everywhere),
+        Some(Command::Help(args)) => return pages::help(args),
         _ => {}
     }
     let demo = matches!(command, Some(Command::Demo(_)));
@@ -80,7 +78,9 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Some(command) => command,
         None => match plain_avert(&context, &remote)? {
             Some(mut command) => {
-                command.take_remote(remote);
+                if matches!(command, Command::Open(_)) {
+                    command.take_remote(remote)?;
+                }
                 command
             }
             None => return Ok(()),
@@ -90,7 +90,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         // With a console the log goes to a file.
         Command::Demo(_) | Command::Open(_) => {}
         Command::Serve(_) | Command::Webhooks(WebhooksCommand::Listen(_)) => {
-            context.log_to_stderr(context.settings.log.level.filter());
+            context.log_to_stderr(context.settings.log.level);
         }
         _ => context.log_to_stderr(LevelFilter::WARN),
     }
@@ -116,7 +116,6 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Login(args) => block_on(login::login(context, args)),
         Command::Logout(args) => login::logout(&context, &args),
         Command::Sales(command) => orders::sales(&context, command),
-        Command::Attempts(command) => block_on(attempts::run(context, command)),
         Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args),
         Command::Orders(command) => block_on(orders::run(context, command)),
         Command::Rules(command) => block_on(rules::run(context, command)),
@@ -135,10 +134,15 @@ fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<
     if !needs_first_page(context, remote) {
         return Ok(Some(Command::Open(Box::default())));
     }
-    match choose_start()? {
-        FirstChoice::Demo => Ok(Cli::read(["avert", "demo"].map(Into::into))?.command),
-        FirstChoice::Local => Ok(Some(Command::Open(Box::default()))),
-        FirstChoice::Connection => {
+    say!("{PAGE}");
+    let chosen = ask::until("d, l, c or q: ", |answer| match answer {
+        "d" | "l" | "c" | "q" => Ok(answer.to_owned()),
+        _ => Err("one of the four letters is needed".to_owned()),
+    })?;
+    match &*chosen {
+        "d" => Ok(Cli::read(["avert", "demo"].map(Into::into))?.command),
+        "l" => Ok(Some(Command::Open(Box::default()))),
+        "c" => {
             let mut name = None;
             block_on(async {
                 name = Some(profiles::connect(context).await?.to_string());
@@ -146,37 +150,19 @@ fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<
             })?;
             Ok(Some(Command::Open(Box::new(OpenArgs { wanted: name, ..OpenArgs::default() }))))
         }
-        FirstChoice::Nothing => Ok(None),
+        _ => Ok(None),
     }
 }
 
-/// Choice on the first page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FirstChoice {
-    /// Made-up alerts on a throwaway engine.
-    Demo,
-    /// An engine on this machine.
-    Local,
-    /// A deployment elsewhere, as a profile.
-    Connection,
-    /// Quit.
-    Nothing,
-}
-
 const PAGE: &str = "\
-avert: chargeback alerts, answered before they become
-chargebacks.
+avert: chargeback alerts, answered before they become chargebacks.
 
-Nothing is set up here yet. What shall it be?
+Nothing is set up here yet. How do you want to start?
 
-  d   the demo: made-up alerts that keep coming;
-      nothing is kept
-  l   a desk of this machine's own, which keeps its alerts
-      here; they come in by `avert import` or over HTTP
-  c   a connection to a deployment elsewhere;
-      its address and its key are asked step by step
-
-  q   nothing for now
+  d   demo: generated alerts that keep coming; nothing is kept
+  l   local: alerts on this computer, by `avert import` or HTTP
+  c   connection: its address and key are asked step by step
+  q   quit
 ";
 
 /// Returns whether there is nothing that a console could open, and nothing was named.
@@ -184,23 +170,7 @@ fn needs_first_page(context: &Context, remote: &RemoteArgs) -> bool {
     let named = |name: &str| variable(name).is_some();
     let has_profiles =
         context.profiles.as_ref().is_some_and(|access| access.sets_current_aside || access.profiles.path().exists());
-    !has_profiles
-        && remote.first_given().is_none()
-        && !named(PROFILE)
-        && !named(URL)
-        && context.home.require_data().is_err()
-}
-
-/// Shows the page until a choice is made.
-fn choose_start() -> anyhow::Result<FirstChoice> {
-    say!("{PAGE}");
-    ask::until("d, l, c or q: ", |answer| match answer.to_ascii_lowercase().as_str() {
-        "d" | "demo" => Ok(FirstChoice::Demo),
-        "l" | "local" => Ok(FirstChoice::Local),
-        "c" | "connection" => Ok(FirstChoice::Connection),
-        "q" | "quit" => Ok(FirstChoice::Nothing),
-        _ => Err("one of the four letters is needed".to_owned()),
-    })
+    !has_profiles && !remote.is_given() && !named(PROFILE) && !named(URL) && context.home.require_data().is_err()
 }
 
 /// Runs a command. Boxed, or the runtime is compiled once for each.

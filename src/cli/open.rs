@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::{
     alerts::alert_records,
-    args::{ConsoleArgs, OpenArgs, OrganizationArgs, RemoteArgs},
+    args::{ConsoleArgs, OpenArgs, RemoteArgs},
     context::{self, Context},
     database::{OpenedBy, key_file},
     failure::{Misused, SaidAlready, Signalled},
@@ -24,7 +24,7 @@ use super::{
     profiles::for_console,
     rules::RulesText,
     settings_file::SettingsFile,
-    target::{CredentialSource, RemoteTarget, credential_variable},
+    target::{RemoteTarget, credential_variable},
 };
 use crate::{
     config,
@@ -36,7 +36,7 @@ use crate::{
         theme::ThemeName,
         user_settings::{USER_SETTINGS, UserSetting},
     },
-    desk::{Profile, ProfileName, SecretStorage, profiles::LOCAL},
+    desk::{Profile, ProfileName, profiles::LOCAL},
     domain::{
         LinkTemplates, sanitize,
         time::{SharedClock, SystemClock},
@@ -52,15 +52,12 @@ const LAST_FRAME: Duration = Duration::from_secs(5);
 /// Longest wait for resolutions that are sending; their result is recorded either way.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Longest wait for a deployment to say whether a key is an operator's.
-const ASKED_FOR: Duration = Duration::from_secs(2);
-
 /// Longest wait for deliveries that are under way.
 const DRAIN: Duration = Duration::from_secs(1);
 
-pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
+pub(super) async fn run(mut context: Context, mut args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
-    let here = args.organization.clone();
+    let here = context.clone();
     // Begun by the first console, after its questions, and kept: a signal between two consoles ends the program before
     // the next one opens.
     let mut signals = None;
@@ -68,19 +65,18 @@ pub(super) async fn run(context: Context, mut args: OpenArgs) -> anyhow::Result<
     while let Some(chosen) = next {
         let whose = match chosen {
             NextConsole::Profile(name) => {
-                let remote = RemoteArgs { profile: Some(name.clone()), ..RemoteArgs::default() };
                 // On this machine it is the organization that was asked for.
-                let organization = if name == LOCAL { here.clone() } else { OrganizationArgs::default() };
-                args = OpenArgs { console: args.console, remote, organization, ..OpenArgs::default() };
+                context = if name == LOCAL { here.clone() } else { context.with_organization(None) };
+                args.remote = RemoteArgs { profile: Some(name.clone()), ..RemoteArgs::default() };
                 format!("profile {name}")
             }
             NextConsole::Organization(name) => {
-                args.organization.organization = Some(name.clone());
+                context = context.with_organization(Some(name.clone()));
                 format!("organization {name}")
             }
         };
         // Each console reads the settings again: another one may have changed them.
-        let context = context.with_settings_of_now()?;
+        context = context.with_settings_of_now()?;
         next = open_once(&context, &args, &mut signals).await.with_context(|| format!("the console of {whose}"))?;
     }
     Ok(())
@@ -95,7 +91,7 @@ async fn open_once(
     let mut settings = console_settings(context, args.console, context.reports())?;
     settings.kept_in.clone_from(&context.settings_file);
     if let Some(target) = args.remote.target(context.profiles.as_ref(), variable)? {
-        args.organization.refuse_elsewhere()?;
+        context.refuse_organization()?;
         return elsewhere(context, args.console, target, settings, signals).await;
     }
     if args.remote.dialect.is_some() {
@@ -105,8 +101,7 @@ async fn open_once(
     let settings = with_rules(settings, &rules)?;
     let local = Local::making_for(context, OpenedBy::Console).await?;
     let log_trouble = context::start(context, &context.home.data_dir);
-    let organization = local.chosen(context.organization(&args.organization)).await?;
-    let caller = local.caller(organization.as_deref()).await?.said_to_be(&context.user().unwrap_or_default());
+    let caller = local.caller(context.organization()).await?.said_to_be(&context.user().unwrap_or_default());
     let known = local.engine.store().gateways().await?;
     let own = caller.organization.organization.clone();
     let all = local.engine.organizations().await?.into_iter().map(|record| record.organization);
@@ -149,29 +144,18 @@ async fn elsewhere(
     if let (Some(name), false) = (&target.named, target.profile.auto_rules.is_empty()) {
         say!("auto_rules of profile {name} is ignored: rules only suggest");
     }
-    let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
-    if let (Some(why), Some(name)) = (withheld, &target.named) {
-        say!("opened without an operator's key of profile {name}: {why}");
-    }
-    if let (None, Some(name), Some(access)) = (target.profile.environment, &target.named, &context.profiles) {
-        say!(
-            "Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.",
-            target.url.host()
-        );
-        target.profile.environment = Some(access.ask_environment(name)?);
-    }
-    let target = as_operator(target).await?;
+    let target = target.for_operator(context.profiles.as_ref()).await?;
     let Profile { environment, read_only, refresh_seconds, page_size, .. } = target.profile;
     let (name, dialect, profile) = (target.name(), target.dialect, target.named.clone());
     let desk = context.desk_of_deployment(profile.as_ref(), &target.url);
-    let kept = where_kept(context, target.credential_source, profile.as_ref());
+    let kept = format!("this console's own is {}", target.credential_origin);
     let settings = Preferences {
         refresh: refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
         page_size: page_size.unwrap_or(settings.page_size),
         ..settings
     };
     let clock: SharedClock = Arc::new(SystemClock);
-    let (client, deployment) = target.by_person(context.user()).connect(Arc::clone(&clock))?;
+    let (client, deployment) = target.connect(Arc::clone(&clock), context.user())?;
     let here = profile.as_ref().map(ProfileName::as_str);
     let place = SessionInfo {
         name,
@@ -199,37 +183,6 @@ async fn elsewhere(
     let result = stay(session, signals).await;
     client.finish(PATIENCE).await;
     result
-}
-
-/// Adds the API key as the operator's key, where the deployment accepts it in time. A slow one is opened by the
-/// interface alone.
-async fn as_operator(target: RemoteTarget) -> anyhow::Result<RemoteTarget> {
-    let host = target.url.host();
-    match timeout(ASKED_FOR, target.clone().with_key_of_both_scopes()).await {
-        Ok(answer) => answer,
-        Err(_) => {
-            say!("{host} does not say whether the key is an operator's: opened with what the interface has");
-            Ok(target)
-        }
-    }
-}
-
-/// Describes where this console's own credential is kept.
-fn where_kept(context: &Context, source: CredentialSource, profile: Option<&ProfileName>) -> String {
-    let name = profile.map_or("", ProfileName::as_str);
-    let place = match source {
-        CredentialSource::Flag => "read from the file that a flag names".to_owned(),
-        CredentialSource::Environment => "read from the environment".to_owned(),
-        CredentialSource::Kept(SecretStorage::Keyring) => {
-            format!("kept in the system's keyring (avert, {name})")
-        }
-        CredentialSource::Kept(SecretStorage::PlainFile) => {
-            let file = context.profiles.as_ref().map(|access| access.secrets.path().display().to_string());
-            format!("kept as plain text in {}, which only you can read", file.unwrap_or_default())
-        }
-        CredentialSource::Typed => format!("typed and kept nowhere: `avert login {name}` keeps it"),
-    };
-    format!("this console's own is {place}")
 }
 
 /// Returns a session without the files of this computer.
@@ -416,24 +369,18 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
     }
 }
 
-/// Advice where no console can be opened.
-const INSTEAD: &str = "without one there are `avert serve`, `avert alerts list` and `avert import`";
-
-/// Refuses to open a console without a terminal, or on one that cannot place its cursor.
+/// Refuses to open a console without a terminal.
 pub(super) fn require_terminal() -> Result<(), Misused> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(no_terminal());
-    }
-    if std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
-        refuse!(
-            "the console needs a terminal that can place its cursor, and TERM=dumb says that this one cannot; {INSTEAD}"
-        );
     }
     Ok(())
 }
 
 fn no_terminal() -> Misused {
-    misused!("the console needs a terminal; {INSTEAD}")
+    misused!(
+        "the console needs a terminal; without one there are `avert serve`, `avert alerts list` and `avert import`"
+    )
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use anyhow::anyhow;
 use serde_json::json;
 
 use super::{
-    args::{OrderImportArgs, OrdersCommand, RemoteArgs, SalesCommand},
+    args::{OrderImportArgs, OrdersCommand, SalesCommand},
     context::Context,
     failure::SaidAlready,
     import::{ColumnNames, Input, Rejects, bytes_read, open, print},
@@ -41,14 +41,14 @@ pub(super) async fn run(context: Context, command: OrdersCommand) -> anyhow::Res
 /// Returns the organization that owns the orders. `None` on another deployment's desk, which has those of one shop, and
 /// while this machine has no organization.
 async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Option<OrderOwner>> {
-    if !args.desk.remote().means_this_machine(context)? {
-        args.organization.refuse_elsewhere()?;
+    if !args.remote.means_this_machine(context)? {
+        context.refuse_organization()?;
         return Ok(None);
     }
-    if args.organization.organization.is_none() && context.home.require_data().is_err() {
+    if context.organization().is_none() && context.home.require_data().is_err() {
         return Ok(None);
     }
-    let (local, acting) = Local::existing_for(context, &args.organization).await?;
+    let (local, acting) = Local::existing_for(context).await?;
     let owner = local.order_owner(acting.caller().organization.organization.id).await?;
     drop(acting);
     local.close();
@@ -58,7 +58,7 @@ async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Opti
 fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) -> anyhow::Result<()> {
     let Input { reader, again, size } = open(&args.file)?;
     let unusable = |why: OrderFileError| anyhow::Error::from(misused!("{}: {why}", args.file.display()));
-    let directory = args.desk.remote().desk(context)?;
+    let directory = args.remote.desk(context)?;
     let desk = Desk::open(directory)?.with_orders_of(owner);
     let mut rejects = Rejects::new(args.rejects.as_deref().filter(|_| !args.dry_run), &args.file)?;
     let mut total = IngestReport::default();
@@ -162,53 +162,20 @@ fn take_in(
     Ok(older_states)
 }
 
-pub(super) fn sales(context: &Context, command: SalesCommand) -> anyhow::Result<()> {
-    let answer = match command {
-        SalesCommand::Set(args) => {
-            let now = SystemClock.now();
-            if args.month > SalesMonth::of(now) {
-                refuse!("{} is still to come: sales are entered for this month or one before", args.month);
-            }
-            let entered = SalesCount { month: args.month, scheme: args.network, count: args.count, entered_at: now };
-            Desk::open(args.remote.desk(context)?)?.sales().set(entered).map_err(unusable)?;
-            let said = format!(
-                "sales of {} on {} cards: {}",
-                entered.month.words(),
-                entered.scheme.name(),
-                count(entered.count)
-            );
-            Report::one(sales_columns().record(&entered), said)
-        }
-        SalesCommand::List(args) => sales_listing(&entered_sales(context, &args.remote)?),
-    };
-    context.output.print(&answer)
-}
-
-/// Returns the sales that were entered. A missing desk is not made; on this machine its location may be mistyped.
-fn entered_sales(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCount>> {
-    let directory = remote.desk(context)?;
-    let is_own = directory == context.home.desk();
-    let entered =
-        if directory.exists() { Desk::open(directory)?.sales().list().map_err(unusable)? } else { Vec::new() };
-    if entered.is_empty() && is_own {
-        context.home.require_data()?;
+pub(super) fn sales(context: &Context, SalesCommand::Set(args): SalesCommand) -> anyhow::Result<()> {
+    let now = SystemClock.now();
+    if args.month > SalesMonth::of(now) {
+        refuse!("{} is still to come: sales are entered for this month or one before", args.month);
     }
-    Ok(entered)
-}
-
-fn sales_columns() -> ListColumns<'static, SalesCount> {
-    ListColumns::new()
-        .both("month", "MONTH", |sales: &SalesCount| json!(sales.month.to_string()))
-        .both("network", "NETWORK", |sales| json!(sales.scheme.as_str()))
-        .member("count", |sales| json!(sales.count))
-        .shown("SALES", |sales| count(sales.count))
-        .right()
-        .both("enteredAt", "ENTERED", |sales| json!(to_iso(sales.entered_at)))
-}
-
-fn sales_listing(all: &[SalesCount]) -> Report {
-    let note = all
-        .is_empty()
-        .then(|| "none were entered; `avert sales set 2026-11 --network visa --count N` enters them".to_owned());
-    sales_columns().report(all, note)
+    let entered = SalesCount { month: args.month, scheme: args.network, count: args.count, entered_at: now };
+    Desk::open(args.remote.desk(context)?)?.sales().set(entered).map_err(unusable)?;
+    let said =
+        format!("sales of {} on {} cards: {}", entered.month.words(), entered.scheme.name(), count(entered.count));
+    let record = json!({
+        "month": entered.month.to_string(),
+        "network": entered.scheme.as_str(),
+        "count": entered.count,
+        "enteredAt": to_iso(now),
+    });
+    context.output.print(&Report::one(record, said))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets::NOTHING};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::Value;
@@ -27,14 +27,10 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Makes a report of a document, its records, the columns of their CSV, and a table.
-    pub(super) fn new(document: Value, records: Vec<Value>, columns: &[&str], table: Rows) -> Self {
-        Self { table, document, records, columns: columns.iter().map(ToString::to_string).collect() }
-    }
-
-    /// Makes a report of a list of records.
-    pub(super) fn list(records: Vec<Value>, columns: &[&str], table: Rows) -> Self {
-        Self::new(Value::Array(records.clone()), records, columns, table)
+    /// Makes a report of a document, its records, all of one kind, and a table.
+    pub(super) fn new(document: Value, records: Vec<Value>, table: Rows) -> Self {
+        let columns = records.first().map(columns_of).unwrap_or_default();
+        Self { table, document, records, columns }
     }
 
     /// Makes a report of one record, and a note for people.
@@ -137,8 +133,13 @@ impl<'a, T> ListColumns<'a, T> {
 
     /// Returns the report of a list of rows, in every output format.
     pub(super) fn report(&self, rows: &[T], note: Option<String>) -> Report {
-        let names: Vec<&str> = self.0.iter().filter_map(|column| column.name).collect();
-        Report::list(rows.iter().map(|row| self.record(row)).collect(), &names, self.table(rows, note))
+        let records: Vec<Value> = rows.iter().map(|row| self.record(row)).collect();
+        Report {
+            table: self.table(rows, note),
+            columns: self.0.iter().filter_map(|column| column.name.map(str::to_owned)).collect(),
+            document: Value::Array(records.clone()),
+            records,
+        }
     }
 }
 
@@ -156,31 +157,17 @@ fn text_of(value: Value) -> String {
 pub(super) struct Output {
     format: Option<Format>,
     color: bool,
-    raw: bool,
-}
-
-/// Style of a written result.
-#[derive(Debug, Clone, Copy, Default)]
-struct Style {
-    /// True where headings are bold.
-    bold: bool,
-    cells: Cells,
 }
 
 impl Output {
-    pub(super) fn new(format: Option<Format>, no_color: bool, raw: bool) -> Self {
+    pub(super) fn new(format: Option<Format>, no_color: bool) -> Self {
         let unwanted = no_color || variable("NO_COLOR").is_some();
-        Self { format, color: !unwanted, raw }
+        Self { format, color: !unwanted }
     }
 
     /// Returns the format of cells on stdout.
-    pub(super) fn cells(self) -> Cells {
-        Cells { raw: self.raw, terminal: io::stdout().is_terminal() }
-    }
-
-    /// Returns the format of cells in a file.
-    pub(super) fn cells_of_a_file(self) -> Cells {
-        Cells { raw: self.raw, terminal: false }
+    pub(super) fn cells() -> Cells {
+        Cells { terminal: io::stdout().is_terminal() }
     }
 
     /// Returns whether colours are wanted.
@@ -201,18 +188,9 @@ impl Output {
     /// Prints a report in the format that was asked for, a table by default.
     pub(super) fn print(self, answer: &Report) -> anyhow::Result<()> {
         let stdout = io::stdout();
-        let style = Style { bold: self.color && stdout.is_terminal(), cells: self.cells() };
         let mut out = io::BufWriter::new(stdout.lock());
-        write(&mut out, answer, self.format.unwrap_or_default(), style)?;
+        write(&mut out, answer, self.format.unwrap_or_default(), Self::cells())?;
         Ok(out.flush()?)
-    }
-}
-
-impl Output {
-    /// Writes a report into a file, in the format that was asked for.
-    pub(super) fn write_to(self, file: &mut impl Write, answer: &Report) -> io::Result<()> {
-        let style = Style { bold: false, cells: self.cells_of_a_file() };
-        write(file, answer, self.format.unwrap_or_default(), style)
     }
 }
 
@@ -234,32 +212,30 @@ pub(super) fn print_line(line: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-fn write(out: &mut impl Write, answer: &Report, format: Format, style: Style) -> io::Result<()> {
+fn write(out: &mut impl Write, answer: &Report, format: Format, cells: Cells) -> io::Result<()> {
     match format {
-        Format::Table => table(out, &answer.table, style.bold),
+        Format::Table => table(out, &answer.table),
         Format::Json => writeln!(out, "{}", sanitize::json(&serde_json::to_string_pretty(&answer.document)?)),
         Format::Ndjson => answer.records.iter().try_for_each(|record| writeln!(out, "{}", json(record)?)),
         Format::Csv => {
             let mut csv = csv::Writer::from_writer(out);
-            csv.write_record(&answer.columns).map_err(unwrapped)?;
+            if !answer.columns.is_empty() {
+                csv.write_record(&answer.columns).map_err(unwrapped)?;
+            }
             for record in &answer.records {
-                csv.write_record(answer.columns.iter().map(|column| style.cells.cell(record, column)))
-                    .map_err(unwrapped)?;
+                csv.write_record(answer.columns.iter().map(|column| cells.cell(record, column))).map_err(unwrapped)?;
             }
             csv.flush()
         }
     }
 }
 
-fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
+fn table(out: &mut impl Write, rows: &Rows) -> io::Result<()> {
     if !rows.rows.is_empty() {
         let mut table = Table::new();
         table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         if rows.head.iter().any(|name| !name.is_empty()) {
-            table.set_header(rows.head.iter().map(|name| match styled {
-                true => Cell::new(name).add_attribute(Attribute::Bold),
-                false => Cell::new(name),
-            }));
+            table.set_header(&rows.head);
         }
         for row in &rows.rows {
             table.add_row(row.iter().map(|text| printable(text).into_owned()));
@@ -326,7 +302,7 @@ mod tests {
 
     fn written(format: Format) -> String {
         let mut out = Vec::new();
-        write(&mut out, &answer(), format, Style::default()).unwrap();
+        write(&mut out, &answer(), format, Cells::default()).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -353,7 +329,7 @@ mod tests {
         };
         let mut out = Vec::new();
 
-        write(&mut out, &answer, Format::Table, Style::default()).unwrap();
+        write(&mut out, &answer, Format::Table, Cells::default()).unwrap();
 
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, " A·[2J·31mBCDEF·G·\n1\nA·[2J·31mBCDEF·G·\n");
@@ -370,7 +346,7 @@ mod tests {
         };
         let written = |format| {
             let mut out = Vec::new();
-            write(&mut out, &answer, format, Style::default()).unwrap();
+            write(&mut out, &answer, format, Cells::default()).unwrap();
             String::from_utf8(out).unwrap()
         };
 
@@ -382,20 +358,18 @@ mod tests {
     }
 
     #[test]
-    fn cells_hold_nothing_unsafe_and_no_formula_where_they_are_not_asked_for_as_they_came() {
+    fn cells_hold_nothing_unsafe_and_no_formula() {
         let record = json!({"text": HOSTILE, "formula": "=1+1", "amount": "-10.00", "number": -3, "lines": "a\nb"});
         let answer = Report { columns: columns_of(&record), records: vec![record], ..answer() };
-        let written = |raw, terminal| {
+        let written = |terminal| {
             let mut out = Vec::new();
-            write(&mut out, &answer, Format::Csv, Style { bold: false, cells: Cells { raw, terminal } }).unwrap();
+            write(&mut out, &answer, Format::Csv, Cells { terminal }).unwrap();
             String::from_utf8(out).unwrap().split_once('\n').unwrap().1.to_owned()
         };
 
-        assert_eq!(written(false, true), "A·[2J·31mBCDEF·G·,'=1+1,-10.00,-3,\"a\nb\"\n");
+        assert_eq!(written(true), "A·[2J·31mBCDEF·G·,'=1+1,-10.00,-3,\"a\nb\"\n");
         // A file shows no more than a terminal.
-        assert_eq!(written(false, false), "A[2J31mBCDEF·G,'=1+1,-10.00,-3,\"a\nb\"\n");
-        let raw = "A[2J31m\u{202e}B\u{200b}C\u{61c}D\u{feff}E\u{ad}F\u{2028}G\u{e0041}";
-        assert_eq!(written(true, false), format!("{raw},=1+1,-10.00,-3,\"a\nb\"\n"));
+        assert_eq!(written(false), "A[2J31mBCDEF·G,'=1+1,-10.00,-3,\"a\nb\"\n");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
     desk::{
         DeskError, Profile, ProfileName, Profiles, SecretError, SecretKind, SecretStorage, Secrets, profiles::LOCAL,
     },
-    domain::{Environment, Secret},
+    domain::Secret,
     service::ServiceError,
 };
 
@@ -68,12 +68,7 @@ impl ProfileAccess {
         let Some(name) = list.current else { return Ok(None) };
         match list.all.remove(&name) {
             Some(profile) => Ok(Some(NamedProfile { name, profile })),
-            None => refuse!(
-                "the current profile in {} is {name}, and there is none of that name: `avert profiles use NAME` names \
-                    another, `avert \
-                 profiles use local` none",
-                self.profiles.path().display()
-            ),
+            None => Err(self.unknown(&name)),
         }
     }
 
@@ -154,65 +149,37 @@ impl ProfileAccess {
         Ok(any)
     }
 
-    /// Removes a credential that an earlier profile of this name left behind: it would go to this one's address.
-    pub(super) fn forget_earlier(&self, name: &ProfileName, kind: SecretKind) -> anyhow::Result<()> {
-        match self.secrets.remove(name, kind) {
-            Ok(true) => say!("a credential that an earlier profile {name} had left behind was removed"),
-            Ok(false) => {}
-            Err(SecretError::Keyring(why)) => {
-                say!(
-                    "warning: whether the keyring holds a credential of an earlier profile {name} is not known: {why}"
-                );
-            }
-            Err(SecretError::File(error)) => return Err(unusable(error)),
-        }
-        Ok(())
-    }
-
-    /// Returns the operator's key that is kept for a profile; [`Withheld`] where the keyring does not say whether there
-    /// is one.
+    /// Returns the operator's key that is kept for a profile. Where the keyring does not say, there is none.
     pub(super) fn operator_key(&self, name: &ProfileName) -> anyhow::Result<Option<Secret>> {
         match self.secrets.get(name, SecretKind::Operator) {
             Ok(found) => Ok(found.map(|(secret, _)| secret)),
             Err(SecretError::File(error)) => Err(unusable(error)),
-            Err(SecretError::Keyring(why)) => bail!(Withheld(why.to_string())),
+            Err(SecretError::Keyring(why)) => {
+                say!("opened without an operator's key of profile {name}: {why}");
+                Ok(None)
+            }
         }
     }
 
-    /// Asks for the environment of a profile's deployment, and remembers it.
-    pub(super) fn ask_environment(&self, name: &ProfileName) -> anyhow::Result<Environment> {
-        let said = ask::environment()?;
-        self.profiles.change(|list| {
-            if let Some(profile) = list.all.get_mut(name) {
-                profile.environment = Some(said);
-            }
-            Ok::<_, anyhow::Error>(())
-        })?;
-        Ok(said)
-    }
-
-    /// Keeps a credential and returns its storage; `None` where the user wants it kept nowhere. Without a keyring it
-    /// asks, or says which ways there are.
+    /// Keeps a credential and returns its storage. Without a keyring it asks, or says which ways there are.
     pub(super) fn keep(
         &self,
         name: &ProfileName,
         kind: SecretKind,
         secret: &Secret,
         plain: bool,
-        asks: bool,
-    ) -> anyhow::Result<Option<SecretStorage>> {
+    ) -> anyhow::Result<SecretStorage> {
         let why = match self.secrets.put(name, kind, secret, plain) {
-            Ok(storage) => return Ok(Some(storage)),
+            Ok(storage) => return Ok(storage),
             Err(SecretError::File(error)) => return Err(unusable(error)),
             Err(SecretError::Keyring(why)) => why,
         };
         let file = self.secrets.path().display();
-        if asks {
+        if ask::is_possible() {
             say!("  {why}");
             if ask::yes(&format!("Keep it as plain text in {file}, which only you can read?"), false)? {
-                return self.keep(name, kind, secret, true, false);
+                return self.keep(name, kind, secret, true);
             }
-            return Ok(None);
         }
         bail!(
             "nothing was saved: {why}. Start or unlock a keyring (a Secret Service such as GNOME Keyring or KWallet), \

@@ -12,7 +12,7 @@ use super::{
     failure::Misused,
     output::{ListColumns, Report},
     process::variable,
-    source::AlertAccess,
+    source::MeantAlerts,
 };
 use crate::{
     console::setting::{ReadRules, RulesFile},
@@ -44,12 +44,12 @@ pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Resu
 /// File of rules.
 #[derive(Debug, Clone)]
 pub(super) struct RulesText {
-    /// Path of the file; `None` where there is no directory for it.
+    /// Path of the file; `None` where there is no directory for it, and in the demo.
     file: Option<PathBuf>,
     /// True where the file was named, so that it has to exist.
     is_named: bool,
-    /// Rules for where the file has none.
-    built_in: Option<&'static str>,
+    /// Rules of the demo.
+    built_in: &'static str,
 }
 
 impl RulesText {
@@ -58,41 +58,28 @@ impl RulesText {
         let named = variable(RULES).map(PathBuf::from);
         let is_named = named.is_some();
         let file = named.or_else(|| context.settings_dir.as_ref().map(|directory| directory.join("rules.txt")));
-        Self { file, is_named, built_in: None }
+        Self { file, is_named, built_in: "" }
     }
 
-    /// Adds rules for where the file has none.
-    pub(super) fn or_else(self, built_in: &'static str) -> Self {
-        Self { built_in: Some(built_in), ..self }
-    }
-
-    /// Returns the location of the file.
-    fn place(&self) -> String {
-        self.file.as_ref().map_or_else(|| format!("the file that {RULES} names"), |file| file.display().to_string())
+    /// Returns rules without a file.
+    pub(super) fn built_in(rules: &'static str) -> Self {
+        Self { file: None, is_named: false, built_in: rules }
     }
 }
 
 impl RulesFile for RulesText {
     fn read(&self) -> Result<ReadRules, String> {
-        let mut place = self.place();
+        let place = self.file.as_ref().map_or_else(|| "the demo".to_owned(), |file| file.display().to_string());
         let text = match self.file.as_ref().map(std::fs::read_to_string) {
             Some(Ok(text)) => without_mark(&text).to_owned(),
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound && !self.is_named => String::new(),
             Some(Err(error)) => return Err(format!("the rules in {place} cannot be read: {error}")),
-            // A console without a place for settings has no rules either.
-            None => String::new(),
+            None => self.built_in.to_owned(),
         };
-        let parse = |text: &str, place: &str| {
-            parse_rules(text).map_err(|errors| {
-                let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                format!("the rules in {place}: {}", lines.join("\n"))
-            })
-        };
-        let mut rules = parse(&text, &place)?;
-        if let Some(built_in) = self.built_in.filter(|_| rules.is_empty()) {
-            rules = parse(built_in, &place)?;
-            place = format!("the demo's own, as there is none in {place}");
-        }
+        let rules = parse_rules(&text).map_err(|errors| {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            format!("the rules in {place}: {}", lines.join("\n"))
+        })?;
         Ok(ReadRules { rules, place })
     }
 
@@ -133,7 +120,7 @@ fn listing(rules: &[DecisionRule], place: &str) -> Report {
 }
 
 async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {
-    let source = AlertAccess::open(context, &args.source).await?;
+    let source = MeantAlerts::of(context, &args.remote)?.open(context).await?;
     let now = source.now();
     let since = now - Duration::days(args.days.into());
     let mut query = alerts_since(since);

@@ -122,7 +122,7 @@ fn longest_end(engine: &EngineSettings) -> Duration {
 
 /// Logs which networks get decisions, and warns where those of production reach nobody.
 fn say_who_answers(context: &Context, known: &[Known]) {
-    let database = context.home.log_name();
+    let database = context.home.place();
     for (network, set) in context.settings.gateways() {
         tracing::info!(%database, network = network.as_str(), gateway = set.url, "answers go to a gateway");
     }
@@ -130,16 +130,12 @@ fn say_who_answers(context: &Context, known: &[Known]) {
         tracing::warn!(%database, "{}: give --config FILE", networks::closed_words(closed));
     }
     let simulated = networks::simulated(&context.settings, known).join(", ");
-    if simulated.is_empty() {
-        return;
-    }
-    tracing::info!(%database, simulated, "the built-in simulator plays the networks; answers reach nobody");
-    if context.settings.environment == Environment::Production {
-        tracing::warn!(
-            simulated,
-            "the environment is production, but these networks have no gateway: nothing that is decided there is \
-                reported"
-        );
+    if !simulated.is_empty() {
+        let words = "the built-in simulator plays these networks; answers reach nobody";
+        match context.settings.environment {
+            Environment::Production => tracing::warn!(%database, simulated, "{words}"),
+            Environment::Sandbox => tracing::info!(%database, simulated, "{words}"),
+        }
     }
 }
 

@@ -5,19 +5,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{
-    args::SourceArgs,
-    context::Context,
-    failure::{Misused, NotFound},
-    local::Local,
-    networks,
-    output::printable,
-    process::variable,
-};
+use super::{args::RemoteArgs, context::Context, local::Local, networks, process::variable, target::RemoteTarget};
 use crate::{
-    desk::{Desk, DeskError, History, Journal, OrderOwner, ledger::files::read_whole, lists::same_payment},
+    desk::{Desk, DeskError, History, Journal, OrderOwner, ledger::files::read_whole},
     domain::{
-        Alert, Environment, OrderAdvice, ResolutionAttempt, duplicate,
+        Alert, Environment, OrderAdvice,
         query::Vocabulary,
         time::{SharedClock, SystemClock, Timestamp},
     },
@@ -53,116 +45,95 @@ pub(super) struct AlertAccess {
     local: Option<Local>,
 }
 
-impl AlertAccess {
-    /// Opens the access for a command that reads nothing from its flags first.
-    pub(super) async fn open(context: &Context, source: &SourceArgs) -> anyhow::Result<Self> {
-        Ok(Self::open_for(context, source, |_, _| Ok(())).await?.0)
+/// Alerts that the flags of a command mean: another deployment's, or this machine's.
+pub(super) struct MeantAlerts {
+    target: Option<RemoteTarget>,
+    pub(super) dialect: Dialect,
+}
+
+impl MeantAlerts {
+    pub(super) fn of(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Self> {
+        let target = remote.target(context.profiles.as_ref(), variable)?;
+        if target.is_some() {
+            context.refuse_organization()?;
+        }
+        let dialect = target.as_ref().map_or(remote.dialect.unwrap_or(Dialect::Current), |target| target.dialect);
+        Ok(Self { target, dialect })
     }
 
-    /// Opens the access, after `asked` has read the flags in its dialect. A misuse is reported before a database or a
-    /// network is opened.
-    pub(super) async fn open_for<T>(
-        context: &Context,
-        source: &SourceArgs,
-        asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
-    ) -> anyhow::Result<(Self, T)> {
-        if source.remote.access.operator_key_file.is_some() {
-            refuse!(
-                "--operator-key-file is for the console, `avert alerts find` and `avert alerts resolve`: other \
-                    commands on alerts need no operator's key"
-            );
-        }
-        Self::open_with(context, source, asked, false).await
+    /// Returns the words that a query may have.
+    pub(super) fn vocabulary(&self) -> Vocabulary {
+        if self.target.is_some() { self.dialect.into() } else { Vocabulary::Desk }
     }
 
     /// Opens the access with an operator's key: one that is named or kept, or the API key where it has both scopes.
-    pub(super) async fn open_as_operator(context: &Context, source: &SourceArgs) -> anyhow::Result<Self> {
-        Ok(Self::open_with(context, source, |_, _| Ok(()), true).await?.0)
+    pub(super) async fn open_as_operator(self, context: &Context) -> anyhow::Result<AlertAccess> {
+        let target = match self.target {
+            Some(target) => Some(target.for_operator(context.profiles.as_ref()).await?),
+            None => None,
+        };
+        Self { target, ..self }.open(context).await
     }
 
-    async fn open_with<T>(
-        context: &Context,
-        SourceArgs { organization, remote }: &SourceArgs,
-        asked: impl FnOnce(Dialect, Vocabulary) -> Result<T, Misused>,
-        as_operator: bool,
-    ) -> anyhow::Result<(Self, T)> {
-        let (desk, user) = (remote.desk(context)?, context.user());
-        if let Some(mut target) = remote.target(context.profiles.as_ref(), variable)? {
-            organization.refuse_elsewhere()?;
-            let asked = asked(target.dialect, target.dialect.into())?;
-            if as_operator {
-                let (with_kept, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
-                withheld.iter().for_each(|why| say!("{why}"));
-                target = with_kept.with_key_of_both_scopes().await?;
-            }
-            let clock: SharedClock = Arc::new(SystemClock);
-            let (dialect, environment) = (target.dialect, target.profile.environment);
-            let (place, console_place, read_only) = (target.place(), target.name(), target.profile.read_only);
-            let (_, deployment) = target.by_person(user.clone()).connect(Arc::clone(&clock))?;
-            let opened = Self {
-                alerts: Arc::clone(&deployment.alerts),
-                deployment,
-                dialect,
-                environment,
-                place,
-                console_place,
-                user,
-                read_only,
-                clock,
-                desk,
-                history: OnceLock::new(),
-                order_owner: None,
-                local: None,
-            };
-            return Ok((opened, asked));
+    /// Opens the access.
+    pub(super) async fn open(self, context: &Context) -> anyhow::Result<AlertAccess> {
+        match self.target {
+            Some(target) => AlertAccess::elsewhere(context, target),
+            None => AlertAccess::here(context, self.dialect).await,
         }
-        let dialect = remote.dialect.unwrap_or(Dialect::Current);
-        let asked = asked(dialect, Vocabulary::Desk)?;
-        let (local, acting) =
-            Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
+    }
+}
+
+impl AlertAccess {
+    fn elsewhere(context: &Context, target: RemoteTarget) -> anyhow::Result<Self> {
+        let clock: SharedClock = Arc::new(SystemClock);
+        let (dialect, environment) = (target.dialect, target.profile.environment);
+        let (place, console_place, read_only) = (target.place(), target.name(), target.profile.read_only);
+        let desk = context.desk_of_deployment(target.named.as_ref(), &target.url);
+        let (_, deployment) = target.connect(Arc::clone(&clock), context.user())?;
+        Ok(Self {
+            alerts: Arc::clone(&deployment.alerts),
+            deployment,
+            dialect,
+            environment,
+            place,
+            console_place,
+            user: context.user(),
+            read_only,
+            clock,
+            desk,
+            history: OnceLock::new(),
+            order_owner: None,
+            local: None,
+        })
+    }
+
+    async fn here(context: &Context, dialect: Dialect) -> anyhow::Result<Self> {
+        let (local, acting) = Local::existing_for(context).await?;
         let own = &acting.caller().organization.organization;
         let known = local.engine.store().gateways().await?;
-        let of = context.organization(organization).map_or_else(String::new, |name| format!(", organization {name}"));
+        let of = context.organization().map_or_else(String::new, |name| format!(", organization {name}"));
         let deployment = local.engine.deployment(acting.caller().clone());
-        let opened = Self {
+        Ok(Self {
             alerts: Arc::clone(&deployment.alerts),
             deployment,
             dialect,
             environment: Some(context.settings.environment),
             place: format!("this machine's own in {}{of}", context.home.place()),
             console_place: networks::place_of(&own.name, &context.settings, &known),
-            user,
-            desk,
+            user: context.user(),
+            desk: context.home.desk(),
             history: OnceLock::new(),
             order_owner: Some(local.order_owner(own.id).await?),
             read_only: false,
             clock: Arc::clone(&local.clock),
             local: Some(local),
-        };
-        Ok((opened, asked))
+        })
     }
 
     /// Refuses to write on a read-only connection, before a question is asked.
     pub(super) fn require_writable(&self) -> Result<(), ServiceError> {
         if self.read_only { Err(ServiceError::ReadOnly) } else { Ok(()) }
-    }
-
-    /// Returns the alerts that may be on an alert's payment, as far as can be searched here. Outcomes of the desk's
-    /// journal fill in where the service's lists are behind.
-    pub(super) async fn same_payment(&self, alert: &Alert) -> Result<Vec<Alert>, ServiceError> {
-        let found =
-            same_payment(&*self.alerts, self.deployment.duplicates.as_deref(), alert.id, duplicate::query(alert))
-                .await?;
-        Ok(found.iter().map(|other| self.history().as_answered(other).into_owned()).collect())
-    }
-
-    /// Returns the decisions that the engine has not finished: sending, unconfirmed or parked; none where it cannot be
-    /// asked.
-    pub(super) async fn unfinished(&self) -> Vec<ResolutionAttempt> {
-        match &self.deployment.attempts {
-            Some(attempts) => attempts.unfinished().await.unwrap_or_default(),
-            None => Vec::new(),
-        }
     }
 
     /// Returns the history in the desk's journal, as it was when it was first asked for.
@@ -192,16 +163,6 @@ impl AlertAccess {
         self.desk()?.map_or(Ok(None), |desk| desk.order_advice(alert, others))
     }
 
-    /// Describes the shop's order where its money was returned already: a refund would be paid twice.
-    pub(super) fn refunded_order(&self, alert: &Alert, others: &[Alert]) -> Option<String> {
-        match self.order_advice(alert, others) {
-            Ok(advised) => advised
-                .filter(|(_, advice)| advice.was_refunded_before())
-                .map(|(id, advice)| format!("the shop's order {}: {}", printable(&id), advice.why)),
-            Err(error) => Some(format!("the shop's orders could not be looked at: {error}")),
-        }
-    }
-
     /// Returns the current time.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
@@ -213,20 +174,5 @@ impl AlertAccess {
         if let Some(local) = self.local {
             local.close();
         }
-    }
-}
-
-/// Adds the names of the profiles to the error that nothing is kept here.
-fn or_a_profile(error: anyhow::Error, context: &Context) -> anyhow::Error {
-    let list = context.profiles.as_ref().and_then(|access| access.profiles.list().ok());
-    let names: Vec<String> =
-        list.into_iter().flat_map(|list| list.all.into_keys()).map(|name| name.to_string()).collect();
-    match error.downcast::<NotFound>() {
-        Ok(NotFound(why)) if !names.is_empty() => {
-            NotFound(format!("{why}; or say whose alerts are meant with --profile: there are {}", names.join(", ")))
-                .into()
-        }
-        Ok(error) => error.into(),
-        Err(error) => error,
     }
 }

@@ -1,6 +1,8 @@
 //! Remote target: the deployment that flags and environment name, and its client.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use tokio::time::timeout;
 
 use super::{
     args::RemoteArgs,
@@ -8,7 +10,7 @@ use super::{
     context::Context,
     failure::Misused,
     process::{variable, without_empty},
-    profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld},
+    profile_access::{NamedProfile, PROFILE, ProfileAccess},
 };
 use crate::{
     client::{AccessCredential, Client, ClientOptions, OperatorProbe},
@@ -30,6 +32,12 @@ pub(super) const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
 pub(super) const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
+/// Origin of a credential that was typed.
+const TYPED: &str = "typed and kept nowhere: `avert login` keeps it";
+
+/// Longest wait for a deployment to say whether a key is an operator's.
+const ASKED_FOR: Duration = Duration::from_secs(2);
+
 /// Environment variables that name a credential for whatever deployment is meant.
 pub(super) const CREDENTIAL_VARIABLES: [&str; 4] = [API_KEY, OPERATOR_KEY, CLIENT_ID, CLIENT_SECRET];
 
@@ -47,24 +55,10 @@ pub(super) struct RemoteTarget {
     pub(super) dialect: Dialect,
     /// Profile, overridden by flags and environment; an otherwise empty one for an address.
     pub(super) profile: Profile,
-    /// Origin of the credential.
-    pub(super) credential_source: CredentialSource,
+    /// Origin of the credential, in words.
+    pub(super) credential_origin: &'static str,
     credential: AccessCredential,
     operator_key: Option<Secret>,
-    /// Name of the user, sent to an avert.
-    person: Option<String>,
-}
-
-/// Origin of the credential of a remote target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CredentialSource {
-    /// File that a flag names.
-    Flag,
-    Environment,
-    /// Storage of the profile.
-    Kept(SecretStorage),
-    /// Typed, and kept nowhere.
-    Typed,
 }
 
 /// Target of a command.
@@ -87,20 +81,25 @@ impl RemoteArgs {
             Meant::Profile(named) => (Some(named.name), named.profile),
             Meant::Address(url) => (None, Profile { url, ..Profile::default() }),
             Meant::ThisMachine => {
-                let local = Self { dialect: None, profile: None, ..self.clone() };
-                if let Some(flag) = local.first_given() {
-                    refuse!("{flag} goes with --url (or {URL}) or a profile");
+                if (Self { dialect: None, profile: None, ..self.clone() }).is_given() {
+                    refuse!("the flags of another deployment go with --url (or {URL}) or a profile");
                 }
                 return Ok(None);
             }
         };
-        let (credential, source) = match (self.credential(profile.client_id.as_deref(), &lookup)?, &name, access) {
-            (Some(credential), ..) if self.access.names_credential() => (credential, CredentialSource::Flag),
-            (Some(credential), ..) => (credential, CredentialSource::Environment),
+        let (credential, origin) = match (self.credential(profile.client_id.as_deref(), &lookup)?, &name, access) {
+            (Some(credential), ..) if self.access.names_credential() => {
+                (credential, "read from the file that a flag names")
+            }
+            (Some(credential), ..) => (credential, "read from the environment"),
             (None, Some(name), Some(access)) => {
                 let (secret, storage) = access.credential(name, &profile)?;
-                let source = storage.map_or(CredentialSource::Typed, CredentialSource::Kept);
-                (access_credential(profile.client_id.clone(), secret), source)
+                let origin = match storage {
+                    Some(SecretStorage::Keyring) => "kept in the system's keyring",
+                    Some(SecretStorage::PlainFile) => "kept as plain text in secrets.toml, which only you can read",
+                    None => TYPED,
+                };
+                (access_credential(profile.client_id.clone(), secret), origin)
             }
             (None, ..) => refuse!(
                 "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and \
@@ -132,7 +131,7 @@ impl RemoteArgs {
             client_key,
             ..profile
         };
-        let target = RemoteTarget::new(name, profile, credential, source)?;
+        let target = RemoteTarget::new(name, profile, credential, origin)?;
         Ok(Some(RemoteTarget { operator_key, ..target }))
     }
 
@@ -199,10 +198,10 @@ impl RemoteArgs {
             (Some(key), None, _) => Ok(Some(access_credential(None, Secret::new(key.trim())))),
             (None, Some(id), Some(secret)) => Ok(Some(access_credential(Some(id), Secret::new(secret.trim())))),
             (Some(_), Some(_), _) => refuse!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag"),
-            (None, Some(_), None) => {
-                refuse!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")
-            }
-            (None, None, Some(_)) => refuse!("the client id is missing: --client-id or {CLIENT_ID}"),
+            (None, ..) => refuse!(
+                "a client needs its id (--client-id or {CLIENT_ID}) and its secret (--client-secret-file or \
+                    {CLIENT_SECRET})"
+            ),
         }
     }
 }
@@ -211,7 +210,7 @@ impl RemoteTarget {
     /// Returns the target of a profile, with a credential that is not kept yet.
     pub(super) fn of_profile(NamedProfile { name, profile }: &NamedProfile, secret: Secret) -> anyhow::Result<Self> {
         let credential = access_credential(profile.client_id.clone(), secret);
-        Self::new(Some(name.clone()), profile.clone(), credential, CredentialSource::Typed)
+        Self::new(Some(name.clone()), profile.clone(), credential, TYPED)
     }
 
     /// Makes a target of a profile, which has no name where an address is meant.
@@ -219,7 +218,7 @@ impl RemoteTarget {
         named: Option<ProfileName>,
         profile: Profile,
         credential: AccessCredential,
-        credential_source: CredentialSource,
+        credential_origin: &'static str,
     ) -> anyhow::Result<Self> {
         let url = base_url(&profile.url, PlainHttp::when(profile.insecure_http, "say --insecure-http"))?;
         let by_credential = match credential {
@@ -227,7 +226,7 @@ impl RemoteTarget {
             AccessCredential::ClientCredentials { .. } => Dialect::Older,
         };
         let dialect = profile.dialect.unwrap_or(by_credential);
-        Ok(Self { named, url, dialect, profile, credential_source, credential, operator_key: None, person: None })
+        Ok(Self { named, url, dialect, profile, credential_origin, credential, operator_key: None })
     }
 
     /// Returns its name in the console's head and in the journal.
@@ -243,20 +242,15 @@ impl RemoteTarget {
         }
     }
 
-    /// Adds the operator's key that is kept for its profile, where none was named. Returns the reason where the keyring
-    /// does not say whether one is kept.
-    pub(super) fn with_kept_operator_key(
-        mut self,
-        access: Option<&ProfileAccess>,
-    ) -> anyhow::Result<(Self, Option<Withheld>)> {
-        let (None, Some(name), Some(access)) = (&self.operator_key, &self.named, access) else {
-            return Ok((self, None));
-        };
-        match access.operator_key(name) {
-            Ok(found) => self.operator_key = found,
-            Err(error) => return error.downcast().map(|withheld| (self, Some(withheld))),
-        }
-        Ok((self, None))
+    /// Adds an operator's key, where none was named: the one that is kept for its profile, else its API key.
+    pub(super) async fn for_operator(self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
+        self.with_kept_operator_key(access)?.with_key_of_both_scopes().await
+    }
+
+    /// Adds the operator's key that is kept for its profile, where none was named.
+    pub(super) fn with_kept_operator_key(self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
+        let (None, Some(name), Some(access)) = (&self.operator_key, &self.named, access) else { return Ok(self) };
+        Ok(Self { operator_key: access.operator_key(name)?, ..self })
     }
 
     /// Adds an operator's key.
@@ -272,25 +266,27 @@ impl RemoteTarget {
         may_be_both.then(|| self.clone().with_operator_key(key.clone()))
     }
 
-    /// Adds its API key as the operator's key, where the deployment is an avert that accepts it as one.
-    pub(super) async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
+    /// Adds its API key as the operator's key, where the deployment is an avert that accepts it as one in time.
+    async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
         let Some(both) = self.by_one_key() else { return Ok(self) };
-        let (client, _) = both.clone().connect(Arc::new(SystemClock))?;
-        let is_operator = matches!(client.probe_operator().await, Ok(OperatorProbe::Operator { .. }));
-        Ok(if is_operator { both } else { self })
+        let (client, _) = both.clone().connect(Arc::new(SystemClock), None)?;
+        match timeout(ASKED_FOR, client.probe_operator()).await {
+            Ok(Ok(OperatorProbe::Operator { .. })) => Ok(both),
+            Ok(_) => Ok(self),
+            Err(_) => {
+                let host = self.url.host();
+                say!("{host} does not say whether the key is an operator's: opened with what the interface has");
+                Ok(self)
+            }
+        }
     }
 
-    /// Adds the name of the user, which is sent to an avert.
-    pub(super) fn by_person(self, person: Option<String>) -> Self {
-        Self { person, ..self }
-    }
-
-    /// Makes a client, and the deployment with the writes that its profile allows. Nothing is sent yet.
-    pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<(Client, Deployment)> {
+    /// Makes a client for a user, and the deployment with the writes that its profile allows. Nothing is sent yet.
+    pub(super) fn connect(self, clock: SharedClock, person: Option<String>) -> anyhow::Result<(Client, Deployment)> {
         let tls = tls_of(&self.profile);
         let options = ClientOptions {
             operator_key: self.operator_key,
-            person: self.person,
+            person,
             company_parameter: self.profile.company_parameter.unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
             tls,
             ..ClientOptions::new(self.url, self.dialect, self.credential, clock)
@@ -302,7 +298,7 @@ impl RemoteTarget {
 
     /// Tests the operator's key, and returns the organization that it belongs to.
     pub(super) async fn try_operator_key(self) -> anyhow::Result<String> {
-        let (_, deployment) = self.connect(Arc::new(SystemClock))?;
+        let (_, deployment) = self.connect(Arc::new(SystemClock), None)?;
         match deployment.credentials {
             Some(credentials) => Ok(credentials.credentials().await?.organization),
             None => refuse!("there is no operator's key to try"),
@@ -311,7 +307,7 @@ impl RemoteTarget {
 
     /// Tests the credential with a list of one alert, and returns the total.
     pub(super) async fn try_out(self) -> anyhow::Result<u64> {
-        let (_, deployment) = self.connect(Arc::new(SystemClock))?;
+        let (_, deployment) = self.connect(Arc::new(SystemClock), None)?;
         let query = AlertQuery { page: PageRequest { page: 0, size: 1 }, ..AlertQuery::default() };
         Ok(deployment.alerts.list(&query).await?.total)
     }
@@ -493,12 +489,12 @@ mod tests {
     #[rstest]
     #[case(at("https://a.example"), &[], "needs a credential")]
     #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (CLIENT_ID, "i")], "both set")]
-    #[case(at("https://a.example"), &[(CLIENT_ID, "i")], "secret is missing")]
-    #[case(at("https://a.example"), &[(CLIENT_SECRET, "s3cret")], "id is missing")]
+    #[case(at("https://a.example"), &[(CLIENT_ID, "i")], "and its secret")]
+    #[case(at("https://a.example"), &[(CLIENT_SECRET, "s3cret")], "needs its id")]
     #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (DIALECT, "new")], "one of current, older")]
-    #[case(RemoteArgs { production: true, ..RemoteArgs::default() }, &[], "--production goes with --url")]
+    #[case(RemoteArgs { production: true, ..RemoteArgs::default() }, &[], "deployment go with --url")]
     #[case(RemoteArgs { access: AccessArgs { client_id: Some("i".into()), ..AccessArgs::default() },
-        ..RemoteArgs::default() }, &[], "--client-id goes with --url")]
+        ..RemoteArgs::default() }, &[], "deployment go with --url")]
     fn what_does_not_name_one_deployment_is_refused_without_the_secret(
         #[case] args: RemoteArgs,
         #[case] variables: &[(&str, &str)],

@@ -27,7 +27,8 @@ pub use networks::{NetworkAuth, NetworkSections, NetworkSettings};
 pub use table::{ConfigError, Setting, SettingSection};
 pub use values::*;
 
-use table::{Ignored, SettingTable, SettingType, table};
+use table::{SettingTable, SettingType, table};
+use tracing::level_filters::LevelFilter;
 
 use crate::domain::{
     Environment, LinkTemplate, Provider, QuietHours, database::DatabaseLocation, webhook::address::AllowedNetwork,
@@ -88,7 +89,7 @@ table! {
         /// --database-password-file or PGPASSFILE names.
         address: Option<DatabaseLocation> = "", "AVERT_DATABASE";
         /// Most connections of one process to a server, 3 to 1000. Fewer are used where the server gives fewer.
-        connections: DatabaseConnections = 20, "AVERT_DATABASE_CONNECTIONS";
+        connections: Bounded<3, 1_000> = 20, "AVERT_DATABASE_CONNECTIONS";
     }
 }
 
@@ -105,13 +106,13 @@ table! {
         trusted_proxies: Vec<TrustedProxy> = [], "AVERT_TRUSTED_PROXIES";
         /// Connections that may be open from one address that is no trusted proxy's, 1 to 4096; at the bound its
         /// own oldest idle one gives way.
-        connections_per_address: ConnectionsPerAddress = 1024;
+        connections_per_address: Bounded<1, 4_096> = 1024;
         /// Requests for access tokens of a client from one address that may fail, at once and again in each minute;
         /// a right secret always gets its token.
-        tokens_per_minute: TokensPerMinute = 60, "AVERT_TOKENS_PER_MINUTE";
+        tokens_per_minute: Bounded<1, 10_000> = 60, "AVERT_TOKENS_PER_MINUTE";
         /// Seconds that one list may take, 1 to 60; then it is ended with 503, and the answer names a filter to
         /// add. The audit log, counts and companies have as long.
-        list_seconds: ListSeconds = 5;
+        list_seconds: Bounded<1, 60> = 5;
     }
 }
 
@@ -122,7 +123,7 @@ table! {
         /// such as 127.0.0.1:9000, 10.0.0.0/8 or [fd00::/8]:443. None is reached that is not named here.
         allow: Vec<AllowedNetwork> = [], "AVERT_WEBHOOKS_ALLOW";
         /// Endpoints that an organization may have.
-        endpoints_per_organization: EndpointsPerOrganization = 32, "AVERT_ENDPOINTS_PER_ORGANIZATION";
+        endpoints_per_organization: Bounded<1, 1_000> = 32, "AVERT_ENDPOINTS_PER_ORGANIZATION";
     }
 }
 
@@ -176,7 +177,7 @@ table! {
         /// Use the mouse in the console; the terminal's own selection then needs shift.
         mouse: bool = true, "AVERT_MOUSE";
         /// Undo time: seconds in which an answer can be undone before it is sent, 0 to 60; 0 sends at once.
-        grace_seconds: GraceSeconds = 5, "AVERT_GRACE_SECONDS";
+        grace_seconds: Bounded<0, 60> = 5, "AVERT_GRACE_SECONDS";
         /// File with keys of your own; empty for keymap.toml beside the settings file, where there is one.
         keymap: PathBuf = "", "AVERT_KEYMAP";
         /// Your name in the journal of answers; empty for the name of the login.
@@ -188,10 +189,6 @@ table! {
         /// Draw nothing but words and signs, for screen readers: no boxes, lines and blocks (also
         /// --plain).
         plain: bool = false, "AVERT_PLAIN";
-    }
-    tables {
-        /// A setting of earlier versions.
-        auto_rules: Ignored;
     }
 }
 
@@ -206,7 +203,7 @@ table! {
         /// time left and the network's id.
         desktop: DesktopSetting = "off";
         /// Minutes before its deadline that an alert calls, once, 0 to 1440; 0 calls for no deadline.
-        before_minutes: BeforeMinutes = 30;
+        before_minutes: Bounded<0, 1_440> = 30;
         /// Hours of local time in which neither bell nor desktop is used; empty for none. Alerts still due when they
         /// end call then.
         quiet: Option<QuietHours> = "22:00-07:00";
@@ -233,7 +230,7 @@ table! {
     /// Settings of the log.
     Log {
         /// Level of the log: off, error, warn, info, debug or trace.
-        level: LogLevel = "info", "AVERT_LOG";
+        level: LevelFilter = "info", "AVERT_LOG";
     }
 }
 
@@ -311,10 +308,6 @@ impl Settings {
             None => Self::default(),
             Some(file) => {
                 let unreadable = |reason: String| ConfigError::Unreadable { file: file.to_owned(), reason };
-                // A pipe that nobody writes to would never end; one that a shell has made for this command does.
-                if is_pipe(file) && !file.starts_with("/dev") && !file.starts_with("/proc") {
-                    return Err(unreadable("it is a pipe: a file is needed".to_owned()));
-                }
                 let bytes = std::fs::read(file).map_err(|error| unreadable(error.to_string()))?;
                 let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
                 Self::parse(without_mark(&text), file)?
@@ -323,15 +316,4 @@ impl Settings {
         settings.read_environment(&lookup)?;
         Ok(settings)
     }
-}
-
-#[cfg(unix)]
-fn is_pipe(file: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    std::fs::metadata(file).is_ok_and(|there| there.file_type().is_fifo())
-}
-
-#[cfg(not(unix))]
-fn is_pipe(_file: &Path) -> bool {
-    false
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::{
     table::{ConfigError, SettingSection, SettingTable, table},
-    values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, words},
+    values::{Bounded, words},
 };
 use crate::domain::{
     Provider,
@@ -53,7 +53,7 @@ table! {
     // What is derived becomes a function of its own, around which the check is put.
     #[serde(remote = "Self")]
     NetworkSettings {
-        /// Address of the gateway; paths are added to it. (AVERT_ETHOCA_URL) (AVERT_VERIFI_URL) (AVERT_CDRN_URL)
+        /// Address of the gateway; paths are added to it.
         url: String = "";
         /// Allow plain http beyond this machine, where others can read credential and alerts on
         /// the way.
@@ -75,22 +75,13 @@ table! {
         /// The gateway records the same answer once, and says of a second one only that the alert was answered already.
         final_error_only: bool = false;
         /// Seconds that a call may take in all, 1 to 60.
-        timeout_seconds: TimeoutSeconds = 10;
+        timeout_seconds: Bounded<1, 60> = 10;
         /// Seconds after a call for which "not known" is no answer yet, 0 to 86400.
-        settle_seconds: LagSeconds = 60;
-        /// Calls that may be with the gateway at once, 1 to 1000; a call that finds no place within 3 seconds is
-        /// not sent.
-        max_in_flight: Places = 8;
-        /// After so many failures in a row (no connection, no answer, 5xx, nonsense), 1 to 1000, the gateway is left
-        /// alone.
-        breaker_failures: Failures = 5;
-        /// For so many seconds it is left alone at first, 1 to 3600, then twice as long each time, up to a minute; then
-        /// one call sees whether it answers again.
-        breaker_pause_seconds: PauseSeconds = 5;
+        settle_seconds: Bounded<0, 86_400> = 60;
         /// Pull alerts from the gateway; they can also be pushed to POST /operator/v1/alerts.
         pull: bool = false;
         /// Seconds between pulls, 1 to 3600.
-        pull_seconds: PullSeconds = 60;
+        pull_seconds: Bounded<1, 3_600> = 60;
         /// Name or id of the organization that pulled alerts are for; empty where there is only one.
         pull_organization: String = "";
         /// Let the simulator answer again for a network that had a gateway; then this stands alone in the section.
@@ -103,14 +94,6 @@ impl NetworkSettings {
     pub fn base(&self) -> Result<BaseUrl, String> {
         let plain_http = PlainHttp::when(self.insecure_http, "allow it with insecure_http = true");
         BaseUrl::parse(&self.url, plain_http).map_err(|error| format!("url {error}"))
-    }
-
-    /// Sets the address of the gateway; the other settings stay.
-    fn at(self, url: String) -> Result<Self, String> {
-        if self.simulated {
-            return Err("goes to a gateway, but the settings file says simulated = true of this network".to_owned());
-        }
-        Self { url, ..self }.check()
     }
 
     /// Checks the settings and normalizes the address; the error says what is wrong and what is allowed.
@@ -153,15 +136,7 @@ impl<'de> Deserialize<'de> for NetworkSettings {
 }
 
 impl SettingTable for NetworkSections {
-    fn read_environment(&mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
-        let Self { ethoca, verifi, cdrn } = self;
-        let all = [("AVERT_ETHOCA_URL", ethoca), ("AVERT_VERIFI_URL", verifi), ("AVERT_CDRN_URL", cdrn)];
-        for (variable, section) in all {
-            if let Some(url) = lookup(variable).filter(|url| !url.is_empty()) {
-                let known = section.take().unwrap_or_default();
-                *section = Some(known.at(url).map_err(|message| ConfigError::Variable { variable, message })?);
-            }
-        }
+    fn read_environment(&mut self, _: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
         Ok(())
     }
 
@@ -243,7 +218,7 @@ mod tests {
     #[case(
         "[providers.cdrn]\nurl = \"https://a.example\"\ntimeout_seconds = 0",
         3,
-        "\"0\" is not allowed: whole seconds from 1 to 60"
+        "\"0\" is not allowed: whole numbers from 1 to 60"
     )]
     fn wrong_settings_of_a_network_are_refused_with_their_line(
         #[case] text: &str,
@@ -257,48 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_is_simulated_has_no_gateway_and_gets_none_from_the_environment() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("avert.toml");
-        std::fs::write(&file, "[providers.cdrn]\nsimulated = true").unwrap();
-
-        let alone = Settings::load(Some(&file), |_: &str| None).unwrap();
-        let both = Settings::load(Some(&file), |name: &str| {
-            (name == "AVERT_CDRN_URL").then(|| "https://a.example".to_owned())
-        });
+    fn a_network_that_is_simulated_has_no_gateway() {
+        let settings = parse("[providers.cdrn]\nsimulated = true").unwrap();
 
         assert_eq!(
-            (alone.gateways().count(), alone.removed_gateways().collect::<Vec<_>>()),
+            (settings.gateways().count(), settings.removed_gateways().collect::<Vec<_>>()),
             (0, vec![&Provider::Cdrn])
         );
-        let error = both.unwrap_err().to_string();
-        assert!(error.contains("AVERT_CDRN_URL") && error.contains("simulated = true"), "{error}");
-    }
-
-    #[test]
-    fn an_address_from_the_environment_is_stronger_than_the_file_and_leaves_the_rest() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("avert.toml");
-        std::fs::write(&file, "[providers.cdrn]\nurl = \"https://file.example\"\nlookup = true").unwrap();
-        let variables = |name: &str| match name {
-            "AVERT_CDRN_URL" => Some("https://environment.example/".to_owned()),
-            "AVERT_ETHOCA_URL" => Some("http://127.0.0.1:9000".to_owned()),
-            _ => None,
-        };
-
-        let providers = Settings::load(Some(&file), variables).unwrap().providers;
-
-        let cdrn = providers.cdrn.unwrap();
-        assert_eq!((cdrn.url.as_str(), cdrn.lookup), ("https://environment.example", true));
-        assert_eq!(providers.ethoca.unwrap().url, "http://127.0.0.1:9000");
-        assert!(providers.verifi.is_none());
-    }
-
-    #[test]
-    fn an_address_in_the_environment_that_is_not_safe_is_refused_with_its_name() {
-        let error = Settings::load(None, |name| (name == "AVERT_VERIFI_URL").then(|| "http://a.example".to_owned()))
-            .unwrap_err();
-
-        assert!(error.to_string().starts_with("AVERT_VERIFI_URL: url is plain http beyond this machine"), "{error}");
     }
 }

@@ -2,10 +2,7 @@
 
 use std::{fmt::Display, path::PathBuf, str::FromStr};
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error as _, IgnoredAny},
-};
+use serde::{Deserialize, Deserializer, de::Error as _};
 
 /// Error of a setting, in a file or in the environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,24 +137,6 @@ pub(super) fn read_variable<T: SettingType>(
         *field = T::read(&text).map_err(|message| ConfigError::Variable { variable, message })?;
     }
     Ok(())
-}
-
-/// Setting of an earlier version: its value is ignored.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ignored;
-
-impl<'de> Deserialize<'de> for Ignored {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
-}
-
-impl SettingTable for Ignored {
-    fn read_environment(&mut self, _lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
-        Ok(())
-    }
-
-    fn describe(_name: &str, _help: &'static str, _all: &mut Vec<SettingSection>) {}
 }
 
 /// Defines a table of settings, and below `tables` those inside it.

@@ -64,37 +64,6 @@ pub enum DesktopSetting {
     Osc777,
 }
 
-/// Least severity that is logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum LogLevel {
-    /// Nothing.
-    Off,
-    /// Errors.
-    Error,
-    /// Errors and warnings.
-    Warn,
-    /// Errors, warnings and events.
-    Info,
-    /// Events with details.
-    Debug,
-    /// Everything.
-    Trace,
-}
-
-impl LogLevel {
-    /// Returns the level as the log filters by it.
-    pub const fn filter(self) -> LevelFilter {
-        match self {
-            Self::Off => LevelFilter::OFF,
-            Self::Error => LevelFilter::ERROR,
-            Self::Warn => LevelFilter::WARN,
-            Self::Info => LevelFilter::INFO,
-            Self::Debug => LevelFilter::DEBUG,
-            Self::Trace => LevelFilter::TRACE,
-        }
-    }
-}
-
 /// Listening address: `ADDRESS:PORT`, where ADDRESS is an IP address or `localhost`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listen(pub SocketAddr);
@@ -150,81 +119,38 @@ impl<'de> Deserialize<'de> for TypeName {
     }
 }
 
-/// Defines whole numbers within bounds, read from a text and from a settings file.
-macro_rules! bounded {
-    ($($(#[$about:meta])* pub struct $name:ident($least:literal..=$most:literal, $unit:literal);)+) => {$(
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub struct $name(pub u32);
+/// Whole number within bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounded<const LEAST: u32, const MOST: u32>(pub u32);
 
-        impl FromStr for $name {
-            type Err = String;
+/// Whole hours, up to a year.
+pub type Hours = Bounded<1, 8_760>;
 
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                let number = text.trim().parse::<u32>().ok().filter(|number| ($least..=$most).contains(number));
-                number.map(Self).ok_or_else(|| format!("{text:?} is not allowed: {} from {} to \
-                    {}", $unit, $least, $most))
-            }
-        }
+/// Whole days, 0 for ever.
+pub type Days = Bounded<0, 3_650>;
 
-        parsed!($name);
-    )+};
+impl<const LEAST: u32, const MOST: u32> FromStr for Bounded<LEAST, MOST> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = text.trim().parse().ok().filter(|number| (LEAST..=MOST).contains(number));
+        number.map(Self).ok_or_else(|| format!("{text:?} is not allowed: whole numbers from {LEAST} to {MOST}"))
+    }
 }
 
-bounded! {
-    /// Whole hours, 1 to 8760 (a year).
-    pub struct Hours(1..=8760, "whole hours");
-
-    /// Whole days, 0 to 3650.
-    pub struct Days(0..=3650, "whole days");
-
-    /// Whole seconds, 0 to 60.
-    pub struct GraceSeconds(0..=60, "whole seconds");
-
-    /// Whole minutes, 0 to 1440 (a day).
-    pub struct BeforeMinutes(0..=1_440, "whole minutes");
-
-    /// Requests for access tokens of a client from one address that may fail in a minute, 1 to 10000.
-    pub struct TokensPerMinute(1..=10_000, "whole numbers");
-
-    /// Open connections of one address, 1 to 4096.
-    pub struct ConnectionsPerAddress(1..=4_096, "whole numbers");
-
-    /// Connections of one process to a database on a server, 3 to 1000.
-    pub struct DatabaseConnections(3..=1_000, "whole numbers");
-
-    /// Webhook endpoints of an organization, 1 to 1000.
-    pub struct EndpointsPerOrganization(1..=1_000, "whole numbers");
-
-    /// Longest time of one list, in whole seconds, 1 to 60.
-    pub struct ListSeconds(1..=60, "whole seconds");
-
-    /// Whole seconds, 1 to 60.
-    pub struct TimeoutSeconds(1..=60, "whole seconds");
-
-    /// Whole seconds, 0 to 86400 (a day).
-    pub struct LagSeconds(0..=86_400, "whole seconds");
-
-    /// Calls at the same time, 1 to 1000.
-    pub struct Places(1..=1_000, "whole numbers");
-
-    /// Failures in a row, 1 to 1000.
-    pub struct Failures(1..=1_000, "whole numbers");
-
-    /// Whole seconds, 1 to 3600.
-    pub struct PauseSeconds(1..=3_600, "whole seconds");
-
-    /// Whole seconds, 1 to 3600.
-    pub struct PullSeconds(1..=3_600, "whole seconds");
+impl<const LEAST: u32, const MOST: u32> SettingType for Bounded<LEAST, MOST> {
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
 }
 
-parsed!(Listen, TrustedProxy);
-
-impl<'de> Deserialize<'de> for Hours {
+impl<'de, const LEAST: u32, const MOST: u32> Deserialize<'de> for Bounded<LEAST, MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         from_file(deserializer)
     }
 }
+
+parsed!(Listen, TrustedProxy, LevelFilter);
 
 /// Reads one of an enum's words, exactly.
 pub(super) fn word<T: ValueEnum>(text: &str) -> Result<T, String> {
@@ -257,4 +183,4 @@ impl SettingType for Environment {
     }
 }
 
-words!(SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting, LogLevel);
+words!(SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting);

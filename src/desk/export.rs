@@ -7,7 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use super::{
@@ -32,25 +31,16 @@ pub trait AlertSink {
     /// Hears how many there are, before the alerts of a page come.
     fn counted(&mut self, _: u64) {}
 
-    /// Hears that a page is over.
+    /// Hears that a page is over, of a list of so many.
     ///
     /// # Errors
     /// When that cannot be kept.
-    fn end_page(&mut self, _: PageMark) -> io::Result<()> {
+    fn end_page(&mut self, _: u64) -> io::Result<()> {
         Ok(())
     }
 
     /// Number of alerts that were taken.
     fn count(&self) -> u64;
-}
-
-/// The mark behind a page: how far the list had been read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageMark {
-    pub page: u64,
-    pub total: u64,
-    /// True where the list can be resumed behind it: it was read from its beginning in one go, and had not changed.
-    pub steady: bool,
 }
 
 /// Reason of a list that was not read to its end.
@@ -75,9 +65,8 @@ pub async fn read_whole_list(
     mut walk: PageWalk,
     sink: &mut impl AlertSink,
 ) -> Result<Option<String>, ListReadError> {
-    query.page.page = walk.page();
+    query.page.page = 0;
     loop {
-        let number = query.page.page;
         let page = alerts.list(query).await.map_err(ListReadError::Service)?;
         let (before, facts) = (walk.found(), PageFacts::of(&page));
         sink.counted(facts.total);
@@ -87,10 +76,8 @@ pub async fn read_whole_list(
                 sink.put(&alert).map_err(ListReadError::Write)?;
             }
         }
-        let next = walk.follow(before, facts);
-        let mark = PageMark { page: number, total: facts.total, steady: walk.is_steady(next) };
-        sink.end_page(mark).map_err(ListReadError::Write)?;
-        match next {
+        sink.end_page(facts.total).map_err(ListReadError::Write)?;
+        match walk.follow(before, facts) {
             Next::Page(number) => query.page.page = number,
             Next::Done => return Ok(None),
             Next::Short(why) => return Ok(Some(why.words(walk.seen(), walk.total()))),
@@ -149,8 +136,8 @@ impl<P: FnMut(u64, u64)> AlertSink for Exporting<'_, P> {
         self.writer.put(&(self.record)(alert))
     }
 
-    fn end_page(&mut self, mark: PageMark) -> io::Result<()> {
-        let total = mark.total.saturating_sub(self.left_out);
+    fn end_page(&mut self, total: u64) -> io::Result<()> {
+        let total = total.saturating_sub(self.left_out);
         self.total = Some(total);
         (self.progress)(self.writer.count(), total);
         Ok(())
@@ -204,7 +191,7 @@ async fn read_chosen(
     query.page = PageRequest { page: 0, size: u32::try_from(chosen.ids.len()).unwrap_or(u32::MAX) };
     let page = page_of(alerts, chosen, &query).await.map_err(ListReadError::Service)?;
     page.data.iter().try_for_each(|alert| sink.put(alert)).map_err(ListReadError::Write)?;
-    sink.end_page(PageMark { page: 0, total: page.total, steady: true }).map_err(ListReadError::Write)
+    sink.end_page(page.total).map_err(ListReadError::Write)
 }
 
 /// A file beside the one that is wanted, its owner's alone.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::domain::sanitize::{self, lines, without_controls};
+use crate::domain::sanitize::{self, lines};
 
 /// The format of a file of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,15 +19,13 @@ pub enum RecordFormat {
 /// Format of the cells of a CSV.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cells {
-    /// True for cells as they are, formulas too.
-    pub raw: bool,
     /// True for a terminal, which no cell may steer.
     pub terminal: bool,
 }
 
 impl Cells {
     /// The value at a path, null as nothing: text as it is shown, and nothing that a spreadsheet would take for a
-    /// formula. As it is where that is wanted, less control characters.
+    /// formula.
     pub fn cell(self, record: &Value, path: &str) -> String {
         let value = path.split('.').try_fold(record, |value, name| value.get(name));
         let text = match value {
@@ -35,11 +33,9 @@ impl Cells {
             Some(Value::String(text)) => text,
             Some(other) => return other.to_string(),
         };
-        match (self.raw, self.terminal) {
-            (false, false) => sanitize::exported_cell(text),
-            (false, true) => lines(&sanitize::spreadsheet_cell(text)).into_owned(),
-            (true, false) => without_controls(text),
-            (true, true) => lines(text).into_owned(),
+        match self.terminal {
+            false => sanitize::exported_cell(text),
+            true => lines(&sanitize::spreadsheet_cell(text)).into_owned(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use chrono::Duration;
 
 use super::{
-    export::{AlertSink, ListReadError, PageMark, read_whole_list},
+    export::{AlertSink, ListReadError, read_whole_list},
     whole_list::PageWalk,
 };
 use crate::{
@@ -51,8 +51,8 @@ impl<P: FnMut(u64, u64)> AlertSink for RehearsalSink<'_, P> {
         Ok(())
     }
 
-    fn end_page(&mut self, mark: PageMark) -> io::Result<()> {
-        (self.progress)(self.read, mark.total);
+    fn end_page(&mut self, total: u64) -> io::Result<()> {
+        (self.progress)(self.read, total);
         Ok(())
     }
 

@@ -39,8 +39,8 @@ pub enum ServiceError {
     ResolutionInProgress,
     /// An earlier resolution of this alert waits for a person, who says what became of it.
     #[error(
-        "an earlier answer to this alert is unconfirmed: look in the network's portal, then set its result with \
-         `avert attempts settle {0}`"
+        "an earlier answer to this alert is unconfirmed: look in the network's portal, then set its result in the \
+         console (Activity, p), attempt {0}"
     )]
     WaitsForPerson(AttemptId),
     /// The network refused or could not be reached; nothing was retained.

@@ -199,7 +199,8 @@ async fn the_standards_own_library_verifies_deliveries_before_during_and_after_a
     told(&["webhooks", "test", id]);
     let rotated = told(&["webhooks", "update", id, "--rotate-secret"]);
     told(&["webhooks", "test", id]);
-    let last = told(&["webhooks", "update", id, "--rotate-secret", "--overlap", "0"]);
+    told(&["webhooks", "update", id, "--no-secret"]);
+    let last = told(&["webhooks", "update", id, "--rotate-secret"]);
     told(&["webhooks", "test", id]);
 
     let [first, second, third] = [&added, &rotated, &last].map(secret);

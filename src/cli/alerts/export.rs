@@ -1,5 +1,5 @@
 //! `avert alerts export`: every alert of a filter as a stream of records with the same fields. One to a file keeps the
-//! part that it has: records a line each, with a mark behind each page, from the last of which it can be resumed.
+//! part that it has, a record a line, and can be resumed from it.
 
 use std::{
     fs::File,
@@ -18,13 +18,13 @@ use crate::{
     cli::{
         args::{AlertExportArgs, Format},
         context::Context,
-        output::progress,
-        source::AlertAccess,
+        output::{Output, progress},
+        source::{AlertAccess, MeantAlerts},
     },
     desk::{
         directory_of,
-        export::{self, AlertRecords, AlertSink, ListReadError, PageMark},
-        records::{RecordFormat, RecordWriter},
+        export::{self, AlertRecords, AlertSink, ListReadError},
+        records::{Cells, RecordFormat, RecordWriter},
         whole_list::PageWalk,
     },
     domain::{Alert, AlertId, AlertQuery, MAX_PAGE_SIZE, count::counted, query, time::SharedClock},
@@ -44,36 +44,30 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
         say!("{} is there and whole: nothing is left to go on with", to.display());
         return Ok(());
     }
-    let asked =
-        |dialect, vocabulary| answer::query(args.query.as_deref(), args.filter.parameters(), dialect, vocabulary);
-    let (source, mut query) = AlertAccess::open_for(context, &args.source, asked).await?;
+    let meant = MeantAlerts::of(context, &args.remote)?;
+    let mut query = answer::query(args.query.as_deref(), args.filter.parameters(), meant.dialect, meant.vocabulary())?;
+    let source = meant.open(context).await?;
     query.page.size = MAX_PAGE_SIZE;
-    let records = alert_records(&source.clock);
-    let record = &*records.record;
+    let AlertRecords { columns, record } = alert_records(&source.clock);
     let count = match &args.to {
         None => {
-            let writer =
-                RecordWriter::new(format, records.columns, context.output.cells(), BufWriter::new(io::stdout()))?;
-            let mut written = Written { writer, record };
-            let short = read_all(&source, &mut query, args.details, PageWalk::start(), &mut written).await?;
+            let stdout = BufWriter::new(io::stdout());
+            let mut writer = RecordWriter::new(format, columns, Output::cells(), stdout)?;
+            let mut sink = RecordSink { record: &*record, put: |record: &str| writer.put(record), count: 0 };
+            let short = read_all(&source, &mut query, args.details, PageWalk::start(), &mut sink).await?;
             // The records are well-formed, and the error that the list is not whole follows.
-            let (count, _) = written.writer.finish()?;
+            let (count, _) = writer.finish()?;
             whole(short)?;
             count
         }
         Some(to) => {
             let about = format!("{} {} {}", source.place, asked_words(&query), args.details);
-            let (part, walk) = ExportPart::open(to, args.resume, &about)?;
-            let mut kept = Kept { part, record };
-            let short = read_all(&source, &mut query, args.details, walk, &mut kept).await?;
-            let mut part = kept.part;
-            whole(short).with_context(|| format!("what was read is in {}", part.path().display()))?;
-            let mut written =
-                RecordWriter::new(format, records.columns, context.output.cells_of_a_file(), part.target()?)?;
-            part.records(|record| written.put(record))?;
-            let (count, target) = written.finish()?;
-            part.replace(target)?;
-            count
+            let (mut part, met) = ExportPart::open(to, args.resume, &about)?;
+            let mut sink = RecordSink { record: &*record, put: |record: &str| part.put(record), count: 0 };
+            let short = read_all(&source, &mut query, args.details, PageWalk::begun(met), &mut sink).await?;
+            whole(short).with_context(|| format!("what was read is in {}", part.path.display()))?;
+            let writer = RecordWriter::new(format, columns, Cells::default(), part.beside()?)?;
+            part.finish(writer)?
         }
     };
     source.close();
@@ -148,9 +142,9 @@ impl<S: AlertSink> AlertSink for Shown<'_, S> {
         self.sink.put(alert)
     }
 
-    fn end_page(&mut self, mark: PageMark) -> io::Result<()> {
+    fn end_page(&mut self, total: u64) -> io::Result<()> {
         self.bar.set_position(self.sink.count());
-        self.sink.end_page(mark)
+        self.sink.end_page(total)
     }
 
     fn count(&self) -> u64 {
@@ -158,66 +152,41 @@ impl<S: AlertSink> AlertSink for Shown<'_, S> {
     }
 }
 
-/// Sink that writes the export itself.
-struct Written<'r, W: Write> {
-    writer: RecordWriter<W>,
+/// Sink of alerts as records.
+struct RecordSink<'r, P> {
     record: &'r (dyn Fn(&Alert) -> String + Send + Sync),
+    put: P,
+    count: u64,
 }
 
-impl<W: Write> AlertSink for Written<'_, W> {
+impl<P: FnMut(&str) -> io::Result<()>> AlertSink for RecordSink<'_, P> {
     fn put(&mut self, alert: &Alert) -> io::Result<()> {
-        self.writer.put(&(self.record)(alert))
+        self.count += 1;
+        (self.put)(&(self.record)(alert))
     }
 
     fn count(&self) -> u64 {
-        self.writer.count()
-    }
-}
-
-/// Sink that writes the part of an export to the disk.
-struct Kept<'r> {
-    part: ExportPart,
-    record: &'r (dyn Fn(&Alert) -> String + Send + Sync),
-}
-
-impl AlertSink for Kept<'_> {
-    fn put(&mut self, alert: &Alert) -> io::Result<()> {
-        self.part.put_record(&(self.record)(alert))
-    }
-
-    fn end_page(&mut self, mark: PageMark) -> io::Result<()> {
-        self.part.mark(mark)
-    }
-
-    fn count(&self) -> u64 {
-        self.part.written()
+        self.count
     }
 }
 
 /// Part of an export: a file beside the target, `FILE.part`, held by one export at a time.
-pub(super) struct ExportPart {
+struct ExportPart {
     target: PathBuf,
     path: PathBuf,
     file: BufWriter<File>,
-    written: u64,
 }
 
-/// Line of the part: the head, a record, or a mark.
+/// Line of the part: the head, or a record.
 #[derive(Deserialize)]
 struct PartLine {
     export: Option<String>,
-    id: Option<AlertIdText>,
-    #[serde(flatten)]
-    mark: Option<PageMark>,
+    id: Option<String>,
 }
-
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct AlertIdText(String);
 
 /// Returns whether an export is whole: its file exists, and no part is beside it. An export takes its file's name only
 /// at its end.
-pub(super) fn is_whole(target: &Path) -> bool {
+fn is_whole(target: &Path) -> bool {
     target.is_file() && !part_of(target).exists()
 }
 
@@ -227,9 +196,9 @@ fn part_of(target: &Path) -> PathBuf {
 }
 
 impl ExportPart {
-    /// Opens the part of an export, and the page walk as of its last mark. `about` describes the export: a part of
-    /// another one is refused.
-    pub(super) fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, PageWalk)> {
+    /// Opens the part of an export, and the alerts in it. `about` describes the export: a part of another one is
+    /// refused.
+    fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, Vec<AlertId>)> {
         let path = part_of(target);
         if target.exists() {
             refuse!("{}: is there already: name another file, or remove it", target.display());
@@ -238,95 +207,54 @@ impl ExportPart {
         if file.metadata()?.len() > 0 && !resume {
             return Err(run_file::left_behind(&path, "export").into());
         }
-        // The alerts in it, and the last mark with the number of alerts before it.
-        let (mut met, mut mark): (Vec<AlertId>, _) = (Vec::new(), None);
+        let mut met = Vec::new();
         run_file::read(&file, &path, |line| {
             let read: PartLine =
                 serde_json::from_slice(line).map_err(|error| format!("is no part of an export: {error}"))?;
-            match read {
-                PartLine { export: Some(known), .. } if known != about => {
-                    return Err("is the part of an export of something else: of another place, by another filter or \
-                        with other details"
-                        .to_owned());
-                }
-                PartLine { id: Some(AlertIdText(id)), .. } => {
-                    met.push(id.parse().map_err(|_| "holds an alert without an id")?);
-                }
-                PartLine { mark: newest, .. } => mark = newest.map(|newest| (newest, met.len())).or(mark.take()),
+            if read.export.is_some_and(|known| known != about) {
+                return Err("is the part of an export of something else: of another place, by another filter or with \
+                    other details"
+                    .to_owned());
+            }
+            if let Some(id) = read.id {
+                met.push(id.parse::<AlertId>().map_err(|_| "holds an alert without an id")?);
             }
             Ok(())
         })?;
         let is_new = file.metadata()?.len() == 0;
-        let written = met.len() as u64;
-        let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file), written };
+        let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file) };
         if is_new {
-            part.line(&serde_json::json!({ "export": about }).to_string())?;
+            part.put(&serde_json::json!({ "export": about }).to_string())?;
         }
-        let walk = match mark {
-            Some((PageMark { page, total, steady: true }, marked)) => {
-                let behind = met.split_off(marked);
-                PageWalk::resumed(met, behind, page, total)
-            }
-            _ => PageWalk::begun(met),
-        };
-        Ok((part, walk))
+        Ok((part, met))
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the number of alerts in it.
-    pub(super) fn written(&self) -> u64 {
-        self.written
-    }
-
-    /// Writes a record, given as JSON.
-    pub(super) fn put_record(&mut self, record: &str) -> io::Result<()> {
-        self.written += 1;
-        self.line(record)
-    }
-
-    /// Marks a page as whole, and syncs it to the disk.
-    pub(super) fn mark(&mut self, mark: PageMark) -> io::Result<()> {
-        self.line(&serde_json::to_string(&mark)?)?;
-        self.file.flush().and_then(|()| self.file.get_ref().sync_data()).map_err(|error| self.unwritable(&error))
-    }
-
-    fn line(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.file, "{text}").map_err(|error| self.unwritable(&error))
-    }
-
-    fn unwritable(&self, error: &io::Error) -> io::Error {
-        io::Error::new(error.kind(), format!("{} cannot be written: {error}", self.path.display()))
-    }
-
-    /// Passes on each record in it, in the order in which they came.
-    pub(super) fn records(&mut self, mut give: impl FnMut(&str) -> io::Result<()>) -> anyhow::Result<()> {
-        self.file.flush()?;
-        for line in BufReader::new(File::open(&self.path)?).lines() {
-            let line = line?;
-            if serde_json::from_str::<PartLine>(&line)?.id.is_some() {
-                give(&line)?;
-            }
-        }
-        Ok(())
+    /// Writes a line.
+    fn put(&mut self, record: &str) -> io::Result<()> {
+        writeln!(self.file, "{record}").map_err(|error| {
+            io::Error::new(error.kind(), format!("{} cannot be written: {error}", self.path.display()))
+        })
     }
 
     /// Opens a temporary file beside the target, which takes its name when it is whole.
-    pub(super) fn target(&self) -> anyhow::Result<BufWriter<NamedTempFile>> {
-        let directory = directory_of(&self.target);
-        Ok(BufWriter::new(NamedTempFile::new_in(directory)?))
+    fn beside(&self) -> io::Result<BufWriter<NamedTempFile>> {
+        Ok(BufWriter::new(NamedTempFile::new_in(directory_of(&self.target))?))
     }
 
-    /// Gives the whole export its name, and removes the part.
-    pub(super) fn replace(self, whole: BufWriter<NamedTempFile>) -> anyhow::Result<()> {
+    /// Writes each record of the part, gives the whole its name, and removes the part. Returns the number of records.
+    fn finish(mut self, mut writer: RecordWriter<BufWriter<NamedTempFile>>) -> anyhow::Result<u64> {
+        self.file.flush()?;
+        for line in BufReader::new(File::open(&self.path)?).lines().skip(1) {
+            writer.put(&line?)?;
+        }
+        let (count, whole) = writer.finish()?;
         let whole = whole.into_inner().map_err(io::IntoInnerError::into_error)?;
         whole.as_file().sync_all()?;
         whole
             .persist_noclobber(&self.target)
             .with_context(|| format!("{} cannot be written", self.target.display()))?;
-        std::fs::remove_file(&self.path).with_context(|| format!("{} cannot be removed", self.path.display()))
+        std::fs::remove_file(&self.path).with_context(|| format!("{} cannot be removed", self.path.display()))?;
+        Ok(count)
     }
 }
 
@@ -335,22 +263,21 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::desk::records::Cells;
     use crate::domain::time::SystemClock;
     use crate::domain::{AlertId, AlertType, Outcome, Provider};
 
     fn written(format: RecordFormat, count: usize) -> String {
         let clock: SharedClock = Arc::new(SystemClock);
         let records = alert_records(&clock);
-        let writer = RecordWriter::new(format, records.columns, Cells::default(), Vec::new()).unwrap();
-        let mut written = Written { writer, record: &*records.record };
+        let mut writer = RecordWriter::new(format, records.columns, Cells::default(), Vec::new()).unwrap();
+        let mut sink = RecordSink { record: &*records.record, put: |record: &str| writer.put(record), count: 0 };
         for _ in 0..count {
             let mut alert = Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute);
             alert.outcome =
                 Some(Outcome { amount_stopped: Some("5.50".parse().unwrap()), ..Outcome::sample(alert.id) });
-            written.put(&alert).unwrap();
+            sink.put(&alert).unwrap();
         }
-        let (written, out) = written.writer.finish().unwrap();
+        let (written, out) = writer.finish().unwrap();
         assert_eq!(written, count as u64);
         String::from_utf8(out).unwrap()
     }

@@ -10,31 +10,31 @@ use super::{
     args::AlertsCommand,
     context::Context,
     failure::{Misused, say},
-    source::AlertAccess,
+    source::MeantAlerts,
 };
 use crate::{desk::find::find_everywhere, domain::FindQuery};
 
-pub(super) use answer::single;
 pub(super) use export::{alert_records, read_whole_list};
 
-use answer::{find_named, finding, listing, query, require_name};
+use answer::{find_named, finding, listing, query, require_name, single};
 
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
         AlertsCommand::List(args) => {
-            let asked = |dialect, vocabulary| query(args.query.as_deref(), args.parameters(), dialect, vocabulary);
-            let (source, query) = AlertAccess::open_for(&context, &args.source, asked).await?;
+            let meant = MeantAlerts::of(&context, &args.remote)?;
+            let query = query(args.query.as_deref(), args.parameters(), meant.dialect, meant.vocabulary())?;
+            let source = meant.open(&context).await?;
             let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?
         }
         AlertsCommand::Show(args) => {
             require_name(&args.id)?;
-            let source = AlertAccess::open(&context, &args.source).await?;
+            let source = MeantAlerts::of(&context, &args.remote)?.open(&context).await?;
             single(&find_named(&source, &args.id, args.provider.as_deref()).await?, source.now())?
         }
         AlertsCommand::Find(args) => {
             let asked = FindQuery::parse(&args.text.join(" ")).map_err(Misused)?;
-            let source = AlertAccess::open_as_operator(&context, &args.source).await?;
+            let source = MeantAlerts::of(&context, &args.remote)?.open_as_operator(&context).await?;
             let found = find_everywhere(
                 source.desk()?.as_ref(),
                 &*source.alerts,

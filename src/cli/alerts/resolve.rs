@@ -13,7 +13,7 @@ use super::{
         failure::{Misused, Signalled},
         output::printable,
         process::Signals,
-        source::AlertAccess,
+        source::{AlertAccess, MeantAlerts},
     },
     answer::{answered, as_decided, card, find_named, in_words, joined, require_name},
 };
@@ -27,12 +27,7 @@ use crate::{
             steps::new_command_key,
         },
     },
-    domain::{
-        Alert, AlertId, Environment, Money, Resolution, ResolutionAttempt, ResolutionParts, Timestamp,
-        duplicate::{self, Duplicate, DuplicateState},
-        resolution::Decision,
-        time::to_iso,
-    },
+    domain::{Alert, AlertId, Environment, Money, Resolution, ResolutionParts, Timestamp, duplicate, time::to_iso},
     service::{ResolveRequest, ServiceError},
     wire::Dialect,
 };
@@ -40,38 +35,27 @@ use crate::{
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
     let name = args.id.as_deref().unwrap_or_default();
     require_name(name)?;
-    let source = AlertAccess::open_as_operator(context, &args.source).await?;
+    let source = MeantAlerts::of(context, &args.remote)?.open_as_operator(context).await?;
     source.require_writable()?;
     // Read before anything else: the question has to show the alert.
     let alert = find_named(&source, name, args.provider.as_deref()).await?;
     let id = alert.id;
     let resolution = resolution(&args, source.dialect, alert.money().as_ref())?;
-    if alert.outcome.is_some() && args.idempotency_key.is_none() {
+    if alert.outcome.is_some() {
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
-    let mut warnings: Vec<String> = unanswerable(&alert, source.now()).into_iter().collect();
-    let mut decision = CommandDecision::new(alert.clone(), resolution);
-    if decision.resolution.gives_money_back() {
-        let (lines, known) = doubles(&source, &alert).await;
-        warnings.extend(lines);
-        decision.known = known;
-    }
+    let mut decision = CommandDecision::new(alert, resolution);
+    let (warnings, mut checked) = decision.warnings(&source).await;
     if args.yes {
         warnings.iter().for_each(|line| say!("warning: {line}"));
     } else {
-        confirm(question(&alert, &decision.resolution, &warnings, source.environment)).await?;
+        confirm(question(&decision.alert, &decision.resolution, &warnings, source.environment)).await?;
+        // The question may have stood for long.
+        checked = decision.preflight(&source, &HashMap::new()).await;
     }
-    if let Some(key) = args.idempotency_key {
-        // A named key may be that of an earlier decision, which keeps its own key in the journal.
-        decision.idempotency_key = key;
-    }
-    // The question may have stood for long.
-    match decision.preflight(&source, &HashMap::new()).await {
-        // An alert may have its outcome by the same idempotency key, which the service knows.
-        PreflightResult::Answered(alert) if decision.key == decision.idempotency_key => {
-            return Err(ServiceError::AlreadyResolved(alert).into());
-        }
-        PreflightResult::Clear | PreflightResult::Answered(_) => {}
+    match checked {
+        PreflightResult::Answered(alert) => return Err(ServiceError::AlreadyResolved(alert).into()),
+        PreflightResult::Clear => {}
         PreflightResult::InPart(why, _) => decision.unlooked = Some(why),
         PreflightResult::Against(why) | PreflightResult::Waits(why) => bail!("not sent: {why}"),
         PreflightResult::PaidTwice(other) => bail!("not sent: {}", paid_twice(&other)),
@@ -141,77 +125,10 @@ pub(super) fn not_compared(source: &AlertAccess, alert: &Alert) -> Option<String
     duplicate::not_compared(alert).filter(|_| source.deployment.duplicates.is_none())
 }
 
-/// Returns the warnings about a refund, a line each, and the refunds that they tell of: alerts and shop may refund a
-/// payment only once.
-async fn doubles(source: &AlertAccess, alert: &Alert) -> (Vec<String>, KnownRefunds) {
-    let others = match source.same_payment(alert).await {
-        Ok(others) => others,
-        Err(error) => {
-            let failed = format!("alerts on the same payment could not be looked for: {error}");
-            let order = source.refunded_order(alert, &[]);
-            let known = KnownRefunds { alerts: Vec::new(), by_order: order.is_some() };
-            return (rule_in_words(alert).into_iter().chain([failed]).chain(order).collect(), known);
-        }
-    };
-    let others = on_payment(alert, &others);
-    let unfinished = source.unfinished().await;
-    let order = source.refunded_order(alert, &others);
-    let mut known = KnownRefunds { alerts: Vec::new(), by_order: order.is_some() };
-    let mut lines: Vec<String> = rule_in_words(alert).into_iter().collect();
-    for other in &others {
-        let Some((found, words)) = double_of(alert, other, &unfinished) else { continue };
-        known.alerts.extend(found.is_refunded().then_some(other.id));
-        lines.push(format!("on the same payment, {words}"));
-    }
-    lines.extend(order);
-    lines.extend(not_compared(source, alert));
-    (lines, known)
-}
-
-/// Returns the alerts among `others` on an alert's payment, the most important first.
-fn on_payment(alert: &Alert, others: &[Alert]) -> Vec<Alert> {
-    duplicate::of(alert, others).into_iter().cloned().collect()
-}
-
-/// Compares another alert as a duplicate of an alert, and describes it. It includes decisions that the engine has not
-/// finished.
-fn double_of(alert: &Alert, other: &Alert, unfinished: &[ResolutionAttempt]) -> Option<(Duplicate, String)> {
-    // Its resolution is not told.
-    let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id).map(|attempt| &attempt.resolution);
-    // It is read once: a decision that is sending may have arrived since.
-    let found = Duplicate::with_coming(alert, other, attempt.cloned().map(DuplicateState::MayHaveArrived))?;
-    let words = double_in_words(&found);
-    Some((found, words))
-}
-
 /// Describes the network's rule that has probably refunded an alert already.
 pub(super) fn rule_in_words(alert: &Alert) -> Option<String> {
     let name = alert.rule_name.as_deref().map(|name| format!(" {:?}", printable(name))).unwrap_or_default();
     alert.network_rule_applied().then(|| format!("its network's rule{name} has probably refunded it already"))
-}
-
-/// Describes another alert on the same payment: `refunded already: VERIFI 4711 (same ARN)`.
-fn double_in_words(found: &Duplicate) -> String {
-    let state = match &found.state {
-        DuplicateState::Refunded { .. } => "refunded already",
-        DuplicateState::RefundedByRule => "probably refunded already by its network's rule",
-        DuplicateState::Answered { .. } => "answered already",
-        DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution)
-            if resolution.gives_money_back() =>
-        {
-            "a refund is with its network, or may have arrived"
-        }
-        DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => {
-            "a decision is with its network, or may have arrived"
-        }
-        DuplicateState::Waiting => "waits too",
-    };
-    format!("{state}: {} ({})", called(found), found.evidence.words())
-}
-
-/// Names a duplicate by its network and its id there.
-fn called(found: &Duplicate) -> String {
-    format!("{} {}", printable(&found.provider.to_string()), printable(&found.provider_id))
 }
 
 /// Returns the question that confirms the decision, with the alert and the warnings.
@@ -223,17 +140,13 @@ fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environ
         alert.merchant_descriptor.clone(),
         card(alert),
     ];
-    let reason = match resolution {
-        Resolution::Current { decision: Decision::Invalid(reason), .. } => format!(" ({})", reason.words()),
-        _ => String::new(),
-    };
     let comments = match resolution.comments() {
         "" => String::new(),
         comments => format!("\ncomments: {}", comments.lines().map(printable).collect::<Vec<_>>().join(" / ")),
     };
     let warnings: String = warnings.iter().map(|line| format!("\n{line}")).collect();
     format!(
-        "{}{}\n{}\n{resolution}{reason}{comments}{warnings}\nThis is final. Send it? [y/N] ",
+        "{}{}\n{}\n{resolution}{comments}{warnings}\nThis is final. Send it? [y/N] ",
         alert.id,
         match environment {
             Some(Environment::Production) => " (PRODUCTION)",
@@ -248,30 +161,55 @@ fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environ
 pub(super) struct CommandDecision {
     pub(super) alert: Alert,
     pub(super) resolution: Resolution,
-    /// Key in the journal.
+    /// Key in the journal, and idempotency key for the service.
     pub(super) key: String,
-    /// Idempotency key for the service.
-    pub(super) idempotency_key: String,
     /// Run that it is part of.
     pub(super) together: Option<JournalRun>,
     /// Refunds on its payment that were known when it was confirmed.
-    pub(super) known: KnownRefunds,
+    known: KnownRefunds,
     /// Reason for which duplicates could not be searched.
-    pub(super) unlooked: Option<String>,
+    unlooked: Option<String>,
 }
 
 impl CommandDecision {
     /// Makes a decision under a new key.
     pub(super) fn new(alert: Alert, resolution: Resolution) -> Self {
-        let key = new_command_key();
         Self {
             alert,
             resolution,
-            idempotency_key: key.clone(),
-            key,
+            key: new_command_key(),
             together: None,
             known: KnownRefunds::default(),
             unlooked: None,
+        }
+    }
+
+    /// Returns what speaks against it, a line each, and the result of the preflight check. A refund that is told is
+    /// known from then on.
+    async fn warnings(&mut self, source: &AlertAccess) -> (Vec<String>, PreflightResult) {
+        let mut warnings: Vec<String> = unanswerable(&self.alert, source.now()).into_iter().collect();
+        if self.resolution.gives_money_back() {
+            warnings.extend(rule_in_words(&self.alert));
+            warnings.extend(not_compared(source, &self.alert));
+        }
+        loop {
+            match self.preflight(source, &HashMap::new()).await {
+                PreflightResult::PaidTwice(other) => {
+                    warnings.push(paid_twice(&other));
+                    self.known.alerts.push(other.id);
+                }
+                // The shop's order may be what speaks against it: that is asked of once.
+                PreflightResult::Against(why) if !self.known.by_order => {
+                    warnings.push(why);
+                    self.known.by_order = true;
+                }
+                checked => {
+                    if let PreflightResult::InPart(why, _) = &checked {
+                        warnings.push(format!("alerts on the same payment could not be looked for: {why}"));
+                    }
+                    return (warnings, checked);
+                }
+            }
         }
     }
 
@@ -334,8 +272,8 @@ impl CommandJournal {
         signals: &mut Signals,
     ) -> Result<Result<Landing, ServiceError>, Signalled> {
         self.write(decision.leaving());
-        let CommandDecision { alert, resolution, key, idempotency_key, .. } = decision;
-        let request = ResolveRequest { resolution, idempotency_key: Some(idempotency_key) };
+        let CommandDecision { alert, resolution, key, .. } = decision;
+        let request = ResolveRequest { resolution, idempotency_key: Some(key.clone()) };
         let gaps = sender::gaps_of_a_command();
         tokio::select! {
             biased;
@@ -374,8 +312,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::resolution::InvalidReason;
-    use crate::domain::{AlertId, AlertType, AttemptId, Currency, Provider};
+    use crate::domain::resolution::{Decision, InvalidReason};
+    use crate::domain::{AlertId, AlertType, Currency, Provider};
 
     fn args(refunded: &str, resolution: Option<&str>) -> AlertResolveArgs {
         AlertResolveArgs {
@@ -439,7 +377,7 @@ mod tests {
         let question = question(
             &alert,
             &said,
-            &["on the same payment, waits too: VERIFI 7 (same ARN)".to_owned()],
+            &["possible double refund: VERIFI 7 is refunded".to_owned()],
             Some(Environment::Production),
         );
 
@@ -448,34 +386,11 @@ mod tests {
             "Confirmed fraud, 129.90",
             "INVALID, NOT_REFUNDED_DUPLICATE",
             "see / other",
-            "on the same payment, waits too: VERIFI 7",
+            "possible double refund: VERIFI 7",
             "final",
         ] {
             assert!(question.contains(text), "{text:?} is not in {question}");
         }
         assert!(!question.contains('\u{1b}'));
-    }
-
-    #[test]
-    fn a_refund_that_the_engine_has_not_finished_is_told_and_counts_as_one() {
-        let alert = Alert::sample();
-        let other = Alert { id: AlertId::generate(), provider_id: "4711".to_owned(), ..Alert::sample() };
-        let attempt = ResolutionAttempt {
-            id: AttemptId::generate(),
-            alert: other.id,
-            state: "PARKED".to_owned(),
-            resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
-            started_at: Timestamp::UNIX_EPOCH,
-            next_check: None,
-            checks: 1,
-            detail: String::new(),
-            actor: "local".to_owned(),
-        };
-
-        let (found, words) = double_of(&alert, &other, &[attempt]).unwrap();
-
-        assert!(found.is_refunded());
-        assert!(words.starts_with("a refund is with its network, or may have arrived: "), "{words}");
-        assert!(!double_of(&alert, &other, &[]).unwrap().0.is_refunded());
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{remote::SourceArgs, shared::ReadingArgs};
+use super::{remote::RemoteArgs, shared::ReadingArgs};
 use crate::domain::find::MOST_FOUND;
 
 /// `avert alerts`.
@@ -31,7 +31,7 @@ pub(crate) struct AlertShowArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 /// Flags of `avert alerts find`.
@@ -45,7 +45,7 @@ pub(crate) struct AlertFindArgs {
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FOUND)))]
     pub(crate) size: u32,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 /// `avert alerts list`: every parameter of the interface's list operation.
@@ -63,7 +63,7 @@ pub(crate) struct AlertListArgs {
     #[command(flatten)]
     pub(crate) filter: AlertFilterArgs,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 impl AlertListArgs {
@@ -98,13 +98,10 @@ pub(crate) struct AlertResolveArgs {
     /// The stopped amount, with --resolution partially-stopped (older dialect)
     #[arg(long, value_name = "AMOUNT")]
     pub(crate) amount_stopped: Option<String>,
-    /// Makes a repeat of this very command harmless for 24 h. Default: a new one each time
-    #[arg(long, value_name = "KEY")]
-    pub(crate) idempotency_key: Option<String>,
     /// Many answers from a file instead, NDJSON or CSV: id (or provider and providerId), refunded, resolution,
     /// comments. The result of each is printed and written to FILE.results
     #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "provider", "refunded", "resolution", "comments",
-        "amount_stopped", "idempotency_key"])]
+        "amount_stopped"])]
     pub(crate) from: Option<PathBuf>,
     /// With --from: read every alert and say what would be sent, and send nothing
     #[arg(long, requires = "from", conflicts_with_all = ["yes", "resume"])]
@@ -119,7 +116,7 @@ pub(crate) struct AlertResolveArgs {
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 /// `avert alerts export`.
@@ -140,56 +137,56 @@ pub(crate) struct AlertExportArgs {
     #[arg(long)]
     pub(crate) details: bool,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 /// Filter and order: the interface's parameters.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertFilterArgs {
-    /// Alert date on or after this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Alert date on or after this UTC day, YYYY-MM-DD
+    #[arg(long)]
     pub(crate) start_date: Option<String>,
-    /// Alert date on or before this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Alert date on or before this UTC day, YYYY-MM-DD
+    #[arg(long)]
     pub(crate) end_date: Option<String>,
-    /// Transaction date on or after this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Transaction date on or after this UTC day, YYYY-MM-DD
+    #[arg(long)]
     pub(crate) transaction_start_date: Option<String>,
-    /// Transaction date on or before this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    /// Transaction date on or before this UTC day, YYYY-MM-DD
+    #[arg(long)]
     pub(crate) transaction_end_date: Option<String>,
     /// ETHOCA, VERIFI, CDRN; several with commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long)]
     pub(crate) provider: Option<String>,
     /// Alert types; several with commas
-    #[arg(long = "type", value_name = "LIST")]
+    #[arg(long = "type")]
     pub(crate) alert_type: Option<String>,
     /// OPEN, RESOLVED, REFUNDED, CHARGEBACK, EXPIRED, INVALID; several with commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long)]
     pub(crate) status: Option<String>,
     /// The merchant descriptor begins with this
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) descriptor: Option<String>,
     /// Stored outcomes such as resolved; several with commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long)]
     pub(crate) outcome: Option<String>,
-    /// Expired or not
-    #[arg(long, value_name = "true|false")]
+    /// Expired or not: true or false
+    #[arg(long)]
     pub(crate) expired: Option<String>,
     /// Open, and due within so many hours
-    #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) expires_in: Option<String>,
     /// Company ids; several with commas
-    #[arg(long, value_name = "LIST")]
+    #[arg(long)]
     pub(crate) company_ids: Option<String>,
     /// Property to sort by, such as alertTimeStamp, hoursLeft or amount
-    #[arg(long, value_name = "FIELD")]
+    #[arg(long)]
     pub(crate) sort_field: Option<String>,
     /// ASC or DESC
-    #[arg(long, value_name = "ORDER")]
+    #[arg(long)]
     pub(crate) sort_order: Option<String>,
     /// Part of a provider id, descriptor, BIN or last four
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, allow_hyphen_values = true)]
     pub(crate) q: Option<String>,
 }
 

@@ -1,17 +1,20 @@
 //! The commands that work on the files of a desk: `avert journal`, `orders`, `rules`, `sales`.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
 use chrono::{Duration, NaiveDate, NaiveTime};
 use clap::{Args, Subcommand};
 
 use super::{
-    remote::{DeskArgs, RemoteArgs, SourceArgs},
-    shared::{NamedColumn, OrganizationArgs, ReadingArgs, named_column, word_of},
+    remote::RemoteArgs,
+    shared::{NamedColumn, ReadingArgs, named_column, word_of},
 };
 use crate::{
     desk::sales::MOST_SALES,
-    domain::{CardScheme, OrderField, SalesMonth, Timestamp, time::from_iso},
+    domain::{
+        CardScheme, OrderField, SalesMonth, Timestamp,
+        time::{Clock as _, SystemClock, from_iso},
+    },
     wire::import::OrderPreset,
 };
 
@@ -26,55 +29,30 @@ pub(crate) enum JournalCommand {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct JournalExportArgs {
     #[command(flatten)]
-    pub(crate) desk: DeskArgs,
+    pub(crate) remote: RemoteArgs,
     /// Answers since then: 8h, 2d, 2026-11-23 or 2026-11-23T06:00:00Z. Default: all that is kept, 90 days
-    #[arg(long, value_name = "TIME", conflicts_with = "days")]
-    pub(crate) since: Option<SinceWhen>,
-    /// Answers of the last N days
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=90))]
-    pub(crate) days: Option<u16>,
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    pub(crate) since: Option<Timestamp>,
     /// Only what failed or is not known, and nobody has seen to yet
-    #[arg(long, conflicts_with = "notifications")]
-    pub(crate) open: bool,
-    /// Messages of the console instead of the answers
     #[arg(long)]
-    pub(crate) notifications: bool,
-    /// Write a file, which must not be there yet, in place of stdout
-    #[arg(long, value_name = "FILE")]
-    pub(crate) to: Option<PathBuf>,
+    pub(crate) open: bool,
 }
 
-/// Start of a time range: a fixed time, or an age.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SinceWhen {
-    At(Timestamp),
-    Ago(Duration),
+/// Reads a moment, or an age before now.
+fn moment_or_age(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    let ago = |unit: char, minutes: i64| {
+        let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
+        now.checked_sub_signed(Duration::try_minutes(i64::from(number) * minutes)?)
+    };
+    let day = || text.parse::<NaiveDate>().ok().map(|day| day.and_time(NaiveTime::MIN).and_utc());
+    let found = ago('h', 60).or_else(|| ago('d', 24 * 60)).or_else(|| from_iso(text)).or_else(day);
+    found.ok_or_else(|| {
+        "8h, 2d, a date such as 2026-11-23 (from midnight UTC), or a moment such as 2026-11-23T06:00:00Z".to_owned()
+    })
 }
 
-impl SinceWhen {
-    /// Returns the time that is meant.
-    pub(crate) fn moment(self, now: Timestamp) -> Timestamp {
-        match self {
-            Self::At(moment) => moment,
-            Self::Ago(ago) => now.checked_sub_signed(ago).unwrap_or_default(),
-        }
-    }
-}
-
-impl FromStr for SinceWhen {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let ago = |unit: char, minutes: i64| {
-            let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
-            Duration::try_minutes(i64::from(number) * minutes).map(Self::Ago)
-        };
-        let day = || text.parse::<NaiveDate>().ok().map(|day| Self::At(day.and_time(NaiveTime::MIN).and_utc()));
-        let found = ago('h', 60).or_else(|| ago('d', 24 * 60)).or_else(|| from_iso(text).map(Self::At)).or_else(day);
-        found.ok_or_else(|| {
-            "8h, 2d, a date such as 2026-11-23 (from midnight UTC), or a moment such as 2026-11-23T06:00:00Z".to_owned()
-        })
-    }
+fn since(text: &str) -> Result<Timestamp, String> {
+    moment_or_age(text, SystemClock.now())
 }
 
 /// `avert orders`.
@@ -82,17 +60,8 @@ impl FromStr for SinceWhen {
 pub(crate) enum OrdersCommand {
     /// Bring the shop's orders in from a CSV, so that the console shows which order an alert is on; what is there is
     /// brought up to date
-    #[command(after_help = COLUMNS)]
     Import(OrderImportArgs),
 }
-
-/// Help on the columns of a file of orders.
-const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, \
-    amount, currency, paid_at, \
-                       descriptor, state (paid, shipped, delivered, refunded, cancelled), state_at, refunded_amount. \
-                       An empty cell leaves \
-                       what is known. Of a card the first six digits and the last four are kept, whatever the file \
-                       holds.";
 
 /// `avert orders import`.
 #[derive(Debug, Clone, Args)]
@@ -116,9 +85,7 @@ pub(crate) struct OrderImportArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(crate) desk: DeskArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 fn header(text: &str) -> Result<NamedColumn, String> {
@@ -151,7 +118,7 @@ pub(crate) struct RehearseArgs {
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3_650))]
     pub(crate) days: u32,
     #[command(flatten)]
-    pub(crate) source: SourceArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 /// `avert sales`.
@@ -159,8 +126,6 @@ pub(crate) struct RehearseArgs {
 pub(crate) enum SalesCommand {
     /// Enter the sales of a month, in place of what was entered for it before
     Set(Box<SalesSetArgs>),
-    /// Sales counts, the newest month first
-    List(Box<SalesListArgs>),
 }
 
 /// `avert sales set`.
@@ -175,13 +140,6 @@ pub(crate) struct SalesSetArgs {
     /// Number of its card-not-present sales
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=MOST_SALES))]
     pub(crate) count: u64,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
-}
-
-/// `avert sales list`.
-#[derive(Debug, Args)]
-pub(crate) struct SalesListArgs {
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
 }
@@ -201,7 +159,7 @@ mod tests {
     fn a_moment_is_fixed_or_so_long_ago(#[case] text: &str, #[case] moment: &str) {
         let now = from_iso("2026-11-23T12:00:00Z").unwrap();
 
-        assert_eq!(text.parse::<SinceWhen>().map(|since| since.moment(now)), Ok(from_iso(moment).unwrap()));
+        assert_eq!(moment_or_age(text, now), Ok(from_iso(moment).unwrap()));
     }
 
     #[rstest]
@@ -212,6 +170,6 @@ mod tests {
     #[case("yesterday")]
     #[case("2026-13-01")]
     fn other_texts_are_refused_with_what_is_allowed(#[case] text: &str) {
-        assert!(text.parse::<SinceWhen>().is_err_and(|why| why.contains("8h, 2d")));
+        assert!(since(text).is_err_and(|why| why.contains("8h, 2d")));
     }
 }

@@ -6,7 +6,7 @@ mod remote;
 mod shared;
 mod webhooks;
 
-use std::{ffi::OsString, path::PathBuf, str::FromStr};
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSource};
 
@@ -19,16 +19,15 @@ use self::shared::{ReadingArgs, named_column, word_of};
 pub(super) use self::{
     desk::{
         JournalCommand, JournalExportArgs, OrderImportArgs, OrdersCommand, RehearseArgs, RulesCommand, SalesCommand,
-        SinceWhen,
     },
-    remote::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand, RemoteArgs, SourceArgs},
-    shared::{ConsoleArgs, Everywhere, Format, NamedColumn, OrganizationArgs},
+    remote::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand, RemoteArgs},
+    shared::{ConsoleArgs, Everywhere, Format, NamedColumn},
     webhooks::{
         CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs,
-        WebhookReplayArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
+        WebhookReplayArgs, WebhookUpdateArgs, WebhooksCommand,
     },
 };
-use super::topics::TOPICS;
+use super::failure::Misused;
 use crate::{
     config::{Listen, SimulatorFault},
     domain::KeyScope,
@@ -53,26 +52,14 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Returns the clap tree. A command that a page of the reference is about names it at the end of its help.
+    /// Returns the clap tree.
     pub(super) fn tree() -> clap::Command {
-        TOPICS.iter().fold(Self::command().after_help("Pages of the reference: avert help"), |tree, topic| {
-            let see = format!("More: avert help {}", topic.name);
-            match tree.find_subcommand(topic.name) {
-                Some(_) => tree.mut_subcommand(topic.name, |command| command.after_help(see)),
-                None => tree,
-            }
-        })
+        Self::command().after_help("Pages of the reference: avert help")
     }
 
     /// Reads a command line; the error is the help, the version, or a usage error.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let mut tree = Self::tree();
-        // `--no-color` has to hold for help and errors too, which clap writes before anybody has read the flag.
-        let line: Vec<OsString> = line.into_iter().collect();
-        if line.iter().take_while(|word| *word != "--").any(|word| word == "--no-color") {
-            tree = tree.color(clap::ColorChoice::Never);
-        }
-        let matches = tree.try_get_matches_from(line)?;
+        let matches = Self::tree().try_get_matches_from(line)?;
         let mut cli = Self::from_arg_matches(&matches)?;
         cli.everywhere.data_dir_by_flag = matches.value_source("data_dir") == Some(ValueSource::CommandLine);
         Ok(cli)
@@ -118,9 +105,6 @@ pub(super) enum Command {
     /// Sales a month by card scheme, which VAMP and ECP are measured by: kept on this desk
     #[command(subcommand)]
     Sales(SalesCommand),
-    /// Unconfirmed answers: list them, set the result of parked ones
-    #[command(subcommand)]
-    Attempts(AttemptsCommand),
     /// Answers given on this machine, and their results
     #[command(subcommand)]
     Journal(JournalCommand),
@@ -145,40 +129,40 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     /// Print the completions of a shell, to be read by it
     Completions(CompletionsArgs),
-    /// Print the manual page, or write those of all commands and topics into a directory
+    /// Print the manual page, or write those of all commands into a directory
     Man(ManArgs),
-    /// Print a page of the reference, or the help of a command
+    /// Print a page of the reference
     Help(HelpArgs),
 }
 
 impl Command {
-    /// Merges in the flags of another deployment that stood before the command. Returns the first one that it has no
-    /// use for: commands on the files of a desk take only the choice of the desk from them.
-    pub(super) fn take_remote(&mut self, before: RemoteArgs) -> Option<&'static str> {
+    /// Takes the flags of another deployment that stood before the command.
+    pub(super) fn take_remote(&mut self, before: RemoteArgs) -> Result<(), Misused> {
+        if !before.is_given() {
+            return Ok(());
+        }
         let remote = match self {
             Self::Open(args) => &mut args.remote,
-            Self::Alerts(AlertsCommand::List(args)) => &mut args.source.remote,
-            Self::Alerts(AlertsCommand::Show(args)) => &mut args.source.remote,
-            Self::Alerts(AlertsCommand::Find(args)) => &mut args.source.remote,
-            Self::Alerts(AlertsCommand::Resolve(args)) => &mut args.source.remote,
-            Self::Alerts(AlertsCommand::Export(args)) => &mut args.source.remote,
-            Self::Rules(RulesCommand::Rehearse(args)) => &mut args.source.remote,
+            Self::Alerts(AlertsCommand::List(args)) => &mut args.remote,
+            Self::Alerts(AlertsCommand::Show(args)) => &mut args.remote,
+            Self::Alerts(AlertsCommand::Find(args)) => &mut args.remote,
+            Self::Alerts(AlertsCommand::Resolve(args)) => &mut args.remote,
+            Self::Alerts(AlertsCommand::Export(args)) => &mut args.remote,
+            Self::Rules(RulesCommand::Rehearse(args)) => &mut args.remote,
             Self::Sales(SalesCommand::Set(args)) => &mut args.remote,
-            Self::Sales(SalesCommand::List(args)) => &mut args.remote,
-            Self::Journal(JournalCommand::Export(JournalExportArgs { desk, .. }))
-            | Self::Orders(OrdersCommand::Import(OrderImportArgs { desk, .. })) => {
-                *desk = std::mem::take(desk).or(before);
-                return None;
+            Self::Journal(JournalCommand::Export(args)) => &mut args.remote,
+            Self::Orders(OrdersCommand::Import(args)) => &mut args.remote,
+            Self::Login(LoginArgs { profile, .. }) | Self::Logout(LogoutArgs { profile }) if profile.is_none() => {
+                *profile = before.profile;
+                return Ok(());
             }
-            Self::Login(LoginArgs { profile, .. }) | Self::Logout(LogoutArgs { profile }) => {
-                *profile = profile.take().or_else(|| before.profile.clone());
-                return RemoteArgs { profile: None, ..before }.first_given();
-            }
-            Self::Rules(RulesCommand::List) => return None,
-            _ => return before.first_given(),
+            _ => refuse!("the flags of another deployment are for `avert`, `avert open` and `avert alerts`"),
         };
-        *remote = std::mem::take(remote).or(before);
-        None
+        if remote.is_given() {
+            refuse!("the flags of a deployment stand before the command and behind it: say them at one place");
+        }
+        *remote = before;
+        Ok(())
     }
 }
 
@@ -213,10 +197,6 @@ pub(super) struct MigrateArgs {
     /// Only look. Exit code 0 where nothing waits, 1 where steps do, 4 where the schema is of a newer version
     #[arg(long)]
     pub(super) check: bool,
-    /// The database. Default: avert.db in the data directory [env: AVERT_DATABASE]
-    // Read by the command: an error of clap's would repeat the password in it.
-    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
-    pub(super) database: Option<String>,
 }
 
 /// `avert copy`.
@@ -254,7 +234,7 @@ pub(super) struct CompletionsArgs {
 /// `avert man`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ManArgs {
-    /// Directory for the pages of all commands and topics
+    /// Directory for the pages of all commands
     #[arg(value_name = "DIR")]
     pub(super) directory: Option<PathBuf>,
 }
@@ -262,9 +242,9 @@ pub(super) struct ManArgs {
 /// `avert help`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct HelpArgs {
-    /// A page of the reference, or a command. Default: which pages there are
-    #[arg(value_name = "TOPIC|COMMAND")]
-    pub(super) words: Vec<String>,
+    /// A page of the reference. Default: which pages there are
+    #[arg(value_name = "TOPIC")]
+    pub(super) topic: Option<String>,
 }
 
 /// `avert demo`.
@@ -278,9 +258,9 @@ pub(super) struct DemoArgs {
     /// Another seed makes other alerts; the same one the same
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
-    /// Rate of new alerts: N/min or N/s; 0 for none
-    #[arg(long, value_name = "N/min", default_value = "12/min")]
-    pub(super) rate: Rate,
+    /// Rate of new alerts: N/min; 0 for none
+    #[arg(long, value_name = "N/min", default_value = "12/min", value_parser = rate)]
+    pub(super) rate: f64,
     /// Faults of the networks
     #[arg(long, value_enum, default_value = "slow-cdrn")]
     pub(super) fault: SimulatorFault,
@@ -297,8 +277,6 @@ pub(super) struct OpenArgs {
     pub(super) wanted: Option<String>,
     #[command(flatten)]
     pub(super) console: ConsoleArgs,
-    #[command(flatten)]
-    pub(super) organization: OrganizationArgs,
     #[command(flatten)]
     pub(super) remote: RemoteArgs,
 }
@@ -343,8 +321,6 @@ pub(super) struct ImportArgs {
     pub(super) map: Vec<NamedColumn>,
     #[command(flatten)]
     pub(super) reading: ReadingArgs,
-    #[command(flatten)]
-    pub(super) organization: OrganizationArgs,
 }
 
 fn field_header(text: &str) -> Result<NamedColumn, String> {
@@ -378,59 +354,14 @@ pub(super) enum KeysCommand {
         /// Scopes of the key
         #[arg(long, default_value = "alerts", value_parser = scope, value_name = "alerts|operator|alerts,operator")]
         scope: KeyScope,
-        #[command(flatten)]
-        organization: OrganizationArgs,
     },
     /// The keys there are, revoked ones too
-    List {
-        #[command(flatten)]
-        organization: OrganizationArgs,
-    },
+    List,
     /// End a key at once
     Revoke {
         /// The key's id, as `avert keys list` shows it
         id: String,
-        #[command(flatten)]
-        organization: OrganizationArgs,
     },
-}
-
-/// `avert attempts`.
-#[derive(Debug, Subcommand)]
-pub(super) enum AttemptsCommand {
-    /// Answers that are being sent, unknown or parked
-    List {
-        #[command(flatten)]
-        organization: OrganizationArgs,
-    },
-    /// Set the result of a parked answer, once you have asked the network. Final; asks first
-    Settle(SettleArgs),
-}
-
-/// `avert attempts settle`.
-#[derive(Debug, Clone, Args)]
-pub(super) struct SettleArgs {
-    /// The attempt's id, as `avert attempts list` shows it
-    pub(super) id: String,
-    #[command(flatten)]
-    pub(super) word: Word,
-    /// Settle it without being asked
-    #[arg(long)]
-    pub(super) yes: bool,
-    #[command(flatten)]
-    pub(super) organization: OrganizationArgs,
-}
-
-/// Result of a parked answer: exactly one of the two.
-#[derive(Debug, Clone, Copy, Args)]
-#[group(required = true, multiple = false)]
-pub(super) struct Word {
-    /// The network has the answer: it becomes the alert's outcome
-    #[arg(long)]
-    pub(super) applied: bool,
-    /// The network does not hold it and never will: the alert can be answered anew
-    #[arg(long)]
-    pub(super) not_applied: bool,
 }
 
 /// `avert secrets`.
@@ -466,32 +397,19 @@ pub(super) enum OrganizationsCommand {
     },
     /// The organizations there are
     List,
-    /// One organization with its companies and enrollments
-    Show {
-        #[command(flatten)]
-        organization: OrganizationArgs,
-    },
 }
 
 /// `avert clients`.
 #[derive(Debug, Subcommand)]
 pub(super) enum ClientsCommand {
     /// Make client credentials; the secret is shown this once
-    Create {
-        #[command(flatten)]
-        organization: OrganizationArgs,
-    },
+    Create,
     /// The clients there are, revoked ones too
-    List {
-        #[command(flatten)]
-        organization: OrganizationArgs,
-    },
+    List,
     /// End a client and every token it has, at once
     Revoke {
         /// The client id, as `avert clients list` shows it
         id: String,
-        #[command(flatten)]
-        organization: OrganizationArgs,
     },
 }
 
@@ -505,29 +423,11 @@ fn scope(text: &str) -> Result<KeyScope, String> {
     }
 }
 
-/// Rate at which alerts arrive, a minute.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rate {
-    /// 0 to 60,000.
-    pub(super) per_minute: f64,
-}
-
-impl FromStr for Rate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (number, unit) = text.split_once('/').unwrap_or((text, "min"));
-        let factor = match unit.trim() {
-            "min" | "m" => Some(1.0),
-            "s" | "sec" => Some(60.0),
-            _ => None,
-        };
-        let rate = number.trim().parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
-        match rate.filter(|rate| (0.0..=60_000.0).contains(rate)) {
-            Some(per_minute) => Ok(Self { per_minute }),
-            None => Err("N/min or N/s is needed, at most 1000/s".to_owned()),
-        }
-    }
+/// Reads the rate at which alerts arrive: a number a minute.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.strip_suffix("/min").unwrap_or(text).trim().parse();
+    let rate = rate.ok().filter(|rate| (0.0..=60_000.0).contains(rate));
+    rate.ok_or_else(|| "N/min is needed, at most 60000/min".to_owned())
 }
 
 #[cfg(test)]
@@ -548,11 +448,10 @@ mod tests {
     #[rstest]
     #[case("12/min", 12.0)]
     #[case("12", 12.0)]
-    #[case("2/s", 120.0)]
     #[case("0", 0.0)]
     #[case("0.5/min", 0.5)]
-    fn a_rate_is_a_number_a_minute_or_a_second(#[case] text: &str, #[case] per_minute: f64) {
-        assert_eq!(text.parse(), Ok(Rate { per_minute }));
+    fn a_rate_is_a_number_a_minute(#[case] text: &str, #[case] per_minute: f64) {
+        assert_eq!(rate(text), Ok(per_minute));
     }
 
     #[rstest]
@@ -561,9 +460,10 @@ mod tests {
     #[case("12/hour")]
     #[case("NaN")]
     #[case("inf")]
-    #[case("1001/s")]
+    #[case("60001/min")]
+    #[case("2/s")]
     fn other_texts_are_no_rate(#[case] text: &str) {
-        assert!(text.parse::<Rate>().is_err());
+        assert!(rate(text).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::shared::{OrganizationArgs, word_of};
+use super::shared::word_of;
 use crate::{
     desk::profiles::REFRESH_SECONDS,
     domain::{Dialect, Environment, MAX_PAGE_SIZE},
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Deployment other than this machine's own alerts.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Another deployment")]
 pub(crate) struct RemoteArgs {
     /// The profile of a deployment; local for this machine's own alerts. Default: the current one [env: AVERT_PROFILE]
@@ -42,77 +42,14 @@ pub(crate) struct RemoteArgs {
 }
 
 impl RemoteArgs {
-    /// Merges these flags with others, which fill in what these leave out: flags may stand before the command and
-    /// behind it.
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self {
-            profile: self.profile.or(other.profile),
-            url: self.url.or(other.url),
-            dialect: self.dialect.or(other.dialect),
-            access: self.access.or(other.access),
-            company_parameter: self.company_parameter.or(other.company_parameter),
-            tls: self.tls.or(other.tls),
-            production: self.production || other.production,
-            insecure_http: self.insecure_http || other.insecure_http,
-        }
-    }
-
-    /// Returns the first of these flags that was given.
-    pub(crate) fn first_given(&self) -> Option<&'static str> {
-        let Self { access, tls, .. } = self;
-        let given = [
-            (self.profile.is_some(), "--profile"),
-            (self.url.is_some(), "--url"),
-            (self.dialect.is_some(), "--dialect"),
-            (access.api_key_file.is_some(), "--api-key-file"),
-            (access.client_id.is_some(), "--client-id"),
-            (access.client_secret_file.is_some(), "--client-secret-file"),
-            (access.operator_key_file.is_some(), "--operator-key-file"),
-            (self.company_parameter.is_some(), "--company-parameter"),
-            (tls.ca_file.is_some(), "--ca-file"),
-            (tls.client_certificate.is_some(), "--client-certificate"),
-            (tls.client_key.is_some(), "--client-key"),
-            (self.production, "--production"),
-            (self.insecure_http, "--insecure-http"),
-        ];
-        given.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
-    }
-}
-
-/// Alerts that a command works on.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct SourceArgs {
-    #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(crate) remote: RemoteArgs,
-}
-
-/// Desk that a command works on.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct DeskArgs {
-    /// The profile whose desk is meant; local for this machine's own. Default: the current one [env: AVERT_PROFILE]
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
-    /// The base URL of a deployment without a profile, whose desk is meant [env: AVERT_URL]
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-}
-
-impl DeskArgs {
-    /// Merges in the deployment of the flags before the command, where these name none.
-    pub(crate) fn or(self, before: RemoteArgs) -> Self {
-        Self { profile: self.profile.or(before.profile), url: self.url.or(before.url) }
-    }
-
-    /// Returns the flags of the deployment whose desk it is.
-    pub(crate) fn remote(&self) -> RemoteArgs {
-        RemoteArgs { profile: self.profile.clone(), url: self.url.clone(), ..RemoteArgs::default() }
+    /// Returns whether any of these flags was given.
+    pub(crate) fn is_given(&self) -> bool {
+        *self != Self::default()
     }
 }
 
 /// Credentials for a deployment: an API key or a client, and an operator's key beside it.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct AccessArgs {
     /// File with the API key [env: AVERT_API_KEY holds the key itself]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "client_secret_file"])]
@@ -130,16 +67,6 @@ pub(crate) struct AccessArgs {
 }
 
 impl AccessArgs {
-    /// Merges these flags with others, which fill in what these leave out.
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self {
-            api_key_file: self.api_key_file.or(other.api_key_file),
-            client_id: self.client_id.or(other.client_id),
-            client_secret_file: self.client_secret_file.or(other.client_secret_file),
-            operator_key_file: self.operator_key_file.or(other.operator_key_file),
-        }
-    }
-
     /// Returns the file with the API key, or with the client secret.
     pub(crate) fn credential_file(&self) -> Option<&Path> {
         self.api_key_file.as_deref().or(self.client_secret_file.as_deref())
@@ -152,7 +79,7 @@ impl AccessArgs {
 }
 
 /// Whom to trust, and which certificate to show.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct TlsArgs {
     /// File with the certificates (PEM) that are trusted for it, of authorities or its own, and no others. Default:
     /// this machine's authorities
@@ -167,30 +94,10 @@ pub(crate) struct TlsArgs {
 }
 
 impl TlsArgs {
-    /// Merges these flags with others, which fill in what these leave out.
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self {
-            ca_file: self.ca_file.or(other.ca_file),
-            client_certificate: self.client_certificate.or(other.client_certificate),
-            client_key: self.client_key.or(other.client_key),
-        }
-    }
-
     /// Returns the TLS files that they name.
     pub(crate) fn files(&self) -> TlsFiles {
         let Self { ca_file, client_certificate, client_key } = self.clone();
         TlsFiles { ca_file, client_certificate, client_key }
-    }
-
-    /// Returns the TLS files with absolute paths, so that they are found from every directory.
-    pub(crate) fn files_from_anywhere(&self) -> TlsFiles {
-        let from_anywhere = |file: Option<PathBuf>| file.map(|file| std::path::absolute(&file).unwrap_or(file));
-        let TlsFiles { ca_file, client_certificate, client_key } = self.files();
-        TlsFiles {
-            ca_file: from_anywhere(ca_file),
-            client_certificate: from_anywhere(client_certificate),
-            client_key: from_anywhere(client_key),
-        }
     }
 }
 
@@ -226,16 +133,8 @@ pub(crate) enum ProfilesCommand {
 /// `avert profiles add`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(
-    mut_arg("api_key_file", |arg| arg.help("File with its API key, which is read this once and kept in the system's \
-        keyring")),
     mut_arg("client_id", |arg| arg.requires("client_secret_file")),
-    mut_arg("client_secret_file", |arg| {
-        arg.requires("client_id").help("File with the client secret, which is read this once and kept in the system's \
-            keyring")
-    }),
-    mut_arg("operator_key_file", |arg| {
-        arg.help("File with a key of scope operator, where it is an avert, kept beside the other credential")
-    }),
+    mut_arg("client_secret_file", |arg| arg.requires("client_id")),
     mut_arg("client_key", |arg| arg.requires("client_certificate"))
 )]
 pub(crate) struct ProfileAddArgs {
@@ -279,7 +178,6 @@ pub(crate) struct ProfileAddArgs {
 
 /// `avert login`.
 #[derive(Debug, Clone, Default, Args)]
-#[command(mut_arg("client_id", |arg| arg.help("Client id, for bearer tokens. Default: the profile's")))]
 pub(crate) struct LoginArgs {
     /// The profile. Default: the current one
     #[arg(value_name = "PROFILE")]

@@ -8,7 +8,6 @@ use clap::{
 };
 
 use crate::{
-    cli::failure::Misused,
     config::ThemeSetting,
     wire::import::{Conventions, DateOrder, DecimalMark, FileZone},
 };
@@ -27,15 +26,15 @@ pub(crate) struct Everywhere {
     /// File with the password of the database, where that is on a server [stronger than one in its address]
     #[arg(long, global = true, value_name = "FILE", env = "AVERT_DATABASE_PASSWORD_FILE")]
     pub(crate) database_password_file: Option<PathBuf>,
+    /// Organization of the local alerts. Needed only where there is more than one [env: AVERT_ORGANIZATION]
+    #[arg(long, global = true, value_name = "NAME|ID")]
+    pub(crate) organization: Option<String>,
     /// Settings file. Default: config.toml in this user's configuration directory, where there is one
     #[arg(long, global = true, value_name = "FILE", env = "AVERT_CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Format of the results on stdout
     #[arg(long, global = true, value_enum, value_name = "FORM")]
     pub(crate) output: Option<Format>,
-    /// Cells of a CSV as they are, also those that a spreadsheet takes for formulas
-    #[arg(long, global = true)]
-    pub(crate) raw: bool,
     /// No colours (as with NO_COLOR)
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
@@ -116,24 +115,4 @@ pub(crate) fn word_of<T: Copy + Send + Sync + 'static, const N: usize>(
 ) -> impl TypedValueParser<Value = T> {
     let find = move |text: String| all.into_iter().find(|known| word(*known) == text);
     PossibleValuesParser::new(all.map(word)).map(move |text| find(text).expect("a possible value is one of all"))
-}
-
-/// Organization that a command acts for.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct OrganizationArgs {
-    /// The organization to act for. Needed only where there is more than one [env: AVERT_ORGANIZATION]
-    #[arg(long, value_name = "NAME|ID")]
-    pub(crate) organization: Option<String>,
-}
-
-impl OrganizationArgs {
-    /// Refuses an organization where another deployment is meant.
-    pub(crate) fn refuse_elsewhere(&self) -> Result<(), Misused> {
-        match self.organization {
-            None => Ok(()),
-            Some(_) => Err(misused!(
-                "--organization is for this machine's own alerts: a credential is tied to its organization"
-            )),
-        }
-    }
 }

@@ -4,13 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::shared::{OrganizationArgs, word_of};
+use super::shared::word_of;
 use crate::{
     config::Listen,
-    domain::{
-        AlertId, DeliveryId, DeliveryState, EndpointId, EventId, EventKind,
-        time::{Timestamp, from_iso},
-    },
+    domain::{AlertId, DeliveryId, DeliveryState, EndpointId},
 };
 
 /// `avert webhooks`.
@@ -19,25 +16,18 @@ pub(crate) enum WebhooksCommand {
     /// Add an address. It needs a credential that it knows avert by: Basic or a header of its own
     Add(WebhookAddArgs),
     /// The addresses there are
-    List {
-        #[command(flatten)]
-        organization: OrganizationArgs,
-    },
+    List,
     /// Change an address, its credential or its signing secret; disable or enable it
     Update(Box<WebhookUpdateArgs>),
     /// Send nothing there any more, and forget its credential
     Remove {
         /// The endpoint's id, as `avert webhooks list` shows it
         id: EndpointId,
-        #[command(flatten)]
-        organization: OrganizationArgs,
     },
     /// Send an alert.created of a test alert, once. Exit code 1 where it fails
     Test {
         /// The endpoint's id, as `avert webhooks list` shows it
         id: EndpointId,
-        #[command(flatten)]
-        organization: OrganizationArgs,
     },
     /// Deliveries sent and pending, newest first
     Deliveries(Box<WebhookDeliveriesArgs>),
@@ -45,8 +35,6 @@ pub(crate) enum WebhooksCommand {
     Attempts {
         /// The delivery's id, as `avert webhooks deliveries` shows it
         id: DeliveryId,
-        #[command(flatten)]
-        organization: OrganizationArgs,
     },
     /// Resend one delivery, or all failed ones of an endpoint
     Redeliver(WebhookRedeliverArgs),
@@ -134,17 +122,12 @@ pub(crate) struct WebhookUpdateArgs {
     /// Sign nothing any more
     #[arg(long, group = "signing")]
     pub(crate) no_secret: bool,
-    /// Hours in which the old secret signs too, 0 to 720; 0 ends every older one at once [default: 24]
-    #[arg(long, value_name = "HOURS", requires = "signing", conflicts_with = "no_secret")]
-    pub(crate) overlap: Option<u32>,
     /// Send there again
     #[arg(long, conflicts_with = "disable")]
     pub(crate) enable: bool,
     /// Send nothing there; what waits is cancelled
     #[arg(long)]
     pub(crate) disable: bool,
-    #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
 }
 
 /// `avert webhooks deliveries`.
@@ -160,42 +143,12 @@ pub(crate) struct WebhookDeliveriesArgs {
     /// Deliveries of this alert
     #[arg(long, value_name = "ID")]
     pub(crate) alert: Option<AlertId>,
-    /// Of this kind of event, alert.created or alert.resolved, or of the event with this id
-    #[arg(long, value_name = "EVENT", value_parser = which_event)]
-    pub(crate) event: Option<WhichEvent>,
-    /// Events then or later: a time such as 2026-03-10T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(crate) from: Option<Timestamp>,
-    /// Events before
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(crate) until: Option<Timestamp>,
     /// At most so many, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) size: u32,
     /// Those behind this one: the `next` of the page before
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<DeliveryId>,
-    #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
-}
-
-/// An event, or a kind of events.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum WhichEvent {
-    Kind(EventKind),
-    One(EventId),
-}
-
-fn moment(text: &str) -> Result<Timestamp, String> {
-    from_iso(text).ok_or_else(|| "a moment, such as 2026-03-10T12:00:00Z".to_owned())
-}
-
-fn which_event(text: &str) -> Result<WhichEvent, String> {
-    let kinds = [EventKind::AlertCreated, EventKind::AlertResolved];
-    if let Some(kind) = kinds.into_iter().find(|kind| kind.as_str() == text) {
-        return Ok(WhichEvent::Kind(kind));
-    }
-    text.parse().map(WhichEvent::One).map_err(|_| "alert.created, alert.resolved, or the UUID of an event".to_owned())
 }
 
 /// `avert webhooks redeliver`.
@@ -210,8 +163,6 @@ pub(crate) struct WebhookRedeliverArgs {
     /// Of this endpoint
     #[arg(long, value_name = "ID", requires = "exhausted")]
     pub(crate) endpoint: Option<EndpointId>,
-    #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
 }
 
 /// `avert webhooks add`.
@@ -234,8 +185,6 @@ pub(crate) struct WebhookAddArgs {
     /// Sign what is sent with the secret of a file (whsec_…), or of stdin with - [env: AVERT_WEBHOOK_SECRET]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) organization: OrganizationArgs,
 }
 
 /// The credential of an endpoint or a listener: at most one of these, else one of the two environment variables.

@@ -27,10 +27,6 @@ const REMEMBERED: usize = 400;
 /// Longest time that any network gives for an answer.
 const LONGEST_WINDOW: Duration = Duration::hours(72);
 
-/// Number of payments in a backlog that three networks raise, where enough alerts are open.
-const CASES_OF_THREE: usize = 3;
-const FEWEST_FOR_CASES: u32 = 24;
-
 /// Number of alerts without a suggestion that are due first.
 const PLAIN: usize = 3;
 
@@ -40,13 +36,6 @@ fn left(alert: &Alert, now: Timestamp) -> Duration {
 
 fn waits(alert: &Alert, now: Timestamp) -> bool {
     alert.outcome.is_none() && left(alert, now) > Duration::zero()
-}
-
-/// Returns whether two alerts are on one payment.
-fn is_one_payment(one: &Alert, other: &Alert) -> bool {
-    one.id != other.id
-        && (&one.card_bin, &one.card_last_four, one.amount, &one.currency)
-            == (&other.card_bin, &other.card_last_four, other.amount, &other.currency)
 }
 
 /// Seeded generator of alerts.
@@ -77,50 +66,12 @@ impl DemoFeed {
             alerts.push(self.waiting(index, waiting, now));
         }
         self.make_plain_first(&mut alerts, now);
-        if waiting >= FEWEST_FOR_CASES {
-            self.make_cases_of_three(&mut alerts, now);
-        }
         alerts.sort_by_key(|alert| alert.alert_time);
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
     }
 
-    /// Raises some payments of two networks by the third one too, each in place of an open alert without duplicates.
-    /// Random numbers come from a copy, so later alerts do not depend on it.
-    fn make_cases_of_three(&mut self, alerts: &mut [Alert], now: Timestamp) {
-        let later = self.rng.clone();
-        let waits = |alert: &Alert| waits(alert, now);
-        let left = |alert: &Alert| left(alert, now);
-        let networks = [Provider::Ethoca, Provider::Verifi, Provider::Cdrn];
-        let mut made = 0;
-        for one in 0..alerts.len() {
-            let original = alerts[one].clone();
-            if made == CASES_OF_THREE || !waits(&original) {
-                continue;
-            }
-            let others: Vec<&Alert> = alerts.iter().filter(|other| is_one_payment(other, &original)).collect();
-            let [twin] = others.as_slice() else { continue };
-            let third = networks.iter().find(|network| ![&original.provider, &twin.provider].contains(network));
-            let (Some(third), true) = (third, waits(twin)) else { continue };
-            // An unrelated alert with hours left is replaced.
-            let alone = |alert: &Alert| {
-                waits(alert)
-                    && (Duration::hours(2)..Duration::hours(23)).contains(&left(alert))
-                    && !alert.network_rule_applied()
-                    && alerts.iter().filter(|other| other.alert_type == alert.alert_type).count() > 3
-                    && !alerts.iter().any(|other| is_one_payment(other, alert))
-            };
-            let Some(place) = (0..alerts.len()).find(|place| alone(&alerts[*place])) else { return };
-            let until = now + left(&alerts[place]);
-            let raised = until - default_window(third);
-            let seen = self.seen_by(|provider| provider == third.as_str(), original, raised);
-            self.replace(&mut alerts[place], seen);
-            made += 1;
-        }
-        self.rng = later;
-    }
-
     /// Makes the alerts that are due first plain ones, as a new user looks at them: no notice, rule, duplicate or order
-    /// state. Random numbers come from a copy here too.
+    /// state. Random numbers come from a copy, so later alerts do not depend on it.
     fn make_plain_first(&mut self, alerts: &mut [Alert], now: Timestamp) {
         let later = self.rng.clone();
         let rules = parse_rules(RULES).unwrap_or_default();
@@ -304,16 +255,9 @@ impl DemoFeed {
 
     /// Gives an alert the outcome that this decision has by the interface's own table.
     fn answer(&mut self, alert: &mut Alert, decision: Decision, at: Timestamp) {
-        let comments = &self.catalogue.networks.comments;
-        let written = match decision {
-            Decision::Refunded => &comments.refunded,
-            Decision::NotRefunded => &comments.not_refunded,
-            Decision::Invalid(InvalidReason::PreviouslyRefunded) => &comments.previously_refunded,
-            Decision::Invalid(InvalidReason::ChargebackReceived) => &comments.chargeback_received,
-            Decision::Invalid(InvalidReason::Duplicate) => &comments.duplicate,
-            Decision::Invalid(InvalidReason::NotFound) => &comments.not_found,
-        };
-        let comments = written.choose(&mut self.rng).cloned().unwrap_or_default();
+        let word = decision.reason().map_or(decision.refunded(), InvalidReason::as_str);
+        let written = self.catalogue.networks.comments.get(word);
+        let comments = written.and_then(|written| written.choose(&mut self.rng)).cloned().unwrap_or_default();
         let said = Resolution::Current { decision, comments };
         decide(&said).record(alert, OutcomeId(self.uuid(at)), said.comments(), Some(at));
     }
@@ -482,13 +426,12 @@ impl DemoFeed {
 
     fn reason(&mut self, kind: &AlertKind, scheme: &str) -> Option<String> {
         let reasons = self.catalogue.networks.reasons.get(scheme)?;
-        let codes = if kind.fraud {
-            &reasons.fraud
-        } else if kind.subscription {
-            &reasons.cancel
-        } else {
-            &reasons.dispute
+        let subject = match kind {
+            AlertKind { fraud: true, .. } => "fraud",
+            AlertKind { subscription: true, .. } => "cancel",
+            _ => "dispute",
         };
+        let codes = reasons.get(subject)?;
         codes.choose(&mut self.rng).cloned()
     }
 

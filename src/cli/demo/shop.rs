@@ -17,15 +17,17 @@ use crate::domain::{Alert, MerchantOrder, OrderState};
 pub(super) const RULES: &str = include_str!("../../../assets/demo/rules.txt");
 
 /// Catalogue that the generator chooses from.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
 pub(super) struct Catalogue {
+    #[serde(rename = "merchant")]
     pub merchants: Vec<Merchant>,
+    #[serde(rename = "issuer")]
     pub issuers: Vec<Issuer>,
+    #[serde(flatten)]
     pub networks: NetworkCatalogue,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Merchant {
     pub name: String,
     pub descriptors: Vec<String>,
@@ -40,7 +42,6 @@ pub(super) struct Merchant {
 
 /// Card issuer with its card ranges.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Issuer {
     pub name: String,
     /// Currencies that its cards are mostly used in.
@@ -50,7 +51,6 @@ pub(super) struct Issuer {
 
 /// Card range: a scheme and a BIN.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct CardRange {
     pub scheme: String,
     pub bin: String,
@@ -58,20 +58,19 @@ pub(super) struct CardRange {
 
 /// Catalogue of the networks' values.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct NetworkCatalogue {
     #[serde(rename = "kind")]
     pub kinds: Vec<AlertKind>,
-    /// Reason codes by scheme.
-    pub reasons: BTreeMap<String, Reasons>,
+    /// Reason codes by scheme, and by fraud, dispute and cancel.
+    pub reasons: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
     pub partners: Partners,
-    pub comments: Comments,
+    /// Comments of desks, by the interface's word for the answer.
+    pub comments: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct AlertKind {
     pub provider: String,
     #[serde(rename = "type")]
@@ -86,18 +85,8 @@ pub(super) struct AlertKind {
     pub subscription: bool,
 }
 
-/// Reason codes of a card scheme.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Reasons {
-    pub fraud: Vec<String>,
-    pub dispute: Vec<String>,
-    pub cancel: Vec<String>,
-}
-
 /// Rule by which VERIFI refunds by itself.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Rule {
     pub name: String,
     pub kind: String,
@@ -115,7 +104,6 @@ impl Rule {
 
 /// Names in VERIFI's own fields.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Partners {
     pub tiers: Vec<String>,
     pub names: Vec<String>,
@@ -123,39 +111,16 @@ pub(super) struct Partners {
     pub acquirer_bins: Vec<String>,
 }
 
-/// Comments of desks, by decision.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Comments {
-    pub refunded: Vec<String>,
-    pub not_refunded: Vec<String>,
-    pub previously_refunded: Vec<String>,
-    pub chargeback_received: Vec<String>,
-    pub duplicate: Vec<String>,
-    pub not_found: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Merchants {
-    merchant: Vec<Merchant>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Issuers {
-    issuer: Vec<Issuer>,
-}
-
 impl Catalogue {
     /// Returns the built-in catalogue.
     pub(super) fn built_in() -> Self {
         // The files are part of the program and a test reads them: they cannot be wrong in a build that passed.
-        let valid = "the built-in demo data is valid";
-        let merchants: Merchants = toml::from_str(include_str!("../../../assets/demo/merchants.toml")).expect(valid);
-        let issuers: Issuers = toml::from_str(include_str!("../../../assets/demo/issuers.toml")).expect(valid);
-        let networks = toml::from_str(include_str!("../../../assets/demo/networks.toml")).expect(valid);
-        Self { merchants: merchants.merchant, issuers: issuers.issuer, networks }
+        toml::from_str(concat!(
+            include_str!("../../../assets/demo/merchants.toml"),
+            include_str!("../../../assets/demo/issuers.toml"),
+            include_str!("../../../assets/demo/networks.toml"),
+        ))
+        .expect("the built-in demo data is valid")
     }
 }
 
@@ -350,8 +315,7 @@ mod tests {
     #[test]
     fn every_reason_and_every_trade_has_words() {
         let Catalogue { merchants, networks, .. } = Catalogue::built_in();
-        let codes =
-            networks.reasons.values().flat_map(|reasons| [&reasons.fraud, &reasons.dispute, &reasons.cancel]).flatten();
+        let codes = networks.reasons.values().flat_map(BTreeMap::values).flatten();
         let bare: Vec<&String> = codes
             .filter(|code| dispute_reason(code).is_none())
             .chain(merchants.iter().map(|merchant| &merchant.mcc).filter(|mcc| merchant_category(mcc).is_none()))

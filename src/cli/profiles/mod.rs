@@ -4,6 +4,10 @@
 mod report;
 mod test;
 
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
 use super::{
     args::{ProfileAddArgs, ProfilesCommand},
     ask::{self, credential_in},
@@ -14,9 +18,9 @@ use super::{
     target::{RemoteTarget, base_url, check_world, told},
 };
 use crate::{
-    desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage},
+    desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage, profiles::LOCAL},
     domain::{
-        Dialect, Secret,
+        Secret,
         url::{BaseUrl, PlainHttp},
     },
     outbound::tls::TlsFiles,
@@ -27,7 +31,7 @@ pub(super) use report::for_console;
 pub(super) async fn run(context: Context, command: ProfilesCommand) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
     let answer = match command {
-        ProfilesCommand::Add(args) => add(access, *args).await?,
+        ProfilesCommand::Add(args) => add(access, *args).await?.1,
         ProfilesCommand::List => report::list(access)?,
         ProfilesCommand::Show { name } => report::one(access, &access.wanted(name.as_deref())?)?,
         ProfilesCommand::Test { name } => {
@@ -43,7 +47,7 @@ pub(super) async fn run(context: Context, command: ProfilesCommand) -> anyhow::R
 
 /// Asks for a deployment step by step and keeps it as a profile.
 pub(super) async fn connect(context: &Context) -> anyhow::Result<ProfileName> {
-    let (name, added) = step_by_step(context.require_profiles()?, &ProfileAddArgs::default()).await?;
+    let (name, added) = add(context.require_profiles()?, ProfileAddArgs::default()).await?;
     say(added.said());
     Ok(name)
 }
@@ -55,12 +59,9 @@ fn choose(access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
         list.current = chosen_name;
         Ok::<_, anyhow::Error>(())
     })?;
-    let Some(chosen) = chosen else {
-        let said = "where no profile is named, this machine's own desk is meant".to_owned();
-        return Ok(Report::one(serde_json::json!({ "current": null }), said));
-    };
-    let said = format!("where no profile is named, {} is meant: {}", chosen.name, report::in_words(&chosen.profile));
-    Ok(Report::one(serde_json::json!({ "current": chosen.name.as_str() }), said))
+    let name = chosen.as_ref().map_or(LOCAL, |chosen| chosen.name.as_str());
+    let record = serde_json::json!({ "current": chosen.as_ref().map(|chosen| chosen.name.as_str()) });
+    Ok(Report::one(record, format!("where no profile is named, {name} is meant")))
 }
 
 fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
@@ -85,65 +86,63 @@ fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Resu
     ))
 }
 
-/// Profile before it is kept.
-struct Draft {
-    named: NamedProfile,
-    credential: Option<Secret>,
-    operator_key: Option<Secret>,
-    plain: bool,
-    /// True where it becomes the current one.
-    current: bool,
-    /// True where questions can be asked at the terminal.
-    asks: bool,
-}
-
-async fn add(access: &ProfileAccess, args: ProfileAddArgs) -> anyhow::Result<Report> {
-    match given(access, &args)? {
-        Some(draft) => keep(access, draft),
-        None if ask::is_possible() => Ok(step_by_step(access, &args).await?.1),
-        None => refuse!("NAME --url URL is needed: without a terminal nothing is asked"),
+/// Adds the profile of the flags. Where they do not name a deployment the rest is asked for, and the credential is
+/// tested before it is kept.
+async fn add(access: &ProfileAccess, args: ProfileAddArgs) -> anyhow::Result<(ProfileName, Report)> {
+    let asks = args.name.is_none() || args.url.is_none();
+    if asks && !ask::is_possible() {
+        refuse!("NAME --url URL is needed: without a terminal nothing is asked");
     }
-}
-
-/// Asks for a profile and keeps it; returns its name and the report.
-async fn step_by_step(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<(ProfileName, Report)> {
-    let draft = asked(access, args).await?;
-    Ok((draft.named.name.clone(), keep(access, draft)?))
-}
-
-/// Reads the profile of the flags; `None` where they do not name a deployment.
-fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option<Draft>> {
-    let name = args.name.as_deref().map(|name| free(access, name)).transpose()?;
-    let (Some(name), Some(url)) = (name, &args.url) else { return Ok(None) };
-    let url = address(url, args)?;
-    let credential = args.access.credential_file().map(credential_in).transpose()?;
+    let name = match &args.name {
+        Some(name) => free(access, name)?,
+        None => ask::until("Name of the profile: ", |text| free(access, text).map_err(|error| format!("{error:#}")))?,
+    };
+    let url = match &args.url {
+        Some(url) => address(url, &args)?,
+        None => ask::until("Base URL, without /api/v1: ", |text| address(text, &args).map_err(|error| error.0))?,
+    };
+    let client_id = match (&args.access.client_id, &args.access.api_key_file) {
+        (None, None) if asks => Some(ask::line("Client id (empty for an API key): ")?).filter(|id| !id.is_empty()),
+        (id, _) => id.clone(),
+    };
+    let credential = match args.access.credential_file() {
+        Some(file) => Some(credential_in(file)?),
+        None if asks => Some(ask::credential(client_id.is_some())?),
+        None => None,
+    };
     let operator_key = args.access.operator_key_file.as_deref().map(credential_in).transpose()?;
-    let environment = args.environment;
     let told = told([
-        args.access.client_id.as_deref(),
+        client_id.as_deref(),
         credential.as_ref().map(Secret::reveal),
         operator_key.as_ref().map(Secret::reveal),
     ]);
-    check_world(environment, told)?;
-    let profile = Profile {
-        environment: environment.or(told),
-        client_id: args.access.client_id.clone(),
-        url: url.to_string(),
-        ..flags(args)?
+    check_world(args.environment, told)?;
+    let environment = match args.environment.or(told) {
+        None if asks => Some(ask::environment()?),
+        known => known,
     };
-    Ok(Some(Draft {
-        named: NamedProfile { name, profile },
-        credential,
-        operator_key,
-        plain: args.plain_secrets,
-        current: false,
-        asks: false,
-    }))
+    let profile = Profile { environment, client_id, url: url.to_string(), ..flags(&args)? };
+    let named = NamedProfile { name: name.clone(), profile };
+    if let (true, Some(credential)) = (asks, &credential) {
+        say!("  trying it at {}", url.host());
+        let target = RemoteTarget::of_profile(&named, credential.clone())?;
+        let total = target.try_out().await.context("nothing was saved")?;
+        say!("  it works: {total} alerts");
+    }
+    let secrets = [(SecretKind::Access, credential), (SecretKind::Operator, operator_key)];
+    Ok((name, keep(access, &named, secrets, args.plain_secrets, asks)?))
 }
 
 /// Returns the settings of the flags that are taken as they are.
 fn flags(args: &ProfileAddArgs) -> anyhow::Result<Profile> {
-    let files = args.tls.files_from_anywhere();
+    let TlsFiles { ca_file, client_certificate, client_key } = args.tls.files();
+    // They are found from every directory.
+    let absolute = |file: Option<PathBuf>| file.map(std::path::absolute).transpose();
+    let files = TlsFiles {
+        ca_file: absolute(ca_file)?,
+        client_certificate: absolute(client_certificate)?,
+        client_key: absolute(client_key)?,
+    };
     files.read().map_err(Misused)?;
     let TlsFiles { ca_file, client_certificate, client_key } = files;
     Ok(Profile {
@@ -158,75 +157,6 @@ fn flags(args: &ProfileAddArgs) -> anyhow::Result<Profile> {
         insecure_http: args.insecure_http,
         ..Profile::default()
     })
-}
-
-/// Asks for the settings that the flags leave open, and tests the credential before it is kept.
-async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Draft> {
-    let name = match &args.name {
-        Some(name) => free(access, name)?,
-        None => ask::until("Name of the profile: ", |text| free(access, text).map_err(|error| format!("{error:#}")))?,
-    };
-    let url = match &args.url {
-        Some(url) => address(url, args)?,
-        None => ask::until("Base URL, without /api/v1: ", |text| address(text, args).map_err(|error| error.0))?,
-    };
-    let client_id = match (&args.access.client_id, &args.access.api_key_file) {
-        (Some(id), _) => Some(id.clone()),
-        (None, Some(_)) => None,
-        (None, None) => Some(ask::line("Client id (empty for an API key): ")?).filter(|id| !id.is_empty()),
-    };
-    let mut credential = match args.access.credential_file() {
-        Some(file) => credential_in(file)?,
-        None => ask::credential(client_id.is_some())?,
-    };
-    let operator_key = args.access.operator_key_file.as_deref().map(credential_in).transpose()?;
-    let told = told([client_id.as_deref(), Some(credential.reveal()), operator_key.as_ref().map(Secret::reveal)]);
-    let environment = match (args.environment, told) {
-        (Some(said), _) => said,
-        (None, Some(told)) => {
-            say!("  its prefix says: {}", told.as_str());
-            told
-        }
-        (None, None) => ask::environment()?,
-    };
-    let dialect = match args.dialect {
-        Some(named) => Some(named),
-        None => {
-            let usual = if client_id.is_some() { Dialect::Older } else { Dialect::Current };
-            ask::until(&format!("Dialect, current or older [{}]: ", usual.as_str()), |text| match text {
-                "" => Ok(None),
-                text => Dialect::known(text).map(Some).ok_or_else(|| "one of current, older is needed".to_owned()),
-            })?
-        }
-    };
-    let read_only = args.read_only || ask::yes("Read only: nothing can be sent from here?", false)?;
-    let profile =
-        Profile { environment: Some(environment), client_id, url: url.to_string(), dialect, read_only, ..flags(args)? };
-    let named = NamedProfile { name, profile };
-    say!("  trying it at {}", url.host());
-    loop {
-        let error = match RemoteTarget::of_profile(&named, credential.clone())?.try_out().await {
-            Ok(total) => {
-                say!("  it works: {total} alerts");
-                break;
-            }
-            Err(error) => error,
-        };
-        say!("  {error}");
-        let refused = matches!(error.downcast_ref(), Some(ServiceError::NotAuthorized(_)));
-        if refused && ask::yes("Type it again?", true)? {
-            credential = ask::credential(named.profile.client_id.is_some())?;
-            check_world(named.profile.environment, self::told([Some(credential.reveal())]))?;
-            continue;
-        }
-        if !ask::yes("Keep the profile all the same?", false)? {
-            say!("nothing was saved");
-            return Err(SaidAlready.into());
-        }
-        break;
-    }
-    let current = ask::yes("Open it where no profile is named?", true)?;
-    Ok(Draft { named, credential: Some(credential), operator_key, plain: args.plain_secrets, current, asks: true })
 }
 
 /// Reads a name that is free, in any letter case: directories are named after it.
@@ -250,24 +180,26 @@ fn address(url: &str, args: &ProfileAddArgs) -> Result<BaseUrl, Misused> {
     base_url(url, PlainHttp::when(args.insecure_http, "say --insecure-http"))
 }
 
-/// Keeps the credential and then the profile. There is no profile without its credential, unless its user wants that
-/// kept nowhere.
-fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
-    let Draft { named, credential, operator_key, plain, current, asks } = draft;
+/// Keeps the credentials and then the profile.
+fn keep(
+    access: &ProfileAccess,
+    named: &NamedProfile,
+    secrets: [(SecretKind, Option<Secret>); 2],
+    plain: bool,
+    current: bool,
+) -> anyhow::Result<Report> {
     let name = &named.name;
-    check_free(&access.profiles.list().map_err(unusable)?, name)?;
-    let secrets = [(SecretKind::Access, credential), (SecretKind::Operator, operator_key)];
     let mut storage = None;
     let kept = || -> anyhow::Result<()> {
         for (kind, secret) in secrets {
-            let Some(secret) = secret else {
-                access.forget_earlier(name, kind)?;
-                continue;
-            };
             let plainly = plain || storage == Some(SecretStorage::PlainFile);
-            let kept = access.keep(name, kind, &secret, plainly, asks)?;
-            if kind == SecretKind::Access {
-                storage = kept;
+            match secret {
+                Some(secret) if kind == SecretKind::Access => {
+                    storage = Some(access.keep(name, kind, &secret, plainly)?);
+                }
+                Some(secret) => drop(access.keep(name, kind, &secret, plainly)?),
+                // One that an earlier profile of this name left behind would go to this one's address.
+                None => drop(access.secrets.remove(name, kind)),
             }
         }
         access.profiles.change(|list| {
@@ -283,5 +215,5 @@ fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
         let _ = access.forget(name);
         return Err(error);
     }
-    Ok(report::added(&named, current, asks, storage))
+    Ok(report::added(named, current, storage))
 }

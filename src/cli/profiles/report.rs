@@ -16,7 +16,7 @@ use super::super::{
 };
 use crate::{
     console::setting::{CredentialPlace, ListedProfile, ProfileDirectory},
-    desk::{DeskError, KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage, profiles::LOCAL},
+    desk::{DeskError, Profile, ProfileName, SecretError, SecretKind, SecretStorage, profiles::LOCAL},
     domain::{
         Environment,
         url::{BaseUrl, PlainHttp},
@@ -35,10 +35,7 @@ pub(super) fn in_words(profile: &Profile) -> String {
 }
 
 pub(super) fn list(access: &ProfileAccess) -> anyhow::Result<Report> {
-    let (rows, silent) = listed(access).map_err(unusable)?;
-    if let Some(why) = silent {
-        say!("whether the keyring holds credentials is not known: {why}");
-    }
+    let rows = listed(access).map_err(unusable)?;
     let shown = |listed: &Listed| match listed.credential {
         CredentialPlace::Unknown => "not known".to_owned(),
         known => word(known).to_owned(),
@@ -58,16 +55,16 @@ struct Listed {
     credential: CredentialPlace,
 }
 
-/// Returns all profiles, and why the keyring does not reply, where it does not.
-fn listed(access: &ProfileAccess) -> Result<(Vec<Listed>, Option<KeyringError>), DeskError> {
+/// Returns all profiles.
+fn listed(access: &ProfileAccess) -> Result<Vec<Listed>, DeskError> {
     let list = access.profiles.list()?;
-    let mut storage = Storage::of_all(access);
+    let mut storage = Storage { access, is_silent: false };
     let mut rows = Vec::new();
     for (name, profile) in list.all {
-        let credential = storage.of(&name, &profile)?;
+        let credential = storage.of(&name, SecretKind::Access, names_credential(&profile))?;
         rows.push(Listed { current: list.current.as_ref() == Some(&name), credential, name, profile });
     }
-    Ok((rows, storage.silent))
+    Ok(rows)
 }
 
 impl Listed {
@@ -86,55 +83,28 @@ impl Listed {
 
 pub(super) fn one(access: &ProfileAccess, NamedProfile { name, profile }: &NamedProfile) -> anyhow::Result<Report> {
     let current = access.profiles.list().map_err(unusable)?.current.as_ref() == Some(name);
-    let mut storage = Storage::of_all(access);
-    let credential = storage.of(name, profile).map_err(unusable)?;
+    let mut storage = Storage { access, is_silent: false };
+    let credential = storage.of(name, SecretKind::Access, names_credential(profile)).map_err(unusable)?;
     let by_variable = variable(OPERATOR_KEY).is_some();
-    let operator_key = word(storage.of_kind(name, SecretKind::Operator, by_variable).map_err(unusable)?);
-    if let Some(why) = &storage.silent {
-        say!("whether the keyring holds a credential is not known: {why}");
-    }
+    let operator_key = word(storage.of(name, SecretKind::Operator, by_variable).map_err(unusable)?);
     let mut record = record(name, profile, current, credential);
     record["operatorKey"] = operator_key.into();
     record["clientId"] = profile.client_id.clone().into();
-    record["companyParameter"] = profile.company_parameter.clone().into();
-    record["pageSize"] = profile.page_size.into();
-    record["refreshSeconds"] = profile.refresh_seconds.into();
-    let path = |file: &Option<PathBuf>| file.as_ref().map(|file| file.display().to_string());
-    record["caFile"] = path(&profile.ca_file).into();
-    record["clientCertificate"] = path(&profile.client_certificate).into();
-    record["clientKey"] = path(&profile.client_key).into();
-    record["insecureHttp"] = profile.insecure_http.into();
-    let mut report = Report::of_record(record);
-    if storage.silent.is_some() {
-        let unseen = report.table.rows.iter_mut().filter(|row| row[1] == NONE);
-        unseen.for_each(|row| row[1] = "not known".to_owned());
-    }
-    Ok(report)
+    Ok(Report::of_record(record))
 }
 
-/// Returns the report of a new profile; `tried` where its credential was tested.
+/// Returns the report of a new profile.
 pub(super) fn added(
     NamedProfile { name, profile }: &NamedProfile,
     current: bool,
-    tried: bool,
     storage: Option<SecretStorage>,
 ) -> Report {
     let kept = match storage {
         Some(SecretStorage::Keyring) => "its credential is in the system's keyring".to_owned(),
         Some(SecretStorage::PlainFile) => "its credential is saved as plain text".to_owned(),
-        None if tried => {
-            format!("its credential is not saved: each start asks for it; `avert login {name}` saves one")
-        }
         None => format!("it has no credential yet: `avert login {name}` gives it one"),
     };
-    let kept =
-        if tried || storage.is_none() { kept } else { format!("{kept}, not tried: `avert profiles test {name}` does") };
-    let how = if current {
-        "`avert` opens it".to_owned()
-    } else {
-        format!("`avert profiles use {name}` makes it the current one")
-    };
-    let said = format!("profile {name} added: {}; {kept}; {how}", in_words(profile));
+    let said = format!("profile {name} added: {}; {kept}", in_words(profile));
     Report::one(record(name, profile, current, storage.map_or(CredentialPlace::Nowhere, Into::into)), said)
 }
 
@@ -152,40 +122,25 @@ fn word(place: CredentialPlace) -> &'static str {
 }
 
 /// Storage of credentials, read from a keyring that may not reply; then it is not asked again.
-pub(super) struct Storage<'a> {
+struct Storage<'a> {
     access: &'a ProfileAccess,
-    silent: Option<KeyringError>,
+    is_silent: bool,
 }
 
-impl<'a> Storage<'a> {
-    /// Returns the storage of all profiles' credentials.
-    pub(super) fn of_all(access: &'a ProfileAccess) -> Self {
-        Self { access, silent: None }
-    }
-
-    /// Returns the place of the credential that would be used now.
-    pub(super) fn of(&mut self, name: &ProfileName, profile: &Profile) -> Result<CredentialPlace, DeskError> {
-        self.of_kind(name, SecretKind::Access, names_credential(profile))
-    }
-
+impl Storage<'_> {
     /// Returns the place of a credential of this kind; one of the environment goes before it.
-    fn of_kind(
-        &mut self,
-        name: &ProfileName,
-        kind: SecretKind,
-        in_environment: bool,
-    ) -> Result<CredentialPlace, DeskError> {
+    fn of(&mut self, name: &ProfileName, kind: SecretKind, in_environment: bool) -> Result<CredentialPlace, DeskError> {
         if in_environment {
             return Ok(CredentialPlace::Environment);
         }
-        if self.silent.is_some() && !self.access.secrets.is_plain(name, kind)? {
+        if self.is_silent && !self.access.secrets.is_plain(name, kind)? {
             return Ok(CredentialPlace::Unknown);
         }
         match self.access.secrets.get(name, kind) {
             Ok(found) => Ok(found.map_or(CredentialPlace::Nowhere, |(_, storage)| storage.into())),
             Err(SecretError::File(error)) => Err(error),
-            Err(SecretError::Keyring(why)) => {
-                self.silent = Some(why);
+            Err(SecretError::Keyring(_)) => {
+                self.is_silent = true;
                 Ok(CredentialPlace::Unknown)
             }
         }
@@ -213,7 +168,7 @@ impl ProfileDirectory for ConsoleProfiles {
     fn list(&self) -> Result<Vec<ListedProfile>, String> {
         let is_here = |name: &str| self.here.as_deref() == Some(name);
         let barred_by = credential_variable();
-        let (all, _) = listed(&self.access).map_err(|error| error.to_string())?;
+        let all = listed(&self.access).map_err(|error| error.to_string())?;
         let is_any_current = all.iter().any(|listed| listed.current);
         let row = |Listed { name, profile, current, credential }: Listed| ListedProfile {
             here: is_here(name.as_str()),

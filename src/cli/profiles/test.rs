@@ -55,17 +55,11 @@ pub(super) async fn run(access: &ProfileAccess, named: &NamedProfile) -> anyhow:
         // Steps that need no credential are tested all the same.
         Err(error) => (RemoteTarget::of_profile(named, Secret::new("none"))?, Some(why_missing(error)?)),
     };
-    let (target, withheld) = target.with_kept_operator_key(Some(&access))?;
-    let one_key = target.by_one_key();
-    let operator_key = match (&one_key, withheld) {
-        (Some(_), _) => OperatorKey::IsTheKey,
-        (None, Some(why)) => OperatorKey::Withheld(why.to_string()),
-        (None, None) => OperatorKey::AsKept,
-    };
-    let target = one_key.unwrap_or(target);
+    let target = target.with_kept_operator_key(Some(&access))?;
+    let target = target.by_one_key().unwrap_or(target);
     let url = target.url.clone();
-    let (client, deployment) = target.connect(Arc::new(SystemClock))?;
-    let steps = steps(&url, &client, &deployment, missing, &operator_key).await;
+    let (client, deployment) = target.connect(Arc::new(SystemClock), None)?;
+    let steps = steps(&url, &client, &deployment, missing).await;
     let all_well = steps.iter().all(|step| step.ok != Some(false));
     Ok((report(&steps), all_well))
 }
@@ -79,23 +73,7 @@ fn why_missing(error: anyhow::Error) -> anyhow::Result<ServiceError> {
     }
 }
 
-/// Key that is tested at an avert's own routes.
-enum OperatorKey {
-    /// Key that is kept or named beside the credential, if any.
-    AsKept,
-    /// API key itself, which may have both scopes.
-    IsTheKey,
-    /// No key: the reason for which the keyring does not say whether it has one.
-    Withheld(String),
-}
-
-async fn steps(
-    url: &BaseUrl,
-    client: &Client,
-    deployment: &Deployment,
-    missing: Option<ServiceError>,
-    operator_key: &OperatorKey,
-) -> Vec<Step> {
+async fn steps(url: &BaseUrl, client: &Client, deployment: &Deployment, missing: Option<ServiceError>) -> Vec<Step> {
     let address = address(url).await;
     let connected = client.probe_operator().await;
     let tls = match (url.is_https(), &connected) {
@@ -121,7 +99,7 @@ async fn steps(
         Ok(_) => clock_step(deployment.alerts.clock_lead().await.ok().flatten()),
         Err(_) => Step::new("clock", None, NOBODY),
     };
-    let avert = avert(connected, operator_key, matches!(list, Some(Ok(_))));
+    let avert = avert(connected, matches!(list, Some(Ok(_))));
     vec![
         address,
         tls,
@@ -205,24 +183,15 @@ fn clock_step(lead: Option<chrono::TimeDelta>) -> Step {
     }
 }
 
-fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey, has_list: bool) -> Step {
+fn avert(connected: Result<OperatorProbe, ServiceError>, has_list: bool) -> Step {
     match connected {
         Ok(OperatorProbe::Operator { organization, environment }) => {
-            let key = match key {
-                OperatorKey::IsTheKey => "the API key is the operator's too, one of organization",
-                OperatorKey::AsKept | OperatorKey::Withheld(_) => "the operator's key is one of organization",
-            };
-            Step::new("avert", true, format!("an avert ({}), {key} {organization}", environment.as_str()))
+            let found = format!("an avert ({}), with an operator's key of {organization}", environment.as_str());
+            Step::new("avert", true, found)
         }
         Ok(OperatorProbe::Refused(why)) => {
             let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-            let wanted = "it may be an avert: an operator's key is wanted at /operator/v1";
-            match key {
-                OperatorKey::Withheld(silent) => {
-                    Step::new("avert", None, format!("{wanted}, and could not look for a saved one: {silent}"))
-                }
-                OperatorKey::AsKept | OperatorKey::IsTheKey => Step::new("avert", true, format!("{wanted}{why}")),
-            }
+            Step::new("avert", true, format!("it may be an avert: an operator's key is wanted at /operator/v1{why}"))
         }
         Ok(OperatorProbe::Absent) if has_list => {
             Step::new("avert", true, "not an avert: it has the interface and nothing beyond it")

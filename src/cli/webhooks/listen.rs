@@ -40,13 +40,11 @@ pub(super) async fn listen(args: WebhookListenArgs) -> anyhow::Result<()> {
     let mut signals = Signals::listen()?;
     let (events, told) = mpsc::channel(UNPRINTED);
     let settings = settings(&args, events)?;
-    // A listener that also records or forwards needs no reader of its output.
-    let needs_reader = settings.recording.is_none() && settings.forwarder.is_none();
     let listener =
         TcpListener::bind(args.listen.0).await.with_context(|| format!("cannot answer at {}", args.listen))?;
     let receiver = Receiver::start(listener, settings).context("the listener has no address")?;
     let address = receiver.address();
-    let mut printing = tokio::spawn(print_all(told, address, needs_reader));
+    let mut printing = tokio::spawn(print_all(told, address));
     say(&what_has_to_be_reachable(address));
     let ended = tokio::select! {
         ended = &mut printing => Some(ended),
@@ -101,25 +99,11 @@ fn forwarder(url: &str, args: &WebhookListenArgs) -> anyhow::Result<Forwarder> {
 }
 
 /// Prints the address, then a line for each delivery, until no more come.
-async fn print_all(
-    mut events: mpsc::Receiver<ReceivedEvent>,
-    address: SocketAddr,
-    needs_reader: bool,
-) -> anyhow::Result<()> {
-    let mut read = true;
-    let mut print = |line: &str| match print_line(line) {
-        Err(error) if needs_reader => Err(error),
-        Err(error) if read => {
-            read = false;
-            tracing::warn!(%error, "nobody reads stdout; still listening at http://{address}");
-            Ok(())
-        }
-        Err(_) | Ok(()) => Ok(()),
-    };
-    print(&format!("listening on http://{address}"))?;
+async fn print_all(mut events: mpsc::Receiver<ReceivedEvent>, address: SocketAddr) -> anyhow::Result<()> {
+    print_line(&format!("listening on http://{address}"))?;
     while let Some(event) = events.recv().await {
         if let Some(line) = event_line(event) {
-            print(&output::json(&line)?)?;
+            print_line(&output::json(&line)?)?;
         }
     }
     Ok(())

@@ -6,14 +6,10 @@ mod listen;
 use std::path::Path;
 
 use anyhow::bail;
-use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::{
-    args::{
-        OrganizationArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs,
-        WebhooksCommand, WhichEvent,
-    },
+    args::{WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand},
     context::Context,
     failure::SaidAlready,
     local::Local,
@@ -40,25 +36,23 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
     let answer = match command {
         WebhooksCommand::Add(args) => add(&context, &args).await?,
         WebhooksCommand::Update(args) => update(&context, &args).await?,
-        WebhooksCommand::List { organization } => endpoints(&acting(&context, &organization).await?.endpoints().await?),
-        WebhooksCommand::Remove { id, organization } => {
-            let acting = acting(&context, &organization).await?;
+        WebhooksCommand::List => endpoints(&acting(&context).await?.endpoints().await?),
+        WebhooksCommand::Remove { id } => {
+            let acting = acting(&context).await?;
             let endpoint = acting.endpoint(id).await?;
             acting.remove_endpoint(id).await?;
             let said = format!("endpoint {id} removed: {}", endpoint.url);
             Report::one(record(EndpointJson::from(endpoint)), said)
         }
-        WebhooksCommand::Test { id, organization } => {
-            let (local, acting) = Local::existing_for(&context, &organization).await?;
+        WebhooksCommand::Test { id } => {
+            let (local, acting) = Local::existing_for(&context).await?;
             local.send_tests()?;
             let log = acting.test_endpoint(id).await?;
             taken = log.delivery.state == DeliveryState::Delivered;
             delivery_log(&log)
         }
         WebhooksCommand::Deliveries(args) => deliveries(&context, *args).await?,
-        WebhooksCommand::Attempts { id, organization } => {
-            delivery_log(&acting(&context, &organization).await?.delivery(id).await?)
-        }
+        WebhooksCommand::Attempts { id } => delivery_log(&acting(&context).await?.delivery(id).await?),
         WebhooksCommand::Redeliver(args) => redeliver(&context, &args).await?,
         WebhooksCommand::Listen(args) => return listen::listen(*args).await,
         WebhooksCommand::Replay(args) => return listen::replay(*args).await,
@@ -67,8 +61,8 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
     if taken { Ok(()) } else { bail!(SaidAlready) }
 }
 
-async fn acting(context: &Context, organization: &OrganizationArgs) -> anyhow::Result<ActingEngine> {
-    Ok(Local::existing_for(context, organization).await?.1)
+async fn acting(context: &Context) -> anyhow::Result<ActingEngine> {
+    Ok(Local::existing_for(context).await?.1)
 }
 
 async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report> {
@@ -78,15 +72,14 @@ async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report>
         .map_err(ServiceError::InvalidRequest)?;
     let new = NewEndpoint { ca_certificate: ca_file(args.ca_file.as_deref())?.unwrap_or_default(), ..new };
     let local = Local::making(context).await?;
-    let acting = local.acting(context.organization(&args.organization)).await?;
+    let acting = local.acting(context.organization()).await?;
     let endpoint = acting.add_endpoint(new).await?;
-    warn_of_a_second(&acting.endpoints().await?, &endpoint);
     let said = format!("endpoint {} added: {}", endpoint.id, endpoint.url);
     Ok(with_secret(Report::one(record(EndpointJson::from(endpoint)), said), made.as_ref()))
 }
 
 async fn redeliver(context: &Context, args: &WebhookRedeliverArgs) -> anyhow::Result<Report> {
-    let acting = acting(context, &args.organization).await?;
+    let acting = acting(context).await?;
     match (args.id, args.endpoint) {
         (Some(id), _) => Ok(Report::one(
             record(DeliveryJson::from(acting.redeliver(id).await?)),
@@ -106,26 +99,13 @@ fn plain_http(allowed: bool) -> PlainHttp {
     PlainHttp::when(allowed, "say --insecure-http")
 }
 
-/// Warns of a second endpoint at one address: it is useful while a credential is changed, but seldom on purpose.
-fn warn_of_a_second(all: &[Endpoint], this: &Endpoint) {
-    for other in all.iter().filter(|other| other.id != this.id && other.url == this.url && other.disabled.is_none()) {
-        say!(
-            "warning: endpoint {} has the same address: every event goes there twice; avert webhooks remove {} takes \
-                one away",
-            other.id,
-            other.id
-        );
-    }
-}
-
 async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<Report> {
     let url = args.url.as_ref().map(|url| EndpointUrl::parse(url, plain_http(args.insecure_http)));
     let url = url.transpose().map_err(|error| misused!("url {error}"))?;
     let auth = given(&args.credential, |_| None)?;
     let (secret, made) = signing(args.rotate_secret, args.secret_file.as_deref(), |_| None)?;
-    let overlap = args.overlap.map_or(OVERLAP, |hours| TimeDelta::hours(hours.into()));
     let signing = match secret {
-        Some(secret) => Some(SigningChange::Rotate { secret, overlap }),
+        Some(secret) => Some(SigningChange::Rotate { secret, overlap: OVERLAP }),
         None => args.no_secret.then_some(SigningChange::Stop),
     };
     let enabled = if args.enable { Some(true) } else { args.disable.then_some(false) };
@@ -138,11 +118,8 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<R
              or --disable"
         );
     }
-    let acting = acting(context, &args.organization).await?;
+    let acting = acting(context).await?;
     let endpoint = acting.change_endpoint(args.id, change).await?;
-    if endpoint.disabled.is_none() {
-        warn_of_a_second(&acting.endpoints().await?, &endpoint);
-    }
     let said = format!("endpoint {} changed: {}, {}", endpoint.id, endpoint.url, state(&endpoint));
     Ok(with_secret(Report::one(record(EndpointJson::from(endpoint)), said), made.as_ref()))
 }
@@ -190,33 +167,14 @@ fn endpoints(endpoints: &[Endpoint]) -> Report {
         .shown("CREATED", |endpoint| to_iso(endpoint.created_at))
         .shown("STATE", state)
         .table(endpoints, note);
-    let columns = [
-        "id",
-        "url",
-        "auth",
-        "enabled",
-        "createdAt",
-        "disabledAt",
-        "disabledReason",
-        "lastSuccessAt",
-        "failingSince",
-        "signed",
-        "oldSecretUntil",
-        "hasCaCertificate",
-    ];
-    Report::list(records, &columns, table)
+    Report::new(Value::Array(records.clone()), records, table)
 }
 
 async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::Result<Report> {
-    let acting = acting(context, &args.organization).await?;
-    let (kind, event) = match args.event {
-        Some(WhichEvent::Kind(kind)) => (Some(kind), None),
-        Some(WhichEvent::One(event)) => (None, Some(event)),
-        None => (None, None),
-    };
-    let WebhookDeliveriesArgs { state: states, endpoint, alert, from, until, after, size, .. } = args;
-    let page =
-        acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size }).await?;
+    let acting = acting(context).await?;
+    let WebhookDeliveriesArgs { state: states, endpoint, alert, after, size } = args;
+    let filter = DeliveryFilter { states, endpoint, alert, after, size, ..DeliveryFilter::default() };
+    let page = acting.deliveries(filter).await?;
     let document = record(DeliveryPageJson::from(page.clone()));
     let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();
     let table = ListColumns::new()
@@ -234,22 +192,7 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
         (None, true) => Some("no deliveries are like that".to_owned()),
         (None, false) => None,
     };
-    let columns = [
-        "id",
-        "eventId",
-        "event",
-        "at",
-        "alertId",
-        "test",
-        "endpointId",
-        "url",
-        "state",
-        "attempts",
-        "dueAt",
-        "lastResult",
-        "deliveredAt",
-    ];
-    Ok(Report::new(document, records, &columns, table.table(&page.data, note)))
+    Ok(Report::new(document, records, table.table(&page.data, note)))
 }
 
 /// Returns the report of a delivery with its attempts: a row for each, and their requests and replies for programs.
@@ -272,7 +215,6 @@ fn delivery_log(log: &DeliveryLog) -> Report {
     } else {
         format!("{} of alert {}", delivery.kind.as_str(), delivery.alert)
     };
-    let columns = ["number", "startedAt", "durationMs", "status", "error", "answer", "sent.url"];
     let note = format!("{what} to {}: {}", delivery.url, delivery.state.as_str());
-    Report::new(document, records, &columns, table.table(&log.attempts, Some(note)))
+    Report::new(document, records, table.table(&log.attempts, Some(note)))
 }

@@ -414,11 +414,11 @@ fn client_credentials_read_and_answer_an_alert_of_an_engine() {
 #[rstest]
 #[case(&["alerts", "list", "--url", "http://127.0.0.1:1"], "needs a credential")]
 #[case(&["alerts", "list", "--url", "http://alerts.example.com", "--api-key-file", "KEY"], "plain http")]
-#[case(&["alerts", "list", "--production"], "--production goes with --url")]
+#[case(&["alerts", "list", "--production"], "go with --url")]
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "KEY", "--organization", "x"],
     "--organization")]
 #[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "/nowhere/key"], "cannot be read")]
-#[case(&["--url", "https://a.example", "serve"], "--url before the command")]
+#[case(&["--url", "https://a.example", "serve"], "the flags of another deployment")]
 #[case(&["alerts", "export", "--output", "table"], "--output json")]
 fn what_cannot_be_meant_is_refused(#[case] arguments: &[&str], #[case] words: &str) {
     let home = tempfile::tempdir().unwrap();

@@ -121,27 +121,6 @@ async fn a_refund_that_doubles_could_not_be_looked_for_says_so_in_the_journal() 
     assert!(all[0]["unlooked"].as_str().is_some_and(|why| why.contains("its words")), "{all:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_was_named_is_sent_and_each_decision_keeps_a_name_of_its_own() {
-    let place = Place::with(&[Goes::Refused(400, "provider_failed")]).await;
-    let id = place.ids[0].to_string();
-    let keyed = ["alerts", "resolve", &id, "--refunded", "refunded", "--yes", "--idempotency-key", "ticket-7"];
-
-    for _ in 0..2 {
-        place.by_ana(&keyed).output().unwrap();
-    }
-
-    let keys: Vec<String> = place
-        .server
-        .asked()
-        .iter()
-        .filter(|asked| asked.method == "PUT")
-        .map(|asked| asked.header("idempotency-key").to_owned())
-        .collect();
-    assert_eq!(keys, ["ticket-7", "ticket-7"]);
-    assert_eq!((place.fates(&[]).len(), place.fates(&["--open"]).len()), (2, 1), "the later one stands for both");
-}
-
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_is_asked_to_end_leaves_its_decision_as_not_known() {
@@ -187,10 +166,7 @@ async fn a_run_that_is_asked_to_end_tells_the_row_whose_answer_it_did_not_wait_f
     assert_eq!(results(&ended), expected(&[(2, "unknown"), (3, "skipped")]), "{}", said(&ended));
     let (_, _, reason) = &told(&ended)[0];
     assert!(reason.contains(&format!("SIG{signal} ended the run before its answer came")), "{reason}");
-    assert!(
-        reason.contains(&format!("`avert alerts show {}`", place.ids[0])) && reason.contains("--resume"),
-        "{reason}"
-    );
+    assert!(reason.contains("--resume"), "{reason}");
     assert_eq!((ended.status.code(), place.puts()), (Some(code), 1));
     assert_eq!(place.exported(&["--open"])[0]["fate"], json!("unknown"));
 }

@@ -606,7 +606,7 @@ fn one_payment_is_not_refunded_twice_by_a_file_and_a_refund_of_ones_own_is_warne
     assert_eq!(results(&sent), expected(&[(2, "recorded"), (3, "refused")]), "{}", said(&sent));
     assert!(told(&sent)[1].2.contains("possible double refund: CDRN C-1 is refunded"), "{:?}", told(&sent));
     assert!(
-        alone.status.success() && said(&alone).contains("warning: on the same payment, refunded already: CDRN C-1"),
+        alone.status.success() && said(&alone).contains("warning: possible double refund: CDRN C-1 is refunded"),
         "{}",
         said(&alone)
     );

@@ -157,17 +157,3 @@ async fn the_data_directory_is_not_looked_into_for_what_is_in_the_database() {
     assert_eq!((count(&listed), count(&there), count(&here)), (0, 1, 1));
     assert!(!cluster.home("b").join("avert.db").exists() && !cluster.home("b").join("secret.key").exists());
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn made_up_alerts_never_join_others_and_the_advice_is_for_a_server() {
-    let Some(cluster) = Cluster::migrated().await else { return };
-    let made = ["generate", "--alerts", "20", "--organizations", "1"];
-    cluster.run_ok("a", &made);
-
-    let again = refused(&cluster.run("a", &made), 2);
-
-    assert!(
-        again.contains("20 alerts") && again.contains("AVERT_DATABASE") && !again.contains("--data-dir"),
-        "{again}"
-    );
-}

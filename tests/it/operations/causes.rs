@@ -263,27 +263,17 @@ fn a_file_of_results_that_is_somebody_elses_is_left_as_it_is() {
 }
 
 #[test]
-fn doctor_names_files_that_others_can_read_and_removes_what_killed_commands_have_left() {
+fn doctor_names_files_that_others_can_read() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = tempfile::tempdir().unwrap();
     import(home.path(), &alerts(1..=1));
     let at = |name: &str| home.path().join(name);
-    fs::write(at(".tmpAbC123"), "a key").unwrap();
     fs::set_permissions(at("avert.db"), fs::Permissions::from_mode(0o644)).unwrap();
 
     let open = run(home.path(), &["doctor"]);
-    // What its readers share has the mode of the database.
-    for name in ["avert.db", "avert.db-shm", "avert.db-wal"].into_iter().filter(|name| at(name).exists()) {
-        fs::set_permissions(at(name), fs::Permissions::from_mode(0o600)).unwrap();
-    }
-    let cleaned = run_ok(home.path(), &["doctor", "--clean"]);
 
     let said = String::from_utf8_lossy(&open.stdout).into_owned();
-    assert!(
-        !open.status.success() && said.contains("avert.db can be read by other users") && said.contains(".tmpAbC123"),
-        "{said}"
-    );
-    assert!(!at(".tmpAbC123").exists() && !cleaned.contains("leftovers"), "{cleaned}");
+    assert!(!open.status.success() && said.contains("avert.db can be read by other users"), "{said}");
 }
 
 #[test]

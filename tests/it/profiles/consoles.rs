@@ -106,25 +106,6 @@ fn a_read_only_profile_says_so_and_its_console_sends_nothing() {
 }
 
 #[test]
-fn the_environment_of_a_profile_is_asked_once_and_remembered() {
-    let world = world();
-    world.write("key", "not-of-an-avert");
-    world.add("shop", &[]);
-    let mut terminal = world.console(&["open", "shop"]);
-    terminal.wait_for("it is asked this once");
-    terminal.press("x\r");
-    terminal.wait_for("production or sandbox is needed");
-    terminal.press("p\r");
-    terminal.wait_for(" PRODUCTION  shop");
-    leave(terminal);
-
-    assert_eq!(world.json(&["profiles", "list"])[0]["environment"], "production");
-    let again = world.console(&["open", "shop"]);
-    again.wait_for(" PRODUCTION  shop");
-    leave(again);
-}
-
-#[test]
 fn a_plain_address_is_asked_nothing_and_its_host_is_named() {
     let world = world();
     let file = world.write("plain", "not-of-an-avert");

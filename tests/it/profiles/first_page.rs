@@ -61,9 +61,6 @@ fn a_connection_is_asked_for_step_by_step_and_opens_then_and_the_next_time() {
     answer("Base URL, without /api/v1:", &world.server.url);
     answer("Client id (empty for an API key):", "");
     answer("API key (not shown):", &world.key);
-    answer("Dialect, current or older [current]:", "");
-    answer("nothing can be sent from here? [y/N]", "");
-    answer("Open it where no profile is named? [Y/n]", "");
     answer("which only you can read? [y/N]", "y");
     terminal.wait_for("SHOP 2");
     terminal.wait_for(" SANDBOX  shop");
@@ -92,19 +89,6 @@ fn without_a_terminal_a_clear_line_and_2() {
 
     assert_refused(&run(home.path(), &[]), 2, &["the console needs a terminal", "avert alerts list"]);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn in_a_terminal_that_only_writes_lines_a_clear_line_and_2() {
-    let home = tempfile::tempdir().unwrap();
-
-    let (code, written) = Terminal::start_with(home.path(), &["demo"], &[("TERM", "dumb")], 80, 24).wait_exit();
-
-    let written = String::from_utf8_lossy(&written);
-    assert!(
-        code == 2 && written.contains("TERM=dumb says that this one cannot") && !written.contains('\x1b'),
-        "{code}: {written:?}"
-    );
 }
 
 #[rstest]

@@ -1,6 +1,4 @@
-//! Decisions that wait for a person: from the command line, and what comes of the person's word.
-
-use std::path::Path;
+//! Decisions that wait for a person, and what comes of the person's word.
 
 use avert::{
     domain::{AlertId, AttemptId, EndpointAuth, NewEndpoint, Secret, resolution::Decision},
@@ -9,20 +7,17 @@ use avert::{
     service::{Alerts, Attempts, Audit, ServiceError, Webhooks},
 };
 use chrono::TimeDelta;
-use serde_json::Value;
 
 use super::deaths::promising;
 use crate::support::{
     alerts::{NOON, open_alert},
-    binary::{run, run_ok},
     clock::ManualClock,
     engine::{acting, bring_in, deliveries_of, engine_on, resolve},
-    operations::refused,
 };
 
 /// A data directory with a decision that nobody can find out about, and one that is looked at again.
 struct Desk {
-    directory: tempfile::TempDir,
+    _directory: tempfile::TempDir,
     acting: ActingEngine,
     clock: std::sync::Arc<ManualClock>,
     alert: AlertId,
@@ -49,11 +44,14 @@ impl Desk {
         let unfinished = acting.unfinished().await.unwrap();
         let states: Vec<_> = unfinished.iter().map(|attempt| attempt.state.as_str()).collect();
         assert_eq!(states, ["PARKED", "UNKNOWN"]);
-        Self { directory, acting, clock, alert: alert.id, parked: unfinished[0].id, unknown: unfinished[1].id }
-    }
-
-    fn home(&self) -> &Path {
-        self.directory.path()
+        Self {
+            _directory: directory,
+            acting,
+            clock,
+            alert: alert.id,
+            parked: unfinished[0].id,
+            unknown: unfinished[1].id,
+        }
     }
 
     async fn events(&self) -> Vec<String> {
@@ -73,38 +71,12 @@ impl Desk {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_waits_for_a_person_is_listed_with_what_it_is_about() {
-    let desk = Desk::new().await;
-
-    let table = run_ok(desk.home(), &["attempts", "list"]);
-    let listed: Value = serde_json::from_str(&run_ok(desk.home(), &["attempts", "list", "--output", "json"])).unwrap();
-
-    assert!(
-        table.contains("PARKED") && table.contains("UNKNOWN") && table.contains("avert attempts settle ID"),
-        "{table}"
-    );
-    assert_eq!(listed.as_array().unwrap().len(), 2);
-    assert_eq!(
-        [&listed[0]["id"], &listed[0]["alertId"], &listed[0]["state"], &listed[0]["decision"]]
-            .map(|value| value.as_str().unwrap().to_owned()),
-        [desk.parked.to_string(), desk.alert.to_string(), "PARKED".to_owned(), "REFUNDED".to_owned()]
-    );
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_says_that_it_was_applied_and_it_is_the_outcome_told_and_written_down() {
     let desk = Desk::new().await;
 
-    let settled = run_ok(
-        desk.home(),
-        &["attempts", "settle", &desk.parked.to_string(), "--applied", "--yes", "--output", "json"],
-    );
+    let settled = desk.acting.settle_parked(desk.parked, true).await.unwrap();
 
-    let settled: Value = serde_json::from_str(&settled).unwrap();
-    assert_eq!(
-        (settled["status"].as_str(), settled["outcome"]["id"].as_str()),
-        (Some("RESOLVED"), Some(desk.parked.to_string().as_str()))
-    );
+    assert_eq!((settled.status.as_str(), settled.outcome.unwrap().id.0), ("RESOLVED", desk.parked.0));
     assert_eq!(desk.acting.get(desk.alert).await.unwrap().outcome.unwrap().refunded, "refunded");
     assert_eq!(desk.events().await, ["alert.resolved"]);
     let word = ("local".to_owned(), "attempt.settled".to_owned(), format!("alert {}: applied", desk.alert));
@@ -115,7 +87,7 @@ async fn a_person_says_that_it_was_applied_and_it_is_the_outcome_told_and_writte
 async fn a_person_says_that_it_was_not_applied_and_the_alert_is_free_again() {
     let desk = Desk::new().await;
 
-    run_ok(desk.home(), &["attempts", "settle", &desk.parked.to_string(), "--not-applied", "--yes"]);
+    desk.acting.settle_parked(desk.parked, false).await.unwrap();
 
     assert!(desk.events().await.is_empty());
     assert_eq!(desk.audit().await[0].2, format!("alert {}: not applied", desk.alert));
@@ -128,20 +100,12 @@ async fn a_person_says_that_it_was_not_applied_and_the_alert_is_free_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_that_cannot_be_taken_is_refused_with_its_reason_and_changes_nothing() {
     let desk = Desk::new().await;
-    let settle = |id: &str, rest: &[&str]| run(desk.home(), &[&["attempts", "settle", id], rest].concat());
 
-    let unknown = refused(&settle(&desk.unknown.to_string(), &["--applied", "--yes"]), 4);
-    let nowhere = refused(&settle(&AttemptId::generate().to_string(), &["--applied", "--yes"]), 3);
-    let no_id = refused(&settle("17", &["--applied", "--yes"]), 2);
-    let no_word = refused(&settle(&desk.parked.to_string(), &["--yes"]), 2);
-    let two_words = refused(&settle(&desk.parked.to_string(), &["--applied", "--not-applied", "--yes"]), 2);
-    let nobody_to_ask = refused(&settle(&desk.parked.to_string(), &["--applied"]), 2);
+    let unknown = desk.acting.settle_parked(desk.unknown, true).await;
+    let nowhere = desk.acting.settle_parked(AttemptId::generate(), true).await;
 
-    assert!(unknown.contains("the attempt is UNKNOWN"), "{unknown}");
-    assert!(nowhere.contains("no unsettled attempt"), "{nowhere}");
-    assert!(no_id.contains("a UUID is needed"), "{no_id}");
-    assert!(no_word.contains("--applied") && two_words.contains("--not-applied"), "{no_word} {two_words}");
-    assert!(nobody_to_ask.contains("--yes"), "{nobody_to_ask}");
+    assert!(matches!(unknown, Err(ServiceError::Conflict(_))), "{unknown:?}");
+    assert!(matches!(nowhere, Err(ServiceError::NotFound(_))), "{nowhere:?}");
     assert_eq!(desk.acting.unfinished().await.unwrap().len(), 2);
     assert_eq!(desk.audit().await, []);
 }
@@ -152,10 +116,8 @@ async fn a_person_is_told_what_another_person_has_settled() {
     let first = desk.acting.settle_parked(desk.parked, true).await;
 
     let second = desk.acting.settle_parked(desk.parked, false).await;
-    let listed = run(desk.home(), &["attempts", "settle", &desk.parked.to_string(), "--not-applied", "--yes"]);
 
     assert!(first.is_ok());
     assert!(matches!(&second, Err(ServiceError::Conflict(why)) if why.contains("COMMITTED")), "{second:?}");
-    refused(&listed, 3);
     assert_eq!(desk.events().await, ["alert.resolved"]);
 }

@@ -80,9 +80,9 @@ fn a_rotation_says_what_it_did_and_is_refused_where_nothing_is_kept() {
     let elsewhere = refused(&run(home.path(), &["--profile", "acme", "secrets", "rotate", "signing"]), 2);
     let unknown = refused(&run(home.path(), &["secrets", "rotate", "everything"]), 2);
 
-    assert!(first.contains("from now on") && !first.contains("accepted until"), "{first}");
-    assert!(second.contains("are accepted until 20"), "{second}");
+    assert!(first.contains("key ") && !first.contains("beforeUntil"), "{first}");
+    assert!(second.contains("beforeUntil  20"), "{second}");
     assert!(nothing_there.contains("no avert data"), "{nothing_there}");
-    assert!(elsewhere.contains("--profile before the command is for"), "{elsewhere}");
+    assert!(elsewhere.contains("the flags of another deployment are for"), "{elsewhere}");
     assert!(unknown.contains("everything"), "{unknown}");
 }

@@ -2,7 +2,10 @@
 
 mod rows;
 
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
 
 use anyhow::bail;
 
@@ -18,7 +21,7 @@ use crate::{
         failure::{InDoubt, Misused, Signalled, code_of_service, say},
         output::printable,
         process::Signals,
-        source::AlertAccess,
+        source::{AlertAccess, MeantAlerts},
     },
     desk::{
         AnswerStep, JournalRun,
@@ -45,7 +48,7 @@ const MOST_IN_VAIN: u32 = 3;
 
 pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path) -> anyhow::Result<()> {
     let rows = rows::read(from, args.reading.conventions())?;
-    let source = AlertAccess::open_as_operator(context, &args.source).await?;
+    let source = MeantAlerts::of(context, &args.remote)?.open_as_operator(context).await?;
     source.require_writable()?;
     let (results, earlier) = match args.dry_run {
         true => (None, HashMap::new()),
@@ -123,15 +126,12 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
 /// Returns the question that confirms the decisions to send.
 fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &AlertAccess) -> String {
     let settled = |line: &u64| earlier.get(line).is_some_and(|entry| entry.outcome.result.may_be_done());
-    let mut counts: Vec<(String, usize)> = Vec::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows.iter().filter(|row| !settled(&row.line)).filter_map(|row| row.said.as_ref().ok()) {
-        let word = printable(&parts(&row.refunded, None, None, None).refunded.unwrap_or_default()).into_owned();
-        match counts.iter_mut().find(|(known, _)| *known == word) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((word, 1)),
-        }
+        let word = parts(&row.refunded, None, None, None).refunded.unwrap_or_default();
+        *counts.entry(printable(&word).into_owned()).or_default() += 1;
     }
-    let total: usize = counts.iter().map(|(_, count)| count).sum();
+    let total: usize = counts.values().sum();
     let each: Vec<String> = counts.into_iter().map(|(word, count)| format!("{count} {word}")).collect();
     let place = source.environment.map_or_else(String::new, |known| format!(" ({})", known.as_str()));
     format!("{total} decisions{place}: {}\nEach is final. Send them? [y/N] ", each.join(", "))
@@ -211,7 +211,7 @@ impl Run<'_> {
                     outcome = self.look_up(&entry, said) => outcome,
                     signal = signals.next() => {
                         self.stopped = Some(Stop::Signal(Signalled(signal)));
-                        unknown(left_unanswered(signal, entry.outcome.id.as_deref()))
+                        unknown(left_unanswered(signal))
                     }
                 };
                 // The time of sending stays, however late the result is found.
@@ -355,7 +355,7 @@ impl Run<'_> {
             Ok(Err(error)) => self.refused(error),
             Err(signal) => {
                 self.stopped = Some(Stop::Signal(signal));
-                RowOutcome::new(RowResult::Unknown, left_unanswered(signal.0, Some(&id.to_string())))
+                RowOutcome::new(RowResult::Unknown, left_unanswered(signal.0))
             }
         };
         if outcome.result.is_done() || outcome.result == RowResult::Conflict {
@@ -423,15 +423,9 @@ fn not_tried() -> RowOutcome {
     RowOutcome::new(RowResult::Skipped, "not tried: the run was stopped before it")
 }
 
-/// Describes a row whose reply a signal cut off, and the ways to look it up.
-fn left_unanswered(signal: &str, id: Option<&str>) -> String {
-    let show = id.map_or_else(String::new, |id| {
-        format!("`avert alerts show {}` tells what became of it, and so does ", printable(id))
-    });
-    format!(
-        "{signal} ended the run before its answer came: it may have arrived; {show}`--resume`, which never sends it \
-            again"
-    )
+/// Describes a row whose reply a signal cut off.
+fn left_unanswered(signal: &str) -> String {
+    format!("{signal} ended the run before its answer came: it may have arrived; --resume looks it up")
 }
 
 fn already(alert: &Alert) -> String {

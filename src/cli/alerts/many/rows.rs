@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     cli::{
-        alerts::{answer::as_decided, run_file},
+        alerts::run_file,
         args::Format,
         failure::Misused,
         output::{ListColumns, Output, json as on_one_line, print_line, printable},
@@ -104,9 +104,8 @@ pub(super) fn read(file: &Path, said: Conventions) -> Result<Vec<DecisionRow>, M
     }
     let rows = rows_of(&bytes, said).map_err(unusable)?;
     if rows.is_empty() {
-        let empty = if bytes.trim_ascii().is_empty() { "is empty and " } else { "" };
         let wanted = "NDJSON or CSV with the fields id (or provider and providerId), refunded, resolution, comments";
-        return Err(unusable(format!("{empty}holds no decision: {wanted}")));
+        return Err(unusable(format!("holds no decision: {wanted}")));
     }
     Ok(rows)
 }
@@ -357,15 +356,9 @@ impl FileReport {
             let good = self.rows.iter().filter(|(_, outcome)| outcome.would_be_sent).count();
             return format!("dry run: {good} of {all} would be sent; nothing was");
         }
-        let others: String = RowResult::ALL[1..]
-            .iter()
-            .map(|result| (self.count(*result), *result))
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, result)| match result {
-                RowResult::AsDecided => format!(", {count} {}", as_decided()),
-                other => format!(", {count} {}", other.as_str()),
-            })
-            .collect();
+        let counts = RowResult::ALL[1..].iter().map(|result| (self.count(*result), result.as_str()));
+        let others: String =
+            counts.filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
         let (recorded, kept) = (self.count(RowResult::Recorded), ResultsFile::path_of(from));
         format!("{recorded} of {all} recorded{others}; what was sent is kept in {}", kept.display())
     }
