@@ -23,7 +23,6 @@ pub mod event;
 pub mod field;
 pub mod filter;
 pub mod find;
-pub mod find_words;
 pub mod fold;
 pub mod identity;
 pub mod ids;
@@ -63,8 +62,7 @@ pub use credential::{
 };
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Comparison, LocalConditions, Sort, SortField, SortOrder};
-pub use find::FindQuery;
-pub use find_words::MatchGrade;
+pub use find::{FindQuery, MatchGrade};
 pub use ids::*;
 pub use insights::{DayCount, Insights, KindCount, Lapsing, ResponseTime};
 pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};

@@ -11,7 +11,6 @@ use crate::{
         Alert, AlertFilter, CalendarDay, Currency, LocalConditions, MatchGrade, Outcome,
         filter::{search_fields, wanted_text},
         find::{FindField, find_fields, outcome_fields},
-        find_words::Reading,
         fold::{fold, search_key},
         time::Timestamp,
     },
@@ -215,12 +214,6 @@ pub(super) fn find_pattern(text: &str, grade: MatchGrade) -> String {
         (MatchGrade::Prefix, text) => format!("{EDGE}{text}"),
         (MatchGrade::Inside, text) => text,
     }
-}
-
-/// The same for every word of a reading.
-pub(super) fn find_patterns(reading: &Reading, grade: MatchGrade) -> Vec<String> {
-    let of_word = |word: &String| if reading.is_whole_only(word) { MatchGrade::Whole } else { grade };
-    reading.words().iter().map(|word| find_pattern(word, of_word(word))).collect()
 }
 
 #[cfg(test)]
