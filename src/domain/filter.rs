@@ -9,7 +9,7 @@ use chrono::{Duration, NaiveDate};
 
 use crate::{
     alert::{Alert, AlertStatus, AlertType, Deadline, Provider},
-    calendar::{CalendarDay, CalendarHour},
+    calendar::CalendarDay,
     closed_enum,
     field::Kind,
     fold::fold,
@@ -70,29 +70,10 @@ impl AlertFilter {
             && self.conditions.matches(alert)
     }
 
-    /// Returns the wanted range of open deadlines, in hours from `now` or as an hour; `None` without either.
-    pub fn open_deadlines(&self, now: Timestamp) -> Option<DeadlineRange> {
-        let hour = self.conditions.due.map(CalendarHour::range);
-        if self.expires_in.is_none() && hour.is_none() {
-            return None;
-        }
-        // Beyond the calendar every deadline is within reach.
-        let within = self.expires_in.and_then(|hours| now.checked_add_signed(Duration::hours(hours.into())));
-        let of_hour = hour.map(|(_, end)| end - Duration::microseconds(1));
-        Some(DeadlineRange { from: hour.map(|(from, _)| from), until: within.into_iter().chain(of_hour).min() })
-    }
-
     fn matches_outcome(&self, alert: &Alert) -> bool {
         let stored = alert.outcome.as_ref().map(|outcome| fold(&outcome.outcome));
         stored.is_some_and(|stored| self.outcomes.iter().any(|wanted| fold(wanted) == stored))
     }
-}
-
-/// A closed range of deadlines, open at an end that is not given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeadlineRange {
-    pub from: Option<Timestamp>,
-    pub until: Option<Timestamp>,
 }
 
 /// Returns the text that a text filter searches for, trimmed; `None` where it is blank.
@@ -114,12 +95,14 @@ fn within(moment: Option<Timestamp>, start: Option<NaiveDate>, end: Option<Naive
         .is_some_and(|day| start.is_none_or(|start| day >= start) && end.is_none_or(|end| day <= end))
 }
 
+/// Returns the last deadline that is at most so many hours away; `None` beyond the calendar, where every one is.
+pub fn last_within(hours: u32, now: Timestamp) -> Option<Timestamp> {
+    now.checked_add_signed(Duration::hours(hours.into()))
+}
+
 fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
     let due = match alert.deadline {
-        // Beyond the calendar every deadline is within reach.
-        Deadline::At(moment) => {
-            now.checked_add_signed(Duration::hours(i64::from(hours))).is_none_or(|end| moment <= end)
-        }
+        Deadline::At(moment) => last_within(hours, now).is_none_or(|end| moment <= end),
         Deadline::HoursLeft(left) => left < i64::from(hours),
         Deadline::Unknown => false,
     };
@@ -288,8 +271,6 @@ pub struct LocalConditions {
     pub notices: Option<bool>,
     /// Answered on this day.
     pub answered: Option<CalendarDay>,
-    /// Open, and due in this hour. Notices are never due: they expect no answer.
-    pub due: Option<CalendarHour>,
 }
 
 impl LocalConditions {
@@ -312,10 +293,6 @@ impl LocalConditions {
             && self.notices.is_none_or(|notices| alert.alert_type.is_notice() == notices)
             && self.answered.is_none_or(|day| {
                 alert.outcome.as_ref().and_then(|outcome| outcome.action_time).is_some_and(|at| day.contains(at))
-            })
-            && self.due.is_none_or(|hour| {
-                let waits = alert.expired_at.is_none() && !alert.alert_type.is_notice();
-                waits && alert.waits_until().is_some_and(|at| hour.contains(at))
             })
     }
 
@@ -391,34 +368,6 @@ mod tests {
         for text in ["amount<130 currency:EUR", "issuer:hsbc", "mcc:5941"] {
             assert!(!conditions(text).matches(&silent), "{text}");
         }
-    }
-
-    #[rstest]
-    #[case("amount<99999999999999999999 currency:EUR", true)]
-    #[case("amount<=9223372036854.775807 currency:EUR", true)]
-    #[case("amount>9223372036854.775807 currency:EUR", false)]
-    #[case("amount>99999999999999999999 currency:EUR", false)]
-    #[case("amount>-99999999999999999999 currency:EUR", true)]
-    #[case("amount<-99999999999999999999 currency:EUR", false)]
-    fn an_amount_is_compared_with_one_beyond_every_other(#[case] text: &str, #[case] wanted: bool) {
-        let largest = Alert { amount: Some("9223372036854.775807".parse().unwrap()), ..alert() };
-
-        assert_eq!(conditions(text).matches(&largest), wanted);
-    }
-
-    #[test]
-    fn what_lapses_in_an_hour_waits_and_has_its_deadline_in_it() {
-        let at = |deadline: &str| Alert { deadline: Deadline::At(from_iso(deadline).unwrap()), ..Alert::sample() };
-        let [before, first, last, behind] =
-            ["2026-03-10T11:59:59Z", "2026-03-10T12:00:00Z", "2026-03-10T12:59:59Z", "2026-03-10T13:00:00Z"].map(at);
-        let answered = Alert { outcome: Some(Outcome::sample(first.id)), ..first.clone() };
-        let notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..first.clone() };
-        let by_hours = Alert { deadline: Deadline::HoursLeft(1), ..first.clone() };
-
-        let wanted = [&before, &first, &last, &behind, &answered, &notice, &by_hours]
-            .map(|alert| conditions("due:2026-03-10T16+04:00").matches(alert));
-
-        assert_eq!(wanted, [false, true, true, false, false, false, false]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, ResolutionAttempt};
 pub use audit::{Actor, AuditEntry, AuditState};
 pub use ca_certificates::CaCertificates;
-pub use calendar::{Calendar, CalendarDay, CalendarHour, QuietHours};
+pub use calendar::{Calendar, CalendarDay, QuietHours};
 pub use clock::{MonotonicTime, Present};
 pub use credential::{
     CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, PlacedCredential, Revoked,

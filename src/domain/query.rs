@@ -232,7 +232,6 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
         Key::Mcc => list(&mut filter.conditions.mccs, key, word, some_text),
         Key::Notices => one(&mut filter.conditions.notices, key, word, parse_bool),
         Key::Answered => one(&mut filter.conditions.answered, key, word, |text| text.parse().ok()),
-        Key::Due => one(&mut filter.conditions.due, key, word, |text| text.parse().ok()),
         // Neither has a value behind a colon.
         Key::Amount | Key::Text => Ok(()),
     }
@@ -335,7 +334,6 @@ fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<String> {
         Key::Mcc => list(filter.conditions.mccs.iter().map(|mcc| words::quoted_value(mcc)).collect()),
         Key::Notices => filter.conditions.notices.map(yes_or_no),
         Key::Answered => filter.conditions.answered.map(|day| day.to_string()),
-        Key::Due => filter.conditions.due.map(|hour| hour.to_string()),
         Key::Sort => Some(sort_word(sort)),
         Key::Text => filter.q.as_deref().map(words::quoted_text),
     }
@@ -365,23 +363,7 @@ pub struct Chip {
 /// Returns the chips of a filter and a sort, in the order of a written query. The sort is always among them.
 pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
     let chip = |key: Key| {
-        let value = match key {
-            // An id is shown by its last digits: the first ones of a version 7 UUID are its time.
-            Key::Company => filter
-                .companies
-                .iter()
-                .map(|company| format!("…{}", &company.to_string()[24..]))
-                .collect::<Vec<_>>()
-                .join(","),
-            _ => value_of(key, filter, sort)?,
-        };
-        // Whoever sits elsewhere would take it for the own day or hour.
-        let of_utc = match key {
-            Key::Answered => filter.conditions.answered.is_some_and(|day| day.calendar.is_utc()),
-            Key::Due => filter.conditions.due.is_some_and(|hour| hour.day.calendar.is_utc()),
-            _ => false,
-        };
-        let value = if of_utc { format!("{value} UTC") } else { value };
+        let value = value_of(key, filter, sort)?;
         Some(Chip { key, text: word_of(key, &value), set: key != Key::Sort || sort != DEFAULT_SORT })
     };
     Key::ALL.into_iter().filter(|key| *key != Key::Company || !filter.companies.is_empty()).filter_map(chip).collect()
@@ -409,8 +391,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour, CompanyId, Comparison,
-        Currency, LocalConditions, Provider, Sort, SortField, SortOrder,
+        AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency,
+        LocalConditions, Provider, Sort, SortField, SortOrder,
     };
 
     fn texts(query: &str) -> Vec<String> {
@@ -447,15 +429,6 @@ mod tests {
         assert_eq!(shown, ["amount<25 amount>=5", "currency:EUR,USD", "issuer:hsbc", "mcc:5941", "sort:deadline"]);
         assert_eq!(without_currency, parse("issuer:hsbc mcc:5941", Vocabulary::Desk).unwrap().0);
         assert_eq!(without_amount, parse("currency:EUR,USD issuer:hsbc mcc:5941", Vocabulary::Desk).unwrap().0);
-    }
-
-    #[test]
-    fn a_day_or_an_hour_of_utc_says_that_it_is_and_another_one_where_it_is() {
-        let shown = texts("answered:2026-01-31 due:2026-01-31T16");
-        let elsewhere = texts("answered:2026-01-31+04:00 due:2026-01-31T16-05:30");
-
-        assert_eq!(shown[..2], ["answered:2026-01-31 UTC", "due:2026-01-31T16 UTC"]);
-        assert_eq!(elsewhere[..2], ["answered:2026-01-31+04:00", "due:2026-01-31T16-05:30"]);
     }
 
     #[test]
@@ -552,7 +525,7 @@ mod tests {
     #[case("amount<five currency:EUR", "amount<five", "129.90")]
     #[case("currency:euro", "currency:euro", "three letters")]
     #[case("issuer:", "issuer:", "missing")]
-    #[case("colour:5", "colour:5", "company, amount, currency, issuer, mcc, notices, answered, due, sort")]
+    #[case("colour:5", "colour:5", "company, amount, currency, issuer, mcc, notices, answered, sort")]
     #[case("amount:5 currency:EUR", "amount:5", "takes no colon: a comparison")]
     #[case("amont<25 currency:EUR", "amont<25", "amont is not compared")]
     #[case("amount < 25 currency:EUR", "<", "nothing stands before the sign")]
@@ -638,12 +611,7 @@ mod tests {
 
     fn conditions() -> impl Strategy<Value = LocalConditions> {
         let currencies = proptest::collection::btree_set("[A-Z]{3}".prop_map(Currency::new), 0..3);
-        let hours = calendar_days().prop_flat_map(|day| {
-            (0i64..24)
-                .prop_map(move |hour| CalendarHour::of(day.range().0 + chrono::Duration::hours(hour), day.calendar))
-        });
-        let rest =
-            (proptest::option::of(any::<bool>()), proptest::option::of(calendar_days()), proptest::option::of(hours));
+        let rest = (proptest::option::of(any::<bool>()), proptest::option::of(calendar_days()));
         (amounts(), currencies, trimmed_texts(), trimmed_texts(), rest).prop_map(
             |(amounts, currencies, issuers, mccs, rest)| {
                 LocalConditions {
@@ -654,7 +622,6 @@ mod tests {
                     mccs,
                     notices: rest.0,
                     answered: rest.1,
-                    due: rest.2,
                 }
             },
         )

@@ -30,7 +30,6 @@ closed_enum! {
         Mcc = "mcc",
         Notices = "notices",
         Answered = "answered",
-        Due = "due",
         Sort = "sort",
         /// Free text; it has no key before it.
         Text = "text",
@@ -40,10 +39,7 @@ closed_enum! {
 impl Key {
     /// Returns true for a key that only this machine's lists can be asked for.
     pub const fn is_local(self) -> bool {
-        matches!(
-            self,
-            Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Answered | Self::Due
-        )
+        matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Answered)
     }
 
     /// Finds a key by the word before a colon, in any letter case. Free text has none.
@@ -88,9 +84,6 @@ impl Key {
                     day"
                 .to_owned()
             }
-            Self::Due => "the UTC hour of the deadline, such as due:2026-01-31T16, or due:2026-01-31T16+04:00 for a \
-                    local hour"
-                .to_owned(),
             Self::Sort => self.values(vocabulary).join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }
