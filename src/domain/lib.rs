@@ -57,8 +57,7 @@ pub use ca_certificates::CaCertificates;
 pub use calendar::{Calendar, CalendarDay, QuietHours};
 pub use clock::{MonotonicTime, Present};
 pub use credential::{
-    CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, PlacedCredential, Revoked,
-    Secret,
+    CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, Revoked, Secret,
 };
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Comparison, LocalConditions, Sort, SortField, SortOrder};
