@@ -1,8 +1,10 @@
 //! Webhook endpoints and deliveries, bound to a caller. What changes is signed with the caller's name.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use tokio::task::JoinHandle;
+use tokio::{sync::OwnedSemaphorePermit, task::JoinHandle};
 use uuid::Uuid;
 
 use crate::{
@@ -12,7 +14,7 @@ use crate::{
         DeliveryPage, Endpoint, EndpointChange, EndpointId, EnrollmentId, EventId, EventKind, FieldError, NewEndpoint,
         NextStep, OrganizationId, Provider, Timestamp, event::RenderEvent as _, time::later_by, url::EndpointUrl,
     },
-    handle::{Engine, locked, service_error},
+    handle::{Engine, MOST_TESTS, service_error},
     service::{ServiceError, Webhooks},
     store::{DueDelivery, EndpointTarget, Redelivery, SentTestEvent},
     webhooks::{Sender, sender},
@@ -47,26 +49,6 @@ impl ActingEngine {
         checked.map_err(|refused| {
             ServiceError::InvalidRequest(vec![FieldError::new("url", format!("cannot be used: {refused}"))])
         })
-    }
-}
-
-impl Engine {
-    /// Warns of endpoints, of whatever organization, that nothing can be sent to because of where they are.
-    ///
-    /// # Errors
-    /// When the store cannot answer.
-    pub async fn warn_of_refused_endpoints(&self) -> Result<(), ServiceError> {
-        for organization in self.organizations().await? {
-            let organization = organization.organization;
-            let endpoints = self.store().endpoints(organization.id).await.map_err(service_error)?;
-            for endpoint in endpoints.into_iter().filter(|endpoint| endpoint.disabled.is_none()) {
-                if let Err(refused) = sender::check(&self.settings().addresses, endpoint.url.as_url()).await {
-                    tracing::warn!(organization = organization.name, endpoint = %endpoint.id, "nothing is sent to \
-                        this endpoint: {refused}");
-                }
-            }
-        }
-        Ok(())
     }
 }
 
@@ -120,7 +102,7 @@ impl Webhooks for ActingEngine {
             .await
             .map_err(service_error)?
             .ok_or_else(|| no_endpoint(id))?;
-        let place = self.engine.place_for_test(self.organization())?;
+        let place = self.engine.place_for_test()?;
         let acting = self.clone();
         // A task of its own: what was sent is recorded, whether or not the caller still waits.
         let sent = self.engine.spawn(async move {
@@ -166,37 +148,14 @@ impl Webhooks for ActingEngine {
     }
 }
 
-/// Most tests of an organization's endpoints at the same time. A test of one that hangs holds a socket, though its
-/// caller may have gone.
-const MOST_TESTS: usize = 8;
-
-/// A place for a test that is being sent; given back when dropped.
-pub(super) struct TestPlace {
-    engine: Engine,
-    organization: OrganizationId,
-}
-
-impl Drop for TestPlace {
-    fn drop(&mut self) {
-        let mut tests = locked(&self.engine.inner.tests);
-        if let Some(at) = tests.iter().position(|organization| *organization == self.organization) {
-            tests.swap_remove(at);
-        }
-    }
-}
-
 impl Engine {
-    /// A place for one more test of an organization's endpoints.
-    pub(super) fn place_for_test(&self, organization: OrganizationId) -> Result<TestPlace, ServiceError> {
-        let mut tests = locked(&self.inner.tests);
-        if tests.iter().filter(|other| **other == organization).count() >= MOST_TESTS {
-            let words = format!(
-                "{MOST_TESTS} tests of this organization's endpoints are under way: try again when one has ended"
-            );
-            return Err(ServiceError::Conflict(words));
-        }
-        tests.push(organization);
-        Ok(TestPlace { engine: self.clone(), organization })
+    /// A place for one more test of an endpoint; given back when it is dropped.
+    fn place_for_test(&self) -> Result<OwnedSemaphorePermit, ServiceError> {
+        let place = Arc::clone(&self.inner.tests).try_acquire_owned();
+        place.map_err(|_| {
+            let words = format!("{MOST_TESTS} tests of endpoints are under way: try again when one has ended");
+            ServiceError::Conflict(words)
+        })
     }
 
     /// Sets the sender of test events. Only the first one counts.

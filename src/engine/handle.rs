@@ -8,7 +8,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -90,8 +90,8 @@ pub(super) struct EngineParts {
     pub(super) next_check: Mutex<Option<MonotonicTime>>,
     /// Sender of endpoint tests.
     pub(super) sender: OnceLock<Sender>,
-    /// Organizations whose tests of endpoints are being sent.
-    pub(super) tests: Mutex<Vec<OrganizationId>>,
+    /// Places for tests of endpoints that are being sent.
+    pub(super) tests: Arc<Semaphore>,
     /// The newest change number.
     pub(super) changes: watch::Receiver<u64>,
     /// The gateways that the database knew at a change number.
@@ -101,6 +101,9 @@ pub(super) struct EngineParts {
     /// Held by the one round of reconciling that a waiting resolution has asked for.
     pub(super) round: tokio::sync::Mutex<()>,
 }
+
+/// Most tests of endpoints at the same time. A test of one that hangs holds a socket, though its caller may have gone.
+pub(super) const MOST_TESTS: usize = 8;
 
 impl Engine {
     /// An engine on these parts. Nothing runs until [`Engine::start`].
@@ -120,7 +123,7 @@ impl Engine {
             late: Mutex::default(),
             next_check: Mutex::default(),
             sender: OnceLock::new(),
-            tests: Mutex::default(),
+            tests: Arc::new(Semaphore::new(MOST_TESTS)),
             changes,
             gateways: Mutex::default(),
             reconcile: Notify::new(),
