@@ -185,7 +185,7 @@ fn trusted_proxies_are_addresses_and_networks_separated_by_commas() {
 #[case(
     "AVERT_WEBHOOKS_ALLOW",
     "127.0.0.1,169.254.1.1",
-    "AVERT_WEBHOOKS_ALLOW: \"169.254.1.1\" is not allowed: webhooks are never sent to such an address (link-local)"
+    "AVERT_WEBHOOKS_ALLOW: \"169.254.1.1\" is not allowed: webhooks are never sent to a reserved address"
 )]
 #[case("AVERT_MOUSE", "maybe", "AVERT_MOUSE: \"maybe\" is not allowed: true or false")]
 fn a_wrong_variable_is_refused_with_its_name(#[case] variable: &str, #[case] text: &str, #[case] words: &str) {
