@@ -81,7 +81,7 @@ fn the_variable_of_a_setting_is_found_by_its_name() {
 #[case(
     "database = \"mysql:x\"",
     1,
-    "not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed"
+    "not a database: it has another scheme; allowed: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME"
 )]
 #[case("database = 5", 1, "expected the address of a database")]
 #[case("[database]\nconnections = 2", 2, "\"2\" is not allowed: whole numbers from 3 to 1000")]
