@@ -293,8 +293,8 @@ fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<String> {
     let list = |words: Vec<String>| (!words.is_empty()).then(|| words.join(","));
     let day = |day: Option<NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());
     match key {
-        Key::Status => list(filter.statuses.iter().map(words::status_word).collect()),
-        Key::Provider => list(filter.providers.iter().map(words::provider_word).collect()),
+        Key::Status => list(filter.statuses.iter().map(|status| words::lower(status.as_str())).collect()),
+        Key::Provider => list(filter.providers.iter().map(|provider| words::lower(provider.as_str())).collect()),
         Key::Type => list(filter.types.iter().map(type_word).collect()),
         Key::Expires => filter.expires_in.map(|hours| hours.to_string()),
         Key::Expired => filter.expired.map(yes_or_no),
