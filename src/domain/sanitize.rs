@@ -94,31 +94,6 @@ pub fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|&c| c == '\n' || !c.is_control()).collect()
 }
 
-/// Returns the text without the sequences that steer a terminal, such as those of colours. Of a string without an end
-/// only its beginning is removed.
-pub fn without_sequences(text: &str) -> Cow<'_, str> {
-    const ESC: char = '\u{1b}';
-    if !text.contains(ESC) {
-        return Cow::Borrowed(text);
-    }
-    fn behind(sequence: &str, first_final: char) -> &str {
-        let rest = sequence.trim_start_matches(|c| (' '..first_final).contains(&c));
-        rest.strip_prefix(|c| (first_final..='~').contains(&c)).unwrap_or(rest)
-    }
-    let mut pieces = text.split(ESC).peekable();
-    let mut out = pieces.next().unwrap_or_default().to_owned();
-    while let Some(piece) = pieces.next() {
-        let is_ended = pieces.peek().is_some_and(|next| next.starts_with('\\'));
-        out.push_str(match (piece.chars().next(), piece.split_once('\u{7}')) {
-            (Some('['), _) => behind(&piece[1..], '@'),
-            (Some(']' | 'P' | 'X' | '^' | '_'), Some((_, rest))) => rest,
-            (Some(']' | 'P' | 'X' | '^' | '_'), None) if is_ended => "",
-            _ => behind(piece, '0'),
-        });
-    }
-    Cow::Owned(out)
-}
-
 /// Returns JSON that is safe to show and loses nothing: unsafe characters of its strings are written as `\u` escapes.
 pub fn json(text: &str) -> Cow<'_, str> {
     // The line breaks of pretty JSON are its own: in strings they are escaped already.
@@ -239,17 +214,6 @@ mod tests {
     #[case("می\u{200c}خواهم 東京", "می\u{200c}خواهم 東京")]
     fn a_line_is_stored_as_it_came_less_control_characters(#[case] text: &str, #[case] stored: &str) {
         assert_eq!(stored_line(text), stored);
-    }
-
-    #[rstest]
-    #[case::colours("\u{1b}[1;31mred\u{1b}[0m and plain", "red and plain")]
-    #[case::a_link("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{7}", "link")]
-    #[case::a_character_set("\u{1b}(Bone\u{1b}=two", "onetwo")]
-    #[case::without_its_end("one\u{1b}]two\u{1b}", "onetwo")]
-    #[case::in_other_scripts("\u{1b}[32m\u{201c}東京\u{201d}\u{1b}[m", "\u{201c}東京\u{201d}")]
-    #[case::none("[31m", "[31m")]
-    fn sequences_for_a_terminal_go_as_a_whole(#[case] text: &str, #[case] plain: &str) {
-        assert_eq!(without_sequences(text), plain);
     }
 
     #[test]
