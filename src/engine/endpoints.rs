@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use tokio::{sync::OwnedSemaphorePermit, task::JoinHandle};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinHandle,
+};
 use uuid::Uuid;
 
 use crate::{
@@ -14,7 +17,7 @@ use crate::{
         DeliveryPage, Endpoint, EndpointChange, EndpointId, EnrollmentId, EventId, EventKind, FieldError, NewEndpoint,
         NextStep, OrganizationId, Provider, Timestamp, event::RenderEvent as _, time::later_by, url::EndpointUrl,
     },
-    handle::{Engine, MOST_TESTS, service_error},
+    handle::{Engine, locked, service_error},
     service::{ServiceError, Webhooks},
     store::{DueDelivery, EndpointTarget, Redelivery, SentTestEvent},
     webhooks::{Sender, sender},
@@ -55,7 +58,7 @@ impl ActingEngine {
 #[async_trait]
 impl Webhooks for ActingEngine {
     async fn endpoints(&self) -> Result<Vec<Endpoint>, ServiceError> {
-        Ok(self.engine.store().endpoints(self.organization()).await.map_err(service_error)?)
+        self.engine.store().endpoints(self.organization()).await.map_err(service_error)
     }
 
     async fn add_endpoint(&self, endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
@@ -102,7 +105,7 @@ impl Webhooks for ActingEngine {
             .await
             .map_err(service_error)?
             .ok_or_else(|| no_endpoint(id))?;
-        let place = self.engine.place_for_test()?;
+        let place = self.engine.place_for_test(self.organization())?;
         let acting = self.clone();
         // A task of its own: what was sent is recorded, whether or not the caller still waits.
         let sent = self.engine.spawn(async move {
@@ -122,7 +125,7 @@ impl Webhooks for ActingEngine {
     }
 
     async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
-        Ok(self.store().deliveries(self.organization(), filter).await.map_err(service_error)?)
+        self.store().deliveries(self.organization(), filter).await.map_err(service_error)
     }
 
     async fn delivery(&self, id: DeliveryId) -> Result<DeliveryLog, ServiceError> {
@@ -148,12 +151,19 @@ impl Webhooks for ActingEngine {
     }
 }
 
+/// Most tests of an organization's endpoints at the same time. A test of one that hangs holds a socket, though its
+/// caller may have gone.
+const MOST_TESTS: usize = 8;
+
 impl Engine {
-    /// A place for one more test of an endpoint; given back when it is dropped.
-    fn place_for_test(&self) -> Result<OwnedSemaphorePermit, ServiceError> {
-        let place = Arc::clone(&self.inner.tests).try_acquire_owned();
-        place.map_err(|_| {
-            let words = format!("{MOST_TESTS} tests of endpoints are under way: try again when one has ended");
+    /// A place for one more test of an organization's endpoints; given back when it is dropped.
+    fn place_for_test(&self, organization: OrganizationId) -> Result<OwnedSemaphorePermit, ServiceError> {
+        let mut tests = locked(&self.inner.tests);
+        let places = tests.entry(organization).or_insert_with(|| Arc::new(Semaphore::new(MOST_TESTS)));
+        Arc::clone(places).try_acquire_owned().map_err(|_| {
+            let words = format!(
+                "{MOST_TESTS} tests of this organization's endpoints are under way: try again when one has ended"
+            );
             ServiceError::Conflict(words)
         })
     }

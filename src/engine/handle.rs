@@ -90,8 +90,8 @@ pub(super) struct EngineParts {
     pub(super) next_check: Mutex<Option<MonotonicTime>>,
     /// Sender of endpoint tests.
     pub(super) sender: OnceLock<Sender>,
-    /// Places for tests of endpoints that are being sent.
-    pub(super) tests: Arc<Semaphore>,
+    /// Places for tests of each organization's endpoints.
+    pub(super) tests: Mutex<HashMap<OrganizationId, Arc<Semaphore>>>,
     /// The newest change number.
     pub(super) changes: watch::Receiver<u64>,
     /// The gateways that the database knew at a change number.
@@ -101,9 +101,6 @@ pub(super) struct EngineParts {
     /// Held by the one round of reconciling that a waiting resolution has asked for.
     pub(super) round: tokio::sync::Mutex<()>,
 }
-
-/// Most tests of endpoints at the same time. A test of one that hangs holds a socket, though its caller may have gone.
-pub(super) const MOST_TESTS: usize = 8;
 
 impl Engine {
     /// An engine on these parts. Nothing runs until [`Engine::start`].
@@ -123,7 +120,7 @@ impl Engine {
             late: Mutex::default(),
             next_check: Mutex::default(),
             sender: OnceLock::new(),
-            tests: Arc::new(Semaphore::new(MOST_TESTS)),
+            tests: Mutex::default(),
             changes,
             gateways: Mutex::default(),
             reconcile: Notify::new(),
