@@ -133,8 +133,7 @@ fn some<T: Clone + std::fmt::Debug + 'static>(one: impl Strategy<Value = T> + 's
 
 /// Conditions that few or many alerts fulfil, and some that none can.
 fn conditions() -> impl Strategy<Value = LocalConditions> {
-    let amount = select(vec!["10", "9.50", "0", "0.0000015", "-1", "123456789.99", "99999999999999"])
-        .prop_map(|text| text.parse().unwrap());
+    let amount = select(vec!["10", "9.50", "0", "0.000001", "123456789.99"]).prop_map(|text| text.parse().unwrap());
     let amounts = some((select(&Comparison::ALL[..]), amount));
     let currencies = some(select(vec!["EUR", "USD", "usd", "JPY"]).prop_map(Currency::new));
     let issuers = some(prop_oneof![
@@ -410,7 +409,7 @@ async fn every_condition_is_answered_as_the_domain_says(fixture: Fixture) {
         "amount<=9.50 currency:EUR,USD",
         "amount>9.5 amount<=10.000 currency:USD",
         "amount=10 currency:EUR mcc:5941",
-        "amount>=0.0000001 currency:EUR",
+        "amount>=0.000001 currency:EUR",
         "currency:EUR",
         "issuer:hsbc",
         "issuer:\u{e4}hnlich,\u{3c3}\u{3bf} currency:USD",
