@@ -23,7 +23,6 @@ use crate::{
         ledger::files::{FILE, read_whole},
     },
     domain::{
-        PlacedCredential,
         database::DatabaseLocation,
         time::{Clock as _, SystemClock},
     },
@@ -71,7 +70,6 @@ pub(super) async fn run(
     findings.extend(room(directory));
     let known = database(context).await;
     findings.extend(networks::examine(&context.settings, &known.gateways));
-    findings.push(credentials(context, &known.credentials));
     findings.extend(context.profiles.iter().flat_map(profiles));
     findings.extend(journals(files.iter().filter(|file| file.ends_with(FILE))));
     findings.extend(known.findings);
@@ -125,21 +123,6 @@ async fn database(context: &Context) -> Examination {
 
 fn knows_profiles(context: &Context) -> bool {
     context.profiles.iter().any(|access| access.profiles.list().is_ok_and(|list| !list.all.is_empty()))
-}
-
-/// Checks that keys and clients are for the environment that the settings name.
-fn credentials(context: &Context, all: &[PlacedCredential]) -> Finding {
-    match PlacedCredential::refused_in(context.settings.environment, all) {
-        None => {
-            let many = counted(all.len() as u64, "key or client", "keys and clients");
-            Finding::fine("credentials", format!("{many}, none for the other environment"))
-        }
-        Some(refused) => {
-            let advice = "name the right environment in the settings (AVERT_ENVIRONMENT), or revoke them and make \
-                others for this one";
-            Finding::notice("credentials", refused, advice)
-        }
-    }
 }
 
 /// Checks that the profiles can be used, and that their plain credentials are readable by their owner alone. No finding

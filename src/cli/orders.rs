@@ -109,12 +109,10 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }
 
-/// Prints the preset by which a file is read, its missing columns, and the ignored ones.
+/// Prints the preset by which a file is read, and the ignored columns.
 fn say_layout(importer: &OrderImporter) {
     if let Some(preset) = importer.preset() {
-        let missed = preset.missed(importer.headers());
-        let missed = if missed.is_empty() { String::new() } else { format!("; not there: {}", missed.join(", ")) };
-        say!("read as {}{missed}", preset.title);
+        say!("read as {}", preset.title);
     }
     if importer.is_without_amounts() {
         say!("amounts are left out: no column is their currency; --map currency=Header names it");

@@ -79,12 +79,6 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
 
     let mut serving = tokio::spawn(api::serve(listener, local.engine.clone(), options, running.cancel.clone()));
     say_who_answers(&context, &local.engine.store().gateways().await.unwrap_or_default());
-    let engine = local.engine.clone();
-    tokio::spawn(async move {
-        // An error of the store is in its log already.
-        let _ = engine.warn_of_foreign_credentials().await;
-        let _ = engine.warn_of_refused_endpoints().await;
-    });
     if let Err(error) = print_line(&format!("listening on http://{address}")) {
         tracing::warn!(%error, "nobody reads stdout; still answering at http://{address}");
     }

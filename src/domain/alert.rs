@@ -176,13 +176,13 @@ record! {
             .text(Content::Code, ID).shown(Section::Transaction, 3, "ARN"),
         transaction_id: Option<String> => Text "transactionId".found_as("transaction").text(Content::Code, ID)
             .shown(Section::Transaction, 4, "id"),
-        chargeback_amount: Option<Amount> => Amount "chargebackAmount".nullable()
+        chargeback_amount: Option<Amount> => Amount "chargebackAmount"
             .shown(Section::Transaction, 6, "chargeback"),
         chargeback_currency: Option<Currency> => Text "chargebackCurrency".text(Content::Currency, 3),
         payment_type: Option<String> => Text "paymentType".longest(NAME).shown(Section::Card, 3, "payment"),
         created_at: Option<Timestamp> => Moment "createdAt".merge(Merge::Keep),
         updated_at: Option<Timestamp> => Moment "updatedAt".merge(Merge::Keep),
-        expired_at: Option<Timestamp> => Moment "expiredAt".merge(Merge::Keep).nullable(),
+        expired_at: Option<Timestamp> => Moment "expiredAt".merge(Merge::Keep),
         has_external_transaction: bool => Flag "hasExternalTransaction",
     }
     and {

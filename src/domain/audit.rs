@@ -265,15 +265,8 @@ impl UnlinkedEntry {
 
     /// Returns the record that follows `previous`, under a number that was never assigned before.
     pub fn following(self, previous: AuditLink, last_number: i64) -> AuditRecord {
-        let Self { at, organization, texts, person } = self;
-        AuditRecord {
-            number: last_number.max(previous.number) + 1,
-            at,
-            organization,
-            texts,
-            person,
-            previous: previous.hash,
-        }
+        let number = last_number.max(previous.number) + 1;
+        AuditRecord { number, entry: self, previous: previous.hash }
     }
 }
 
@@ -281,14 +274,7 @@ impl UnlinkedEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRecord {
     pub number: i64,
-    /// Microseconds since 1970.
-    pub at: i64,
-    /// The number by which the store knows the organization.
-    pub organization: i64,
-    /// Actor, origin, action, subject, detail.
-    pub texts: [String; 5],
-    /// Person named by the actor; empty where none was named.
-    pub person: String,
+    pub entry: UnlinkedEntry,
     pub previous: [u8; 32],
 }
 
@@ -299,11 +285,12 @@ impl AuditRecord {
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update(self.previous);
-        for number in [self.number, self.at, self.organization] {
+        let UnlinkedEntry { at, organization, texts, person } = &self.entry;
+        for number in [self.number, *at, *organization] {
             hasher.update(number.to_be_bytes());
         }
-        let person = Some(&self.person).filter(|person| !person.is_empty());
-        for text in self.texts.iter().chain(person) {
+        let person = Some(person).filter(|person| !person.is_empty());
+        for text in texts.iter().chain(person) {
             hasher.update((text.len() as u64).to_be_bytes());
             hasher.update(text.as_bytes());
         }
@@ -312,7 +299,7 @@ impl AuditRecord {
 
     /// Returns true for the entry that records the pruning of all up to this link.
     fn tells_of(&self, pruned: AuditLink) -> bool {
-        let [_, _, action, subject, detail] = &self.texts;
+        let [_, _, action, subject, detail] = &self.entry.texts;
         action == PRUNED && *subject == pruned.number.to_string() && detail.contains(&hex(&pruned.hash))
     }
 }
@@ -523,9 +510,9 @@ mod tests {
             prop_assert!(whole);
             let record = &mut log[at].0;
             match part {
-                5 => record.at += 1,
-                6 => record.organization += 1,
-                _ => record.texts[part].push_str(&text),
+                5 => record.entry.at += 1,
+                6 => record.entry.organization += 1,
+                _ => record.entry.texts[part].push_str(&text),
             }
 
             let found = matches!(check(START, &log, 4), AuditState::Broken { number, .. } if number == at as u64 + 1);
@@ -545,16 +532,10 @@ mod tests {
     #[test]
     fn texts_that_run_into_each_other_are_other_entries() {
         let [(record, hash)] = log(START, 1).try_into().unwrap();
-        let [_, origin, rest @ ..] = record.texts.clone();
-        let shifted = AuditRecord {
-            texts: [String::new(), format!("avert{origin}")]
-                .into_iter()
-                .chain(rest)
-                .collect::<Vec<_>>()
-                .try_into()
-                .unwrap(),
-            ..record
-        };
+        let [_, origin, rest @ ..] = record.entry.texts.clone();
+        let texts: Vec<String> = [String::new(), format!("avert{origin}")].into_iter().chain(rest).collect();
+        let entry = UnlinkedEntry { texts: texts.try_into().unwrap(), ..record.entry };
+        let shifted = AuditRecord { entry, ..record };
 
         assert_ne!(shifted.hash(), hash);
     }
@@ -647,11 +628,11 @@ mod tests {
         let told = UnlinkedEntry::of(1, &Actor::avert(), note, Timestamp::UNIX_EPOCH).following(pruned, 7);
         let with = |place: usize, text: &str| {
             let mut record = told.clone();
-            text.clone_into(&mut record.texts[place]);
+            text.clone_into(&mut record.entry.texts[place]);
             check(pruned, &[(record.clone(), record.hash())], 8)
         };
 
-        assert!(told.texts[4].ends_with(&"03".repeat(32)), "{}", told.texts[4]);
+        assert!(told.entry.texts[4].ends_with(&"03".repeat(32)), "{}", told.entry.texts[4]);
         for wrong in [with(2, "key.created"), with(3, "8"), with(4, "7 entries up to number 7")] {
             assert!(matches!(wrong, AuditState::Broken { number: 7, .. }), "{wrong:?}");
         }

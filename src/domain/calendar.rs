@@ -1,8 +1,8 @@
-//! A calendar of days and hours, where an analyst sits, and the quiet hours in which nothing rings.
+//! A calendar of days, where an analyst sits, and the quiet hours in which nothing rings.
 
 use std::{fmt, str::FromStr};
 
-use chrono::{Days, Duration, FixedOffset, NaiveDate, NaiveTime, Offset, Timelike as _, Utc};
+use chrono::{Days, Duration, FixedOffset, NaiveDate, NaiveTime, Offset, Utc};
 
 use crate::time::Timestamp;
 
@@ -130,52 +130,6 @@ fn parse_calendar(offset: &str) -> Option<Calendar> {
     }
     offset.get(1..).filter(|clock| is_like(clock, "00:00"))?;
     offset.parse().ok().map(Calendar)
-}
-
-/// An hour of a calendar's clock: `2026-03-10T16` of UTC, `2026-03-10T16+04:00` of another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CalendarHour {
-    pub day: CalendarDay,
-    /// 0 to 23.
-    hour: u32,
-}
-
-impl CalendarHour {
-    /// Returns the hour that a moment is in.
-    pub fn of(moment: Timestamp, calendar: Calendar) -> Self {
-        Self { day: CalendarDay::of(moment, calendar), hour: moment.with_timezone(&calendar.offset()).hour() }
-    }
-
-    /// Returns its first moment, and the first moment after it.
-    pub fn range(self) -> (Timestamp, Timestamp) {
-        let start = self.day.range().0 + Duration::hours(self.hour.into());
-        (start, start + Duration::hours(1))
-    }
-
-    /// Returns true for a moment within it.
-    pub fn contains(self, moment: Timestamp) -> bool {
-        let (from, until) = self.range();
-        (from..until).contains(&moment)
-    }
-}
-
-impl fmt::Display for CalendarHour {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CalendarDay { date, calendar } = self.day;
-        write!(f, "{date}T{:02}{calendar}", self.hour)
-    }
-}
-
-impl FromStr for CalendarHour {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (date, rest) = text.split_at_checked(10).ok_or(())?;
-        let (hour, offset) = rest.split_at_checked(3).ok_or(())?;
-        let hour = hour.strip_prefix(['T', 't']).filter(|hour| is_like(hour, "00")).and_then(|hour| hour.parse().ok());
-        let day = CalendarDay { date: parse_day(date).ok_or(())?, calendar: parse_calendar(offset).ok_or(())? };
-        hour.filter(|hour| *hour < 24).map(|hour| Self { day, hour }).ok_or(())
-    }
 }
 
 /// Quiet hours: a daily interval of local time, its end not in it. One that ends before it begins goes on after
@@ -323,35 +277,6 @@ mod tests {
     #[case("2026-03-1é+04:00")]
     fn what_names_no_day_is_refused(#[case] text: &str) {
         assert_eq!(text.parse::<CalendarDay>(), Err(()));
-    }
-
-    #[rstest]
-    #[case("2026-03-10T16", "2026-03-10T16:00:00Z", "2026-03-10T17:00:00Z")]
-    #[case("2026-03-10T02+04:00", "2026-03-09T22:00:00Z", "2026-03-09T23:00:00Z")]
-    #[case("2026-03-10T23-03:30", "2026-03-11T02:30:00Z", "2026-03-11T03:30:00Z")]
-    fn an_hour_is_written_with_its_calendar_and_reaches_to_the_next_one(
-        #[case] text: &str,
-        #[case] from: &str,
-        #[case] until: &str,
-    ) {
-        let hour: CalendarHour = text.parse().unwrap();
-        let [from, until] = [from, until].map(|moment| from_iso(moment).unwrap());
-
-        assert_eq!((hour.to_string().as_str(), hour.range()), (text, (from, until)));
-        assert_eq!((hour.contains(from), hour.contains(until)), (true, false));
-        assert_eq!(CalendarHour::of(from, hour.day.calendar), hour);
-    }
-
-    #[rstest]
-    #[case("2026-03-10")]
-    #[case("2026-03-10T")]
-    #[case("2026-03-10T24")]
-    #[case("2026-03-10T+4")]
-    #[case("2026-03-10 16")]
-    #[case("2026-03-10T16:30")]
-    #[case("2026-03-10T16Z")]
-    fn what_names_no_hour_is_refused(#[case] text: &str) {
-        assert_eq!(text.parse::<CalendarHour>(), Err(()));
     }
 
     #[test]

@@ -63,46 +63,6 @@ pub struct Credential {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A credential that is not revoked, with where it belongs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlacedCredential {
-    pub kind: CredentialKind,
-    pub id: String,
-    /// The name of its organization.
-    pub organization: String,
-    /// The environment it was made for; `None` for a key that was made before this was kept and has not been used
-    /// since.
-    pub environment: Option<Environment>,
-}
-
-impl PlacedCredential {
-    /// Names those that an engine of this environment refuses, and counts those of unknown environment. `None` where it
-    /// refuses none.
-    pub fn refused_in(here: Environment, all: &[Self]) -> Option<String> {
-        let foreign: Vec<&Self> =
-            all.iter().filter(|placed| placed.environment.is_some_and(|made_for| made_for != here)).collect();
-        let unknown = all.iter().filter(|placed| placed.environment.is_none()).count();
-        let mut words: Vec<String> = foreign
-            .iter()
-            .take(MOST_NAMED)
-            .map(|placed| format!("{} {} of {}", placed.kind.as_str(), placed.id, placed.organization))
-            .collect();
-        if foreign.len() > MOST_NAMED {
-            words.push(format!("{} more", foreign.len() - MOST_NAMED));
-        }
-        let made_for = foreign.first()?.environment?;
-        let mut words =
-            format!("made for {}, and refused here, in {}: {}", made_for.as_str(), here.as_str(), words.join(", "));
-        if unknown > 0 {
-            words.push_str(&format!("; of {unknown} keys it is not known until they are used"));
-        }
-        Some(words)
-    }
-}
-
-/// Largest number of credentials that are named.
-const MOST_NAMED: usize = 5;
-
 /// A credential just created: the only moment its secret is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreatedCredential {
@@ -197,50 +157,6 @@ mod tests {
     #[test]
     fn each_world_has_its_word_in_credentials() {
         assert_eq!(Environment::ALL.map(Environment::in_credentials), ["test", "live"]);
-    }
-
-    fn placed(id: &str, environment: Option<Environment>) -> PlacedCredential {
-        let kind = CredentialKind::Key(KeyScope::Alerts);
-        PlacedCredential { kind, id: id.to_owned(), organization: "shop".to_owned(), environment }
-    }
-
-    #[test]
-    fn what_the_other_environment_made_is_named() {
-        let (test, live) = (Some(Environment::Sandbox), Some(Environment::Production));
-        let all = [placed("a", test), placed("b", live), placed("c", None)];
-
-        let [sandbox, production] = Environment::ALL.map(|here| PlacedCredential::refused_in(here, &all).unwrap());
-
-        assert_eq!(
-            sandbox,
-            "made for production, and refused here, in sandbox: key b of shop; of 1 keys it is not known until they \
-                are used"
-        );
-        assert!(
-            production.starts_with("made for sandbox, and refused here, in production: key a of shop;"),
-            "{production}"
-        );
-        assert_eq!(PlacedCredential::refused_in(Environment::Sandbox, &[placed("a", test), placed("c", None)]), None);
-    }
-
-    #[test]
-    fn of_many_a_few_are_named() {
-        let all: Vec<PlacedCredential> =
-            (0..8).map(|number| placed(&number.to_string(), Some(Environment::Production))).collect();
-
-        let words = PlacedCredential::refused_in(Environment::Sandbox, &all).unwrap();
-
-        assert!(words.ends_with("key 4 of shop, 3 more"), "{words}");
-    }
-
-    #[test]
-    fn as_many_as_are_named_leave_no_more() {
-        let all: Vec<PlacedCredential> =
-            (0..MOST_NAMED).map(|number| placed(&number.to_string(), Some(Environment::Production))).collect();
-
-        let words = PlacedCredential::refused_in(Environment::Sandbox, &all).unwrap();
-
-        assert!(words.ends_with("key 4 of shop"), "{words}");
     }
 
     #[test]

@@ -40,16 +40,12 @@ impl FromStr for DatabaseLocation {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
-            return if path.is_empty() {
-                Err(DatabaseAddressError::Pathless)
-            } else {
-                Ok(Self::Sqlite(PathBuf::from(path)))
+            return match path.is_empty() {
+                true => Err(DatabaseAddressError("sqlite: names no file".to_owned())),
+                false => Ok(Self::Sqlite(PathBuf::from(path))),
             };
         }
-        match text.split_once(':') {
-            Some((scheme, _)) if PostgresAddress::SCHEMES.contains(&scheme) => text.parse().map(Self::Postgres),
-            _ => Err(DatabaseAddressError::Unknown),
-        }
+        text.parse().map(Self::Postgres)
     }
 }
 
@@ -79,20 +75,11 @@ pub struct PostgresAddress {
 
 /// Error of a text that is no location of a database. It repeats nothing of the text, which may hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DatabaseAddressError {
-    /// Error of a text that names no known kind of database.
-    #[error("not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed")]
-    Unknown,
-    /// The file is missing.
-    #[error("not a database: sqlite: names no file; sqlite:PATH is needed")]
-    Pathless,
-    /// Error of a text that has to be the address of a PostgreSQL database.
-    #[error(
-        "not the address of a PostgreSQL database: {0}; allowed: \
-            postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, percent-encoded"
-    )]
-    Address(String),
-}
+#[error(
+    "not a database: {0}; allowed: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, \
+     percent-encoded"
+)]
+pub struct DatabaseAddressError(String);
 
 /// The port of PostgreSQL.
 const PORT: u16 = 5432;
@@ -101,9 +88,6 @@ const PORT: u16 = 5432;
 const MODES: &str = "disable, allow, prefer, require, verify-ca, verify-full";
 
 impl PostgresAddress {
-    /// The schemes that it begins with.
-    pub const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
-
     /// Returns true for a host that is this machine: no network is in between.
     fn is_here(host: &str) -> bool {
         let address = host.parse::<std::net::IpAddr>();
@@ -115,9 +99,9 @@ impl FromStr for PostgresAddress {
     type Err = DatabaseAddressError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = |what: &str| DatabaseAddressError::Address(what.to_owned());
+        let wrong = |what: &str| DatabaseAddressError(what.to_owned());
         let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
-        if !Self::SCHEMES.contains(&url.scheme()) {
+        if !matches!(url.scheme(), "postgres" | "postgresql") {
             return Err(wrong("it has another scheme"));
         }
         let decoded = |part: &str, what: &str| {
@@ -224,7 +208,7 @@ mod tests {
     #[case("postgres://u:horse%ff@db.example/d", "its password is not")]
     #[case("postgres://u:horse@db.example/d?sslmode=horse", "disable, allow, prefer, require, verify-ca, verify-full")]
     #[case("postgres://u:horse@db.example/d?horse=1", "other than sslmode")]
-    #[case("horse", "not the address")]
+    #[case("horse", "not a database")]
     fn what_is_wrong_with_an_address_is_told_and_nothing_of_it_is_repeated(#[case] text: &str, #[case] word: &str) {
         let error = text.parse::<PostgresAddress>().unwrap_err();
 

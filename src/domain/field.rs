@@ -35,7 +35,6 @@ pub struct Field<R: 'static> {
     pub shown: Option<Shown>,
     /// Name in searches over many fields, where it is searched.
     pub found_as: Option<&'static str>,
-    nullable: bool,
     /// Returns true for an empty value: no text, null, no flag.
     pub is_blank: fn(&R) -> bool,
     /// Moves its value from another record.
@@ -138,7 +137,6 @@ impl<R> Field<R> {
             merge: Merge::Take,
             shown: None,
             found_as: None,
-            nullable: false,
             is_blank,
             take,
         }
@@ -161,11 +159,6 @@ impl<R> Field<R> {
 
     pub(super) const fn older_only(mut self) -> Self {
         self.older_only = true;
-        self
-    }
-
-    pub(super) const fn nullable(mut self) -> Self {
-        self.nullable = true;
         self
     }
 
@@ -220,16 +213,6 @@ impl<R> Field<R> {
             Kind::Id(access) | Kind::Reference(access) => (access.get)(record)?.to_string().into(),
             Kind::Moment(_) | Kind::Flag(_) => return None,
         })
-    }
-}
-
-impl<R: Default> Field<R> {
-    /// Returns true where the interface lets it be null.
-    pub fn is_nullable(&self) -> bool {
-        match &self.kind {
-            Kind::Word(text) | Kind::Text(text) => (text.get)(&R::default()).is_none(),
-            _ => self.nullable,
-        }
     }
 }
 
@@ -379,15 +362,6 @@ mod tests {
             ["ethocaMerchantId", "ETHOCAMERGANTID", "ethocamerchantid"].iter().all(|name| merchant.is_called(name))
         );
         assert!(!merchant.is_called("merchantId") && !field("amount").is_called("currency"));
-    }
-
-    #[test]
-    fn what_the_interface_lets_be_null_is_known_by_the_type_of_a_text_and_by_word_else() {
-        let nullable = ["ruleName", "chargebackCurrency", "expiredAt"].map(|name| field(name).is_nullable());
-        let never = ["issuer", "currency", "provider", "createdAt", "hasExternalTransaction"]
-            .map(|name| field(name).is_nullable());
-
-        assert_eq!((nullable, never), ([true; 3], [false; 5]));
     }
 
     fn holds_what_is_set<R: Default>(fields: &[Field<R>]) {

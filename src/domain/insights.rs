@@ -381,7 +381,7 @@ impl Lapsing {
 
 /// Returns the part of a filter that selects alerts by their facts, and not by their state, which insights count.
 pub fn scope(filter: &AlertFilter) -> AlertFilter {
-    let conditions = LocalConditions { answered: None, due: None, notices: None, ..filter.conditions.clone() };
+    let conditions = LocalConditions { answered: None, notices: None, ..filter.conditions.clone() };
     // A list of the interface is asked for alerts that expect an answer by their types.
     let is_state = [true, false].map(AlertType::expecting).contains(&filter.types);
     AlertFilter {

@@ -23,7 +23,6 @@ pub mod event;
 pub mod field;
 pub mod filter;
 pub mod find;
-pub mod find_words;
 pub mod fold;
 pub mod identity;
 pub mod ids;
@@ -55,16 +54,14 @@ pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, ResolutionAttempt};
 pub use audit::{Actor, AuditEntry, AuditState};
 pub use ca_certificates::CaCertificates;
-pub use calendar::{Calendar, CalendarDay, CalendarHour, QuietHours};
+pub use calendar::{Calendar, CalendarDay, QuietHours};
 pub use clock::{MonotonicTime, Present};
 pub use credential::{
-    CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, PlacedCredential, Revoked,
-    Secret,
+    CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, Revoked, Secret,
 };
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Comparison, LocalConditions, Sort, SortField, SortOrder};
-pub use find::FindQuery;
-pub use find_words::MatchGrade;
+pub use find::{FindQuery, MatchGrade};
 pub use ids::*;
 pub use insights::{DayCount, Insights, KindCount, Lapsing, ResponseTime};
 pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};

@@ -170,7 +170,7 @@ impl ProgrammeReading {
 
     /// Returns true where the programme's threshold ratio is reached.
     pub fn reaches_ratio(&self) -> bool {
-        u128::from(self.items) * 10_000 >= u128::from(self.sales.max(1)) * u128::from(self.programme.ratio)
+        self.ways().0 >= 1_000
     }
 
     /// Returns true where the programme's threshold number is reached.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::{
     duplicate::RefundTime,
-    field::{HoldsText, record},
+    field::{Content, HoldsText, ID, NAME, WORD, record},
     identity::{CardDigits, Contradiction},
     money::{Amount, Currency, Money},
     resolution::Decision,
@@ -62,18 +62,18 @@ record! {
     /// An order of the merchant's shop, as far as its file says it.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct MerchantOrder {
-        order_id: String => Text "order_id",
-        transaction_id: Option<String> => Text "transaction_id",
+        order_id: String => Text "order_id".text(Content::Code, ID).required("the order's number in the shop"),
+        transaction_id: Option<String> => Text "transaction_id".text(Content::Code, ID),
         /// The acquirer's reference of the payment.
-        arn: Option<String> => Text "arn",
-        auth_code: Option<String> => Text "auth_code",
+        arn: Option<String> => Text "arn".text(Content::Code, ID),
+        auth_code: Option<String> => Text "auth_code".text(Content::Code, WORD),
         /// Six or eight digits, never more of a card than that.
         card_bin: Option<String> => Text "card_bin",
         card_last_four: Option<String> => Text "card_last_four",
         amount: Option<Amount> => Amount "amount",
-        currency: Option<Currency> => Text "currency",
+        currency: Option<Currency> => Text "currency".text(Content::Currency, 3),
         paid_at: Option<Timestamp> => Moment "paid_at",
-        descriptor: Option<String> => Text "descriptor",
+        descriptor: Option<String> => Text "descriptor".longest(NAME),
         state: Option<OrderState> => Word "state",
         /// Time from which it is in that state.
         state_at: Option<Timestamp> => Moment "state_at",

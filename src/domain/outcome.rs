@@ -30,7 +30,7 @@ record! {
         dispute_reason_code: Option<String> => Text "disputeReasonCode",
         action_time: Option<Timestamp> => Moment "actionTimestamp",
         /// Stopped amount of a PARTIALLY_STOPPED answer.
-        amount_stopped: Option<Amount> => Amount "amountStopped".older_only().nullable(),
+        amount_stopped: Option<Amount> => Amount "amountStopped".older_only(),
     }
     and {}
 }

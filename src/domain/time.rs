@@ -52,7 +52,10 @@ pub fn to_iso(moment: Timestamp) -> String {
 /// Tolerant, because deployments differ; the result is in whole microseconds.
 pub fn from_iso(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    let parsed = DateTime::parse_from_rfc3339(text).map(|moment| moment.with_timezone(&Utc)).ok().or_else(|| {
+    let with_offset = DateTime::parse_from_rfc3339(text)
+        .or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f%z"))
+        .map(|moment| moment.to_utc());
+    let parsed = with_offset.ok().or_else(|| {
         ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"]
             .iter()
             .find_map(|format| chrono::NaiveDateTime::parse_from_str(text, format).ok())

@@ -9,7 +9,7 @@ use super::{
     tokens::{AccessToken, Claims},
 };
 use crate::{
-    domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, PlacedCredential, Timestamp},
+    domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, Timestamp},
     service::ServiceError,
     store::{Actor, CredentialRecord, OrganizationRecord},
 };
@@ -93,20 +93,6 @@ impl Engine {
     /// Whom access tokens are for: this environment of this database.
     fn audience(&self) -> String {
         format!("avert:{}:{}", self.settings().environment.as_str(), self.store().database())
-    }
-
-    /// Warns of credentials that this engine refuses because they were made for the other environment.
-    ///
-    /// # Errors
-    /// When the store cannot answer.
-    pub async fn warn_of_foreign_credentials(&self) -> Result<(), ServiceError> {
-        if let Some(refused) = PlacedCredential::refused_in(
-            self.settings().environment,
-            &self.store().placed_credentials().await.map_err(service_error)?,
-        ) {
-            tracing::warn!("keys and clients {refused}");
-        }
-        Ok(())
     }
 
     /// The client credentials with this client id, of whatever organization.

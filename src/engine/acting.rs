@@ -117,14 +117,14 @@ impl Intake for ActingEngine {
     }
 
     async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
-        Ok(self.engine.store().companies(self.organization()).await.map_err(service_error)?)
+        self.engine.store().companies(self.organization()).await.map_err(service_error)
     }
 }
 
 #[async_trait]
 impl Attempts for ActingEngine {
     async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
-        Ok(self.store().unfinished(self.organization()).await.map_err(service_error)?)
+        self.store().unfinished(self.organization()).await.map_err(service_error)
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
@@ -150,14 +150,14 @@ impl Attempts for ActingEngine {
 #[async_trait]
 impl Audit for ActingEngine {
     async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        Ok(self.store().audit(self.organization(), before, size).await.map_err(service_error)?)
+        self.store().audit(self.organization(), before, size).await.map_err(service_error)
     }
 }
 
 #[async_trait]
 impl Find for ActingEngine {
     async fn find(&self, query: &FindQuery, size: u32) -> Result<Vec<Alert>, ServiceError> {
-        Ok(self.engine.store().find(self.organization(), query, size).await.map_err(service_error)?)
+        self.engine.store().find(self.organization(), query, size).await.map_err(service_error)
     }
 }
 
@@ -171,30 +171,29 @@ impl Duplicates for ActingEngine {
 #[async_trait]
 impl Stats for ActingEngine {
     async fn count_all(&self) -> Result<u64, ServiceError> {
-        Ok(self.engine.store().count_alerts(self.organization()).await.map_err(service_error)?)
+        self.engine.store().count_alerts(self.organization()).await.map_err(service_error)
     }
 
     async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
-        Ok(self.store().counts(self.organization()).await.map_err(service_error)?)
+        self.store().counts(self.organization()).await.map_err(service_error)
     }
 
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
         let now = self.engine.now();
         let until = later_by(now, TimeDelta::hours(within_hours.into()));
-        Ok(self.engine.store().at_risk(self.organization(), now, until).await.map_err(service_error)?)
+        self.engine.store().at_risk(self.organization(), now, until).await.map_err(service_error)
     }
 
     async fn sums(&self, filter: &AlertFilter) -> Result<Vec<CurrencySum>, ServiceError> {
-        Ok(self.engine.store().sums(self.organization(), filter, self.engine.now()).await.map_err(service_error)?)
+        self.engine.store().sums(self.organization(), filter, self.engine.now()).await.map_err(service_error)
     }
 
     async fn insights(&self, filter: &AlertFilter, calendar: Calendar) -> Result<Insights, ServiceError> {
-        Ok(self
-            .engine
+        self.engine
             .store()
             .insights(self.organization(), filter, calendar, self.engine.now())
             .await
-            .map_err(service_error)?)
+            .map_err(service_error)
     }
 }
 
@@ -207,6 +206,6 @@ impl Changes for ActingEngine {
     }
 
     async fn try_writing(&self) -> Result<(), ServiceError> {
-        Ok(self.engine.store().probe(self.engine.now()).await.map_err(service_error)?)
+        self.engine.store().probe(self.engine.now()).await.map_err(service_error)
     }
 }

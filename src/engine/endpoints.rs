@@ -1,8 +1,13 @@
 //! Webhook endpoints and deliveries, bound to a caller. What changes is signed with the caller's name.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use tokio::task::JoinHandle;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinHandle,
+};
 use uuid::Uuid;
 
 use crate::{
@@ -50,30 +55,10 @@ impl ActingEngine {
     }
 }
 
-impl Engine {
-    /// Warns of endpoints, of whatever organization, that nothing can be sent to because of where they are.
-    ///
-    /// # Errors
-    /// When the store cannot answer.
-    pub async fn warn_of_refused_endpoints(&self) -> Result<(), ServiceError> {
-        for organization in self.organizations().await? {
-            let organization = organization.organization;
-            let endpoints = self.store().endpoints(organization.id).await.map_err(service_error)?;
-            for endpoint in endpoints.into_iter().filter(|endpoint| endpoint.disabled.is_none()) {
-                if let Err(refused) = sender::check(&self.settings().addresses, endpoint.url.as_url()).await {
-                    tracing::warn!(organization = organization.name, endpoint = %endpoint.id, "nothing is sent to \
-                        this endpoint: {refused}");
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 #[async_trait]
 impl Webhooks for ActingEngine {
     async fn endpoints(&self) -> Result<Vec<Endpoint>, ServiceError> {
-        Ok(self.engine.store().endpoints(self.organization()).await.map_err(service_error)?)
+        self.engine.store().endpoints(self.organization()).await.map_err(service_error)
     }
 
     async fn add_endpoint(&self, endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
@@ -140,7 +125,7 @@ impl Webhooks for ActingEngine {
     }
 
     async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
-        Ok(self.store().deliveries(self.organization(), filter).await.map_err(service_error)?)
+        self.store().deliveries(self.organization(), filter).await.map_err(service_error)
     }
 
     async fn delivery(&self, id: DeliveryId) -> Result<DeliveryLog, ServiceError> {
@@ -170,33 +155,17 @@ impl Webhooks for ActingEngine {
 /// caller may have gone.
 const MOST_TESTS: usize = 8;
 
-/// A place for a test that is being sent; given back when dropped.
-pub(super) struct TestPlace {
-    engine: Engine,
-    organization: OrganizationId,
-}
-
-impl Drop for TestPlace {
-    fn drop(&mut self) {
-        let mut tests = locked(&self.engine.inner.tests);
-        if let Some(at) = tests.iter().position(|organization| *organization == self.organization) {
-            tests.swap_remove(at);
-        }
-    }
-}
-
 impl Engine {
-    /// A place for one more test of an organization's endpoints.
-    pub(super) fn place_for_test(&self, organization: OrganizationId) -> Result<TestPlace, ServiceError> {
+    /// A place for one more test of an organization's endpoints; given back when it is dropped.
+    fn place_for_test(&self, organization: OrganizationId) -> Result<OwnedSemaphorePermit, ServiceError> {
         let mut tests = locked(&self.inner.tests);
-        if tests.iter().filter(|other| **other == organization).count() >= MOST_TESTS {
+        let places = tests.entry(organization).or_insert_with(|| Arc::new(Semaphore::new(MOST_TESTS)));
+        Arc::clone(places).try_acquire_owned().map_err(|_| {
             let words = format!(
                 "{MOST_TESTS} tests of this organization's endpoints are under way: try again when one has ended"
             );
-            return Err(ServiceError::Conflict(words));
-        }
-        tests.push(organization);
-        Ok(TestPlace { engine: self.clone(), organization })
+            ServiceError::Conflict(words)
+        })
     }
 
     /// Sets the sender of test events. Only the first one counts.

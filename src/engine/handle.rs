@@ -8,7 +8,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -90,8 +90,8 @@ pub(super) struct EngineParts {
     pub(super) next_check: Mutex<Option<MonotonicTime>>,
     /// Sender of endpoint tests.
     pub(super) sender: OnceLock<Sender>,
-    /// Organizations whose tests of endpoints are being sent.
-    pub(super) tests: Mutex<Vec<OrganizationId>>,
+    /// Places for tests of each organization's endpoints.
+    pub(super) tests: Mutex<HashMap<OrganizationId, Arc<Semaphore>>>,
     /// The newest change number.
     pub(super) changes: watch::Receiver<u64>,
     /// The gateways that the database knew at a change number.

@@ -62,9 +62,6 @@ impl HandshakeFault {
                 Self::NotNow(format!("is not valid before {}", day(*not_before)))
             }
             why if is_of_an_authority(why) => Self::OwnAuthority,
-            CertificateError::Other(why) if why.to_string() == "UnsupportedCertVersion" => Self::Other(
-                "its certificate is of X.509 version 1, which names no host: make one of version 3".to_owned(),
-            ),
             other => Self::Other(redact::words(&format!("its certificate is refused: {other}"))),
         }
     }

@@ -16,15 +16,9 @@ pub(super) const COLUMNS: &str =
 
 /// An entry and the hash that is stored with it.
 pub(super) fn read(row: &StoredRow<'_>) -> Work<(AuditRecord, [u8; 32])> {
-    let record = AuditRecord {
-        number: row.get(0)?,
-        at: row.get(1)?,
-        organization: row.get(2)?,
-        texts: [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?],
-        person: row.get(10)?,
-        previous: row.get(8)?,
-    };
-    Ok((record, row.get(9)?))
+    let texts = [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?];
+    let entry = UnlinkedEntry { at: row.get(1)?, organization: row.get(2)?, texts, person: row.get(10)? };
+    Ok((AuditRecord { number: row.get(0)?, entry, previous: row.get(8)? }, row.get(9)?))
 }
 
 pub(super) fn read_link(row: &StoredRow<'_>) -> Work<AuditLink> {
@@ -75,11 +69,11 @@ pub(super) async fn newest(rows: &StoreRows<'_>) -> Work<AuditLink> {
 /// Links an entry, in the commit of its change.
 pub(super) async fn link(rows: &StoreRows<'_>, entry: UnlinkedEntry) -> Work<()> {
     let record = entry.following(newest(rows).await?, last_number(rows).await?);
-    let [actor, origin, action, subject, detail] = &record.texts;
-    let (number, at, organization) = (record.number, record.at, record.organization);
+    let UnlinkedEntry { at, organization, texts, person } = &record.entry;
+    let [actor, origin, action, subject, detail] = texts;
     let added = format!("INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
-    let (previous, hash, person) = (&record.previous, record.hash(), &record.person);
-    rows.run(&added, &[&number, &at, &organization, actor, origin, action, subject, detail, previous, &hash, person])
+    let (number, previous, hash) = (record.number, &record.previous, record.hash());
+    rows.run(&added, &[&number, at, organization, actor, origin, action, subject, detail, previous, &hash, person])
         .await
         .map(drop)
 }

@@ -7,7 +7,7 @@ use chrono::Duration;
 use crate::{
     StoreResult,
     domain::{
-        AuditState, EndpointId, PlacedCredential, Provider,
+        AuditState, EndpointId, Provider,
         audit::hex,
         time::{Timestamp, to_iso},
     },
@@ -24,8 +24,6 @@ pub struct Examination {
     pub findings: Vec<Finding>,
     /// The networks that have a gateway.
     pub gateways: Vec<(Provider, String)>,
-    /// Every credential that is not revoked.
-    pub credentials: Vec<PlacedCredential>,
     /// The endpoints that get deliveries, by id and address.
     pub endpoints: Vec<(EndpointId, String)>,
 }

@@ -9,9 +9,8 @@ use crate::{
     alert_rows::micros,
     domain::{
         Alert, AlertFilter, CalendarDay, Currency, LocalConditions, MatchGrade, Outcome,
-        filter::{search_fields, wanted_text},
+        filter::{last_within, search_fields, wanted_text},
         find::{FindField, find_fields, outcome_fields},
-        find_words::Reading,
         fold::{fold, search_key},
         time::Timestamp,
     },
@@ -26,8 +25,6 @@ pub(super) struct FilterRanges {
     pub(super) transaction_time: Range,
     /// Open deadlines up to this moment, or any.
     pub(super) expires: Option<Option<i64>>,
-    /// Of those, from this moment on.
-    pub(super) expires_from: Option<i64>,
     /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     pub(super) texts: Vec<String>,
 }
@@ -46,20 +43,18 @@ impl FilterRanges {
             descriptor,
             outcomes: _,
             expired: _,
-            expires_in: _,
+            expires_in,
             companies: _,
             q,
             conditions: _,
         } = filter;
-        let deadlines = filter.open_deadlines(now);
         let q = wanted_text(q.as_ref()).map(searchable);
         let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
         Self {
             alert_time: days(*start_date, *end_date),
             transaction_time: days(*transaction_start_date, *transaction_end_date),
-            expires: deadlines.map(|range| range.until.map(micros)),
-            expires_from: deadlines.and_then(|range| range.from).map(micros),
+            expires: expires_in.map(|hours| last_within(hours, now).map(micros)),
             texts: q.into_iter().chain(descriptor).collect(),
         }
     }
@@ -102,9 +97,9 @@ pub(super) const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
 
 impl Conditions {
     /// Reads conditions, with the names of all issuers where any is asked for: these are compared here, as the domain
-    /// does it. The condition on notices is a filter of types, and the one on the next hours is a filter of deadlines.
+    /// does it. The condition on notices is a filter of types.
     pub(super) fn of(asked: &LocalConditions, names: Option<Vec<String>>) -> Self {
-        let LocalConditions { amounts: _, currencies, issuers: _, mccs, notices: _, answered, due: _ } = asked;
+        let LocalConditions { amounts: _, currencies, issuers: _, mccs, notices: _, answered } = asked;
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
         Self {
             amounts: asked.micros(),
@@ -215,12 +210,6 @@ pub(super) fn find_pattern(text: &str, grade: MatchGrade) -> String {
         (MatchGrade::Prefix, text) => format!("{EDGE}{text}"),
         (MatchGrade::Inside, text) => text,
     }
-}
-
-/// The same for every word of a reading.
-pub(super) fn find_patterns(reading: &Reading, grade: MatchGrade) -> Vec<String> {
-    let of_word = |word: &String| if reading.is_whole_only(word) { MatchGrade::Whole } else { grade };
-    reading.words().iter().map(|word| find_pattern(word, of_word(word))).collect()
 }
 
 #[cfg(test)]

@@ -21,11 +21,6 @@ pub use crate::domain::{
 /// Shown where a text was cut.
 pub const CUT: &str = "…";
 
-/// The text of a paste, without the sequences that steer a terminal.
-pub fn without_sequences(pasted: &str) -> Cow<'_, str> {
-    crate::domain::sanitize::without_sequences(pasted)
-}
-
 /// How many columns a text takes.
 pub fn columns(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)

@@ -22,9 +22,6 @@ use crate::domain::{
 /// Last page that can be asked for: no offset of a page up to it leaves a signed 64-bit integer.
 pub const MAX_PAGE: u64 = i64::MAX as u64 / MAX_PAGE_SIZE as u64;
 
-/// More hours than this mean the same as this: over a thousand years.
-pub const MAX_EXPIRES_IN: u32 = 10_000_000;
-
 /// Most values in one list.
 pub const MAX_VALUES: usize = 1_000;
 
@@ -140,9 +137,7 @@ fn joined<T>(items: &[T], spell: impl Fn(&T) -> String) -> Option<String> {
 
 fn expires_in(given: &mut Parameters<'_>, vocabulary: Vocabulary) -> Option<u32> {
     let most = vocabulary.most_hours().map_or(u64::MAX, u64::from);
-    given
-        .integer("expiresIn", 1, most)
-        .map(|hours| u32::try_from(hours).map_or(MAX_EXPIRES_IN, |hours| hours.min(MAX_EXPIRES_IN)))
+    given.integer("expiresIn", 1, most).map(|hours| u32::try_from(hours).unwrap_or(u32::MAX))
 }
 
 fn sort_fields() -> String {
@@ -387,7 +382,7 @@ mod tests {
     fn hours_without_end_mean_for_ever() {
         let query = read("expiresIn=99999999999999999999", Dialect::Current).unwrap();
 
-        assert_eq!(query.filter.expires_in, Some(MAX_EXPIRES_IN));
+        assert_eq!(query.filter.expires_in, Some(u32::MAX));
     }
 
     fn text() -> impl Strategy<Value = Option<String>> {
@@ -407,11 +402,8 @@ mod tests {
             subsequence(AlertStatus::CURRENT.to_vec(), 0..=AlertStatus::CURRENT.len()),
             subsequence(OlderWord::KNOWN.to_vec(), 0..3),
         );
-        let rest = (
-            any::<Option<bool>>(),
-            proptest::option::of(1..=MAX_EXPIRES_IN),
-            proptest::collection::vec(any::<u128>(), 0..3),
-        );
+        let rest =
+            (any::<Option<bool>>(), proptest::option::of(1..=u32::MAX), proptest::collection::vec(any::<u128>(), 0..3));
         (days(), days(), words, rest, text(), text()).prop_map(|(dates, transaction, words, rest, descriptor, q)| {
             AlertFilter {
                 start_date: dates.0,

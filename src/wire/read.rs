@@ -4,7 +4,6 @@
 //! The tables of the domain serve JSON and CSV. Unknown fields are remembered once each; a value of the wrong kind is
 //! an error that names the field, what was given and what is allowed.
 
-mod forgiving;
 mod record;
 
 use serde_json::value::RawValue;
@@ -23,10 +22,11 @@ pub(super) use record::{Record, Slot};
 /// status says that there is an answer.
 pub fn answer(json: &str, unknown: &mut UnknownNames) -> Result<Alert, FieldError> {
     let mut record = Record::from_json(json, Place::START, unknown)?;
-    record.forgive(unknown);
+    record.forgive();
     let (mut alert, true) = record.alert()? else {
         return Err(FieldError::new("id", "is missing: a UUID is required"));
     };
+    record.name_left_out(unknown);
     if alert.status == AlertStatus::default() {
         alert.status = AlertStatus::Open;
     }
@@ -63,14 +63,13 @@ pub struct ListAnswer {
 /// alerts.
 pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Result<ListAnswer, FieldError> {
     let mut rows: Option<&str> = None;
-    let (mut total, mut total_pages, mut number, mut size) = (None, None, None, None);
+    let (mut total, mut number, mut size) = (None, None, None);
     if json.trim_start().starts_with('[') {
         rows = Some(json.trim());
     } else {
         each_member(json, Place::START, |name, value| match name.as_ref() {
             name if name.eq_ignore_ascii_case("data") => rows = Some(value),
             name if name.eq_ignore_ascii_case("total") => total = whole(value),
-            name if name.eq_ignore_ascii_case("totalPages") => total_pages = whole(value),
             name if name.eq_ignore_ascii_case("page") => number = whole(value),
             name if name.eq_ignore_ascii_case("size") => size = whole(value),
             _ => {}
@@ -100,12 +99,8 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
     let size = size.and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0).unwrap_or(asked.size);
     let seen = number.saturating_mul(size.into()).saturating_add(rows.len() as u64);
     let counted = total.is_some();
-    let total = total.unwrap_or_else(|| match total_pages {
-        _ if (rows.len() as u64) < u64::from(size) => seen,
-        Some(pages) => seen.max(pages.saturating_mul(size.into())),
-        // A full page and no word of how many there are: there may be one more, and whoever pages has to look.
-        None => seen.saturating_add(1),
-    });
+    // Behind a full page there may be one more, and whoever pages has to look.
+    let total = total.unwrap_or(seen.saturating_add(u64::from(rows.len() as u64 >= u64::from(size))));
     Ok(ListAnswer { page: Page { data, total, counted, page: number, size }, unreadable })
 }
 
@@ -113,8 +108,10 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
 pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownNames) -> Result<Option<Outcome>, FieldError> {
     let mut record = Record::empty();
     record.put_outcome(json, unknown)?;
-    record.forgive(unknown);
-    Ok(record.outcome(of)?.filter(Outcome::tells_an_answer))
+    record.forgive();
+    let outcome = record.outcome(of)?;
+    record.name_left_out(unknown);
+    Ok(outcome.filter(Outcome::tells_an_answer))
 }
 
 fn whole(json: &str) -> Option<u64> {
@@ -131,7 +128,80 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::domain::time::from_iso;
     use crate::domain::{AlertId, AlertType, Provider};
+
+    fn read(mut fields: Value) -> (Alert, Vec<String>) {
+        fields["id"] = json!(AlertId::generate().to_string());
+        let mut left_out = UnknownNames::default();
+        let alert = answer(&fields.to_string(), &mut left_out).unwrap();
+        (alert, left_out.names().to_vec())
+    }
+
+    #[test]
+    fn numbers_are_read_where_text_is_expected_digit_by_digit() {
+        let (alert, left_out) =
+            read(json!({"providerId": 12_345_678_901_234_567_890_u64, "mcc": 5732, "cardLastFour": "0042"}));
+
+        assert_eq!((alert.provider_id.as_str(), alert.mcc.as_deref()), ("12345678901234567890", Some("5732")));
+        assert_eq!((alert.card_last_four.as_str(), left_out.len()), ("0042", 0));
+    }
+
+    #[rstest]
+    #[case(json!("2026-03-10T15:00:00+0400"))]
+    #[case(json!("2026-03-10T11:00:00"))]
+    #[case(json!("2026-03-10 11:00:00.000"))]
+    fn moments_are_read_in_the_forms_of_the_wild(#[case] given: Value) {
+        assert_eq!(read(json!({"alertTimeStamp": given})).0.alert_time, from_iso("2026-03-10T11:00:00Z"));
+    }
+
+    #[rstest]
+    #[case(json!("3"), 3)]
+    #[case(json!(-72), -1)]
+    fn hours_left_are_whole_and_those_below_zero_are_told_apart(#[case] given: Value, #[case] hours: i64) {
+        assert_eq!(read(json!({"hoursLeft": given})).0.deadline, Deadline::HoursLeft(hours));
+    }
+
+    #[rstest]
+    #[case("alertTimeStamp", json!("yesterday"))]
+    #[case("createdAt", json!([2026, 3, 10]))]
+    #[case("companyId", json!("company-7"))]
+    #[case("amount", json!("EUR 12,50"))]
+    #[case("issuer", json!({"name": "HSBC"}))]
+    #[case("hasExternalTransaction", json!("maybe"))]
+    #[case("outcome", json!([1]))]
+    fn what_cannot_be_read_is_left_out_and_named_and_the_rest_is_kept(#[case] field: &str, #[case] given: Value) {
+        let (alert, left_out) = read(json!({field: given, "merchantName": "ACME"}));
+
+        assert_eq!(alert.merchant_name, "ACME");
+        assert_eq!(left_out, [format!("{field} (not readable)")]);
+    }
+
+    #[test]
+    fn an_outcome_that_is_a_mere_word_is_an_outcome() {
+        let (alert, _) = read(json!({"outcome": "RESOLVED", "status": "RESOLVED"}));
+
+        assert_eq!(alert.outcome.map(|outcome| outcome.outcome).as_deref(), Some("RESOLVED"));
+    }
+
+    #[rstest]
+    #[case(json!({}), "OPEN", false)]
+    #[case(json!({}), "EXPIRED", false)]
+    #[case(json!({}), "", false)]
+    #[case(json!({"status": "success", "extra": 1}), "OPEN", false)]
+    #[case(json!({"outcome": null, "refunded": ""}), "NEW", false)]
+    #[case(json!({"refunded": "refunded"}), "OPEN", true)]
+    #[case(json!({}), "RESOLVED", true)]
+    #[case(json!({"extra": 1}), "OF_ITS_OWN", true)]
+    fn an_outcome_that_tells_nothing_is_one_where_the_status_says_so(
+        #[case] outcome: Value,
+        #[case] status: &str,
+        #[case] is_one: bool,
+    ) {
+        let (alert, _) = read(json!({"outcome": outcome, "status": status}));
+
+        assert_eq!(alert.outcome.is_some(), is_one);
+    }
 
     const ASKED: PageRequest = PageRequest { page: 2, size: 2 };
 
@@ -139,7 +209,7 @@ mod tests {
         (0..count).map(|_| json!({"id": AlertId::generate().to_string()})).collect()
     }
 
-    fn read(json: &Value) -> ListAnswer {
+    fn read_page(json: &Value) -> ListAnswer {
         page(&json.to_string(), ASKED, &mut UnknownNames::default()).unwrap()
     }
 
@@ -147,21 +217,21 @@ mod tests {
     #[case(json!({"data": rows(2), "total": 9, "totalPages": 5, "page": 2, "size": 2}), 9)]
     #[case(json!({"Data": rows(2), "TOTAL": "9", "page": "2", "size": "2"}), 9)]
     #[case(json!({"data": rows(1)}), 5)]
-    #[case(json!({"data": rows(2), "totalPages": 5}), 10)]
     #[case(json!({"data": rows(2)}), 7)]
     #[case(Value::Array(rows(1)), 5)]
     #[case(json!({"data": null, "total": 0}), 0)]
     #[case(json!({"data": null, "total": 4}), 4)]
     fn an_envelope_is_read_whatever_numbers_it_leaves_out(#[case] json: Value, #[case] total: u64) {
-        let page = read(&json).page;
+        let page = read_page(&json).page;
 
         assert_eq!((page.total, page.page, page.size), (total, 2, 2));
     }
 
     #[test]
     fn a_row_without_an_id_is_left_out_and_told() {
-        let answer =
-            read(&json!({"data": [{"id": AlertId::generate().to_string()}, {"provider": "ETHOCA"}, 7], "total": 3}));
+        let answer = read_page(
+            &json!({"data": [{"id": AlertId::generate().to_string()}, {"provider": "ETHOCA"}, 7], "total": 3}),
+        );
 
         assert_eq!((answer.page.data.len(), answer.page.total, answer.unreadable.len()), (1, 3, 2));
     }

@@ -10,7 +10,7 @@ use super::credential::{ca_file, given, header_of, signing_secret};
 use crate::{
     cli::{
         args::{WebhookListenArgs, WebhookReplayArgs},
-        failure::{Misused, SaidAlready, say},
+        failure::{Misused, SaidAlready},
         output::{self, print_line},
         process::{Signals, variable},
     },
@@ -18,7 +18,7 @@ use crate::{
         EndpointAuth, FieldError, Secret, signing,
         time::{SystemClock, to_iso},
         url::{EndpointUrl, PlainHttp},
-        webhook::delivery::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable},
+        webhook::delivery::{Forwarding, Receipt, ReceivedEvent},
     },
     engine::webhooks::{
         Receiver, ReceiverSettings,
@@ -45,7 +45,6 @@ pub(super) async fn listen(args: WebhookListenArgs) -> anyhow::Result<()> {
     let receiver = Receiver::start(listener, settings).context("the listener has no address")?;
     let address = receiver.address();
     let mut printing = tokio::spawn(print_all(told, address));
-    say(&what_has_to_be_reachable(address));
     let ended = tokio::select! {
         ended = &mut printing => Some(ended),
         signal = signals.next() => {

@@ -358,6 +358,7 @@ fn is_shown_alike(field: &Field<Alert>, known: &Alert, given: &Alert) -> bool {
 mod validate;
 
 pub use validate::MAX_HOURS_LEFT;
+pub(crate) use validate::check;
 
 #[cfg(test)]
 mod tests {

@@ -62,7 +62,7 @@ impl AlertPatch {
 }
 
 /// Checks the fields of a record by their rules; the names of those at fault get the prefix.
-fn check<R: Default>(record: &mut R, fields: &[Field<R>], prefix: &str) -> Result<(), FieldError> {
+pub(crate) fn check<R: Default>(record: &mut R, fields: &[Field<R>], prefix: &str) -> Result<(), FieldError> {
     for field in fields {
         let name = || format!("{prefix}{}", field.name);
         match &field.kind {

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use super::{MerchantOrder, OrderField, OrderState};
 use crate::{
-    card::{is_card_number, mask_card_numbers},
-    field::{ID, Kind, NAME, WORD},
+    field::Kind,
     identity::Identifier,
-    money::{Amount, Currency},
+    intake::check,
+    money::Currency,
     resolution::FieldError,
     sanitize,
-    time::{Timestamp, from_iso, to_iso},
+    time::{from_iso, to_iso},
 };
 
 /// Digits of a BIN that are kept of a whole card number, whatever the card.
@@ -35,12 +35,7 @@ impl MerchantOrder {
                 order.put(field, &cell).map_err(|why| FieldError::new(field.as_str(), why))?;
             }
         }
-        if order.order_id.is_empty() {
-            return Err(FieldError::new(
-                OrderField::OrderId.as_str(),
-                "is missing: the order's number in the shop is required",
-            ));
-        }
+        check(&mut order, Self::FIELDS, "")?;
         for (field, amount) in [(OrderField::Amount, order.amount), (OrderField::RefundedAmount, order.refunded_amount)]
         {
             if amount.is_some() && order.currency.is_none() {
@@ -63,47 +58,36 @@ impl MerchantOrder {
     }
 
     fn put(&mut self, field: OrderField, cell: &str) -> Result<(), String> {
-        match field {
-            OrderField::OrderId => self.order_id = code(Identifier::Name.require(cell)?, ID)?,
-            OrderField::TransactionId => self.transaction_id = Some(code(cell, ID)?),
-            OrderField::Arn => self.arn = Some(code(cell, ID)?),
-            OrderField::AuthCode => self.auth_code = Some(code(cell, WORD)?),
-            OrderField::CardBin => {
+        let shown = sanitize::excerpt(cell);
+        match (field, &Self::FIELDS[field as usize].kind) {
+            (OrderField::OrderId, _) => Identifier::Name.require(cell)?.clone_into(&mut self.order_id),
+            (OrderField::CardBin, _) => {
                 let (bin, last_four) = card_digits(cell);
                 self.card_bin = Some(bin.ok_or("must be the first 6 or 8 digits of the card")?);
                 self.card_last_four = self.card_last_four.take().or(last_four);
             }
-            OrderField::CardLastFour => {
+            (OrderField::CardLastFour, _) => {
                 let (bin, last_four) = card_digits(cell);
                 let why = "must be the last 4 digits of the card (a spreadsheet drops zeros that a number begins with)";
                 self.card_last_four = Some(last_four.ok_or(why)?);
                 self.card_bin = self.card_bin.take().or(bin);
             }
-            OrderField::Amount => self.amount = Some(amount(cell)?),
-            OrderField::RefundedAmount => self.refunded_amount = Some(amount(cell)?),
-            OrderField::Currency => self.currency = Some(currency(cell)?),
-            OrderField::PaidAt => self.paid_at = Some(moment(cell)?),
-            OrderField::StateAt => self.state_at = Some(moment(cell)?),
-            OrderField::Descriptor => self.descriptor = Some(bounded(&mask_card_numbers(cell), NAME)?),
-            OrderField::State => self.state = Some(state(cell)?),
+            (OrderField::Currency, _) => self.currency = Some(Currency::new(cell.to_ascii_uppercase())),
+            (OrderField::State, _) => self.state = Some(state(cell)?),
+            (_, Kind::Amount(amount)) => {
+                let wrong =
+                    |_| format!("is {shown:?}: a decimal such as 129.90 is needed, without currency or grouping");
+                (amount.set)(self, cell.parse().map_err(wrong)?);
+            }
+            (_, Kind::Moment(moment)) => {
+                let wrong = || format!("is {shown:?}: a date or time such as 2026-03-03 is needed");
+                (moment.set)(self, from_iso(cell).ok_or_else(wrong)?);
+            }
+            (_, Kind::Word(text) | Kind::Text(text)) => (text.set)(self, cell.into()),
+            (_, Kind::Id(_) | Kind::Reference(_) | Kind::Flag(_)) => {}
         }
         Ok(())
     }
-}
-
-fn bounded(text: &str, longest: usize) -> Result<String, String> {
-    match text.chars().count() {
-        count if count > longest => Err(format!("has {count} characters: at most {longest} are allowed")),
-        _ => Ok(text.to_owned()),
-    }
-}
-
-/// Returns an identifier, which cannot be cut: one that is a card number is refused.
-fn code(cell: &str, longest: usize) -> Result<String, String> {
-    if is_card_number(cell) {
-        return Err("is a card number: an order is not kept under one".to_owned());
-    }
-    bounded(cell, longest)
 }
 
 /// Returns the first digits and the last four of a card, as far as a cell has them. Shops write blanks and hyphens
@@ -126,31 +110,6 @@ fn card_digits(cell: &str) -> (Option<String>, Option<String>) {
     (bin.map(|end| digits[..end].to_owned()), last_four.map(|start| digits[start..].to_owned()))
 }
 
-fn amount(cell: &str) -> Result<Amount, String> {
-    let allowed = "a decimal such as 129.90 is needed, without currency or grouping";
-    let shown = sanitize::excerpt(cell);
-    let amount: Amount = cell.parse().map_err(|_| format!("is {shown:?}: {allowed}"))?;
-    amount
-        .micros()
-        .map(|_| amount)
-        .ok_or_else(|| format!("is {shown:?}: 0 or more with at most 6 decimal places is allowed"))
-}
-
-fn currency(cell: &str) -> Result<Currency, String> {
-    match cell.len() == 3 && cell.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-        true => Ok(Currency::new(cell.to_ascii_uppercase())),
-        false => {
-            Err(format!("is {:?}: a currency code of three letters such as EUR is needed", sanitize::excerpt(cell)))
-        }
-    }
-}
-
-fn moment(cell: &str) -> Result<Timestamp, String> {
-    from_iso(cell)
-        .filter(|at| (1970..3000).contains(&chrono::Datelike::year(at)))
-        .ok_or_else(|| format!("is {:?}: a date or time of the years 1970 to 2999 is needed", sanitize::excerpt(cell)))
-}
-
 fn state(cell: &str) -> Result<OrderState, String> {
     // The word is spelled in two ways.
     let cell = if cell.eq_ignore_ascii_case("canceled") { OrderState::Cancelled.as_str() } else { cell };
@@ -166,6 +125,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::card::mask_card_numbers;
 
     fn read(cells: &[(OrderField, &str)]) -> Result<MerchantOrder, FieldError> {
         MerchantOrder::of_cells([(OrderField::OrderId, "A-1")].into_iter().chain(cells.iter().copied()))
@@ -210,7 +170,7 @@ mod tests {
 
     #[rstest]
     #[case(OrderField::Amount, "1,299.00", "a decimal such as 129.90")]
-    #[case(OrderField::Amount, "-5", "0 or more")]
+    #[case(OrderField::Amount, "-5", "0 to 9,223,372,036,854")]
     #[case(OrderField::Currency, "EURO", "three letters")]
     #[case(OrderField::CardBin, "4111", "first 6 or 8 digits")]
     #[case(OrderField::CardLastFour, "42", "drops zeros")]

@@ -30,7 +30,6 @@ closed_enum! {
         Mcc = "mcc",
         Notices = "notices",
         Answered = "answered",
-        Due = "due",
         Sort = "sort",
         /// Free text; it has no key before it.
         Text = "text",
@@ -40,10 +39,7 @@ closed_enum! {
 impl Key {
     /// Returns true for a key that only this machine's lists can be asked for.
     pub const fn is_local(self) -> bool {
-        matches!(
-            self,
-            Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Answered | Self::Due
-        )
+        matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Answered)
     }
 
     /// Finds a key by the word before a colon, in any letter case. Free text has none.
@@ -51,23 +47,15 @@ impl Key {
         Self::known(word).filter(|key| *key != Self::Text)
     }
 
-    /// Returns the words that the key takes, where it takes no others.
-    pub(super) fn values(self, vocabulary: Vocabulary) -> Vec<String> {
-        match self {
-            Self::Status => vocabulary.statuses().iter().map(status_word).collect(),
-            Self::Provider => vocabulary.providers().iter().map(provider_word).collect(),
-            Self::Outcome => vocabulary.outcomes().iter().map(|word| word.as_str().to_lowercase()).collect(),
-            Self::Type => AlertType::KNOWN.iter().map(type_word).collect(),
-            Self::Sort => SortField::ALL.map(|field| field_word(field).to_owned()).into(),
-            _ => Vec::new(),
-        }
-    }
-
     /// Describes the values that the key takes, for an error or a hint.
     pub fn takes(self, vocabulary: Vocabulary) -> String {
         match self {
-            Self::Status | Self::Provider | Self::Type => self.values(vocabulary).join(", "),
-            Self::Outcome if vocabulary != Vocabulary::Desk => self.values(vocabulary).join(", "),
+            Self::Status => listed(vocabulary.statuses(), |status| lower(status.as_str())),
+            Self::Provider => listed(vocabulary.providers(), |provider| lower(provider.as_str())),
+            Self::Type => listed(AlertType::KNOWN, type_word),
+            Self::Outcome if vocabulary != Vocabulary::Desk => {
+                listed(vocabulary.outcomes(), |word| lower(word.as_str()))
+            }
             Self::Expires => match vocabulary.most_hours() {
                 Some(most) => format!("whole hours, 1 to {most}, such as expires:6"),
                 None => "whole hours, 1 or more, such as expires:6".to_owned(),
@@ -88,10 +76,7 @@ impl Key {
                     day"
                 .to_owned()
             }
-            Self::Due => "the UTC hour of the deadline, such as due:2026-01-31T16, or due:2026-01-31T16+04:00 for a \
-                    local hour"
-                .to_owned(),
-            Self::Sort => self.values(vocabulary).join(", ") + "; with - before it: largest first",
+            Self::Sort => SortField::ALL.map(field_word).join(", ") + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }
     }
@@ -194,14 +179,13 @@ pub(super) fn read_currency(text: &str) -> Option<Currency> {
     code.then(|| Currency::new(text.to_ascii_uppercase()))
 }
 
-/// Returns a status as it is typed.
-pub(super) fn status_word(status: &AlertStatus) -> String {
-    status.as_str().to_lowercase()
+/// Returns a word of the interface as it is typed.
+pub(super) fn lower(word: &str) -> String {
+    word.to_lowercase()
 }
 
-/// Returns a provider as it is typed.
-pub(super) fn provider_word(provider: &Provider) -> String {
-    provider.as_str().to_lowercase()
+fn listed<T>(words: &[T], spell: impl Fn(&T) -> String) -> String {
+    words.iter().map(spell).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns an alert type as it is typed: without the network's prefix, which is not needed to distinguish any two

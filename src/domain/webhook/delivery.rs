@@ -1,7 +1,5 @@
 //! Webhook deliveries and their attempts, as they are kept and listed, and deliveries to a local receiver.
 
-use std::net::SocketAddr;
-
 use crate::{
     AlertId, DeliveryId, EndpointId, EventId, EventKind, closed_enum, time::Timestamp, webhook::signing::SignatureFault,
 };
@@ -169,23 +167,4 @@ pub enum Forwarding {
     Answered(u16),
     /// No answer came; why not, in words.
     Failed(String),
-}
-
-/// Describes the address that has to be reachable from outside, for a receiver at this address.
-pub fn what_has_to_be_reachable(address: SocketAddr) -> String {
-    if address.ip().is_loopback() {
-        format!(
-            "only programs on this machine reach http://{address}: for a deployment elsewhere let a public https \
-                address (a reverse proxy, \
-             a tunnel) lead there, and give the deployment that address and the credential"
-        )
-    } else {
-        format!(
-            "port {} of {} has to be reachable from the deployment. What comes there in plain http others can read on \
-                the way, the \
-             credential too: let a proxy with TLS stand before it",
-            address.port(),
-            address.ip()
-        )
-    }
 }

@@ -37,13 +37,9 @@ impl NewEndpoint {
         auth: EndpointAuth,
         signing: Option<Secret>,
     ) -> Result<Self, Vec<FieldError>> {
-        let url = EndpointUrl::parse(url, plain_http).map_err(FieldError::from);
-        let url = url.and_then(|url| whole(&url).map(|()| url));
-        let parts = [auth.check(), signing.as_ref().map_or(Ok(()), valid_secret)];
-        match (url, all_right(parts)) {
-            (Ok(url), Ok(())) => Ok(Self { signing, ..Self::new(url, auth) }),
-            (url, parts) => Err(url.err().into_iter().chain(parts.err().into_iter().flatten()).collect()),
-        }
+        let url = EndpointUrl::parse(url, plain_http).map_err(|error| vec![error.into()])?;
+        let new = Self { signing, ..Self::new(url, auth) };
+        new.check().map(|()| new)
     }
 
     /// Checks it and reports every error, field by field. No error repeats a credential.

@@ -104,9 +104,9 @@ async fn append(conn: &Connection, linked: &[(AuditRecord, [u8; 32])]) -> Work<(
         |of: fn(&AuditRecord) -> i64| ManyCells::Numbers(linked.iter().map(|(record, _)| Some(of(record))).collect());
     let mut columns = Columns::default();
     columns.add("number", numbers(|record| record.number));
-    columns.add("at", numbers(|record| record.at));
-    columns.add("organization", numbers(|record| record.organization));
-    add_texts(&mut columns, linked, |(record, _)| (&record.texts, &record.person));
+    columns.add("at", numbers(|record| record.entry.at));
+    columns.add("organization", numbers(|record| record.entry.organization));
+    add_texts(&mut columns, linked, |(record, _)| (&record.entry.texts, &record.entry.person));
     columns
         .add("previous", ManyCells::Bytes(linked.iter().map(|(record, _)| Some(record.previous.as_slice())).collect()));
     columns.add("hash", ManyCells::Bytes(linked.iter().map(|(_, hash)| Some(hash.as_slice())).collect()));

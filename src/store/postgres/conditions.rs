@@ -27,8 +27,6 @@ pub(super) struct Wanted {
     companies: Vec<uuid::Uuid>,
     /// Open deadlines up to this moment, or any.
     expires: Option<Option<i64>>,
-    /// Of those, from this moment on.
-    expires_from: Option<i64>,
     /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     texts: Vec<String>,
     conditions: Conditions,
@@ -70,7 +68,7 @@ fn storable_ones(texts: Vec<String>) -> Vec<String> {
 impl Wanted {
     /// Reads a filter.
     pub(super) async fn new(conn: &Connection, organization: i64, filter: &AlertFilter, now: Timestamp) -> Work<Self> {
-        let FilterRanges { alert_time, transaction_time, expires, expires_from, texts } = FilterRanges::of(filter, now);
+        let FilterRanges { alert_time, transaction_time, expires, texts } = FilterRanges::of(filter, now);
         let AlertFilter { providers, types, statuses, outcomes, companies, conditions, .. } = filter;
         let words = [
             ("provider", providers.iter().map(|word| word.as_str().to_owned()).collect::<Vec<_>>()),
@@ -93,7 +91,6 @@ impl Wanted {
             transaction_time,
             companies: companies.iter().map(|company| company.0).collect(),
             expires,
-            expires_from,
             texts,
             conditions: Conditions::of(conditions, names),
             // They are of open deadlines, which only what waits has.
@@ -180,12 +177,6 @@ impl Wanted {
             Some(Some(limit)) => sql.with(" AND a.expired_at IS NULL AND a.open_deadline <= ", Value::Number(limit)),
             Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
             None => {}
-        }
-        if let Some(from) = self.expires_from {
-            sql.with(" AND a.open_deadline >= ", Value::Number(from));
-            // Notices do not expire.
-            sql.with(" AND a.type <> ALL(", Value::Texts(notices()));
-            sql.push(")");
         }
         if self.waits {
             sql.push(" AND a.open_deadline IS NOT NULL");

@@ -17,7 +17,7 @@ use crate::{
     examine::{self, CHECKS, Check, Examination, checked, numbers, text},
     key_file,
     sql::StoreRows,
-    subjects::{access::placed, networks::gateways},
+    subjects::networks::gateways,
 };
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
@@ -152,7 +152,6 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
     }
     // An unreadable fact was reported above.
     examination.gateways = gateways(&rows).await.unwrap_or_default();
-    examination.credentials = placed(&rows).await.unwrap_or_default();
     examination.endpoints = examine::enabled_endpoints(&rows).await;
     examination
 }

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
     error::Work,
-    filter::{EDGE, SearchShare, find_patterns, find_text},
+    filter::{EDGE, SearchShare, find_pattern, find_text},
     sql::StoreRows,
 };
 
@@ -116,7 +116,7 @@ impl Search<'_> {
     }
 
     /// Returns whether the index knows something of the loosest of these grades. That is a trigram inside of a word, or
-    /// one with an end of a value, as each reading but the first has one.
+    /// one with an end of a value.
     fn is_indexed(&self, grades: &[MatchGrade]) -> bool {
         !grades.contains(&MatchGrade::Inside) || self.query.words().iter().any(|word| word.chars().nth(2).is_some())
     }
@@ -221,18 +221,14 @@ impl Search<'_> {
         self.push_patterns(sql, grade, &edged("a.find_text"), &edge_in_index());
     }
 
-    /// Adds the condition that every word of a reading matches so well.
+    /// Adds the condition that every word matches so well.
     fn push_patterns(&self, sql: &mut Sql, grade: MatchGrade, text: &str, edge: &str) {
-        for (way, reading) in self.query.readings_at(grade).enumerate() {
-            sql.push(if way == 0 { "((" } else { ") OR (" });
-            for (place, pattern) in find_patterns(reading, grade).into_iter().enumerate() {
-                if place > 0 {
-                    sql.push(" AND ");
-                }
-                sql.with(&format!("{text} LIKE "), Value::Text(format!("%{}%", literal(&pattern.replace(EDGE, edge)))));
-            }
+        for (place, word) in self.query.words().iter().enumerate() {
+            let pattern = find_pattern(word, grade).replace(EDGE, edge);
+            sql.push(if place == 0 { "(" } else { " AND " });
+            sql.with(&format!("{text} LIKE "), Value::Text(format!("%{}%", literal(&pattern))));
         }
-        sql.push("))");
+        sql.push(")");
     }
 
     /// Adds the condition that no grade better than this is reached.

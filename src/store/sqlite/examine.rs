@@ -31,7 +31,7 @@ use crate::{
     examine::{self, CHECKS, Check, Examination, checked},
     key_file,
     sql::on_sqlite,
-    subjects::{access::placed, networks::gateways},
+    subjects::networks::gateways,
 };
 
 const RESTORE: &str = RefusalCause::Damaged.advice();
@@ -96,7 +96,6 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     // An unreadable row is reported below.
     let rows = on_sqlite(&mut conn);
     examination.gateways = gateways(&rows).await.unwrap_or_default();
-    examination.credentials = placed(&rows).await.unwrap_or_default();
     examination.endpoints = examine::enabled_endpoints(&rows).await;
     let found = match inspected {
         Inspected::Empty if key_file.exists() => {

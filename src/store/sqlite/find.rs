@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     StoreResult,
-    domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder, find::among, find_words::Reading},
+    domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder, find::among},
     filter::SearchShare,
 };
 
@@ -78,7 +78,9 @@ fn find_within(
     size: usize,
 ) -> StoreResult<Vec<Alert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
-    if let Some(few) = few_of_all_readings(&reader.conn, query, bounds.candidates)? {
+    let asked = Asked::of(&reader.conn, query.words(), MatchGrade::Inside, FieldOwners::All)?;
+    let few = asked.map_or(Ok(None), |asked| few_candidates(&reader.conn, &asked, bounds.candidates))?;
+    if let Some(few) = few {
         let Reader { conn, dictionary, .. } = reader;
         let mut is_own = conn.prepare_cached("SELECT 1 FROM alert WHERE key = ?1 AND organization = ?2")?;
         let mut alerts = Vec::new();
@@ -95,31 +97,9 @@ fn find_within(
     for grade in query.grades().iter().copied() {
         let missing = size - found.len();
         let search = Search { bounds, organization, own, query, grade, waiting: &waiting };
-        let mut of_grade: Vec<Alert> = Vec::new();
-        for reading in query.readings_at(grade).filter(|reading| reading.grades().contains(&grade)) {
-            let more = search.run(reader, reading, missing)?;
-            of_grade.retain(|alert| more.iter().all(|other| other.id != alert.id));
-            of_grade.extend(more);
-        }
-        if query.readings().len() > 1 {
-            of_grade = among(query, &of_grade, missing).into_iter().cloned().collect();
-        }
-        found.extend(of_grade);
+        found.extend(search.run(reader, missing)?);
     }
     Ok(found)
-}
-
-/// The candidates of all readings, where each has no more than `most`.
-fn few_of_all_readings(conn: &Connection, query: &FindQuery, most: usize) -> StoreResult<Option<Vec<i64>>> {
-    let mut all = Vec::new();
-    for reading in query.readings_at(MatchGrade::Inside) {
-        let Some(asked) = Asked::of(conn, reading, MatchGrade::Inside, FieldOwners::All)? else { return Ok(None) };
-        let Some(few) = few_candidates(conn, &asked, most)? else { return Ok(None) };
-        all.extend(few);
-    }
-    all.sort_unstable();
-    all.dedup();
-    Ok(Some(all))
 }
 
 /// The candidates in all organizations, where the indexes have no more than `most`.
@@ -157,27 +137,21 @@ struct Walked {
 }
 
 impl Search<'_> {
-    /// The best of those that match so well by a reading, so many at most.
-    fn run(&self, reader: &mut Reader, reading: &Reading, most: usize) -> StoreResult<Vec<Alert>> {
+    /// The best of those that match so well, so many at most.
+    fn run(&self, reader: &mut Reader, most: usize) -> StoreResult<Vec<Alert>> {
         let mut found = Vec::new();
         for share in SearchShare::ALL {
             if found.len() < most {
-                found.extend(self.of_share(reader, reading, share, most - found.len())?);
+                found.extend(self.of_share(reader, share, most - found.len())?);
             }
         }
         Ok(found)
     }
 
     /// The same of a share.
-    fn of_share(
-        &self,
-        reader: &mut Reader,
-        reading: &Reading,
-        share: SearchShare,
-        missing: usize,
-    ) -> StoreResult<Vec<Alert>> {
-        let asked = Asked::of(&reader.conn, reading, self.grade, fields_of(share))?;
-        let short = self.short_words(reading);
+    fn of_share(&self, reader: &mut Reader, share: SearchShare, missing: usize) -> StoreResult<Vec<Alert>> {
+        let asked = Asked::of(&reader.conn, self.query.words(), self.grade, fields_of(share))?;
+        let short = self.short_words();
         if short.is_empty() {
             if let Some(asked) = asked.as_ref().filter(|asked| asked.is_dense) {
                 for mut candidates in [Candidates::All, Candidates::BySpans(SpanMarks::new(asked, self.bounds))] {
@@ -299,11 +273,9 @@ impl Search<'_> {
     }
 
     /// The words of which no index knows anything: inside of a value they have no trigram of their own.
-    fn short_words<'a>(&self, reading: &'a Reading) -> Vec<&'a str> {
-        let is_short = |word: &&str| {
-            self.grade == MatchGrade::Inside && word.chars().nth(2).is_none() && !reading.is_whole_only(word)
-        };
-        reading.words().iter().map(String::as_str).filter(is_short).collect()
+    fn short_words(&self) -> Vec<&str> {
+        let is_short = |word: &&str| self.grade == MatchGrade::Inside && word.chars().nth(2).is_none();
+        self.query.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
     /// Walks a share, the newest first, until the page is full; reads so many of the candidates at most.

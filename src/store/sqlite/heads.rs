@@ -19,7 +19,6 @@ use crate::{
     domain::{
         Alert, MatchGrade, Outcome,
         find::{FindField, outcome_fields, own_fields},
-        find_words::Reading,
     },
     filter::{find_key, find_pattern},
 };
@@ -147,17 +146,16 @@ pub(super) const UNINDEXED: &str = "SELECT alert FROM alert_unindexed";
 const BY_HEADS: &str = "SELECT rowid FROM alert_head WHERE alert_head MATCH ?1";
 
 impl Asked {
-    /// For all words of a reading, each of which has to match so well; nothing where no index knows anything of them.
-    /// Of the trigrams the rarest.
+    /// For words, each of which has to match so well; nothing where no index knows anything of them. Of the trigrams
+    /// the rarest.
     pub(super) fn of(
         conn: &Connection,
-        reading: &Reading,
+        words: &[String],
         grade: MatchGrade,
         fields: FieldOwners,
     ) -> StoreResult<Option<Self>> {
         let (mut wanted, mut begun): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-        for text in reading.words() {
-            let grade = if reading.is_whole_only(text) { MatchGrade::Whole } else { grade };
+        for text in words {
             let head = match grade {
                 MatchGrade::Whole => Some(being(text, fields)),
                 MatchGrade::Prefix => beginning_with(text, fields),

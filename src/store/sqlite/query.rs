@@ -31,8 +31,6 @@ pub(super) struct Wanted {
     pub(super) companies: Option<Vec<i64>>,
     /// Open deadlines up to this moment, or any.
     pub(super) expires: Option<Option<i64>>,
-    /// Of those, from this moment on.
-    pub(super) expires_from: Option<i64>,
     /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     pub(super) texts: Vec<String>,
     pub(super) conditions: Conditions,
@@ -52,11 +50,10 @@ impl Wanted {
         now: Timestamp,
     ) -> StoreResult<Self> {
         let Reader { conn, dictionary, counts, .. } = reader;
-        let FilterRanges { alert_time, transaction_time, expires, expires_from, texts } = FilterRanges::of(filter, now);
+        let FilterRanges { alert_time, transaction_time, expires, texts } = FilterRanges::of(filter, now);
         let AlertFilter { providers, types, statuses, outcomes, companies, conditions, .. } = filter;
         let mut types = words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?;
-        // Notices do not expire.
-        for wanted in conditions.notices.into_iter().chain(conditions.due.map(|_| false)) {
+        if let Some(wanted) = conditions.notices {
             let notices = notice_keys(conn, dictionary)?;
             let mut keys = types.unwrap_or_else(|| counts.occurring(organization, |cell| cell.alert_type));
             keys.retain(|key| notices.contains(key) == wanted);
@@ -83,7 +80,6 @@ impl Wanted {
             transaction_time,
             companies,
             expires,
-            expires_from,
             texts,
             conditions: read_conditions(conn, organization, conditions)?,
             span: alert_time,
@@ -196,10 +192,6 @@ impl Wanted {
             }
             Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
             None => {}
-        }
-        if let Some(from) = self.expires_from {
-            sql.push(" AND a.open_deadline >= ");
-            sql.value(from);
         }
         self.conditions.push_tests(sql);
     }

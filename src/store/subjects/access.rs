@@ -6,12 +6,10 @@ use crate::{
     StoreError,
     cells::{StoredRow, ToCell},
     domain::{
-        Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked, audit::AuditNote,
-        time::Timestamp,
+        Credential, CredentialKind, Environment, KeyScope, OrganizationId, Revoked, audit::AuditNote, time::Timestamp,
     },
     encryption::{self, CHECK},
     error::Work,
-    sql::StoreRows,
     units::{UnitOfWork, Way, units},
 };
 
@@ -103,11 +101,6 @@ units! {
         Way::Quiet => |unit| touch(unit, id, *environment, *now)
     }
 
-    /// Every credential that is not revoked, of all organizations: keys, then clients, each oldest first.
-    async fn placed_credentials() -> Vec<PlacedCredential> {
-        Way::Look => |unit| placed(unit)
-    }
-
     /// Signing keys of access tokens, where there are any.
     async fn signing_keys() -> Option<SigningKeyRecords> {
         Way::Read => |unit| signing_keys(unit)
@@ -155,27 +148,18 @@ async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
 }
 
 /// Every credential: a key has a scope, a client none. A client's environment stands in its id.
-const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, revoked_at, hash, environment, name FROM (
+const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, revoked_at, hash, environment FROM (
     SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, \
-    k.environment, o.name, 0 AS place
+    k.environment, 0 AS place
     FROM api_key k JOIN organization o ON o.key = k.organization
     UNION ALL
     SELECT c.key, c.id, o.id, NULL, c.created_at, c.last_used_at, c.revoked_at, c.hash,
-           CASE substr(c.id, 5, 4) WHEN 'live' THEN 'production' WHEN 'test' THEN 'sandbox' END, o.name, 1
+           CASE substr(c.id, 5, 4) WHEN 'live' THEN 'production' WHEN 'test' THEN 'sandbox' END, 1
     FROM client c JOIN organization o ON o.key = c.organization) AS credential";
 
 async fn of_organization(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Credential>> {
     let credentials = format!("{ALL} WHERE organization = ?1 ORDER BY place, key");
     unit.all(&credentials, &[&organization], |row| Ok(read(row)?.credential)).await
-}
-
-/// Every credential that is not revoked.
-pub(crate) async fn placed(rows: &StoreRows<'_>) -> Work<Vec<PlacedCredential>> {
-    rows.all(&format!("{ALL} WHERE revoked_at IS NULL ORDER BY place, key"), &[], |row| {
-        let Credential { kind, id, environment, .. } = read(row)?.credential;
-        Ok(PlacedCredential { kind, id, organization: row.get(8)?, environment })
-    })
-    .await
 }
 
 fn read(row: &StoredRow<'_>) -> Work<CredentialRecord> {

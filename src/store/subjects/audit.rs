@@ -59,8 +59,8 @@ async fn entries(
         format!("SELECT {COLUMNS} FROM audit WHERE organization = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3");
     unit.all(&sql, &[&organization, &before, &size], |row| {
         let (record, hash) = read(row)?;
-        let [actor, origin, action, subject, detail] = record.texts;
-        let (number, person, previous) = (record.number.unsigned_abs(), record.person, record.previous);
+        let (number, previous, person) = (record.number.unsigned_abs(), record.previous, record.entry.person);
+        let [actor, origin, action, subject, detail] = record.entry.texts;
         // Entries from before addresses were masked cannot be altered, and are not shown as they are.
         let detail = redact::queries(&detail);
         Ok(AuditEntry { number, at: row.get(1)?, actor, origin, person, action, subject, detail, previous, hash })

@@ -17,7 +17,7 @@ use tui_textarea::{CursorMove, DataCursor, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{Pen, Theme, areas::inset, table, text::without_sequences};
+use crate::{Pen, Theme, areas::inset, table};
 
 /// More than any field can use; a larger paste is refused, because it can only be a mistake.
 const MOST_CHARS: usize = 10_000;
@@ -123,16 +123,12 @@ impl TextInput {
     }
 
     /// Takes all of a pasted text, or none of it and says why not. A tab comes in as a blank; other control characters,
-    /// which no service takes, and the sequences of colours that some of them begin stay out: what was changed is said.
+    /// which no service takes, stay out: what was changed is said.
     pub fn paste(&mut self, text: &str) -> Result<Option<String>, String> {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text = if self.several_lines { text.as_str() } else { text.trim_matches('\n') };
         let (tabs, others) = (text.matches('\t').count(), text.chars().filter(is_left_out).count());
-        let text: String = without_sequences(text)
-            .chars()
-            .filter(|c| !is_left_out(c))
-            .map(|c| if c == '\t' { ' ' } else { c })
-            .collect();
+        let text: String = text.chars().filter(|c| !is_left_out(c)).map(|c| if c == '\t' { ' ' } else { c }).collect();
         if text.is_empty() && others > 0 {
             return Err("Nothing was pasted: the text holds nothing but control characters.".to_owned());
         }

@@ -1,6 +1,6 @@
 //! JSON documents of any size, of which one alert after the other is cut out, and NDJSON, an object a line.
 
-use std::io::{self, BufRead};
+use std::io::BufRead;
 
 use super::source::{MAX_ROW, Row, Source, refuse, rejected, too_large, unreadable};
 use crate::{
@@ -30,14 +30,6 @@ enum State {
     After { page: bool },
     /// At the end, or past an error.
     Done,
-}
-
-/// Result of a scan.
-enum Scan {
-    /// A whole value is in `row`.
-    Value,
-    /// The array of a page has begun.
-    PageData,
 }
 
 /// Reason why the document cannot be followed any further.
@@ -78,10 +70,13 @@ impl<R: BufRead> Document<R> {
             match (self.state, next) {
                 (State::Done, _) => return Ok(None),
                 (State::Outside, None) => self.state = State::Done,
-                (State::Outside, Some(b'[')) => self.enter(false)?,
+                (State::Outside, Some(b'[')) => {
+                    self.bump()?;
+                    self.state = State::Before { first: true, page: false };
+                }
                 (State::Outside, Some(b'{')) => match self.scan(true)? {
-                    Scan::Value => return Ok(Some(start)),
-                    Scan::PageData => self.state = State::Before { first: true, page: true },
+                    false => return Ok(Some(start)),
+                    true => self.state = State::Before { first: true, page: true },
                 },
                 (State::Outside, Some(_)) => return Err(self.broken("is not JSON: an object or an array is needed")),
                 (_, None) => return Err(self.broken("the array is not closed")),
@@ -89,7 +84,8 @@ impl<R: BufRead> Document<R> {
                     self.bump()?;
                     self.state = State::Outside;
                     if page {
-                        self.leave_page()?;
+                        // What a page holds after its alerts.
+                        self.follow(&mut vec![b'}'], false)?;
                     }
                 }
                 (State::Before { page, .. }, Some(_)) => {
@@ -111,27 +107,16 @@ impl<R: BufRead> Document<R> {
         }
     }
 
-    fn enter(&mut self, page: bool) -> Step<()> {
-        self.bump()?;
-        self.state = State::Before { first: true, page };
-        Ok(())
-    }
-
-    /// Goes over what a page holds after its alerts.
-    fn leave_page(&mut self) -> Step<()> {
-        let mut stack = vec![b'}'];
-        self.follow(&mut stack, false).map(|_| ())
-    }
-
-    /// Cuts out one value. With `page`, an object's member `data` that is an array ends the scan instead.
-    fn scan(&mut self, page: bool) -> Step<Scan> {
+    /// Cuts out one value. With `page`, an object's member `data` that is an array ends the scan instead, where it
+    /// begins; whether it did.
+    fn scan(&mut self, page: bool) -> Step<bool> {
         self.row.clear();
         self.row_too_large = false;
         self.follow(&mut Vec::new(), page)
     }
 
     /// Follows JSON until everything on the stack of awaited brackets is closed.
-    fn follow(&mut self, awaited: &mut Vec<u8>, page: bool) -> Step<Scan> {
+    fn follow(&mut self, awaited: &mut Vec<u8>, page: bool) -> Step<bool> {
         // Whether the text just read stands where the key `data` of a page would, and whether its colon has come.
         let (mut data_key, mut data_colon) = (false, false);
         loop {
@@ -142,27 +127,26 @@ impl<R: BufRead> Document<R> {
                 b'"' => {
                     let is_data = self.text()?;
                     if awaited.is_empty() {
-                        return Ok(Scan::Value);
+                        return Ok(false);
                     }
                     (data_key, data_colon) = (page && is_data && awaited.len() == 1, false);
                     continue;
                 }
                 b'[' if data_colon => {
                     self.bump()?;
-                    return Ok(Scan::PageData);
+                    return Ok(true);
                 }
                 b'{' | b'[' if awaited.len() == MAX_DEPTH => return Err(self.broken("is nested too deep")),
                 b'{' => awaited.push(b'}'),
                 b'[' => awaited.push(b']'),
                 b'}' | b']' => match awaited.last() {
                     // The end of what is around a plain value.
-                    None => return Ok(Scan::Value),
+                    None => return Ok(false),
                     Some(closing) if *closing == byte => {
                         awaited.pop();
                         if awaited.is_empty() {
-                            self.keep(byte);
-                            self.bump()?;
-                            return Ok(Scan::Value);
+                            self.take(byte)?;
+                            return Ok(false);
                         }
                     }
                     Some(closing) => {
@@ -171,7 +155,7 @@ impl<R: BufRead> Document<R> {
                         return Err(self.broken(&what));
                     }
                 },
-                b',' | b' ' | b'\t' | b'\r' | b'\n' if awaited.is_empty() => return Ok(Scan::Value),
+                b',' | b' ' | b'\t' | b'\r' | b'\n' if awaited.is_empty() => return Ok(false),
                 _ => {}
             }
             match byte {
@@ -179,47 +163,37 @@ impl<R: BufRead> Document<R> {
                 b':' => data_colon = data_key,
                 _ => (data_key, data_colon) = (false, false),
             }
-            self.keep(byte);
-            self.bump()?;
+            self.take(byte)?;
         }
     }
 
     /// Takes a text with its quotation marks; tells whether it says `data`.
     fn text(&mut self) -> Step<bool> {
-        let began = self.place;
-        let mut content = [0_u8; 4];
-        let mut length = 0_usize;
+        let (began, start) = (self.place, self.row.len());
         let mut escaped = false;
-        self.keep(b'"');
-        self.bump()?;
+        self.take(b'"')?;
         loop {
-            let byte = match self.peek()? {
-                None | Some(b'\n') => {
-                    return Err(Broken { place: began, what: OPEN_TEXT.to_owned() });
-                }
-                Some(byte) => byte,
+            let Some(byte) = self.peek()?.filter(|byte| *byte != b'\n') else {
+                return Err(Broken { place: began, what: OPEN_TEXT.to_owned() });
             };
-            self.keep(byte);
-            self.bump()?;
+            self.take(byte)?;
             match byte {
                 _ if escaped => escaped = false,
                 b'\\' => escaped = true,
-                b'"' => return Ok(length == content.len() && content == *b"data"),
+                b'"' => return Ok(self.row.get(start..).is_some_and(|text| text == b"\"data\"")),
                 _ => {}
             }
-            if let Some(slot) = content.get_mut(length) {
-                *slot = byte;
-            }
-            length += 1;
         }
     }
 
-    fn keep(&mut self, byte: u8) {
+    /// Goes past a byte of the row.
+    fn take(&mut self, byte: u8) -> Step<()> {
         if self.row.len() < MAX_ROW {
             self.row.push(byte);
         } else {
             self.row_too_large = true;
         }
+        self.bump()
     }
 
     fn skip_blanks(&mut self) -> Step<Option<u8>> {
@@ -234,7 +208,8 @@ impl<R: BufRead> Document<R> {
 
     fn peek(&mut self) -> Step<Option<u8>> {
         let place = self.place;
-        self.source.fill().map(|bytes| bytes.first().copied()).map_err(|error| stopped(place, &error))
+        let stopped = |error| Broken { place, what: unreadable(&error) };
+        self.source.fill().map(|bytes| bytes.first().copied()).map_err(stopped)
     }
 
     fn bump(&mut self) -> Step<()> {
@@ -265,10 +240,6 @@ impl<R: BufRead> Document<R> {
             .and_then(|record| patch(record, start.line))
             .map_err(|error| rejected(start.line, error))
     }
-}
-
-fn stopped(place: Place, error: &io::Error) -> Broken {
-    Broken { place, what: unreadable(error) }
 }
 
 pub(super) struct Lines<R> {

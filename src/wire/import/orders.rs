@@ -352,14 +352,6 @@ impl OrderPreset {
     pub(super) fn times(&self, headers: &[String]) -> impl Iterator<Item = (OrderState, Vec<usize>)> {
         present(&self.state_at, OrderState::parse, headers)
     }
-
-    /// The fields that no header is there for, each with the one that it has.
-    pub fn missed(&self, headers: &[String]) -> Vec<String> {
-        let fields = self.columns.iter().map(|(field, names)| (field.as_str(), names));
-        let states = self.states.iter().filter(|status| status.any.is_none()).map(|status| ("state", &status.column));
-        let missed = fields.chain(states).filter(|(_, names)| places(names, headers).is_empty());
-        missed.map(|(field, names)| format!("{field} ({})", names[0])).collect()
-    }
 }
 
 fn present<T>(

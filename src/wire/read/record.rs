@@ -18,16 +18,16 @@ use crate::{
 };
 
 /// Longest text of one field, in bytes; an alert has no use for more.
-pub(super) const MAX_TEXT: usize = 4_096;
+const MAX_TEXT: usize = 4_096;
 
 /// Members beside the fields of the table, by their place after them.
 const BESIDE: [&str; 3] = ["outcome", "hoursLeft", "expiresAt"];
-pub(super) const OUTCOME: Slot = Slot(Alert::FIELDS.len());
-pub(super) const HOURS_LEFT: Slot = Slot(OUTCOME.0 + 1);
+const OUTCOME: Slot = Slot(Alert::FIELDS.len());
+const HOURS_LEFT: Slot = Slot(OUTCOME.0 + 1);
 pub(super) const EXPIRES_AT: Slot = Slot(OUTCOME.0 + 2);
 /// The fields of the outcome come last.
-pub(super) const IN_OUTCOME: usize = OUTCOME.0 + BESIDE.len();
-pub(super) const COUNT: usize = IN_OUTCOME + Outcome::FIELDS.len();
+const IN_OUTCOME: usize = OUTCOME.0 + BESIDE.len();
+const COUNT: usize = IN_OUTCOME + Outcome::FIELDS.len();
 const OUTCOME_PREFIX: &str = "outcome.";
 
 /// The place of a known field in a [`Record`].
@@ -46,7 +46,7 @@ impl Slot {
         (after..IN_OUTCOME).chain(0..after).find(is_called).map(Self)
     }
 
-    pub(super) fn find_in_outcome(name: &str) -> Option<Self> {
+    fn find_in_outcome(name: &str) -> Option<Self> {
         Outcome::FIELDS.iter().position(|field| field.is_called(name)).map(|index| Self(IN_OUTCOME + index))
     }
 
@@ -92,13 +92,15 @@ impl Slot {
 /// The known fields of one alert as they were given.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
-    pub(super) given: [Option<Given<'a>>; COUNT],
-    pub(super) has_outcome: bool,
+    given: [Option<Given<'a>>; COUNT],
+    has_outcome: bool,
+    /// Fields left out because they cannot be read; `None` where that is an error.
+    left_out: Option<Vec<Slot>>,
 }
 
 impl<'a> Record<'a> {
     pub(crate) fn empty() -> Self {
-        Self { given: [const { None }; COUNT], has_outcome: false }
+        Self { given: [const { None }; COUNT], has_outcome: false, left_out: None }
     }
 
     /// Takes the object `json`, which begins at `start` of its source.
@@ -134,6 +136,29 @@ impl<'a> Record<'a> {
         self.put(slot, Given::Text(cell));
     }
 
+    /// Leaves out what cannot be read from now on, numbers count as text, and a mere word is an outcome: an answer is
+    /// never refused for a field that we could do without. Only `id` has to be read.
+    pub(super) fn forgive(&mut self) {
+        self.left_out = Some(Vec::new());
+    }
+
+    /// Names the fields that were left out.
+    pub(super) fn name_left_out(&self, unknown: &mut UnknownNames) {
+        for slot in self.left_out.iter().flatten() {
+            unknown.add(&format!("{} (not readable)", slot.name()));
+        }
+    }
+
+    fn or_left_out<T: Default>(&mut self, slot: Slot, read: Result<T, FieldError>) -> Result<T, FieldError> {
+        match (read, &mut self.left_out) {
+            (Err(_), Some(left_out)) => {
+                left_out.push(slot);
+                Ok(T::default())
+            }
+            (read, _) => read,
+        }
+    }
+
     /// A later value replaces an earlier one.
     fn put(&mut self, slot: Slot, given: Given<'a>) {
         let is_empty = given == Given::Null || matches!(&given, Given::Text(text) if text.is_empty());
@@ -149,16 +174,22 @@ impl<'a> Record<'a> {
     /// Reads the fields of a record, the first of which is at `first`; one that was not given stays as it is.
     fn read<R>(&mut self, first: usize, fields: &[Field<R>], into: &mut R) -> Result<(), FieldError> {
         for (field, slot) in fields.iter().zip((first..).map(Slot)) {
-            match &field.kind {
-                Kind::Id(id) | Kind::Reference(id) => set(into, id, self.id(slot)?),
-                Kind::Moment(moment) => set(into, moment, self.moment(slot)?),
-                Kind::Amount(amount) => set(into, amount, self.decimal(slot)?),
-                Kind::Flag(flag) => set(into, flag, self.flag(slot)?),
-                Kind::Word(access) | Kind::Text(access) => {
-                    let Some(text) = self.text(slot)? else { continue };
-                    let is_trimmed = matches!(field.kind, Kind::Word(_)) || field.text.content == Content::Currency;
-                    (access.set)(into, if is_trimmed { Cow::Borrowed(text.trim()) } else { text });
-                }
+            let read = self.read_field(slot, field, into);
+            self.or_left_out(slot, read)?;
+        }
+        Ok(())
+    }
+
+    fn read_field<R>(&mut self, slot: Slot, field: &Field<R>, into: &mut R) -> Result<(), FieldError> {
+        match &field.kind {
+            Kind::Id(id) | Kind::Reference(id) => set(into, id, self.id(slot)?),
+            Kind::Moment(moment) => set(into, moment, self.moment(slot)?),
+            Kind::Amount(amount) => set(into, amount, self.decimal(slot)?),
+            Kind::Flag(flag) => set(into, flag, self.flag(slot)?),
+            Kind::Word(access) | Kind::Text(access) => {
+                let Some(text) = self.text(slot)? else { return Ok(()) };
+                let is_trimmed = matches!(field.kind, Kind::Word(_)) || field.text.content == Content::Currency;
+                (access.set)(into, if is_trimmed { Cow::Borrowed(text.trim()) } else { text });
             }
         }
         Ok(())
@@ -171,6 +202,7 @@ impl<'a> Record<'a> {
                 Err(FieldError::new(slot.name(), format!("has {} bytes: at most {MAX_TEXT} are allowed", text.len())))
             }
             Some(Given::Text(text)) => Ok(Some(text)),
+            Some(Given::Number(digits)) if self.left_out.is_some() => Ok(Some(digits.into())),
             Some(other) => Err(wrong(slot, &other, "a text")),
         }
     }
@@ -236,7 +268,8 @@ impl<'a> Record<'a> {
         let id = self.id(Slot(Alert::ID))?;
         alert.id = id.map(AlertId).unwrap_or_default();
         self.read(0, Alert::FIELDS, &mut alert)?;
-        alert.deadline = self.hours()?.map_or(Deadline::Unknown, Deadline::HoursLeft);
+        let hours = self.hours();
+        alert.deadline = self.or_left_out(HOURS_LEFT, hours)?.map_or(Deadline::Unknown, Deadline::HoursLeft);
         alert.outcome = self.outcome(&alert)?;
         Ok((alert, id.is_some()))
     }
@@ -247,8 +280,15 @@ impl<'a> Record<'a> {
             None | Some(Given::Object(_)) => {}
             // A table writes the outcome in columns of its own.
             Some(Given::Text(text)) if text.trim().is_empty() => {}
+            Some(Given::Text(word)) if self.left_out.is_some() => {
+                self.has_outcome = true;
+                if let Some(slot) = Slot::find_in_outcome("outcome") {
+                    self.given[slot.0] = Some(Given::Text(word));
+                }
+            }
             Some(other) => {
-                return Err(wrong(OUTCOME, &other, "an object or null (in CSV: columns outcome.outcome and so on)"));
+                let why = wrong(OUTCOME, &other, "an object or null (in CSV: columns outcome.outcome and so on)");
+                return self.or_left_out(OUTCOME, Err(why));
             }
         }
         if !self.has_outcome {

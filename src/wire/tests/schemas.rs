@@ -193,6 +193,14 @@ fn event_alert() -> Value {
     alert(record(Alert::FIELDS, false).into_iter().chain(again).collect())
 }
 
+/// Returns true where the interface lets a field be null: a text that may be missing, and these.
+fn is_nullable<R: Default>(field: &Field<R>) -> bool {
+    match &field.kind {
+        Kind::Word(text) | Kind::Text(text) => (text.get)(&R::default()).is_none(),
+        _ => ["chargebackAmount", "expiredAt", "amountStopped"].contains(&field.name),
+    }
+}
+
 /// The fields of a record as a dialect shows them.
 fn record<R: Default>(fields: &'static [Field<R>], older: bool) -> Vec<(&'static str, Value)> {
     let schema = |field: &Field<R>| {
@@ -204,7 +212,7 @@ fn record<R: Default>(fields: &'static [Field<R>], older: bool) -> Vec<(&'static
             Kind::Amount(_) => decimal_text(),
             Kind::Flag(_) => flag(),
         };
-        if field.is_nullable() { nullable(plain) } else { plain }
+        if is_nullable(field) { nullable(plain) } else { plain }
     };
     let shown = fields.iter().filter(|field| older || !field.older_only);
     shown.map(|field| (field.name_in(older), schema(field))).collect()

@@ -13,7 +13,7 @@ use rstest::rstest;
 use super::clients::{refused, token};
 use crate::support::{
     alerts::NOON,
-    binary::{Server, avert, run, run_ok},
+    binary::{Server, avert, run_ok},
     clock::ManualClock,
     engine::{acting, engine_with, network},
 };
@@ -78,32 +78,14 @@ async fn each_database_has_an_identity_of_its_own_that_stays() {
 async fn a_switched_setting_is_no_riddle() {
     let home = tempfile::tempdir().unwrap();
     let key = run_ok(home.path(), &["keys", "create"]).trim().to_owned();
-    let id = key.split('_').nth(2).unwrap().to_owned();
-    run_ok(home.path(), &["clients", "create"]);
-    let in_production = |arguments: &[&str]| {
-        let mut command = avert(home.path(), arguments);
-        command.env("AVERT_ENVIRONMENT", "production");
-        command
-    };
+    let mut serve = avert(home.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    serve.env("AVERT_ENVIRONMENT", "production");
 
-    let before = String::from_utf8(run(home.path(), &["doctor"]).stdout).unwrap();
-    let log = tempfile::NamedTempFile::new().unwrap();
-    let server = Server::spawn(in_production(&["serve", "--listen", "127.0.0.1:0"]), log.reopen().unwrap().into());
+    let server = Server::spawn(serve, std::process::Stdio::null());
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let asked = client.get(format!("{}/api/v1/alerts", server.url)).header("X-API-KEY", &key).send().await.unwrap();
     let (status, said) = (asked.status().as_u16(), asked.text().await.unwrap());
-    let after = String::from_utf8(in_production(&["doctor"]).output().unwrap().stdout).unwrap();
 
     assert_eq!(status, 403);
     assert!(said.contains("the API key was made for sandbox, and this service is production"), "{said}");
-    assert!(before.contains("2 keys and clients, none for the other environment"), "{before}");
-    let words = "made for sandbox, and refused here, in production";
-    assert!(after.contains(words) && after.contains(&id) && after.contains("avc_test_"), "{after}");
-    let told = tokio::time::timeout(std::time::Duration::from_secs(30), async {
-        while !std::fs::read_to_string(log.path()).unwrap().contains(words) {
-            tokio::task::yield_now().await;
-        }
-    });
-    assert!(told.await.is_ok(), "the start says which keys belong to the other environment");
-    assert!(std::fs::read_to_string(log.path()).unwrap().contains(&id));
 }

@@ -26,10 +26,8 @@ contract!(
     an_answer_is_found_by_its_comment,
     another_organizations_alerts_are_not_found,
     accents_and_other_forms_of_writing_are_ignored,
-    what_is_written_together_is_found_as_two_values_and_as_one,
     what_means_something_in_a_pattern_is_looked_for_as_it_is,
     two_characters_are_found_inside_and_one_alone_at_the_beginning,
-    a_whole_value_of_several_words_comes_before_newer_alerts_with_these_words,
     of_very_many_that_match_the_best_come_first_all_the_same,
 );
 
@@ -245,32 +243,6 @@ async fn accents_and_other_forms_of_writing_are_ignored(fixture: Fixture) {
     assert!(found(&fixture, "kafe").await.contains(&answered.id));
 }
 
-async fn what_is_written_together_is_found_as_two_values_and_as_one(fixture: Fixture) {
-    let priced = |id: &str, amount: &str, code: &str| Alert {
-        amount: amount.parse().ok(),
-        currency: avert::domain::Currency::new(code),
-        card_bin: "411111".to_owned(),
-        card_last_four: amount.replace('.', ""),
-        ..open_alert(id)
-    };
-    let alerts = [
-        priced("N1", "20.00", "USD"),
-        priced("N2", "20.00", "EUR"),
-        priced("S-20USD", "7", "EUR"),
-        priced("4111112000x", "1", "EUR"),
-    ];
-    fixture.bring(&alerts).await;
-    let ids = |places: &[usize]| places.iter().map(|place| alerts[*place].id).collect::<Vec<_>>();
-
-    for (text, places) in
-        [("20usd", &[0, 2][..]), ("usd20", &[0]), ("20gbp", &[]), ("20usd 2000", &[0]), ("20usd n1", &[0])]
-    {
-        assert_eq!(found(&fixture, text).await, ids(places), "{text}");
-    }
-    let by_card = found(&fixture, "4111112000").await;
-    assert_eq!((by_card.len(), by_card.last()), (3, Some(&alerts[3].id)));
-}
-
 async fn what_means_something_in_a_pattern_is_looked_for_as_it_is(fixture: Fixture) {
     fixture.bring(&["100%off", "1000off", "a_b", "axb", "back\\slash", "backslash", "qu\"ote"].map(open_alert)).await;
 
@@ -291,25 +263,6 @@ async fn two_characters_are_found_inside_and_one_alone_at_the_beginning(fixture:
     assert_eq!(found(&fixture, "~b").await, [inside.id]);
     assert_eq!(found(&fixture, "~").await, [first.id]);
     assert_eq!(found(&fixture, "b ~").await.len(), 3, "beside another word it may stand inside");
-}
-
-async fn a_whole_value_of_several_words_comes_before_newer_alerts_with_these_words(fixture: Fixture) {
-    let shop = |id: &str, descriptor: &str, age: i64| {
-        let plain = open_alert(id);
-        let alert_time = plain.alert_time.map(|at| at - Duration::minutes(age));
-        Alert {
-            merchant_descriptor: descriptor.to_owned(),
-            merchant_order_id: Some(format!("42{id}")),
-            alert_time,
-            ..plain
-        }
-    };
-    let wanted = shop("N1", "ACME*SHOP 42", 90);
-    let newer: Vec<Alert> = (2..400).map(|number| shop(&format!("N{number}"), "ACME*SHOP 17", number % 60)).collect();
-    fixture.bring(&[std::slice::from_ref(&wanted), &newer].concat()).await;
-
-    assert_eq!(found(&fixture, "acme*shop 42").await.first(), Some(&wanted.id));
-    assert_eq!(found(&fixture, "acme*shop 17").await.len(), 100);
 }
 
 async fn of_very_many_that_match_the_best_come_first_all_the_same(fixture: Fixture) {

@@ -1,9 +1,8 @@
 //! Lists against the meaning of filters and sorts as the domain has them: same alerts, same order, same totals.
 
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CalendarHour,
-    CompanyId, Comparison, Currency, Deadline, LocalConditions, MAX_PAGE_SIZE, PageRequest, Provider, Sort, SortField,
-    SortOrder,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId,
+    Comparison, Currency, Deadline, LocalConditions, MAX_PAGE_SIZE, PageRequest, Provider, Sort, SortField, SortOrder,
     query::{Vocabulary, parse},
     time::Timestamp,
 };
@@ -134,8 +133,7 @@ fn some<T: Clone + std::fmt::Debug + 'static>(one: impl Strategy<Value = T> + 's
 
 /// Conditions that few or many alerts fulfil, and some that none can.
 fn conditions() -> impl Strategy<Value = LocalConditions> {
-    let amount = select(vec!["10", "9.50", "0", "0.0000015", "-1", "123456789.99", "99999999999999"])
-        .prop_map(|text| text.parse().unwrap());
+    let amount = select(vec!["10", "9.50", "0", "0.000001", "123456789.99"]).prop_map(|text| text.parse().unwrap());
     let amounts = some((select(&Comparison::ALL[..]), amount));
     let currencies = some(select(vec!["EUR", "USD", "usd", "JPY"]).prop_map(Currency::new));
     let issuers = some(prop_oneof![
@@ -151,21 +149,9 @@ fn conditions() -> impl Strategy<Value = LocalConditions> {
         calendar: Calendar::of_minutes(minutes).unwrap(),
     });
     let answered = prop_oneof![3 => Just(None), 1 => day.prop_map(Some)];
-    let hour = (-100i64..=100, select(vec![0, 345, -210])).prop_map(|(hours, minutes)| {
-        CalendarHour::of(noon() + Duration::hours(hours), Calendar::of_minutes(minutes).unwrap())
-    });
-    let lapses = prop_oneof![3 => Just(None), 1 => hour.prop_map(Some)];
-    (amounts, currencies, issuers, mccs, (notices, answered, lapses)).prop_map(
-        |(amounts, currencies, issuers, mccs, rest)| LocalConditions {
-            amounts,
-            currencies,
-            issuers,
-            mccs,
-            notices: rest.0,
-            answered: rest.1,
-            due: rest.2,
-        },
-    )
+    (amounts, currencies, issuers, mccs, (notices, answered)).prop_map(|(amounts, currencies, issuers, mccs, rest)| {
+        LocalConditions { amounts, currencies, issuers, mccs, notices: rest.0, answered: rest.1 }
+    })
 }
 
 prop_compose! {
@@ -240,35 +226,7 @@ contract!(
     a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before,
     every_condition_is_answered_as_the_domain_says,
     what_is_answered_leaves_the_total_of_what_is_open,
-    what_lapses_in_an_hour_is_listed_without_notices_and_what_was_answered,
 );
-
-async fn what_lapses_in_an_hour_is_listed_without_notices_and_what_was_answered(fixture: Fixture) {
-    let at = |id: &str, seconds: i64| Alert {
-        deadline: Deadline::At(noon() + Duration::seconds(seconds)),
-        ..open_alert(id)
-    };
-    let notice = Alert { provider: Provider::Verifi, alert_type: AlertType::VerifiFraudNotice, ..at("notice", 5_400) };
-    let answered = at("answered", 5_400);
-    let answered = Alert { outcome: Some(outcome(&answered, "resolved")), status: AlertStatus::Resolved, ..answered };
-    fixture
-        .bring(&[at("before", 3_599), at("first", 3_600), at("last", 7_199), at("behind", 7_200), notice, answered])
-        .await;
-    let listed = async |expires_in| {
-        let conditions = LocalConditions {
-            due: Some(CalendarHour::of(noon() + Duration::hours(1), Calendar::UTC)),
-            ..LocalConditions::default()
-        };
-        let filter = AlertFilter { expires_in, conditions, ..AlertFilter::default() };
-        let sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
-        let (alerts, total) = fixture.list(&AlertQuery { filter, sort, ..AlertQuery::default() }).await;
-        (alerts.into_iter().map(|alert| alert.provider_id).collect::<Vec<_>>(), total)
-    };
-
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    assert_eq!(listed(None).await, (names(&["first", "last"]), 2));
-    assert_eq!(listed(Some(1)).await, (names(&["first"]), 1), "both conditions hold together");
-}
 
 async fn what_is_answered_leaves_the_total_of_what_is_open(fixture: Fixture) {
     let alerts = ["P1", "P2", "P3"].map(open_alert);
@@ -451,7 +409,7 @@ async fn every_condition_is_answered_as_the_domain_says(fixture: Fixture) {
         "amount<=9.50 currency:EUR,USD",
         "amount>9.5 amount<=10.000 currency:USD",
         "amount=10 currency:EUR mcc:5941",
-        "amount>=0.0000001 currency:EUR",
+        "amount>=0.000001 currency:EUR",
         "currency:EUR",
         "issuer:hsbc",
         "issuer:\u{e4}hnlich,\u{3c3}\u{3bf} currency:USD",

@@ -77,7 +77,7 @@ async fn cloud_metadata_is_refused_whatever_is_allowed() {
 
     let said = refused(house.engine.add_endpoint(endpoint("https://169.254.169.254/latest/meta-data/")).await);
 
-    assert_eq!(said, "cannot be used: 169.254.169.254:443 is not an allowed address (link-local)");
+    assert_eq!(said, "cannot be used: 169.254.169.254:443 is not an allowed address (reserved)");
 }
 
 #[tokio::test]

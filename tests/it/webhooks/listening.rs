@@ -128,7 +128,6 @@ async fn each_delivery_is_a_line_and_one_without_the_credential_is_401_and_none(
     assert!(first["receivedAt"].as_str().unwrap().ends_with('Z'), "{first}");
     let (code, rest, said) = listener.end();
     assert_eq!((code, rest), (Some(0), Vec::new()));
-    assert!(said.contains("only programs on this machine") && said.contains("public https address"), "{said}");
     assert!(!said.contains("warning"), "{said}");
 }
 

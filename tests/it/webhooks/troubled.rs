@@ -11,8 +11,8 @@ use avert::{
         Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState,
         Calendar, Company, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId,
         DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, IngestReport,
-        Insights, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned,
-        ResolutionAttempt, Revoked, SharedAlert, clock::ClockMemory, time::Timestamp,
+        Insights, InstanceId, NewEndpoint, OrganizationId, Page, Present, Provider, Pruned, ResolutionAttempt, Revoked,
+        SharedAlert, clock::ClockMemory, time::Timestamp,
     },
     store::{
         AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest,
@@ -110,7 +110,6 @@ with_troubles! {
         credential(id: &str) -> Option<CredentialRecord>;
         revoke_credential(organization: OrganizationId, id: &str, now: Timestamp) -> Option<Revoked>;
         touch_credential(id: &str, environment: Environment, now: Timestamp) -> ();
-        placed_credentials() -> Vec<PlacedCredential>;
         signing_keys() -> Option<SigningKeyRecords>;
         keep_signing_key(record: SigningKeyRecord) -> SigningKeyRecord;
         rotate_signing_key(record: SigningKeyRecord, retired: RetiredKeyRecord) -> bool;

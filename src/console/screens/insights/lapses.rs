@@ -11,10 +11,8 @@ use ratatui::{
 use super::parts::{InsightsView, bar, heading, money_of};
 use crate::{
     domain::{
-        AlertFilter, AlertStatus, Calendar, CalendarHour, Lapsing, LocalConditions, Sort, SortField, SortOrder,
-        Timestamp,
-        insights::SOON_HOURS,
-        query::{DEFAULT_SORT, Vocabulary},
+        AlertFilter, AlertStatus, Lapsing, LocalConditions, Sort, SortField, SortOrder, Timestamp,
+        insights::SOON_HOURS, query::Vocabulary,
     },
     text::{columns, count},
 };
@@ -32,8 +30,8 @@ pub const HEADING: usize = 1;
 pub struct Hour<'a> {
     label: String,
     style: Style,
-    /// None for all that lapses later: it is no hour, and no bar tells it.
-    pub hour: Option<CalendarHour>,
+    /// Its beginning; none for all that lapses later: it is no hour, and no bar tells it.
+    pub hour: Option<Timestamp>,
     rows: Vec<&'a Lapsing>,
 }
 
@@ -43,7 +41,7 @@ impl Hour<'_> {
     }
 
     /// The hour where something lapses in it, so that its alerts can be listed.
-    pub fn listed(&self) -> Option<CalendarHour> {
+    pub fn listed(&self) -> Option<Timestamp> {
         self.hour.filter(|_| self.alerts() > 0)
     }
 }
@@ -99,8 +97,7 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     for ahead in 0..=last.unwrap_or(-1) {
         let start = DateTime::from_timestamp(this_hour + ahead * 3_600, 0).unwrap_or_default();
         let offset = view.draw.times.zone.offset(start);
-        let hour = CalendarHour::of(start, Calendar::at(offset));
-        let start = start.with_timezone(&offset);
+        let local = start.with_timezone(&offset);
         let style = match ahead {
             0 => theme.fill_now,
             1..SOON_HOURS => theme.fill_soon,
@@ -108,10 +105,10 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
         };
         // The first one is not the next sixty minutes: it ends when this hour of the clock is full.
         let label = match ahead {
-            0 => format!("before {:02}:00", (start + Duration::hours(1)).hour()),
-            _ => format!("{:02}", start.hour()),
+            0 => format!("before {:02}:00", (local + Duration::hours(1)).hour()),
+            _ => format!("{:02}", local.hour()),
         };
-        hours.push(Hour { label, style, hour: Some(hour), rows: of_hour.remove(&ahead).unwrap_or_default() });
+        hours.push(Hour { label, style, hour: Some(start), rows: of_hour.remove(&ahead).unwrap_or_default() });
     }
     if !later.is_empty() {
         hours.push(Hour { label: "later".to_owned(), style: theme.quiet, hour: None, rows: later });
@@ -119,28 +116,25 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     hours
 }
 
-/// The list of what lapses in an hour, within what is counted, and what has to be said of it: a list of the interface
-/// knows no single hour, and has all that lapses within whole hours from now.
+/// The list of what lapses until the end of an hour, latest first, within what is counted; and what has to be said where
+/// the service does not list so many hours.
 pub fn list_of(
-    hour: CalendarHour,
+    hour: Timestamp,
     scope: &AlertFilter,
     vocabulary: Vocabulary,
     now: Timestamp,
 ) -> (AlertFilter, Sort, Option<String>) {
-    let filter = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
-    if vocabulary == Vocabulary::Desk {
-        let conditions = LocalConditions { due: Some(hour), ..scope.conditions.clone() };
-        return (AlertFilter { conditions, ..filter }, DEFAULT_SORT, None);
-    }
-    let left = (hour.range().1 - now).num_seconds().max(1);
+    let latest = Sort { field: SortField::HoursLeft, order: SortOrder::Descending };
+    // Notices do not lapse.
+    let notices = (vocabulary == Vocabulary::Desk).then_some(false);
+    let conditions = LocalConditions { notices, ..scope.conditions.clone() };
+    let filter = AlertFilter { statuses: vec![AlertStatus::Open], conditions, ..scope.clone() };
+    let left = (hour + Duration::hours(1) - now).num_seconds().max(1);
     let within = u32::try_from((left - 1) / 3_600 + 1).unwrap_or(1);
     if vocabulary.most_hours().is_some_and(|most| within > most) {
-        let said = "Not available here: all open alerts instead, latest first.".to_owned();
-        return (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said));
+        return (filter, latest, Some("Not available here: all open alerts instead, latest first.".to_owned()));
     }
-    let filter = AlertFilter { expires_in: Some(within), ..filter };
-    let said = format!("Not available here: all due within {within} h instead.");
-    (filter, Sort { field: SortField::HoursLeft, order: SortOrder::Descending }, Some(said))
+    (AlertFilter { expires_in: Some(within), ..filter }, latest, None)
 }
 
 #[cfg(test)]
@@ -152,20 +146,24 @@ mod tests {
     use crate::domain::time::from_iso;
 
     #[rstest]
-    #[case(Vocabulary::Desk, "2026-03-10T14:10:00Z", "status:open provider:cdrn due:2026-03-10T14", false)]
-    #[case(Vocabulary::Desk, "2026-03-10T17:00:00Z", "status:open provider:cdrn due:2026-03-10T17", false)]
-    #[case(Vocabulary::Interface, "2026-03-10T14:10:00Z", "status:open provider:cdrn expires:1 sort:-deadline", true)]
-    #[case(Vocabulary::Interface, "2026-03-10T17:00:00Z", "status:open provider:cdrn expires:4 sort:-deadline", true)]
-    #[case(Vocabulary::Interface, "2026-03-12T17:00:00Z", "status:open provider:cdrn expires:52 sort:-deadline", true)]
+    #[case(
+        Vocabulary::Desk,
+        "2026-03-10T14:00:00Z",
+        "status:open provider:cdrn expires:1 notices:no sort:-deadline",
+        false
+    )]
+    #[case(Vocabulary::Interface, "2026-03-10T14:00:00Z", "status:open provider:cdrn expires:1 sort:-deadline", false)]
+    #[case(Vocabulary::Interface, "2026-03-10T17:00:00Z", "status:open provider:cdrn expires:4 sort:-deadline", false)]
+    #[case(Vocabulary::Interface, "2026-03-12T17:00:00Z", "status:open provider:cdrn expires:52 sort:-deadline", false)]
     #[case(Vocabulary::Older, "2026-03-12T17:00:00Z", "status:open provider:cdrn sort:-deadline", true)]
-    fn an_hour_is_listed_alone_or_with_all_that_lapses_before_its_end(
+    fn an_hour_is_listed_with_all_that_lapses_before_its_end(
         #[case] vocabulary: Vocabulary,
         #[case] moment: &str,
         #[case] query: &str,
         #[case] is_said: bool,
     ) {
         let scope = AlertFilter { providers: vec![crate::domain::Provider::Cdrn], ..AlertFilter::default() };
-        let hour = CalendarHour::of(from_iso(moment).unwrap(), Calendar::UTC);
+        let hour = from_iso(moment).unwrap();
 
         let (filter, sort, said) = list_of(hour, &scope, vocabulary, from_iso("2026-03-10T14:03:00Z").unwrap());
 

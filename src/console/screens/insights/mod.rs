@@ -13,7 +13,7 @@ use ratatui::{Frame, layout::Rect};
 use crate::{
     Action, AppContext, KeyContext, Message, Order, Orders, Screen,
     dialog::run,
-    domain::{CalendarHour, Timestamp},
+    domain::Timestamp,
     idle::{NO_ALERT, unless},
     screens::loading::{row_after, wheel},
 };
@@ -74,14 +74,14 @@ impl Screen for InsightsScreen {
     }
 }
 
-/// The hours whose alerts can be listed.
-fn listed_hours(screen: &InsightsScreen, cx: &AppContext) -> Vec<CalendarHour> {
+/// The hours whose alerts can be listed, by their beginning.
+fn listed_hours(screen: &InsightsScreen, cx: &AppContext) -> Vec<Timestamp> {
     InsightsView::of(screen, cx)
         .map_or_else(Vec::new, |view| lapses::hours(&view).iter().filter_map(Hour::listed).collect())
 }
 
 /// The hour under the cursor, while something lapses in it.
-fn chosen_hour(screen: &InsightsScreen, cx: &AppContext) -> Option<CalendarHour> {
+fn chosen_hour(screen: &InsightsScreen, cx: &AppContext) -> Option<Timestamp> {
     screen.hour.filter(|hour| listed_hours(screen, cx).contains(hour))
 }
 
@@ -106,7 +106,7 @@ fn move_hour(screen: &mut InsightsScreen, action: Action, cx: &AppContext) -> bo
     true
 }
 
-/// Lists what lapses in the hour under the cursor.
+/// Lists what lapses until the end of the hour under the cursor.
 fn show_hour(screen: &InsightsScreen, cx: &AppContext) -> Orders {
     let Some(hour) = chosen_hour(screen, cx) else { return Vec::new() };
     let (filter, sort, said) = lapses::list_of(hour, &screen.scope, cx.views.vocabulary, cx.now);

@@ -9,7 +9,7 @@ use crate::{
     AppContext, DrawContext,
     desk::{DeskFigures, FoundInsights, InsightLimit},
     domain::{
-        CalendarHour, Insights, Lapsing, Timestamp, WorkPace,
+        Insights, Lapsing, Timestamp, WorkPace,
         insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile},
         money::sums_by_currency,
         stats::will_lapse,
@@ -30,8 +30,8 @@ pub struct InsightsView<'a> {
     pub remote: bool,
     /// True where it is read aloud: then a chart is told in numbers.
     pub plain: bool,
-    /// The hour whose alerts can be shown.
-    pub hour: Option<CalendarHour>,
+    /// Beginning of the hour whose alerts can be shown.
+    pub hour: Option<Timestamp>,
 }
 
 impl<'a> InsightsView<'a> {

@@ -8,7 +8,7 @@ use chrono::Duration;
 use crate::{
     ClickTargets, Effect, Loadable, Reply,
     desk::{DeskFigures, FoundInsights},
-    domain::{AlertFilter, Calendar, CalendarHour, Timestamp, insights::scope},
+    domain::{AlertFilter, Calendar, Timestamp, insights::scope},
     screens::loading::{LoadSchedule, Polled},
     widgets::scrollbar::Scroll,
 };
@@ -30,10 +30,10 @@ pub struct InsightsScreen {
     calendar: Calendar,
     /// What the desk knows.
     pub figures: DeskFigures,
-    /// The hour under the cursor, while it is among what lapses.
-    pub hour: Option<CalendarHour>,
+    /// Beginning of the hour under the cursor, while it is among what lapses.
+    pub hour: Option<Timestamp>,
     /// Where the hours stand.
-    pub targets: ClickTargets<CalendarHour>,
+    pub targets: ClickTargets<Timestamp>,
     pub scroll: Scroll,
     /// Lines that have room, as of the last frame.
     pub page: Cell<u16>,

@@ -286,7 +286,7 @@ fn is_of_answered(filter: &AlertFilter) -> bool {
 /// it was over stands there.
 pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column> {
     let mut columns = chosen.to_vec();
-    if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() && filter.conditions.due.is_none() {
+    if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {
         if (!waits || is_of_answered(filter))
             && !columns.contains(&Column::When)
             && let Some(left) = columns.iter_mut().find(|column| **column == Column::Left)

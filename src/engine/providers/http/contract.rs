@@ -4,12 +4,7 @@
 //! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`). Neither a
 //! status alone, nor the page of a proxy that answers everything with 200 or 404, is ever taken for one.
 
-use std::{collections::HashSet, fmt};
-
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{MapAccess, Visitor},
-};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, value::RawValue};
 use url::form_urlencoded;
 
@@ -113,67 +108,49 @@ impl Unstated {
     }
 }
 
-/// The members of a JSON object in their order, those that are given twice too.
-struct Members(Vec<(String, Value)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Reader)
-    }
+/// Members of a statement; one that is given twice is an error.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct StatementJson {
+    #[serde(deserialize_with = "given")]
+    attempt_id: Option<Value>,
+    #[serde(deserialize_with = "given")]
+    state: Option<Value>,
+    detail: Option<Value>,
 }
 
-impl Members {
-    fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
-    }
-
-    /// The name of a member that is given twice.
-    fn given_twice(&self) -> Option<&str> {
-        let mut names = HashSet::new();
-        self.0.iter().map(|(name, _)| name.as_str()).find(|name| !names.insert(*name))
-    }
+/// Reads what can be left out; null is something that is given.
+fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
 }
 
 /// Reads a statement about this attempt.
 fn statement(body: &str, attempt: AttemptId) -> Result<Statement, Unstated> {
-    let members: Members = serde_json::from_str(body.trim_start_matches('\u{FEFF}')).map_err(|error| {
-        Unstated::Absent(if error.is_data() { "it is no JSON object".to_owned() } else { "it is not JSON".to_owned() })
-    })?;
-    let wrong = |what: &str| Err(Unstated::Wrong(redact::words(what)));
-    let about = members.get("attemptId");
-    let Some(state) = members.get("state") else {
-        let nothing = Unstated::Absent("it has no \"state\"".to_owned());
-        return if about.is_some() { wrong("it names an attempt and has no \"state\"") } else { Err(nothing) };
-    };
-    if let Some(name) = members.given_twice() {
-        return wrong(&format!("it gives {name:?} twice"));
+    let wrong = |what: &str| Err(Unstated::Wrong(what.to_owned()));
+    let body = body.trim_start_matches('\u{FEFF}').trim_start();
+    if !body.starts_with('{') {
+        return Err(Unstated::Absent("it is no JSON object".to_owned()));
     }
-    let Some(state) = state.as_str() else { return wrong("its \"state\" is no text") };
-    match about.map(Value::as_str) {
+    let StatementJson { attempt_id, state, detail } = match serde_json::from_str(body) {
+        Ok(members) => members,
+        Err(error) if error.is_data() => return wrong("it says a thing twice"),
+        Err(_) => return Err(Unstated::Absent("it is not JSON".to_owned())),
+    };
+    let state = match (&state, &attempt_id) {
+        (Some(Value::String(state)), _) => state.as_str(),
+        (Some(_), _) => return wrong("its \"state\" is no text"),
+        (None, Some(_)) => return wrong("it names an attempt and has no \"state\""),
+        (None, None) => return Err(Unstated::Absent("it has no \"state\"".to_owned())),
+    };
+    match attempt_id.as_ref().map(Value::as_str) {
         None => {}
         Some(None) => return wrong("its \"attemptId\" is no text"),
         Some(Some(about)) if about.eq_ignore_ascii_case(&attempt.to_string()) => {}
         Some(Some(_)) => return wrong("it is about another attempt"),
     }
-    let detail = match members.get("detail") {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(detail)) => redact::words(detail),
+    let detail = match detail {
+        None => String::new(),
+        Some(Value::String(detail)) => redact::words(&detail),
         Some(_) => return wrong("its \"detail\" is no text"),
     };
     let state = match state {
