@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use rusqlite::{Connection, Row, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::watch::{self, Receiver, Sender};
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
     readers::{ListOwner, Reader, Readers},
     restore,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
-    sql::{Statements as _, id, known_identity},
+    sql::{Statements as _, known_identity},
     watch::Watcher,
     write_turn::Turnstile,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
@@ -29,12 +29,11 @@ use super::{
 use crate::{
     SharedStore, Store, StoreError, StoreResult,
     domain::{
-        Actor, DatabaseId, EndpointId, InstanceId, batch,
+        Actor, DatabaseId, InstanceId, batch,
         event::RenderEvent,
         time::{Clock as _, SystemClock},
-        url::{EndpointUrl, PlainHttp},
     },
-    encryption::{self, KEY_CHECK},
+    encryption::KEY_CHECK,
     key_file::DataKey,
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
     subjects::organizations::{ensure_organization, is_fresh},
@@ -203,15 +202,6 @@ impl std::fmt::Debug for SqliteStore {
     }
 }
 
-/// The location of the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Location {
-    /// A data directory: the database is `avert.db` in it.
-    Directory(PathBuf),
-    /// The database file itself; the other files are beside it.
-    File(PathBuf),
-}
-
 /// A step of opening that takes long where the database is large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LongStep {
@@ -224,8 +214,8 @@ pub enum LongStep {
 /// Options of a SQLite store.
 #[derive(Clone)]
 pub struct SqliteOptions {
-    /// The location of the database. `secret.key` and `instances/` are in the same directory.
-    pub location: Location,
+    /// The database file. `secret.key` and `instances/` are in the same directory.
+    pub database: PathBuf,
     /// Writes the bodies of events.
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, where it is not `secret.key` beside the database.
@@ -254,18 +244,14 @@ impl PageCaches {
 
 impl SqliteOptions {
     /// A store in a data directory.
-    pub fn directory(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
-        Self::at(Location::Directory(path.into()), render)
+    pub fn directory(path: impl AsRef<Path>, render: Arc<dyn RenderEvent>) -> Self {
+        Self::file(path.as_ref().join("avert.db"), render)
     }
 
     /// A store in a database file.
     pub fn file(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
-        Self::at(Location::File(path.into()), render)
-    }
-
-    fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
         Self {
-            location,
+            database: path.into(),
             render,
             secret_key_file: None,
             before: Arc::new(|_, _| ()),
@@ -282,21 +268,14 @@ impl SqliteStore {
     /// # Errors
     /// [`Unusable`](crate::StoreError::Unusable) with the file that is at fault, its fault and the way out.
     pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
-        open(options).map(Arc::new)
+        open(options).map(Arc::new).map_err(|error| error.at(&options.database))
     }
 }
 
+/// Opens everything of a database in its directory.
 fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_library()?;
-    let (directory, database) = match &options.location {
-        Location::Directory(path) => (path.clone(), path.join("avert.db")),
-        Location::File(path) => (directory_of(path).to_owned(), path.clone()),
-    };
-    open_at(options, &directory, &database).map_err(|error| error.at(&database))
-}
-
-/// Opens everything of a database in its directory.
-fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreResult<SqliteStore> {
+    let (database, directory) = (options.database.as_path(), directory_of(&options.database));
     make_directory(directory)?;
     let announced = directory.join("instances");
     restore::settle(database)?;
@@ -310,7 +289,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     check_file(database, key_beside)?;
     check_after_unclean_end(database, &|bytes| (options.before)(LongStep::Check, bytes))?;
     let mut conn = connection::open(database, Purpose::Write)?;
-    if inspect(&conn, database)?.is_empty() {
+    if inspect(&conn, database)? {
         refuse_empty(database, key_beside)?;
     }
     if !conn.is_readonly("main")? {
@@ -339,7 +318,6 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
         gate.open_behind().map_err(|_| restore::being_restored(directory))?;
     }
     let data_key = unlock(&mut conn, &key_file, database)?;
-    seal_open_ones(&mut conn, &data_key)?;
     let identity = identity(&conn)?;
     if driven(Box::pin(is_fresh(&on_sqlite(&mut conn))))? {
         conn.execute_batch("BEGIN IMMEDIATE")?;
@@ -393,37 +371,4 @@ fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) -> StoreResul
         tx.commit()?;
     }
     Ok(key)
-}
-
-/// Seals addresses that were stored openly before addresses were sealed.
-fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
-    const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
-        WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
-    let read = |row: &Row<'_>| {
-        Ok((row.get::<_, i64>(0)?, EndpointId(id(row, 1)?), row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
-    };
-    let open = |conn: &Connection| conn.all(OPEN, [], read);
-    if open(conn)?.is_empty() {
-        return Ok(());
-    }
-    // Overwritten data leave nothing behind in the file.
-    let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
-    conn.pragma_update(None, "secure_delete", true)?;
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let check = key_check(&tx)?.ok_or_else(|| StoreError::Corrupt("no proof of the data key".to_owned()))?;
-    let seal = key.seal(&check)?;
-    for (key, id, text, removed) in open(&tx)? {
-        let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
-        let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
-        let (shown, sealed) = encryption::address(&seal, &id, &url)?;
-        tx.run(
-            "UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1",
-            (key, shown, sealed.filter(|_| !removed)),
-        )?;
-    }
-    tx.commit()?;
-    conn.pragma_update(None, "secure_delete", before)?;
-    // The write-ahead log held them too.
-    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    Ok(())
 }
