@@ -17,7 +17,6 @@ use crate::{
     examine::{self, CHECKS, Check, Examination, checked, numbers, text},
     key_file,
     sql::StoreRows,
-    subjects::{access::placed, networks::gateways},
 };
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
@@ -151,9 +150,7 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         findings.push(Finding::notice("clock", words, keeper::CLOCK_ADVICE));
     }
     // An unreadable fact was reported above.
-    examination.gateways = gateways(&rows).await.unwrap_or_default();
-    examination.credentials = placed(&rows).await.unwrap_or_default();
-    examination.endpoints = examine::enabled_endpoints(&rows).await;
+    examination.read_facts(&rows).await;
     examination
 }
 
@@ -183,11 +180,9 @@ async fn audit_log(conn: &Connection) -> Work<Finding> {
 }
 
 async fn key(rows: &StoreRows<'_>, file: &Path) -> Vec<Finding> {
-    const ADVICE: &str = "put the right file there: it was made with the database or with `avert secrets rotate \
-        data`, and every process on it \
-        has the same one";
+    const ADVICE: &str = "put the right file there: every process on the database has the same one";
     match rows.fact(KEY_CHECK).await {
-        Ok(Some(check)) => key_file::examine(file, &check, || ADVICE.to_owned()),
+        Ok(Some(check)) => key_file::examine(file, &check, ADVICE),
         Ok(None) => vec![Finding::fine("key", "nothing is sealed yet")],
         Err(fault) => vec![checked("key", Err(fault.into()), RESTORE)],
     }
