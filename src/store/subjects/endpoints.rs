@@ -20,7 +20,7 @@ use crate::{
         url::{EndpointUrl, PlainHttp},
         webhook::schedule::{BY_OPERATOR, Failing, REMOVED},
     },
-    encryption::{self, CHECK, Seal},
+    encryption::{self, CHECK, SIGNING_SECRET, Seal},
     error::Work,
     units::{UnitOfWork, Way, units},
 };
@@ -377,7 +377,7 @@ async fn rotate_secret(
         };
     }
     let id = Uuid::new_v4();
-    let sealed = encryption::signing_secret(&seal, id.as_bytes(), secret)?;
+    let sealed = SIGNING_SECRET.seal(&seal, id.as_bytes(), secret.reveal().as_bytes())?;
     let added = "INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)";
     unit.run(added, &[&id, &endpoint, &sealed, &now]).await?;
     Ok(true)
@@ -406,8 +406,8 @@ async fn all(unit: &UnitOfWork<'_>, endpoint: i64) -> Work<Vec<Known>> {
         format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC");
     unit.all(&secrets, &[&endpoint], |row| {
         let id: Uuid = row.get(1)?;
-        let secret = encryption::open_signing_secret(&unit.seal_of(row, 4)?, id.as_bytes(), row.get(2)?)?;
-        Ok(Known { key: row.get(0)?, secret, ends_at: row.get(3)? })
+        let secret = SIGNING_SECRET.open_text(&unit.seal_of(row, 4)?, id.as_bytes(), row.get(2)?)?;
+        Ok(Known { key: row.get(0)?, secret: Secret::new(secret), ends_at: row.get(3)? })
     })
     .await
 }
