@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use crate::{
     Finding, SchemaState, StoreError, StoreResult, audit_log,
     cells::{FromCell, SqlCell, StoredRow, ToCell, cell},
+    composed::insertion,
     domain::{Alert, field::Kind},
     error::Work,
     filter,
@@ -52,6 +53,17 @@ pub(super) enum PortableCell {
     Number(i64),
     Text(String),
     Bytes(Vec<u8>),
+}
+
+impl PortableCell {
+    /// The bytes of an id, or of what else is bytes or a text.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+            Self::Null | Self::Number(_) => &[],
+        }
+    }
 }
 
 impl FromCell<'_> for PortableCell {
@@ -109,9 +121,9 @@ impl PortableTable {
         row.get_mut(place)
     }
 
-    /// The names of the columns.
-    pub(super) fn names(&self) -> Vec<&str> {
-        self.columns.iter().map(|column| column.name.as_str()).collect()
+    /// An INSERT of a row, with a column that only this database has.
+    pub(super) fn insertion(&self, own: Option<&'static str>) -> String {
+        insertion(self.name, self.columns.iter().map(|column| column.name.as_str()).chain(own))
     }
 
     /// Reads the next rows: those behind the row with the key of this one, or the first ones.
@@ -252,9 +264,6 @@ pub(super) trait CopyEnd {
     async fn fact(&mut self, name: &str) -> StoreResult<Option<Vec<u8>>> {
         Ok(self.store_rows().fact(name).await?)
     }
-
-    /// Locks this number; false where another connection to the same database has locked it.
-    async fn lock(&mut self, number: i64) -> StoreResult<bool>;
 
     /// The tables that are carried.
     async fn tables(&mut self) -> StoreResult<Vec<PortableTable>> {

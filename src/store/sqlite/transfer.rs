@@ -119,11 +119,6 @@ impl CopyEnd for SqliteEnd {
         on_sqlite(&mut self.conn)
     }
 
-    /// The holder of the gate is alone.
-    async fn lock(&mut self, _number: i64) -> StoreResult<bool> {
-        Ok(true)
-    }
-
     /// Its directory is shut.
     async fn stood_still(&self) -> StoreResult<()> {
         Ok(())
@@ -140,18 +135,17 @@ impl CopyEnd for SqliteEnd {
     }
 
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
-        // The beginning of the audit log is there already, and no trigger lets it be changed.
-        let insert = if table.name == AUDIT_START { "INSERT OR REPLACE" } else { "INSERT" };
-        let mut names = table.names();
-        let changed = ["alert", "event"].contains(&table.name).then_some(SqlCell::Number(1));
-        names.extend(changed.iter().map(|_| "changed"));
-        let places = vec!["?"; names.len()].join(", ");
-        let insert = format!("{insert} INTO {} ({}) VALUES ({places})", table.name, names.join(", "));
+        let changed = ["alert", "event"].contains(&table.name).then_some("changed");
+        let mut insert = table.insertion(changed);
+        if table.name == AUDIT_START {
+            // The beginning of the audit log is there already.
+            insert = insert.replacen("INSERT", "INSERT OR REPLACE", 1);
+        }
         self.conn.execute_batch("BEGIN IMMEDIATE")?;
         for row in rows {
             let cells = table.columns.iter().zip(row).map(|(column, cell)| self.stored(column, cell));
             let mut values: Vec<SqlCell<'_>> = cells.collect::<StoreResult<_>>()?;
-            values.extend(changed);
+            values.extend(changed.map(|_| SqlCell::Number(1)));
             self.conn.run(&insert, params_from_iter(values))?;
             if table.name == "alert" {
                 self.index_text(table, row)?;
