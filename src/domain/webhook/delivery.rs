@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     AlertId, DeliveryId, EndpointId, EventId, EventKind, closed_enum, time::Timestamp, webhook::signing::SignatureFault,
 };
@@ -118,7 +120,7 @@ pub struct DeliveryAttempt {
 }
 
 /// A request as it was sent, without its body (which is the event's) and with the endpoint's credential masked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentRequest {
     pub url: String,
     pub headers: Vec<(String, String)>,
