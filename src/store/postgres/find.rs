@@ -8,15 +8,17 @@
 use uuid::Uuid;
 
 use super::{
-    conditions::{literal, push_order},
+    conditions::literal,
     connection::{Connection, Unit},
     rows::read_by_ids,
-    statements::{Sql, Value, cell, limit_of},
+    statements::cell,
 };
 use crate::{
+    composed::{Sql, limit_of},
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
     error::Work,
     filter::{EDGE, SearchShare, find_patterns, find_text},
+    order::push_direction,
     sql::StoreRows,
 };
 
@@ -127,10 +129,10 @@ impl Search<'_> {
         self.push_grade(&mut sql);
         sql.push(" FROM ((SELECT a.id, a.alert_time, true AS waits, a.find_text");
         self.push_timed(&mut sql, SearchShare::Waiting, SortOrder::Descending);
-        sql.with(" LIMIT ", Value::Number(SAMPLE));
+        sql.with(" LIMIT ", SAMPLE);
         sql.push(") UNION ALL (SELECT a.id, a.alert_time, false, a.find_text");
         self.push_timed(&mut sql, SearchShare::Rest, SortOrder::Ascending);
-        sql.with(" LIMIT ", Value::Number(SAMPLE));
+        sql.with(" LIMIT ", SAMPLE);
         sql.push(")) a WHERE ");
         self.push_match(&mut sql, MatchGrade::Inside);
         sql.push(" ORDER BY a.waits DESC, a.alert_time DESC, a.id DESC");
@@ -147,7 +149,7 @@ impl Search<'_> {
     async fn by_index(&self, share: Option<SearchShare>, grades: &[MatchGrade], most: usize) -> Work<Vec<Uuid>> {
         let mut sql = Sql::new("SELECT a.id FROM (SELECT a.id, a.alert_time, a.open_deadline, ");
         self.push_grade(&mut sql);
-        sql.with(" AS grade FROM alert a WHERE a.organization = ", Value::Number(self.organization));
+        sql.with(" AS grade FROM alert a WHERE a.organization = ", self.organization);
         if let Some(share) = share {
             sql.push(&format!(" AND {}", condition(share)));
         }
@@ -160,7 +162,7 @@ impl Search<'_> {
         }
         // Without the OFFSET an index in the order would be walked instead.
         sql.push(" OFFSET 0) a ORDER BY a.grade, a.open_deadline IS NULL, a.alert_time DESC NULLS LAST, a.id DESC");
-        sql.with(" LIMIT ", Value::Number(limit_of(most as u64)));
+        sql.with(" LIMIT ", limit_of(most as u64));
         self.conn.made(&sql, cell).await
     }
 
@@ -177,16 +179,16 @@ impl Search<'_> {
         self.push_match(&mut sql, grade);
         self.push_no_better(&mut sql, grade);
         sql.push(" ORDER BY newest.alert_time DESC, newest.id DESC");
-        sql.with(" LIMIT ", Value::Number(limit_of(most as u64)));
+        sql.with(" LIMIT ", limit_of(most as u64));
         let mut found: Vec<Uuid> = self.conn.made(&sql, cell).await?;
         let missing = most - found.len();
         if missing > 0 {
             let mut sql = Sql::new("SELECT a.id FROM alert a");
-            sql.with(" WHERE a.organization = ", Value::Number(self.organization));
+            sql.with(" WHERE a.organization = ", self.organization);
             sql.push(&format!(" AND a.alert_time IS NULL AND {} AND ", condition(share)));
             self.push_match(&mut sql, grade);
             self.push_no_better(&mut sql, grade);
-            sql.with(" ORDER BY a.id DESC LIMIT ", Value::Number(limit_of(missing as u64)));
+            sql.with(" ORDER BY a.id DESC LIMIT ", limit_of(missing as u64));
             found.extend(self.conn.made(&sql, cell::<Uuid>).await?);
         }
         Ok(found)
@@ -194,9 +196,9 @@ impl Search<'_> {
 
     /// FROM, WHERE and ORDER BY of a share's alerts with a time.
     fn push_timed(&self, sql: &mut Sql, share: SearchShare, order: SortOrder) {
-        sql.with(" FROM alert a WHERE a.organization = ", Value::Number(self.organization));
+        sql.with(" FROM alert a WHERE a.organization = ", self.organization);
         sql.push(&format!(" AND {} AND a.alert_time IS NOT NULL", condition(share)));
-        push_order(sql, Some("a.alert_time"), order);
+        push_direction(sql, Some("a.alert_time"), order);
     }
 
     /// Adds the grade of a matching alert, as its place.
@@ -229,7 +231,7 @@ impl Search<'_> {
                 if place > 0 {
                     sql.push(" AND ");
                 }
-                sql.with(&format!("{text} LIKE "), Value::Text(format!("%{}%", literal(&pattern.replace(EDGE, edge)))));
+                sql.with(&format!("{text} LIKE "), format!("%{}%", literal(&pattern.replace(EDGE, edge))));
             }
         }
         sql.push("))");

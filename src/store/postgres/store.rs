@@ -247,13 +247,7 @@ impl PostgresStore {
         let (pool, conn) = connect_to(&server, options.connections).await?;
         migrate::check(&conn).await?;
         conn.begin("").await?;
-        let (data_key, database) = match unlock(&conn, options).await {
-            Ok(unlocked) => unlocked,
-            Err(fault) => {
-                conn.roll_back().await;
-                return Err(fault.into());
-            }
-        };
+        let (data_key, database) = unlock(&conn, options).await?;
         conn.commit("").await?;
         let apart = keeper::apart(&conn, SystemClock.now()).await?;
         if let Some(words) = &apart {
@@ -284,10 +278,7 @@ impl PostgresStore {
     pub async fn make_data_key(server: &PostgresAddress, file: &Path) -> StoreResult<()> {
         let (_pool, conn) = connect(server).await?;
         conn.begin("").await?;
-        if let Err(fault) = data_key(&conn, file).await {
-            conn.roll_back().await;
-            return Err(fault.into());
-        }
+        data_key(&conn, file).await?;
         conn.commit("").await?;
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::{
 use rusqlite::{Connection, params};
 
 use super::sql::{Statements as _, cell};
-pub(super) use crate::alert_rows::{DAY_MICROS, NO_DAY, day_of};
+pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY, day_of};
 use crate::{StoreError, StoreResult};
 
 /// The SELECT of the counts, from the alerts.
@@ -73,22 +73,7 @@ pub(super) struct CountKey {
     pub(super) cell: Cell,
 }
 
-/// Changes of counts, gathered in a unit of work and written at its end.
-#[derive(Debug, Default)]
-pub(super) struct CountChanges(HashMap<CountKey, i64>);
-
-impl CountChanges {
-    /// One alert more.
-    pub(super) fn add(&mut self, key: CountKey) {
-        *self.0.entry(key).or_default() += 1;
-    }
-
-    /// An alert was changed, and moved from one cell to another or stayed where it was.
-    pub(super) fn shift(&mut self, from: CountKey, to: CountKey) {
-        *self.0.entry(from).or_default() -= 1;
-        *self.0.entry(to).or_default() += 1;
-    }
-
+impl CountChanges<CountKey> {
     /// Writes the changes. Counts that stay as they are carry the number of the commit too: something about their
     /// alerts has changed.
     pub(super) fn write(self, conn: &Connection, change: i64) -> StoreResult<()> {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{
-    counts::CountChanges,
+    counts::{CountChanges, CountKey},
     find_index::{self, FindTexts},
     interned::Dictionary,
     rows::{self, WordKeys},
@@ -30,7 +30,7 @@ pub(crate) fn ingest(
     now: Timestamp,
 ) -> StoreResult<(IngestReport, Named)> {
     let mut report = IngestReport::default();
-    let mut counts = CountChanges::default();
+    let mut counts = CountChanges::new();
     let mut search = SearchChanges::default();
     let mut named = Named::default();
     for row in incoming {
@@ -84,7 +84,7 @@ fn create(
     row: &AlertPatch,
     recipients: &[i64],
     now: Timestamp,
-    counts: &mut CountChanges,
+    counts: &mut CountChanges<CountKey>,
     search: &mut SearchChanges,
 ) -> StoreResult<()> {
     let words = WordKeys::intern(unit.conn, unit.dictionary, &row.alert)?;
@@ -102,7 +102,7 @@ fn change(
     organization: i64,
     stored: &Stored,
     alert: Alert,
-    counts: &mut CountChanges,
+    counts: &mut CountChanges<CountKey>,
     search: &mut SearchChanges,
 ) -> StoreResult<()> {
     let before = WordKeys::intern(unit.conn, unit.dictionary, &stored.alert)?;
@@ -178,7 +178,7 @@ impl SearchChanges {
 /// Stores alerts of an organization that have expired, or that wait again, with their counts.
 pub(crate) fn store_expiries(unit: &mut Unit<'_>, organization: i64, changed: &[ChangedAlert]) -> StoreResult<()> {
     let conn = &*unit.conn;
-    let mut counts = CountChanges::default();
+    let mut counts = CountChanges::new();
     for ChangedAlert { key, before, after } in changed {
         let words_before = WordKeys::intern(conn, unit.dictionary, before)?;
         let words = WordKeys::intern(conn, unit.dictionary, after)?;
@@ -211,7 +211,7 @@ pub(crate) fn store_outcome(
         find_index::index_later(conn, key, outcome)?;
     }
     let after = WordKeys::intern(conn, unit.dictionary, alert)?;
-    let mut counts = CountChanges::default();
+    let mut counts = CountChanges::new();
     counts.shift(before, after.count_key(organization, alert));
     counts.write(conn, unit.change)?;
     conn.run(

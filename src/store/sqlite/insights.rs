@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Row, params_from_iter, types::Value};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::{
     counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start},
@@ -82,7 +82,7 @@ impl InsightScope for Scope<'_> {
 
 /// The rows of a statement that is made for what is wanted.
 fn rows<T>(reader: &Reader, sql: &Sql, read: impl FnMut(&Row<'_>) -> StoreResult<T>) -> StoreResult<Vec<T>> {
-    reader.conn.all(&sql.text, params_from_iter::<&Vec<Value>>(&sql.values), read)
+    reader.conn.all(&sql.text, params_from_iter(&sql.values), read)
 }
 
 fn from(mut sql: Sql, tables: &str, wanted: &Wanted) -> Sql {
@@ -199,9 +199,7 @@ fn sums_by(
 
 fn read_sums(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {
     sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
-    conn.all(&sql.text, params_from_iter::<&Vec<Value>>(&sql.values), |row| {
-        Ok(currency_sum(&StoredRow::Sqlite(row), 0)?)
-    })
+    conn.all(&sql.text, params_from_iter(&sql.values), |row| Ok(currency_sum(&StoredRow::Sqlite(row), 0)?))
 }
 
 #[cfg(test)]

@@ -7,10 +7,14 @@ use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, params_from_iter, types::Value};
 
 use super::{
-    query::{Nulls, SortColumn, is_partial, push_direction, push_order},
-    sql::{Sql, keys, push_window},
+    query::{SortColumn, is_partial, push_order},
+    sql::{Sql, keys},
 };
-use crate::domain::SortOrder;
+use crate::{
+    composed::SqlValue,
+    domain::SortOrder,
+    order::{Nulls, push_direction},
+};
 
 /// Cost of reading a row, in steps along an index.
 pub(super) const ROW: u128 = 20;
@@ -88,14 +92,14 @@ impl Marks {
     /// Of what is marked, what a statement finds that a key is put behind.
     pub(super) fn tested(&self, conn: &Connection, mut test: Sql) -> rusqlite::Result<Self> {
         test.push(" AND a.key = ");
-        test.value(0);
+        test.value(0_i64);
         let mut statement = conn.prepare_cached(&test.text)?;
         let mut both = FixedBitSet::with_capacity(self.0.len());
         for key in self.0.ones() {
             if let Some(last) = test.values.last_mut() {
-                *last = Value::Integer(i64::try_from(key).unwrap_or(i64::MAX));
+                *last = SqlValue::Number(i64::try_from(key).unwrap_or(i64::MAX));
             }
-            if statement.exists(params_from_iter::<&Vec<Value>>(&test.values))? {
+            if statement.exists(params_from_iter(&test.values))? {
                 both.insert(key);
             }
         }
@@ -114,7 +118,7 @@ impl Marks {
         sql.value(self.to_json());
         sql.push(") marked CROSS JOIN alert a ON a.key = marked.value");
         push_order(&mut sql, column, order, backwards);
-        push_window(&mut sql, offset, limit);
+        sql.window(offset, limit);
         keys(conn, &sql)
     }
 
@@ -317,7 +321,7 @@ fn of_index(index: &str, organization: i64) -> Sql {
 /// Goes through the keys that a statement selects for as long as it is wanted.
 pub(super) fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool) -> rusqlite::Result<()> {
     let mut statement = conn.prepare_cached(&sql.text)?;
-    let mut rows = statement.query(params_from_iter::<&Vec<Value>>(&sql.values))?;
+    let mut rows = statement.query(params_from_iter(&sql.values))?;
     while let Some(row) = rows.next()? {
         let key: i64 = row.get(0)?;
         // Keys count up from 1.

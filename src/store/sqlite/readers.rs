@@ -65,7 +65,7 @@ struct Shared {
 
 impl Shared {
     fn new(alerts: AlertCache) -> Self {
-        Self { alerts, columns: ColumnCache::default(), amounts: AmountCache::default(), marks: MarksCache::default() }
+        Self { alerts, columns: ColumnCache::default(), amounts: AmountCache::default(), marks: MarksCache::new() }
     }
 }
 

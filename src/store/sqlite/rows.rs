@@ -2,18 +2,19 @@
 
 use std::sync::{Arc, LazyLock};
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
+use rusqlite::{CachedStatement, Connection};
 use uuid::Uuid;
 
 use super::{
     counts::{Cell, CountKey, NO_OUTCOME, day_of},
     interned::Dictionary,
-    sql::micros,
+    sql::{Statements as _, bound, cell, micros},
 };
 use crate::{
     StoreError, StoreResult,
-    alert_rows::{self, SharedValues, Stored, columns, read_fields, selection},
-    cells::StoredRow,
+    alert_rows::{SharedValues, Stored, alert_of, columns, read_fields, selection},
+    cells::{StoredRow, ToCell},
+    composed::insertion,
     domain::{
         Alert, AlertId, Amount, OrganizationId, Outcome,
         field::{Field, Kind},
@@ -27,13 +28,6 @@ const BESIDE: [&str; 6] = ["organization", "outcome", "deadline", "open_deadline
 
 fn alert_columns() -> impl Iterator<Item = &'static str> {
     BESIDE.into_iter().chain(columns(Alert::FIELDS))
-}
-
-/// An INSERT of so many columns.
-fn insertion(table: &str, columns: impl Iterator<Item = &'static str>) -> String {
-    let columns: Vec<&str> = columns.collect();
-    let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
-    format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "))
 }
 
 static INSERT: LazyLock<String> = LazyLock::new(|| insertion("alert", alert_columns()));
@@ -52,20 +46,28 @@ static READ_BY_ID: LazyLock<String> = LazyLock::new(|| selection("a.organization
 
 /// The key of an organization.
 pub(super) fn organization_key(conn: &Connection, id: OrganizationId) -> StoreResult<Option<i64>> {
-    Ok(conn
-        .prepare_cached("SELECT key FROM organization WHERE id = ?1")?
-        .query_row([id.0.as_bytes()], |row| row.get(0))
-        .optional()?)
+    conn.first("SELECT key FROM organization WHERE id = ?1", [id.0.as_bytes()], cell)
+}
+
+/// Reads the alerts that a [`selection`] finds.
+pub(crate) fn read_alerts(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    sql: &str,
+    values: &[&dyn ToCell],
+) -> StoreResult<Vec<Stored>> {
+    let mut statement = bound(conn, sql, values)?;
+    let (mut rows, mut all) = (statement.raw_query(), Vec::new());
+    while let Some(row) = rows.next()? {
+        all.push(alert_of(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary })?);
+    }
+    Ok(all)
 }
 
 /// Reads one alert by its row's key.
 pub(super) fn read_by_key(conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<Alert> {
-    let mut statement = conn.prepare_cached(&READ_BY_KEY)?;
-    let mut rows = statement.query([key])?;
-    match rows.next()? {
-        Some(row) => Ok(alert_of(conn, dictionary, row)?.alert),
-        None => Err(StoreError::Corrupt(format!("no alert in row {key}"))),
-    }
+    let found = read_alerts(conn, dictionary, &READ_BY_KEY, &[&key])?.pop();
+    Ok(found.ok_or_else(|| StoreError::Corrupt(format!("no alert in row {key}")))?.alert)
 }
 
 /// The fields that searches look into.
@@ -125,23 +127,13 @@ pub(super) fn read_by_id(
     organization: i64,
     id: AlertId,
 ) -> StoreResult<Option<Stored>> {
-    let mut statement = conn.prepare_cached(&READ_BY_ID)?;
-    let mut rows = statement.query(params![organization, id.0.as_bytes()])?;
-    match rows.next()? {
-        Some(row) => Ok(Some(alert_of(conn, dictionary, row)?)),
-        None => Ok(None),
-    }
-}
-
-/// Reads the columns of [`selection`].
-fn alert_of(conn: &Connection, dictionary: &mut Dictionary, row: &Row<'_>) -> StoreResult<Stored> {
-    Ok(alert_rows::alert_of(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary })?)
+    Ok(read_alerts(conn, dictionary, &READ_BY_ID, &[&organization, &id])?.pop())
 }
 
 /// Words and ids by their keys.
-pub(crate) struct ByKey<'d> {
-    pub(crate) conn: &'d Connection,
-    pub(crate) dictionary: &'d mut Dictionary,
+struct ByKey<'d> {
+    conn: &'d Connection,
+    dictionary: &'d mut Dictionary,
 }
 
 impl SharedValues for ByKey<'_> {
