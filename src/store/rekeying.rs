@@ -53,7 +53,7 @@ pub async fn rotate_data_key(
 /// Prepares the new key beside the file in use.
 fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) -> StoreResult<()> {
     let next = next(file);
-    let (shown, in_use) = (next.display(), file.display());
+    let shown = next.display();
     let unwritable = |path: &Path| {
         let path = path.display().to_string();
         move |error: io::Error| {
@@ -62,11 +62,6 @@ fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) ->
     };
     let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
     let wanted = match new_file {
-        Some(named) if is_same(named, file) => {
-            return Err(StoreError::Unusable(format!(
-                "{in_use}: is the key that is in use; name a file that is not there yet"
-            )));
-        }
         Some(named) => {
             if !is_there(named) {
                 put_key(named, &made_key()).map_err(unwritable(named))?;
@@ -110,9 +105,4 @@ fn key_in(file: &Path) -> StoreResult<String> {
     let text = fs::read_to_string(file)
         .map_err(|error| StoreError::Unusable(format!("{}: cannot be read: {error}", file.display())))?;
     Ok(without_mark(&text).trim().to_owned())
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    real(one) == real(other)
 }

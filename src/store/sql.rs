@@ -128,21 +128,6 @@ impl StoreRows<'_> {
         }
     }
 
-    /// Adds a row and returns its key; the text ends with `/*+RETURNING key*/`.
-    pub(super) async fn insert(&self, sql: &str, values: BoundValues<'_>) -> Work<i64> {
-        match self {
-            Self::Sqlite(conn) => {
-                let conn = locked(conn);
-                bound(&conn, sql, values)?.raw_execute()?;
-                Ok(conn.last_insert_rowid())
-            }
-            Self::Postgres(conn) => {
-                conn.mark_changed();
-                self.one(sql, values, cell).await
-            }
-        }
-    }
-
     /// Reads every row of the answer.
     pub(super) async fn all<T>(
         &self,

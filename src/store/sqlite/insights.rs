@@ -96,8 +96,7 @@ fn kinds(reader: &mut Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<Ve
     let mut cells = Vec::new();
     let mut uncounted = Some(wanted.clone());
     if wanted.is_counted() {
-        let (from, until) = wanted.alert_days();
-        cells = reader.counts.cells(wanted.organization, &wanted.cells, from, until);
+        cells = reader.counts.of(wanted.organization).cells(&wanted.cells, wanted.alert_days());
         uncounted = None;
     }
     if wanted.is_counted() && !days.calendar.is_utc() {

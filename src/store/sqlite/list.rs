@@ -84,8 +84,7 @@ pub(super) fn planned(
         return Ok(None);
     }
     if !wanted.cells.is_any() {
-        let (from, until) = wanted.alert_days();
-        let (first, end) = reader.counts.span(organization, &wanted.cells, from, until);
+        let (first, end) = reader.counts.of(organization).span(&wanted.cells, wanted.alert_days());
         wanted.span = (first.map(day_start), end.map(day_start));
     }
     wanted.waits = waits(reader, &wanted)?;
@@ -104,7 +103,7 @@ pub(crate) fn get(reader: &mut Reader, organization: OrganizationId, id: AlertId
 pub(crate) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
     let Some(organization) = reader.organization(organization)? else { return Ok(0) };
     reader.refresh_counts(organization)?;
-    Ok(reader.counts.all(organization))
+    Ok(reader.counts.of(organization).all())
 }
 
 fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
@@ -139,7 +138,7 @@ fn page_keys(
             return in_words(reader, wanted, words, part);
         }
     }
-    let all = reader.counts.all(wanted.organization);
+    let all = reader.counts.of(wanted.organization).all();
     if total > FEW
         && let Some(words) = &column.words
     {
@@ -202,12 +201,12 @@ impl Costs {
         let (page, total, all) = (
             u128::from(near.offset + near.limit),
             u128::from(total),
-            u128::from(reader.counts.all(wanted.organization)),
+            u128::from(reader.counts.of(wanted.organization).all()),
         );
         // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
         let passed = page * all / total.max(1);
-        let (from, until) = wanted.alert_days();
-        let within = u128::from(reader.counts.total(wanted.organization, &CellFilter::default(), from, until));
+        let counts = reader.counts.of(wanted.organization);
+        let within = u128::from(counts.total(&CellFilter::default(), wanted.alert_days()));
         // Finding everything that matches, and whether its rows are read for it.
         let (finding, reads) = match () {
             () if wanted.expires.is_some() || wanted.is_in_transaction_time() => (total, false),
@@ -259,8 +258,7 @@ fn valued(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> S
 
 /// In the order of the alert time: the counts tell which days the page lies on, and only those are looked at.
 fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
-    let (from, until) = wanted.span_days();
-    let days = reader.counts.days(wanted.organization, &wanted.cells, from, until);
+    let days = reader.counts.of(wanted.organization).days(&wanted.cells, wanted.span_days());
     let mut days: Box<dyn Iterator<Item = (i64, u64)>> = match part.sort.order {
         SortOrder::Ascending => Box::new(days),
         SortOrder::Descending => Box::new(days.rev()),
@@ -305,7 +303,7 @@ fn in_words(reader: &mut Reader, wanted: &Wanted, words: &[i64], part: PagePart)
 /// So many of `total`, which all have the same word, in the order of the id: by walking it a little, else past marks.
 fn in_word(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
     let near = part.backwards(total).unwrap_or(part);
-    let passed = (near.offset + near.limit).saturating_mul(reader.counts.all(wanted.organization)) / total.max(1);
+    let passed = (near.offset + near.limit).saturating_mul(reader.counts.of(wanted.organization).all()) / total.max(1);
     if passed < MOST_PASSED {
         let mut walk = from_alerts(Sql::new("SELECT a.key "), wanted, Some("alert_by_id"));
         push_direction(&mut walk, None, near.sort.order);
@@ -448,7 +446,7 @@ fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart,
     // the index has it all.
     let in_index = wanted.conditions.is_any() && (column.words.is_some() || part.sort.field == SortField::ExpiredAt);
     let candidates = counted(reader, wanted);
-    let little = candidates.saturating_mul(8) < reader.counts.all(wanted.organization);
+    let little = candidates.saturating_mul(8) < reader.counts.of(wanted.organization).all();
     let back = part.backwards(total);
     let in_order = |mut sql: Sql| {
         push_order(&mut sql, column, part.sort.order, back.is_some());

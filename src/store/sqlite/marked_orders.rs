@@ -101,7 +101,7 @@ fn nearer(
 /// Leaves of the words those of what waits for an answer.
 pub(super) fn wait(reader: &mut Reader, organization: i64, cells: &mut CellFilter) -> StoreResult<()> {
     let expired = reader.dictionary.words.find(&reader.conn, AlertStatus::Expired.as_str())?;
-    let statuses = cells.statuses.get_or_insert_with(|| reader.counts.occurring(organization, |cell| cell.status));
+    let statuses = cells.statuses.get_or_insert_with(|| reader.counts.of(organization).occurring(|cell| cell.status));
     statuses.retain(|status| Some(*status) != expired);
     let outcomes = cells.outcomes.get_or_insert_with(|| vec![NO_OUTCOME]);
     outcomes.retain(|outcome| *outcome == NO_OUTCOME);

@@ -55,7 +55,7 @@ impl Wanted {
         // Notices do not expire.
         for wanted in conditions.notices.into_iter().chain(conditions.due.map(|_| false)) {
             let notices = notice_keys(conn, dictionary)?;
-            let mut keys = types.unwrap_or_else(|| counts.occurring(organization, |cell| cell.alert_type));
+            let mut keys = types.unwrap_or_else(|| counts.of(organization).occurring(|cell| cell.alert_type));
             keys.retain(|key| notices.contains(key) == wanted);
             types = Some(keys);
         }
@@ -269,7 +269,7 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
         SortField::Status => |cell| cell.status,
         _ => return Ok(as_it_is(column.to_owned())),
     };
-    let keys = counts.occurring(organization, pick);
+    let keys = counts.of(organization).occurring(pick);
     if keys.len() > MOST_RANKED {
         return Ok(as_it_is(format!("(SELECT w.value FROM word w WHERE w.key = {column})")));
     }

@@ -124,7 +124,7 @@ impl Reader {
         companies: Option<&Vec<i64>>,
     ) -> StoreResult<Option<FixedBitSet>> {
         self.budget.refuse_hurried()?;
-        let of = (organization, self.counts.all(organization), self.newest()?);
+        let of = (organization, self.counts.of(organization).all(), self.newest()?);
         self.shared.columns.matching(&self.conn, of, cells, companies)
     }
 
@@ -135,7 +135,7 @@ impl Reader {
         organization: i64,
         keys: impl Iterator<Item = usize>,
     ) -> StoreResult<Option<Vec<CurrencySum>>> {
-        let of = (organization, self.counts.all(organization), self.newest()?);
+        let of = (organization, self.counts.of(organization).all(), self.newest()?);
         self.shared.amounts.sums(&self.conn, of, keys)
     }
 

@@ -48,17 +48,11 @@ pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()>
             _ => Ok(()),
         },
         Err(error) => Err(unusable(database, &format!("cannot be looked at: {error}"))),
-        Ok(there) if there.is_dir() => {
-            Err(unusable(database, "is a directory, and a database file is needed; name another one"))
-        }
-        Ok(there) if !there.is_file() => {
-            Err(unusable(database, "is no file (a pipe, a socket or a device); name another one"))
-        }
-        Ok(there) => match fs::OpenOptions::new().read(true).write(true).open(database) {
+        Ok(there) if !there.is_file() => Err(unusable(database, "is no file; name the database file")),
+        // Whoever wants to write hears why that cannot be.
+        Ok(there) => match File::open(database) {
             Ok(_) if there.len() == 0 => refuse_empty(database, key),
             Ok(_) => Ok(()),
-            // It can be read, and whoever wants to write hears why that cannot be.
-            Err(_) if File::open(database).is_ok() => Ok(()),
             Err(error) => {
                 Err(StoreError::of_file(database, "cannot be read; give the user who runs avert access", &error))
             }

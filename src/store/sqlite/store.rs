@@ -18,7 +18,7 @@ use super::{
     fingerprint,
     instance::{Gate, Instances},
     migrate::{MIGRATIONS, inspect, is_waiting, migrate},
-    readers::{ListOwner, Reader, Readers},
+    readers::{Reader, Readers},
     restore,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
     sql::{Statements as _, known_identity},
@@ -80,46 +80,12 @@ impl SqliteStore {
     }
 
     /// The readers, while the database is in its place.
-    fn readers(&self) -> StoreResult<&Readers> {
+    pub(super) fn readers(&self) -> StoreResult<&Readers> {
         self.shared.files.last_check().map(|()| &self.threads.readers)
     }
 
     fn placed(&self, error: StoreError) -> StoreError {
         error.at(&self.shared.path)
-    }
-
-    /// Reads little, by its key, at once where that can be.
-    pub(super) async fn read_at_once<T: Send + 'static>(
-        &self,
-        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.readers()?.keyed.read_at_once(None, work).await.map_err(|error| self.placed(error))
-    }
-
-    /// Reads by key, all from one state of the database. It waits behind no list.
-    pub(super) async fn read<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.readers()?.keyed.read(None, work).await.map_err(|error| self.placed(error))
-    }
-
-    /// Reads a list, which may have to read many rows, in its owner's turn, all from one state of the database.
-    pub(super) async fn read_list<T: Send + 'static>(
-        &self,
-        owner: impl Into<ListOwner>,
-        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.readers()?.lists.read(owner.into(), work).await.map_err(|error| self.placed(error))
-    }
-
-    /// Reads a list that mostly reads few rows, at once where that can be, else as [`SqliteStore::read_list`].
-    pub(super) async fn read_list_at_once<T: Send + 'static>(
-        &self,
-        owner: impl Into<ListOwner>,
-        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.readers()?.lists.read_at_once(owner.into(), work).await.map_err(|error| self.placed(error))
     }
 
     /// Does a unit of work for the actor that the audit log attributes it to, and answers once it is durable.
@@ -148,14 +114,16 @@ impl Units for SqliteStore {
                 let read = move |reader: &mut Reader| {
                     driven(job(&unit_of(SqliteRows::Read(reader), Memory::new(&shared, 0), &by), &given))
                 };
-                return match way {
-                    Way::AtOnce => self.read_at_once(read).await,
-                    Way::ListAtOnce(owner) => self.read_list_at_once(owner, read).await,
-                    Way::List(owner) => self.read_list(owner, read).await,
-                    Way::Turn(owner) => self.read_list(owner, read).await,
-                    Way::Much => self.read_list(None, read).await,
-                    _ => self.read(read).await,
+                let Readers { keyed, lists } = self.readers()?;
+                let read = match way {
+                    Way::AtOnce => keyed.read_at_once(None, read).await,
+                    Way::ListAtOnce(owner) => lists.read_at_once(Some(owner), read).await,
+                    Way::List(owner) => lists.read(owner, read).await,
+                    Way::Turn(owner) => lists.read(Some(owner), read).await,
+                    Way::Much => lists.read(None, read).await,
+                    _ => keyed.read(None, read).await,
                 };
+                return read.map_err(|error| self.placed(error));
             }
         };
         self.write(kind, move |unit, by| {
