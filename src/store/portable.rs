@@ -10,9 +10,7 @@ use crate::{
     Finding, SchemaState, StoreError, StoreResult, audit_log,
     cells::{FromCell, SqlCell, StoredRow, ToCell, cell},
     composed::insertion,
-    domain::{Alert, field::Kind},
     error::Work,
-    filter,
     sql::StoreRows,
 };
 
@@ -155,18 +153,6 @@ impl PortableTable {
         let kinds = || self.columns.iter().map(|column| column.kind.as_str()).enumerate();
         rows.all(&next, &behind, |row| kinds().map(|(place, kind)| carried(row, place, kind)).collect()).await
     }
-
-    /// The text that searches look into, of an alert's row.
-    pub(super) fn search_text(&self, row: &[PortableCell]) -> String {
-        let mut alert = Alert::default();
-        for (column, cell) in self.columns.iter().zip(row) {
-            let field = Alert::FIELDS.iter().find(|field| field.column == Some(column.name.as_str()));
-            if let (Some(Kind::Text(access)), PortableCell::Text(text)) = (field.map(|field| &field.kind), cell) {
-                (access.set)(&mut alert, text.into());
-            }
-        }
-        filter::search_text(&alert)
-    }
 }
 
 /// Columns of a table, the name of which is the value: those of its key first. Words and ids that alerts share stand
@@ -289,7 +275,7 @@ pub(super) trait CopyEnd {
     /// Stores rows, and commits them.
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;
 
-    /// Adds every alert to the search over all fields.
+    /// Adds every alert to the searches.
     async fn index(&self) -> StoreResult<()>;
 
     /// Ends the copy: makes the counts from the alerts, and removes the mark.

@@ -17,7 +17,7 @@ use crate::{
     composed::{Sql, limit_of},
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
     error::Work,
-    filter::{EDGE, SearchShare, find_patterns, find_text},
+    filter::{EDGE, SearchShare, find_patterns, find_text, search_text},
     order::push_direction,
     sql::StoreRows,
 };
@@ -247,24 +247,26 @@ impl Search<'_> {
     }
 }
 
-/// Gives every alert its text.
+/// Gives every alert its texts.
 pub(super) async fn index_all(conn: &Connection) -> Work<()> {
-    let mut last = 0;
-    while let Some(newest) = index_behind(conn, last).await?.last() {
-        last = *newest;
+    let mut last = Some(0);
+    while let Some(indexed) = last {
+        last = index_behind(conn, indexed).await?;
     }
     Ok(())
 }
 
-/// Gives the next alerts their texts, those behind this one; a text that is current is not written. Returns their keys
-/// in order.
-pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Vec<i64>> {
+/// Gives the next alerts the texts that searches look into, those behind this one; texts that are current are not
+/// written. Returns the last one's key.
+pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Option<i64>> {
     let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
     let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;
-    let texts: Vec<String> =
-        StoreRows::Postgres(conn).alerts_by_keys(&keys).await?.iter().map(|stored| find_text(&stored.alert)).collect();
-    let update = "UPDATE alert SET find_text = new.text FROM unnest($1::bigint[], $2::text[]) AS new (key, text)
-        WHERE alert.key = new.key AND alert.find_text <> new.text";
-    conn.run(update, &[&keys, &texts]).await?;
-    Ok(keys)
+    let alerts = StoreRows::Postgres(conn).alerts_by_keys(&keys).await?;
+    let (searched, found): (Vec<String>, Vec<String>) =
+        alerts.iter().map(|stored| (search_text(&stored.alert), find_text(&stored.alert))).unzip();
+    let update = "UPDATE alert SET searched = new.searched, find_text = new.found
+        FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (key, searched, found)
+        WHERE alert.key = new.key AND (alert.searched, alert.find_text) <> (new.searched, new.found)";
+    conn.run(update, &[&keys, &searched, &found]).await?;
+    Ok(keys.last().copied())
 }

@@ -136,9 +136,9 @@ impl CopyEnd for PostgresEnd {
         self.begin_batch().await?;
         let stored = StoreRows::Postgres(&self.conn);
         let store = async |row: &PortableRow| {
-            let text = searched.map(|_| table.search_text(row));
-            let cells = row.iter().map(|cell| cell as &dyn ToCell);
-            let values: Vec<_> = cells.chain(text.iter().map(|text| text as &dyn ToCell)).collect();
+            // It is made with the index.
+            let text = searched.map(|_| &"" as &dyn ToCell);
+            let values: Vec<_> = row.iter().map(|cell| cell as &dyn ToCell).chain(text).collect();
             stored.run(&insert, &values).await
         };
         if let Some((first, others)) = rows.split_first() {
@@ -154,7 +154,7 @@ impl CopyEnd for PostgresEnd {
         let mut last = Some(0);
         while let Some(indexed) = last {
             self.begin_batch().await?;
-            last = find::index_behind(&self.conn, indexed).await?.last().copied();
+            last = find::index_behind(&self.conn, indexed).await?;
             self.conn.commit("").await?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::{
     counts::{CountChanges, CountKey},
-    find_index::{self, FindTexts},
+    find_index::{self, SearchTexts},
     interned::Dictionary,
     rows::{self, WordKeys},
     sql::{Statements as _, cell, micros},
@@ -17,7 +17,6 @@ use crate::{
         Alert, AlertPatch, AttemptId, DeliveryId, EventId, EventKind, IngestReport, Resolution,
         attempt::record_outcome, intake::merge, time::Timestamp,
     },
-    filter::search_text,
     subjects::organizations::Named,
 };
 
@@ -51,7 +50,7 @@ pub(crate) fn ingest(
         }
     }
     counts.write(unit.conn, unit.change)?;
-    search.write(unit, organization)?;
+    search.write(unit)?;
     Ok((report, named))
 }
 
@@ -120,19 +119,6 @@ struct SearchChanges {
     replaced: Vec<(i64, SearchTexts, SearchTexts)>,
 }
 
-/// Texts that searches look into, of one alert: `q` of the list operation, and a search over all fields.
-#[derive(Debug, PartialEq)]
-struct SearchTexts {
-    q: String,
-    find: FindTexts,
-}
-
-impl SearchTexts {
-    fn of(alert: &Alert) -> Self {
-        Self { q: search_text(alert), find: FindTexts::of(alert) }
-    }
-}
-
 impl SearchChanges {
     fn add(&mut self, key: i64, alert: &Alert) {
         self.added.push((key, SearchTexts::of(alert)));
@@ -145,33 +131,9 @@ impl SearchChanges {
         }
     }
 
-    fn write(self, unit: &mut Unit<'_>, organization: i64) -> StoreResult<()> {
-        let conn = &*unit.conn;
-        let mut insert =
-            conn.prepare_cached("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)")?;
-        for (key, text) in &self.added {
-            insert.execute(params![key, organization, text.q])?;
-        }
-        let q_changed = || self.replaced.iter().filter(|(_, old, new)| old.q != new.q);
-        let mut update = conn.prepare_cached("UPDATE alert_search SET text = ?2 WHERE alert = ?1")?;
-        for (key, _, new) in q_changed() {
-            update.execute(params![key, new.q])?;
-        }
-        let mut index = conn.prepare_cached("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)")?;
-        for (key, text) in &self.added {
-            index.execute(params![key, text.q])?;
-        }
-        let mut unindex =
-            conn.prepare_cached("INSERT INTO alert_trigram (alert_trigram, rowid, text) VALUES ('delete', ?1, ?2)")?;
-        for (key, old, new) in q_changed() {
-            unindex.execute(params![key, old.q])?;
-            index.execute(params![key, new.q])?;
-        }
-        let added: Vec<_> = self.added.into_iter().map(|(key, text)| (key, text.find)).collect();
-        find_index::index(conn, &added)?;
-        let found_changed = self.replaced.into_iter().filter(|(_, old, new)| old.find != new.find);
-        let changes: Vec<_> = found_changed.map(|(key, old, new)| (key, old.find, new.find)).collect();
-        find_index::index_anew(conn, unit.dictionary, &changes)
+    fn write(self, unit: &mut Unit<'_>) -> StoreResult<()> {
+        find_index::index(unit.conn, &self.added)?;
+        find_index::index_anew(unit.conn, unit.dictionary, &self.replaced)
     }
 }
 

@@ -150,10 +150,6 @@ fn counted_now(reader: &Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<
 /// Most alerts whose rows are read: that takes less than a tenth of a second.
 const FEW: u64 = 20_000;
 
-fn selected() -> Sql {
-    Sql::new(&format!("SELECT {SUMS} "))
-}
-
 /// Count and sum of the alerts within a filter for each currency, largest count first.
 pub(crate) fn sums(
     reader: &mut Reader,
@@ -173,7 +169,8 @@ fn sums_by(
 ) -> StoreResult<Vec<CurrencySum>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
     let Some(wanted) = planned(reader, organization, filter, now)? else { return Ok(Vec::new()) };
-    let through_index = || from_own_index(selected(), &wanted, Some(by_words_index(&wanted)));
+    let selected = Sql::new(&format!("SELECT {SUMS} "));
+    let through_index = || from_own_index(selected.clone(), &wanted, Some(by_words_index(&wanted)));
     if counted(reader, &wanted) <= few {
         return read_sums(&reader.conn, through_index());
     }
@@ -181,19 +178,10 @@ fn sums_by(
         Some(marks) => marks,
         None => everything(reader, &wanted)?,
     };
-    if marks.len() > few {
-        return match reader.sums(organization, marks.keys())? {
-            Some(sums) => Ok(sums),
-            None => read_sums(&reader.conn, through_index()),
-        };
+    match reader.sums(organization, marks.keys())? {
+        Some(sums) => Ok(sums),
+        None => read_sums(&reader.conn, through_index()),
     }
-    let mut of_marked = selected();
-    of_marked.push("FROM json_each(");
-    of_marked.value(marks.to_json());
-    // Marks on texts alone may be on what another organization has.
-    of_marked.push(") marked CROSS JOIN alert a ON a.key = marked.value WHERE a.organization = ");
-    of_marked.value(organization);
-    read_sums(&reader.conn, of_marked)
 }
 
 fn read_sums(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {

@@ -96,17 +96,6 @@ impl SqliteEnd {
             (_, cell) => cell.cell(),
         })
     }
-
-    /// Adds an alert's text to the search indexes.
-    fn index_text(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
-        let text = table.search_text(row);
-        let key = row[0].cell();
-        let kept = "INSERT INTO alert_search (alert, organization, text)
-            SELECT key, organization, ?2 FROM alert WHERE key = ?1";
-        self.conn.run(kept, (key, &text))?;
-        self.conn.run("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)", (key, text))?;
-        Ok(())
-    }
 }
 
 #[async_trait(?Send)]
@@ -147,9 +136,6 @@ impl CopyEnd for SqliteEnd {
             let mut values: Vec<SqlCell<'_>> = cells.collect::<StoreResult<_>>()?;
             values.extend(changed.map(|_| SqlCell::Number(1)));
             self.conn.run(&insert, params_from_iter(values))?;
-            if table.name == "alert" {
-                self.index_text(table, row)?;
-            }
         }
         Ok(self.conn.execute_batch("COMMIT")?)
     }
@@ -158,7 +144,7 @@ impl CopyEnd for SqliteEnd {
         let mut last = Some(0);
         while let Some(indexed) = last {
             self.conn.execute_batch("BEGIN IMMEDIATE")?;
-            last = find_index::index_behind(&self.conn, indexed)?.last().copied();
+            last = find_index::index_behind(&self.conn, indexed)?;
             self.conn.execute_batch("COMMIT")?;
         }
         Ok(())

@@ -106,7 +106,7 @@ async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture:
         (first.id, "https://a.example/hook", &basic)
     );
     assert_eq!(due[1].endpoint, second.id);
-    assert_eq!([&*due[0].ca_certificate, &*due[1].ca_certificate], [named.as_str(), ""]);
+    assert_eq!([&*due[0].target.ca_certificate, &*due[1].target.ca_certificate], [named.as_str(), ""]);
     let [kept, none] = [first.id, second.id].map(|id| fixture.store.target(fixture.organization, id, noon()));
     assert_eq!(
         [kept.await, none.await].map(|target| target.unwrap().unwrap().ca_certificate.to_string()),
