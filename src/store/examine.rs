@@ -11,8 +11,9 @@ use crate::{
         audit::hex,
         time::{Timestamp, to_iso},
     },
-    encryption::{Seal, open_to_others},
+    encryption::{KEY_CHECK, Seal, open_to_others},
     finding::{Finding, Grade},
+    key_file,
     portable::{PortableCell, PortableRow},
     sql::StoreRows,
     subjects::{access::placed, networks::gateways},
@@ -192,6 +193,15 @@ pub(super) fn key_file(file: &Path, needed: bool, advice: &str) -> Finding {
             Finding::wrong("key file", format!("{shown} can be read by other users"), format!("chmod 600 {shown}"))
         }
         Ok(_) => Finding::fine("key file", format!("{shown}, for its owner only")),
+    }
+}
+
+/// Checks that a file holds the key that the database was sealed with.
+pub(super) async fn key(rows: &StoreRows<'_>, file: &Path, advice: &str, restore: &str) -> Vec<Finding> {
+    match rows.fact(KEY_CHECK).await {
+        Ok(Some(check)) => key_file::examine(file, &check, advice),
+        Ok(None) => vec![Finding::fine("key", "nothing is sealed yet")],
+        Err(fault) => vec![checked("key", Err(fault.into()), restore)],
     }
 }
 

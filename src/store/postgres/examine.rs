@@ -12,10 +12,8 @@ use super::{
 use crate::{
     Finding, SchemaState, StoreError, audit_log,
     domain::{database::PostgresAddress, time::Timestamp},
-    encryption::KEY_CHECK,
     error::Work,
     examine::{self, CHECKS, Check, Examination, checked, numbers, text},
-    key_file,
     sql::StoreRows,
 };
 
@@ -139,7 +137,8 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
     findings.push(checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
     findings.push(key_of(key_path, true));
     if let Some(file) = key_path {
-        findings.extend(key(&rows, file).await);
+        let advice = "put the right file there: every process on the database has the same one";
+        findings.extend(examine::key(&rows, file, advice, RESTORE).await);
     }
     findings.push(checked("audit log", audit_log(&conn).await.map_err(Into::into), RESTORE));
     for check in ON_SERVERS.iter().chain(&CHECKS) {
@@ -177,15 +176,6 @@ async fn audit_log(conn: &Connection) -> Work<Finding> {
     let state = audit_log::verify(&StoreRows::Postgres(conn)).await;
     conn.roll_back().await;
     Ok(examine::audit_log(state?))
-}
-
-async fn key(rows: &StoreRows<'_>, file: &Path) -> Vec<Finding> {
-    const ADVICE: &str = "put the right file there: every process on the database has the same one";
-    match rows.fact(KEY_CHECK).await {
-        Ok(Some(check)) => key_file::examine(file, &check, ADVICE),
-        Ok(None) => vec![Finding::fine("key", "nothing is sealed yet")],
-        Err(fault) => vec![checked("key", Err(fault.into()), RESTORE)],
-    }
 }
 
 /// The SELECT of the sums of a table of counts.

@@ -6,7 +6,6 @@ use rusqlite::Connection;
 
 use super::{
     connection::{self, Purpose},
-    copy::key_check,
     counts::counted,
     fingerprint,
     instance::census,
@@ -20,7 +19,6 @@ use crate::{
     Finding, Grade, RefusalCause, StoreResult, audit_log,
     domain::time::Timestamp,
     examine::{self, CHECKS, Check, Examination, checked},
-    key_file,
     sql::on_sqlite,
 };
 
@@ -103,7 +101,8 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     for check in [COUNTS].iter().chain(&CHECKS) {
         findings.push(check.run(&on_sqlite(&mut conn), now, RESTORE).await);
     }
-    findings.extend(examine_key(&conn, key_file));
+    let advice = "put the right file there: it was made with the database, backups keep it as FILE.key";
+    findings.extend(examine::key(&on_sqlite(&mut conn), key_file, advice, RESTORE).await);
     examination
 }
 
@@ -161,12 +160,6 @@ fn schema(conn: &Connection) -> StoreResult<Finding> {
     let differences = fingerprint::compare(conn, MIGRATIONS.len())?;
     differences.check("")?;
     Ok(differences.finding())
-}
-
-/// Examines the key: it has to be the one that the database was sealed with.
-fn examine_key(conn: &Connection, file: &Path) -> Vec<Finding> {
-    const ADVICE: &str = "put the right file there: it was made with the database, backups keep it as FILE.key";
-    key_check(conn).ok().flatten().map_or_else(Vec::new, |check| key_file::examine(file, &check, ADVICE))
 }
 
 /// Returns whether nobody is at work in a data directory.

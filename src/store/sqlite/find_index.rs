@@ -51,40 +51,28 @@ impl SearchTexts {
 
 /// One of the indexes.
 struct TextIndex {
-    put_in: &'static str,
-    take_out: &'static str,
+    table: &'static str,
     text: fn(&SearchTexts) -> &str,
 }
 
-const Q: TextIndex = TextIndex {
-    put_in: "INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)",
-    take_out: "INSERT INTO alert_trigram (alert_trigram, rowid, text) VALUES ('delete', ?1, ?2)",
-    text: |texts| &texts.q,
-};
-
-const TRIGRAMS: TextIndex = TextIndex {
-    put_in: "INSERT INTO alert_find (rowid, text) VALUES (?1, ?2)",
-    take_out: "INSERT INTO alert_find (alert_find, rowid, text) VALUES ('delete', ?1, ?2)",
-    text: |texts| &texts.trigrams,
-};
-
-const HEADS: TextIndex = TextIndex {
-    put_in: "INSERT INTO alert_head (rowid, text) VALUES (?1, ?2)",
-    take_out: "INSERT INTO alert_head (alert_head, rowid, text) VALUES ('delete', ?1, ?2)",
-    text: |texts| &texts.heads,
-};
+const Q: TextIndex = TextIndex { table: "alert_trigram", text: |texts| &texts.q };
+const TRIGRAMS: TextIndex = TextIndex { table: "alert_find", text: |texts| &texts.trigrams };
+const HEADS: TextIndex = TextIndex { table: "alert_head", text: |texts| &texts.heads };
 
 /// The indexes of `find`.
 const OF_FIND: [TextIndex; 2] = [TRIGRAMS, HEADS];
 
 impl TextIndex {
     fn put_in(&self, conn: &Connection, key: i64, texts: &SearchTexts) -> StoreResult<()> {
-        conn.run(self.put_in, (key, (self.text)(texts))).map(drop)
+        let table = self.table;
+        conn.run(&format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)"), (key, (self.text)(texts))).map(drop)
     }
 
     /// The text has to be what is in the index.
     fn take_out(&self, conn: &Connection, key: i64, texts: &SearchTexts) -> StoreResult<()> {
-        conn.run(self.take_out, (key, (self.text)(texts))).map(drop)
+        let table = self.table;
+        let taken_out = format!("INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?1, ?2)");
+        conn.run(&taken_out, (key, (self.text)(texts))).map(drop)
     }
 }
 

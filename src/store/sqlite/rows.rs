@@ -147,51 +147,35 @@ impl SharedValues for ByKey<'_> {
     }
 }
 
-/// The keys of an alert's words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WordKeys {
-    pub(super) provider: i64,
-    pub(super) alert_type: i64,
-    pub(super) status: i64,
-    pub(super) outcome: Option<i64>,
-}
-
-impl WordKeys {
-    /// Finds or makes the keys.
-    pub(super) fn intern(conn: &Connection, dictionary: &mut Dictionary, alert: &Alert) -> StoreResult<Self> {
-        let words = &mut dictionary.words;
-        Ok(Self {
-            provider: words.intern(conn, alert.provider.as_str())?,
-            alert_type: words.intern(conn, alert.alert_type.as_str())?,
-            status: words.intern(conn, alert.status.as_str())?,
-            outcome: alert.outcome.as_ref().map(|outcome| words.intern(conn, &fold(&outcome.outcome))).transpose()?,
-        })
-    }
-
-    /// Key of the count that the alert belongs to.
-    pub(super) fn count_key(self, organization: i64, alert: &Alert) -> CountKey {
-        let cell = Cell {
-            provider: self.provider,
-            alert_type: self.alert_type,
-            status: self.status,
-            outcome: self.outcome.unwrap_or(NO_OUTCOME),
-            expired: alert.expired_at.is_some(),
-        };
-        CountKey { organization, day: day_of(alert.alert_time), cell }
-    }
+/// Finds or makes the count that an alert belongs to, by the keys of its words.
+pub(super) fn count_key(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    organization: i64,
+    alert: &Alert,
+) -> StoreResult<CountKey> {
+    let words = &mut dictionary.words;
+    let outcome = alert.outcome.as_ref().map(|outcome| words.intern(conn, &fold(&outcome.outcome))).transpose()?;
+    let cell = Cell {
+        provider: words.intern(conn, alert.provider.as_str())?,
+        alert_type: words.intern(conn, alert.alert_type.as_str())?,
+        status: words.intern(conn, alert.status.as_str())?,
+        outcome: outcome.unwrap_or(NO_OUTCOME),
+        expired: alert.expired_at.is_some(),
+    };
+    Ok(CountKey { organization, day: day_of(alert.alert_time), cell })
 }
 
 /// Stores a new alert with its outcome; returns its row's key.
 pub(super) fn insert(
     conn: &Connection,
     dictionary: &mut Dictionary,
-    organization: i64,
     alert: &Alert,
-    words: WordKeys,
+    count: CountKey,
     change: i64,
 ) -> StoreResult<i64> {
     let mut statement = conn.prepare_cached(&INSERT)?;
-    bind(conn, dictionary, &mut statement, organization, alert, words, change)?;
+    bind(conn, dictionary, &mut statement, alert, count, change)?;
     statement.raw_execute()?;
     let key = conn.last_insert_rowid();
     if let Some(outcome) = &alert.outcome {
@@ -204,13 +188,12 @@ pub(super) fn insert(
 pub(super) fn update(
     conn: &Connection,
     dictionary: &mut Dictionary,
-    organization: i64,
     stored: &Stored,
-    words: WordKeys,
+    count: CountKey,
     change: i64,
 ) -> StoreResult<()> {
     let mut statement = conn.prepare_cached(&UPDATE)?;
-    let next = bind(conn, dictionary, &mut statement, organization, &stored.alert, words, change)?;
+    let next = bind(conn, dictionary, &mut statement, &stored.alert, count, change)?;
     statement.raw_bind_parameter(next, stored.key)?;
     statement.raw_execute()?;
     Ok(())
@@ -235,15 +218,15 @@ fn bind(
     conn: &Connection,
     dictionary: &mut Dictionary,
     statement: &mut CachedStatement<'_>,
-    organization: i64,
     alert: &Alert,
-    words: WordKeys,
+    CountKey { organization, cell, .. }: CountKey,
     change: i64,
 ) -> StoreResult<usize> {
     let open = alert.waits_until().map(micros);
     let deadline = alert.deadline.moment().map(micros);
     let amount = alert.amount.and_then(Amount::micros);
-    let beside: [Option<i64>; BESIDE.len()] = [Some(organization), words.outcome, deadline, open, amount, Some(change)];
+    let outcome = Some(cell.outcome).filter(|outcome| *outcome != NO_OUTCOME);
+    let beside: [Option<i64>; BESIDE.len()] = [Some(organization), outcome, deadline, open, amount, Some(change)];
     for (value, place) in beside.into_iter().zip(1..) {
         statement.raw_bind_parameter(place, value)?;
     }
