@@ -33,29 +33,13 @@ pub(super) struct FilterRanges {
 impl FilterRanges {
     /// Reads a filter. What is passed over here is of words, ids and conditions.
     pub(super) fn of(filter: &AlertFilter, now: Timestamp) -> Self {
-        let AlertFilter {
-            start_date,
-            end_date,
-            transaction_start_date,
-            transaction_end_date,
-            providers: _,
-            types: _,
-            statuses: _,
-            descriptor,
-            outcomes: _,
-            expired: _,
-            expires_in: _,
-            companies: _,
-            q,
-            conditions: _,
-        } = filter;
         let deadlines = filter.open_deadlines(now);
-        let q = wanted_text(q.as_ref()).map(searchable);
-        let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
+        let q = wanted_text(filter.q.as_ref()).map(searchable);
+        let descriptor = wanted_text(filter.descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
         Self {
-            alert_time: days(*start_date, *end_date),
-            transaction_time: days(*transaction_start_date, *transaction_end_date),
+            alert_time: days(filter.start_date, filter.end_date),
+            transaction_time: days(filter.transaction_start_date, filter.transaction_end_date),
             expires: deadlines.map(|range| range.until.map(micros)),
             expires_from: deadlines.and_then(|range| range.from).map(micros),
             texts: q.into_iter().chain(descriptor).collect(),
