@@ -20,7 +20,7 @@ use super::{
     files::unusable,
     fingerprint,
     migrate::{MIGRATIONS, applied, inspect},
-    sql::{Statements as _, cell},
+    sql::{Statements as _, cell, fact},
 };
 use crate::{
     RefusalCause, StoreError, StoreResult, audit_log,
@@ -133,7 +133,7 @@ fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<Stri
 
 /// Returns the proof of the data key, where there is one.
 pub(super) fn key_check(conn: &Connection) -> StoreResult<Option<Vec<u8>>> {
-    conn.first("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], cell)
+    fact(conn, KEY_CHECK)
 }
 
 pub(super) fn prove_key(copy: &Path, seal: &Seal, key_file: &Path, database: &Path) -> StoreResult<()> {

@@ -111,11 +111,7 @@ impl Gate {
 
     /// Shuts it from inside; false where another process is inside too, and then this one is not any more.
     pub(super) fn shut_behind(&self) -> io::Result<bool> {
-        match self.lock.try_lock() {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        is_locked(self.lock.try_lock())
     }
 
     /// Opens it again for others.
@@ -126,11 +122,16 @@ impl Gate {
     fn take(instances: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
         make_private(instances)?;
         let file = lock_file(&instances.join("gate"))?;
-        match lock(&file) {
-            Ok(()) => Ok(Some(Self { lock: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        Ok(is_locked(lock(&file))?.then_some(Self { lock: file }))
+    }
+}
+
+/// Returns whether a file was locked: not where another process has it.
+fn is_locked(tried: Result<(), TryLockError>) -> io::Result<bool> {
+    match tried {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -23,14 +23,15 @@ use std::{
 };
 
 use rusqlite::Connection;
+use uuid::Uuid;
 
 use super::{
     connection::{self, Purpose},
     files::{make_file, unusable, with_suffix},
     instance::census,
-    sql::{Statements as _, cell, known_identity},
+    sql::{Statements as _, cell, fact},
 };
-use crate::{RefusalCause, StoreError, StoreResult, domain::DatabaseId};
+use crate::{RefusalCause, StoreError, StoreResult, domain::DatabaseId, portable::DESK};
 
 /// Refuses a file that cannot be a database, in plain words before SQLite does in its own; makes it where it is
 /// missing.
@@ -243,8 +244,10 @@ fn check_newest(conn: &Connection, database: &Path) -> StoreResult<Option<String
     let Ok(text) = fs::read_to_string(&beside) else { return Ok(None) };
     let mut words = text.split_whitespace();
     let (id, number) = (words.next(), words.next().and_then(|word| word.parse::<u64>().ok()));
-    let kept = known_identity(conn)?;
-    let Some(number) = number.filter(|_| kept.is_some_and(|kept| id == Some(&kept.to_string()))) else {
+    let kept: Option<[u8; 16]> = fact(conn, DESK)?;
+    let Some(number) =
+        number.filter(|_| kept.is_some_and(|kept| id == Some(&DatabaseId(Uuid::from_bytes(kept)).to_string())))
+    else {
         return Ok(None);
     };
     let found = newest_change(conn)?;

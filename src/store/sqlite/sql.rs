@@ -4,9 +4,8 @@
 use std::borrow::Borrow;
 
 use rusqlite::{CachedStatement, Connection, Params, Row, params_from_iter, types::FromSql};
-use uuid::Uuid;
 
-use crate::{StoreResult, cells::ToCell, domain::DatabaseId};
+use crate::{StoreResult, cells::ToCell};
 pub(super) use crate::{
     alert_rows::micros,
     composed::{Range, Sql},
@@ -85,12 +84,7 @@ pub(super) fn cell<T: FromSql>(row: &Row<'_>) -> StoreResult<T> {
     Ok(row.get(0)?)
 }
 
-/// The id in a column, which is stored as its bytes.
-pub(super) fn id(row: &Row<'_>, column: usize) -> rusqlite::Result<Uuid> {
-    row.get(column).map(Uuid::from_bytes)
-}
-
-/// The database's own id, where it has one yet.
-pub(super) fn known_identity(conn: &Connection) -> StoreResult<Option<DatabaseId>> {
-    conn.first("SELECT value FROM fact WHERE name = 'database'", [], |row| Ok(DatabaseId(id(row, 0)?)))
+/// A fact by its name.
+pub(super) fn fact<T: FromSql>(conn: &Connection, name: &str) -> StoreResult<Option<T>> {
+    conn.first("SELECT value FROM fact WHERE name = ?1", [name], cell)
 }

@@ -7,13 +7,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::watch::{self, Receiver, Sender};
 
 use super::{
     checkpoint::Checkpointer,
     connection::{self, Purpose, check_library},
-    copy::key_check,
     files::{SameFiles, directory_of, make_directory, unusable},
     fingerprint,
     instance::{Gate, Instances},
@@ -21,22 +19,15 @@ use super::{
     readers::{Reader, Readers},
     restore,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
-    sql::{Statements as _, known_identity},
     watch::Watcher,
     write_turn::Turnstile,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
 use crate::{
     SharedStore, Store, StoreError, StoreResult,
-    domain::{
-        Actor, DatabaseId, InstanceId, batch,
-        event::RenderEvent,
-        time::{Clock as _, SystemClock},
-    },
-    encryption::KEY_CHECK,
-    key_file::DataKey,
+    domain::{Actor, DatabaseId, InstanceId, batch, event::RenderEvent},
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
-    subjects::organizations::{ensure_organization, is_fresh},
+    subjects::opening,
     units::{Job, UnitContext, UnitOfWork, Units, Way},
 };
 
@@ -285,14 +276,12 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     if is_waiting {
         gate.open_behind().map_err(|_| restore::being_restored(directory))?;
     }
-    let data_key = unlock(&mut conn, &key_file, database)?;
-    let identity = identity(&conn)?;
-    if driven(Box::pin(is_fresh(&on_sqlite(&mut conn))))? {
-        conn.execute_batch("BEGIN IMMEDIATE")?;
-        // Another process may have been faster.
-        driven(Box::pin(ensure_organization(&on_sqlite(&mut conn), SystemClock.now())))?;
-        conn.execute_batch("COMMIT")?;
-    }
+    let whence = "it was made with the database; a backup of the data directory has it";
+    conn.execute_batch("BEGIN IMMEDIATE")?;
+    let (rows, name) = (on_sqlite(&mut conn), database.display().to_string());
+    let (data_key, identity) = driven(Box::pin(opening::open(&rows, &key_file, &name, whence)))?;
+    drop(rows);
+    conn.execute_batch("COMMIT")?;
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
     let instances =
         Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
@@ -314,29 +303,3 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
 }
 
 const UNANNOUNCED: &str = "this process cannot announce itself there";
-
-/// Id of the database: made up when it is opened first, and kept in every copy.
-fn identity(conn: &Connection) -> StoreResult<DatabaseId> {
-    if let Some(known) = known_identity(conn)? {
-        return Ok(known);
-    }
-    conn.run(
-        "INSERT INTO fact (name, value) VALUES ('database', ?1) ON CONFLICT DO NOTHING",
-        [DatabaseId::generate().0.as_bytes()],
-    )?;
-    known_identity(conn)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
-}
-
-/// Reads the data key, made for a new database, and proves that it is the one that everything in here was sealed with.
-fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) -> StoreResult<DataKey> {
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let check = key_check(&tx)?;
-    let is_new = check.is_none();
-    let whence = "it was made with the database; a backup of the data directory has it";
-    let key = DataKey::unlock(key_file, check, &database.display().to_string(), whence)?;
-    if is_new {
-        tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", (KEY_CHECK, key.check()))?;
-        tx.commit()?;
-    }
-    Ok(key)
-}

@@ -18,7 +18,7 @@ use super::{
     interned::Dictionary,
     migrate::{self, MIGRATIONS, migrate},
     schema::{schema_of, schema_of_any},
-    sql::{Statements as _, cell},
+    sql::{Statements as _, fact},
 };
 
 use crate::{
@@ -175,8 +175,4 @@ fn open_target(file: &Path) -> StoreResult<Connection> {
         }
         _ => connection::open(file, Purpose::Write),
     }
-}
-
-fn fact(conn: &Connection, name: &str) -> StoreResult<Option<Vec<u8>>> {
-    conn.first("SELECT value FROM fact WHERE name = ?1", [name], cell)
 }
