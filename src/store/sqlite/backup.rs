@@ -1,9 +1,6 @@
 //! Online backup: a verified copy of the database while others write to it.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::PathBuf};
 
 use rusqlite::Connection;
 
@@ -20,11 +17,7 @@ pub use super::{
     restore::{RestoreOptions, Restored, is_pending, restore},
     staging::StepObserver,
 };
-use crate::{
-    StoreError, StoreResult,
-    encryption::{Seal, proves},
-    key_file::find,
-};
+use crate::{StoreError, StoreResult, encryption::Seal, key_file::find};
 
 /// Options of a backup.
 #[derive(Debug, Clone)]
@@ -72,7 +65,7 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     }
     settle_all(directory_of(target));
     let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
-    let staging = Staging::of(target, &options.observer);
+    let staging = Staging::of(target).observed(&options.observer);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
         claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
@@ -100,21 +93,14 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     let BackupOptions { database, key_file, target, .. } = options;
     let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
-    let read_key = |from: &Path| {
-        let text = fs::read_to_string(from)
-            .map_err(|error| unusable(from, &format!("the data key cannot be read: {error}")))?;
-        Ok::<_, StoreError>((Seal::from_file(from, false)?, text))
-    };
-    let before = read_key(key_file)?;
     let contents = copy(source, database, &file, target)?;
     options.observer.step("copied");
-    // A rotation may have come between: then the copy is of before it or behind it.
+    // A rotation that was broken off has left the key beside its file.
     let check = key_check(&connection::open(&file, Purpose::Read)?)?.unwrap_or_default();
-    let (seal, key) = match find(key_file, &check) {
-        Some((_, place)) if !proves(&before.0, &check) => read_key(&place)?,
-        _ => before,
-    };
-    prove_key(&file, &seal, key_file, database)?;
+    let place = find(key_file, &check).map_or_else(|| key_file.clone(), |(_, place)| place);
+    prove_key(&file, &Seal::from_file(&place, false)?, key_file, database)?;
+    let key = fs::read_to_string(&place)
+        .map_err(|error| unusable(&place, &format!("the data key cannot be read: {error}")))?;
     if options.with_key {
         claim.put(KEY, key.as_bytes()).map_err(unwritable)?;
     }

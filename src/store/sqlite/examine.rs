@@ -13,7 +13,7 @@ use super::{
     restore::is_pending,
     soundness::check_log,
     sql::{Statements as _, cell},
-    staging::{Staging, StagingState, StepObserver},
+    staging::{Staging, StagingState},
 };
 use crate::{
     Finding, Grade, RefusalCause, StoreResult, audit_log,
@@ -179,7 +179,7 @@ fn processes(instances: &Path) -> Finding {
 
 /// Reports the remains of a restore that was broken off.
 fn unfinished_restore(database: &Path) -> Option<Finding> {
-    let restoring = Staging::of(database, &StepObserver::default());
+    let restoring = Staging::of(database);
     let shown = restoring.directory().display();
     let notice = |found: String, advice: &str| Some(Finding::notice("restore", found, advice));
     match restoring.stage() {

@@ -80,7 +80,7 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
         return Err(unusable(from, "is the database itself; name a backup of it"));
     }
     // Of a backup that was verified and did not get its name, too.
-    let _ = Staging::of(from, &StepObserver::default()).settle();
+    let _ = Staging::of(from).settle();
     let source = open_ours(from, "name the file that `avert backup` wrote")?;
     let sha256 = copy::check_sum(from, &with_suffix(from, copy::CHECKSUM_SUFFIX))?;
     let directory = directory_of(database);
@@ -93,7 +93,7 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     })?;
     let unwritable =
         |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
-    let staging = Staging::of(database, &options.observer);
+    let staging = Staging::of(database).observed(&options.observer);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
         claim.ok_or_else(|| unusable(directory, "another backup is being restored into it; nothing was replaced"))?;
@@ -198,12 +198,12 @@ fn shut(instances: &Path) -> StoreResult<Option<Gate>> {
 
 /// Returns whether a restore into the place of this database was broken off, and only the next start puts it there.
 pub fn is_pending(database: &Path) -> bool {
-    Staging::of(database, &StepObserver::default()).stage() == StagingState::Committed
+    Staging::of(database).stage() == StagingState::Committed
 }
 
 /// Ends a restore that was broken off: a committed one is put in place, of another one nothing stays.
 pub(super) fn settle(database: &Path) -> StoreResult<()> {
-    let (staging, directory) = (Staging::of(database, &StepObserver::default()), directory_of(database));
+    let (staging, directory) = (Staging::of(database), directory_of(database));
     for _ in 0..LOOKS {
         if staging.stage() == StagingState::Nothing {
             return Ok(());

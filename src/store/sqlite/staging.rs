@@ -92,8 +92,13 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    pub(super) fn of(target: &Path, steps: &StepObserver) -> Self {
-        Self { target: target.to_owned(), directory: with_suffix(target, SUFFIX), steps: steps.clone() }
+    pub(super) fn of(target: &Path) -> Self {
+        Self { target: target.to_owned(), directory: with_suffix(target, SUFFIX), steps: StepObserver::default() }
+    }
+
+    /// The same with an observer of its steps.
+    pub(super) fn observed(self, steps: &StepObserver) -> Self {
+        Self { steps: steps.clone(), ..self }
     }
 
     pub(super) fn directory(&self) -> &Path {
@@ -306,7 +311,7 @@ pub(super) fn settle_all(directory: &Path) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     for target in names.filter_map(|name| name.strip_suffix(SUFFIX).map(str::to_owned)) {
-        let staging = Staging::of(&directory.join(target), &StepObserver::default());
+        let staging = Staging::of(&directory.join(target));
         // A directory that bears the name by chance has no lock.
         let is_empty = fs::read_dir(&staging.directory).is_ok_and(|mut entries| entries.next().is_none());
         if (is_empty || is_there(&staging.file(LOCK)))
