@@ -105,37 +105,32 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         findings.push(mark.finding(&server.to_string()));
         return examination;
     }
-    match migrate::state(&conn).await.map_err(StoreError::from) {
+    let state = migrate::state(&conn).await.map_err(StoreError::from);
+    let (is_current, is_empty) = (state == Ok(SchemaState::Current), matches!(state, Ok(SchemaState::Empty(_))));
+    findings.push(match state {
         Ok(SchemaState::Current) => {
-            let sized = examine::answer(
-                &rows,
-                "SELECT pg_database_size(current_database()), current_setting('server_version')",
-            );
-            let sized = sized.await.map(|rows| {
+            let sized = "SELECT pg_database_size(current_database()), current_setting('server_version')";
+            let sized = examine::answer(&rows, sized).await.map(|rows| {
                 let ([bytes], version) = (numbers(&rows), text(&rows[0][1]));
                 Finding::fine("database", format!("{server}, PostgreSQL {version}, {bytes} bytes"))
             });
-            findings.push(checked("database", sized, RESTORE));
+            checked("database", sized, RESTORE)
         }
         Ok(SchemaState::Empty(_)) => {
-            findings.push(Finding::notice("database", format!("{server}: nothing is there yet"), "avert migrate"));
-            findings.push(key_of(key_path, false));
-            return examination;
+            Finding::notice("database", format!("{server}: nothing is there yet"), "avert migrate")
         }
         Ok(SchemaState::Waiting(steps)) => {
             let found = format!("{server}: its schema waits for {}", steps.join(", "));
-            findings.push(Finding::wrong("database", found, "avert migrate: until then no command runs that opens it"));
-            findings.push(key_of(key_path, true));
-            return examination;
+            Finding::wrong("database", found, "avert migrate: until then no command runs that opens it")
         }
-        Err(error) => {
-            findings.push(at(server, &error, "use the avert that wrote it, or name another database"));
-            return examination;
-        }
+        Err(error) => at(server, &error, "use the avert that wrote it, or name another database"),
+    });
+    findings.push(key_of(key_path, !is_empty));
+    if !is_current {
+        return examination;
     }
     let schema = migrate::compare_schema(&conn, migrate::STEPS).await;
     findings.push(checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
-    findings.push(key_of(key_path, true));
     if let Some(file) = key_path {
         let advice = "put the right file there: every process on the database has the same one";
         findings.extend(examine::key(&rows, file, advice, RESTORE).await);

@@ -289,7 +289,7 @@ impl PostgresStore {
 const WHENCE: &str = "it was made by the first command on the database, or by `avert secrets rotate data`: every \
     machine has a copy of that file";
 
-/// From here to the end of the transaction no other process makes the facts of fresh data.
+/// Keeps other processes from making the facts of fresh data until the transaction ends.
 async fn make_facts_alone(conn: &Connection) -> Work<()> {
     migrate::lock(conn).await?;
     // A copy may have begun since the schema was looked at.

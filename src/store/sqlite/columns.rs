@@ -14,7 +14,7 @@ use std::{
 use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::counts::{Cell, CellFilter, NO_OUTCOME, on_day, places, touched_days};
+use super::counts::{Cell, CellFilter, NO_OUTCOME, newest_key, on_day, touched_days};
 use crate::StoreResult;
 
 /// Of more alerts no columns are kept. Reading them at first would take longer than anybody waits, and the memory would
@@ -64,7 +64,8 @@ impl ReadScope<'_> {
 
     /// Makes room in a column: beside it there may be none for as much again.
     pub(super) fn reserve<T>(&self, column: &mut Vec<T>) -> StoreResult<()> {
-        column.reserve_exact(places(self.conn)?.saturating_sub(column.len()));
+        let places = usize::try_from(newest_key(self.conn)?).unwrap_or_default() + 1;
+        column.reserve_exact(places.saturating_sub(column.len()));
         Ok(())
     }
 }

@@ -34,10 +34,9 @@ pub(super) fn on_day(organization: i64, day: i64) -> (&'static str, Vec<i64>) {
     }
 }
 
-/// Number of places of a column by the key of every alert: keys count up from 1.
-pub(super) fn places(conn: &Connection) -> StoreResult<usize> {
-    let last: Option<i64> = conn.one("SELECT max(key) FROM alert", [], cell)?;
-    Ok(last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1))
+/// The key of the newest alert: keys count up from 1.
+pub(super) fn newest_key(conn: &Connection) -> StoreResult<i64> {
+    conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)
 }
 
 /// The first microsecond of a day.
@@ -77,12 +76,10 @@ impl CountChanges<CountKey> {
     /// Writes the changes. Counts that stay as they are carry the number of the commit too: something about their
     /// alerts has changed.
     pub(super) fn write(self, conn: &Connection, change: i64) -> StoreResult<()> {
-        let mut update = conn.prepare_cached(
-            "UPDATE alert_count SET alerts = alerts + ?8, changed = ?9
-             WHERE organization = ?1 AND day = ?2 AND provider = ?3 AND type = ?4 AND status = ?5 AND outcome = ?6 \
-             AND expired = ?7",
-        )?;
-        let mut insert = conn.prepare_cached("INSERT INTO alert_count VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+        const UPDATE: &str = "UPDATE alert_count SET alerts = alerts + ?8, changed = ?9
+            WHERE organization = ?1 AND day = ?2 AND provider = ?3 AND type = ?4 AND status = ?5 AND outcome = ?6 \
+                AND expired = ?7";
+        const INSERT: &str = "INSERT INTO alert_count VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         for (CountKey { organization, day, cell }, by) in self.0 {
             let values = params![
                 organization,
@@ -95,8 +92,8 @@ impl CountChanges<CountKey> {
                 by,
                 change
             ];
-            if update.execute(values)? == 0 {
-                insert.execute(values)?;
+            if conn.run(UPDATE, values)? == 0 {
+                conn.run(INSERT, values)?;
             }
         }
         Ok(())

@@ -5,10 +5,12 @@ use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, params_from_iter};
 
 use super::{
+    counts::newest_key,
     query::{SortColumn, is_partial, push_order},
     sql::{Sql, keys},
 };
 use crate::{
+    StoreResult,
     composed::SqlValue,
     domain::SortOrder,
     order::{Nulls, push_direction},
@@ -241,10 +243,8 @@ pub(super) fn is_nearer_to_end(
     order: SortOrder,
     (before, behind): (u64, u64),
     marks: &Marks,
-) -> rusqlite::Result<bool> {
-    let newest: i64 =
-        conn.prepare_cached("SELECT coalesce(max(key), 0) FROM alert")?.query_row([], |row| row.get(0))?;
-    let step = usize::try_from(newest).unwrap_or_default() / SAMPLE + 1;
+) -> StoreResult<bool> {
+    let step = usize::try_from(newest_key(conn)?).unwrap_or_default() / SAMPLE + 1;
     let all = Marks((1..).step_by(step).take(SAMPLE).collect());
     let step = marks.0.count_ones(..) / SAMPLE + 1;
     let marked = Marks(marks.0.ones().step_by(step).collect());

@@ -112,20 +112,11 @@ async fn add(
     if let Some(secret) = &endpoint.signing {
         rotate_secret(unit, key, secret, TimeDelta::zero(), now).await?;
     }
-    let added = Endpoint {
-        id,
-        url: endpoint.url.masked(),
-        auth: header.map_or_else(|| "Basic".to_owned(), Clone::clone),
-        created_at: now,
-        disabled: None,
-        last_success: None,
-        failing_since: None,
-        signed: endpoint.signing.is_some(),
-        old_secret_until: None,
-        has_ca_certificate: !endpoint.ca_certificate.is_empty(),
-    };
-    unit.note(owner, AuditNote::endpoint_added(&added), now).await?;
-    Ok(Some(added))
+    let added = find(unit, organization, id).await?.map(|(_, endpoint)| endpoint);
+    if let Some(added) = &added {
+        unit.note(owner, AuditNote::endpoint_added(added), now).await?;
+    }
+    Ok(added)
 }
 
 const COLUMNS: &str =
