@@ -278,9 +278,8 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     }
     let whence = "it was made with the database; a backup of the data directory has it";
     conn.execute_batch("BEGIN IMMEDIATE")?;
-    let (rows, name) = (on_sqlite(&mut conn), database.display().to_string());
-    let (data_key, identity) = driven(Box::pin(opening::open(&rows, &key_file, &name, whence)))?;
-    drop(rows);
+    let name = database.display().to_string();
+    let (data_key, identity) = driven(Box::pin(opening::open(&on_sqlite(&mut conn), &key_file, &name, whence)))?;
     conn.execute_batch("COMMIT")?;
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
     let instances =
