@@ -19,7 +19,7 @@ use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
 use avert::service::{Intake as _, Webhooks as _};
-use avert::store::{AttemptRecord, DueDelivery, SharedStore, SqliteOptions, SqliteStore};
+use avert::store::{AttemptRecord, DueDelivery, EndpointTarget, SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;
 use chrono::Utc;
@@ -108,10 +108,12 @@ async fn bare_round(sender: &Sender, url: &str) -> Duration {
             attempt: 1,
             organization: OrganizationId::default(),
             endpoint: EndpointId::generate(),
-            url: Secret::new(url),
-            auth: auth(),
-            signing: Arc::from([Secret::for_signing()]),
-            ca_certificate: Arc::default(),
+            target: EndpointTarget {
+                url: Secret::new(url),
+                auth: auth(),
+                signing: Arc::from([Secret::for_signing()]),
+                ca_certificate: Arc::default(),
+            },
         };
         let sender = sender.clone();
         async move {

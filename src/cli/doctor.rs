@@ -9,7 +9,7 @@ use super::{
     ask::allows_others,
     context::{Context, is_absent},
     database::{key_file, with_password},
-    failure::{SaidAlready, say},
+    failure::SaidAlready,
     journal::cannot_be_read,
     networks,
     output::{ListColumns, Report},
@@ -30,7 +30,7 @@ use crate::{
         Finding, Grade,
         examine::Examination,
         postgres::examine::examine as examine_server,
-        sqlite::examine::{clean, examine},
+        sqlite::examine::{examine, is_idle},
     },
 };
 
@@ -49,12 +49,12 @@ pub(super) async fn run(
     args: DoctorArgs,
 ) -> anyhow::Result<()> {
     let files = own_files(context);
-    match &context.home.database {
-        DatabaseLocation::Sqlite(file) if args.clean => clean(file)?.iter().for_each(|done| say(done)),
-        DatabaseLocation::Postgres(address) if args.clean => {
-            say!("{address}: there is nothing to clean, what is broken off leaves nothing on a server");
+    let leftovers = || files.iter().filter(|file| is_temporary(file) && file.exists());
+    if args.clean && is_idle(context.home.directory()) {
+        for file in leftovers() {
+            std::fs::remove_file(file)?;
+            say!("removed {}, which a command that was killed had left", file.display());
         }
-        _ => {}
     }
     let mut findings = vec![match wrong_settings {
         None => Finding::fine("settings", "every value is understood"),

@@ -200,10 +200,7 @@ impl Engine {
             attempt: 1,
             organization,
             endpoint,
-            url: target.url,
-            auth: target.auth,
-            signing: target.signing,
-            ca_certificate: target.ca_certificate,
+            target,
         };
         let report = sender.send(&due, now).await;
         let taken = report.status().is_some_and(|status| (200..300).contains(&status));

@@ -1,6 +1,6 @@
 //! Alerts as rows, as far as both databases have them alike.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, hash::Hash, sync::Arc};
 
 use uuid::Uuid;
 
@@ -125,6 +125,27 @@ pub(super) const NO_DAY: i64 = i64::MAX;
 /// Whole days since 1970.
 pub(super) fn day_of(time: Option<Timestamp>) -> i64 {
     time.map_or(NO_DAY, |time| time.timestamp_micros().div_euclid(DAY_MICROS))
+}
+
+/// Changes of counts by their keys, gathered in a unit of work and written at its end.
+#[derive(Debug)]
+pub(super) struct CountChanges<K>(pub(super) HashMap<K, i64>);
+
+impl<K: Eq + Hash> CountChanges<K> {
+    pub(super) fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    /// One alert more.
+    pub(super) fn add(&mut self, key: K) {
+        *self.0.entry(key).or_default() += 1;
+    }
+
+    /// An alert was changed, and moved from one cell to another or stayed where it was.
+    pub(super) fn shift(&mut self, from: K, to: K) {
+        *self.0.entry(from).or_default() -= 1;
+        self.add(to);
+    }
 }
 
 /// The columns of sums by currency. Amounts are summed in two parts, because the sum of many large ones does not fit

@@ -82,6 +82,7 @@ impl<'v> ToSql for &'v (dyn ToCell + 'v) {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self.cell() {
             SqlCell::Null => Ok(IsNull::Yes),
+            SqlCell::Number(number) if *kind == Type::BOOL => (number != 0).to_sql(kind, out),
             SqlCell::Number(number) => number.to_sql(kind, out),
             SqlCell::Flag(flag) if *kind == Type::BOOL => flag.to_sql(kind, out),
             SqlCell::Flag(flag) => i64::from(flag).to_sql(kind, out),

@@ -30,10 +30,10 @@ const NONCE_LEN: usize = 24;
 
 /// Associated data of a sealed value: its place. A value moved to another place does not open.
 #[derive(Debug, Clone, Copy)]
-pub struct AssociatedData<'a> {
-    pub table: &'a str,
-    pub row: &'a [u8],
-    pub column: &'a str,
+struct AssociatedData<'a> {
+    table: &'a str,
+    row: &'a [u8],
+    column: &'a str,
 }
 
 impl AssociatedData<'_> {
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Seal {
 
 impl Seal {
     /// A seal of this data key.
-    pub fn new(key: [u8; 32]) -> Self {
+    pub(super) fn new(key: [u8; 32]) -> Self {
         Self(XChaCha20Poly1305::new(&Key::from(key)))
     }
 
@@ -91,7 +91,7 @@ impl Seal {
     }
 
     /// Seals a value for its place.
-    pub fn seal(&self, place: AssociatedData<'_>, plain: &[u8]) -> StoreResult<Vec<u8>> {
+    fn seal(&self, place: AssociatedData<'_>, plain: &[u8]) -> StoreResult<Vec<u8>> {
         let nonce = XNonce::generate();
         let sealed = self
             .0
@@ -101,7 +101,7 @@ impl Seal {
     }
 
     /// Opens a sealed value; `None` when it was sealed with another key, for another place, or was changed.
-    pub fn open(&self, place: AssociatedData<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
+    fn open(&self, place: AssociatedData<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
         let (version, rest) = sealed.split_first()?;
         let (nonce, sealed) = rest.split_at_checked(NONCE_LEN)?;
         let nonce = XNonce::try_from(nonce).ok()?;
@@ -143,25 +143,65 @@ pub(super) const KEY_CHECK: &str = "key_check";
 /// The last column of queries for sealed values: the proof of the key that they are sealed with, in the same snapshot.
 pub(super) const CHECK: &str = "(SELECT value FROM fact WHERE name = 'key_check')";
 const KEY_CHECK_TEXT: &[u8] = b"avert";
-const KEY_CHECK_PLACE: AssociatedData<'static> =
-    AssociatedData { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
+const KEY_PROOF: SealedColumn = SealedColumn { table: "fact", name: "value" };
 
-/// Every column that is sealed, by its table.
-pub(super) const SEALED: [(&str, &str); 4] = [
-    ("endpoint", "sealed_url"),
-    ("endpoint", "credential"),
-    ("signing_secret", "secret"),
-    ("signing_key", "private_key"),
-];
+/// A column of sealed values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SealedColumn {
+    pub(super) table: &'static str,
+    pub(super) name: &'static str,
+}
+
+const ADDRESS: SealedColumn = SealedColumn { table: "endpoint", name: "sealed_url" };
+const CREDENTIAL: SealedColumn = SealedColumn { table: "endpoint", name: "credential" };
+/// The secrets of endpoints that sign deliveries.
+pub(super) const SIGNING_SECRET: SealedColumn = SealedColumn { table: "signing_secret", name: "secret" };
+/// The key of access tokens.
+pub(super) const SIGNING_KEY: SealedColumn = SealedColumn { table: "signing_key", name: "private_key" };
+
+/// Every column that is sealed.
+pub(super) const SEALED: [SealedColumn; 4] = [ADDRESS, CREDENTIAL, SIGNING_SECRET, SIGNING_KEY];
+
+impl SealedColumn {
+    fn place(self, row: &[u8]) -> AssociatedData<'_> {
+        // The whole address is sealed in the place of the one that is shown.
+        AssociatedData { table: self.table, row, column: if self == ADDRESS { "url" } else { self.name } }
+    }
+
+    /// Seals the value of a row, which is known by its id.
+    pub(super) fn seal(self, seal: &Seal, row: &[u8], plain: &[u8]) -> StoreResult<Vec<u8>> {
+        seal.seal(self.place(row), plain)
+    }
+
+    /// Opens the sealed value of a row.
+    pub(super) fn open(self, seal: &Seal, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
+        seal.open(self.place(row), sealed).ok_or_else(|| self.unreadable())
+    }
+
+    /// Opens a sealed text.
+    pub(super) fn open_text(self, seal: &Seal, row: &[u8], sealed: &[u8]) -> StoreResult<String> {
+        String::from_utf8(self.open(seal, row, sealed)?).map_err(|_| self.unreadable())
+    }
+
+    /// Seals the value of a row with another key.
+    pub(super) fn seal_again(self, old: &Seal, new: &Seal, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
+        self.seal(new, row, &self.open(old, row, sealed)?)
+    }
+
+    fn unreadable(self) -> StoreError {
+        let Self { table, name } = self;
+        StoreError::Corrupt(format!("a secret in {table}.{name} that cannot be opened"))
+    }
+}
 
 /// The value that proves this data key.
 pub(super) fn key_check(seal: &Seal) -> StoreResult<Vec<u8>> {
-    seal.seal(KEY_CHECK_PLACE, KEY_CHECK_TEXT)
+    KEY_PROOF.seal(seal, KEY_CHECK.as_bytes(), KEY_CHECK_TEXT)
 }
 
 /// Returns whether the value was made with this data key.
 pub(super) fn proves(seal: &Seal, check: &[u8]) -> bool {
-    seal.open(KEY_CHECK_PLACE, check).is_some()
+    KEY_PROOF.open(seal, KEY_CHECK.as_bytes(), check).is_ok()
 }
 
 /// The refusal of a new key that is the one in use.
@@ -171,51 +211,16 @@ pub(super) fn in_use_already() -> StoreError {
     )
 }
 
-/// The place of a sealed value in a row's column.
-fn place_of<'a>(table: &'a str, column: &'a str, row: &'a [u8]) -> AssociatedData<'a> {
-    // The whole address is sealed in the place of the one that is shown.
-    AssociatedData { table, row, column: if column == "sealed_url" { "url" } else { column } }
-}
-
-/// Opens the sealed value of a row's column.
-pub(super) fn opened(seal: &Seal, table: &str, column: &str, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
-    let opened = seal.open(place_of(table, column, row), sealed);
-    opened.ok_or_else(|| StoreError::Corrupt(format!("a secret in {table}.{column} that cannot be opened")))
-}
-
-/// Seals the value of a row's column with another key.
-pub(super) fn again(
-    old: &Seal,
-    new: &Seal,
-    table: &str,
-    column: &str,
-    row: &[u8],
-    sealed: &[u8],
-) -> StoreResult<Vec<u8>> {
-    new.seal(place_of(table, column, row), &opened(old, table, column, row, sealed)?)
-}
-
-fn endpoint_place<'a>(id: &'a EndpointId, column: &'a str) -> AssociatedData<'a> {
-    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column }
-}
-
-fn open_text(seal: &Seal, place: AssociatedData<'_>, sealed: &[u8]) -> Option<String> {
-    seal.open(place, sealed).and_then(|bytes| String::from_utf8(bytes).ok())
-}
-
 /// Returns an address as columns: as it is shown, and the whole of it sealed where it has a secret.
 pub(super) fn address(seal: &Seal, id: &EndpointId, url: &EndpointUrl) -> StoreResult<(String, Option<Vec<u8>>)> {
-    let sealed = url.has_secret().then(|| seal.seal(endpoint_place(id, "url"), url.reveal().as_bytes())).transpose()?;
+    let sealed = url.has_secret().then(|| ADDRESS.seal(seal, id.0.as_bytes(), url.reveal().as_bytes())).transpose()?;
     Ok((url.to_string(), sealed))
 }
 
 /// The whole address from those columns.
 pub(super) fn open_address(seal: &Seal, id: &EndpointId, url: String, sealed: Option<&[u8]>) -> StoreResult<Secret> {
-    let Some(sealed) = sealed else { return Ok(Secret::new(url)) };
-    let opened = open_text(seal, endpoint_place(id, "url"), sealed);
-    let corrupt =
-        || StoreError::Corrupt(format!("the address of endpoint {id}, which cannot be opened; give it another"));
-    opened.map(Secret::new).ok_or_else(corrupt)
+    let opened = sealed.map(|sealed| ADDRESS.open_text(seal, id.0.as_bytes(), sealed));
+    Ok(Secret::new(opened.transpose()?.unwrap_or(url)))
 }
 
 /// A credential as columns: its kind, its header's name, and the sealed text.
@@ -229,7 +234,7 @@ pub(super) fn credential<'a>(
         EndpointAuth::Basic { username, password } => ("basic", None, format!("{username}:{}", password.reveal())),
         EndpointAuth::Header { name, value } => ("header", Some(name), value.reveal().to_owned()),
     };
-    Ok((kind, header, seal.seal(endpoint_place(id, "credential"), text.as_bytes())?))
+    Ok((kind, header, CREDENTIAL.seal(seal, id.0.as_bytes(), text.as_bytes())?))
 }
 
 /// The credential from those columns.
@@ -239,49 +244,14 @@ pub(super) fn open_credential(
     header: Option<String>,
     sealed: &[u8],
 ) -> StoreResult<EndpointAuth> {
-    let corrupt = || {
-        StoreError::Corrupt(format!("the credential of endpoint {id}, which cannot be opened; add the endpoint anew"))
-    };
-    let credential = open_text(seal, endpoint_place(id, "credential"), sealed).ok_or_else(corrupt)?;
+    let credential = CREDENTIAL.open_text(seal, id.0.as_bytes(), sealed)?;
     Ok(match header {
         Some(name) => EndpointAuth::Header { name, value: Secret::new(credential) },
         None => {
-            let (username, password) = credential.split_once(':').ok_or_else(corrupt)?;
+            let (username, password) = credential.split_once(':').ok_or_else(|| CREDENTIAL.unreadable())?;
             EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) }
         }
     })
-}
-
-fn signing_secret_place(id: &[u8; 16]) -> AssociatedData<'_> {
-    AssociatedData { table: "signing_secret", row: id, column: "secret" }
-}
-
-/// A signing secret of an endpoint, sealed.
-pub(super) fn signing_secret(seal: &Seal, id: &[u8; 16], secret: &Secret) -> StoreResult<Vec<u8>> {
-    seal.seal(signing_secret_place(id), secret.reveal().as_bytes())
-}
-
-/// The signing secret again.
-pub(super) fn open_signing_secret(seal: &Seal, id: &[u8; 16], sealed: &[u8]) -> StoreResult<Secret> {
-    let secret = open_text(seal, signing_secret_place(id), sealed);
-    let corrupt =
-        || StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned());
-    secret.map(Secret::new).ok_or_else(corrupt)
-}
-
-fn signing_key_place(id: &str) -> AssociatedData<'_> {
-    AssociatedData { table: "signing_key", row: id.as_bytes(), column: "private_key" }
-}
-
-/// The key of access tokens, sealed.
-pub(super) fn signing_key(seal: &Seal, id: &str, private_key: &[u8]) -> StoreResult<Vec<u8>> {
-    seal.seal(signing_key_place(id), private_key)
-}
-
-/// The key of access tokens again.
-pub(super) fn open_signing_key(seal: &Seal, id: &str, sealed: &[u8]) -> StoreResult<Vec<u8>> {
-    let opened = seal.open(signing_key_place(id), sealed);
-    opened.ok_or_else(|| StoreError::Corrupt("a signing key that cannot be opened".to_owned()))
 }
 
 #[cfg(test)]

@@ -11,10 +11,12 @@ use crate::{
         audit::hex,
         time::{Timestamp, to_iso},
     },
-    encryption::{Seal, open_to_others},
+    encryption::{KEY_CHECK, Seal, open_to_others},
     finding::{Finding, Grade},
+    key_file,
     portable::{PortableCell, PortableRow},
     sql::StoreRows,
+    subjects::{access::placed, networks::gateways},
 };
 
 /// Findings of an examination, and the stored facts that other checks ask for. The facts are empty where they cannot be
@@ -26,6 +28,16 @@ pub struct Examination {
     pub gateways: Vec<(Provider, String)>,
     /// The endpoints that get deliveries, by id and address.
     pub endpoints: Vec<(EndpointId, String)>,
+}
+
+impl Examination {
+    /// Reads the facts.
+    pub(super) async fn read_facts(&mut self, rows: &StoreRows<'_>) {
+        self.gateways = gateways(rows).await.unwrap_or_default();
+        let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
+        let enabled = rows.all(enabled, &[], |row| Ok((row.get(0)?, row.get(1)?)));
+        self.endpoints = enabled.await.unwrap_or_default();
+    }
 }
 
 /// Returns the rows of an answer.
@@ -168,12 +180,6 @@ fn moment(cell: &PortableCell) -> Option<Timestamp> {
     if let PortableCell::Number(micros) = cell { Timestamp::from_timestamp_micros(*micros) } else { None }
 }
 
-/// The endpoints that get deliveries, by id and address.
-pub(super) async fn enabled_endpoints(rows: &StoreRows<'_>) -> Vec<(EndpointId, String)> {
-    let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
-    rows.all(enabled, &[], |row| Ok((row.get(0)?, row.get(1)?))).await.unwrap_or_default()
-}
-
 /// Checks the file with the data key: that it can be read, and who else can read it.
 pub(super) fn key_file(file: &Path, needed: bool, advice: &str) -> Finding {
     let shown = file.display();
@@ -184,6 +190,15 @@ pub(super) fn key_file(file: &Path, needed: bool, advice: &str) -> Finding {
             Finding::wrong("key file", format!("{shown} can be read by other users"), format!("chmod 600 {shown}"))
         }
         Ok(_) => Finding::fine("key file", format!("{shown}, for its owner only")),
+    }
+}
+
+/// Checks that a file holds the key that the database was sealed with.
+pub(super) async fn key(rows: &StoreRows<'_>, file: &Path, advice: &str, restore: &str) -> Vec<Finding> {
+    match rows.fact(KEY_CHECK).await {
+        Ok(Some(check)) => key_file::examine(file, &check, advice),
+        Ok(None) => vec![Finding::fine("key", "nothing is sealed yet")],
+        Err(fault) => vec![checked("key", Err(fault.into()), restore)],
     }
 }
 
@@ -244,28 +259,20 @@ fn deliveries(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Fin
     }
 }
 
-/// Endpoints by their addresses: those that are disabled with the reason, those that fail with the moment since when.
+/// Reports endpoints that are disabled, with the reason, and those that fail, with the moment since when.
 fn endpoints(check: &'static str, rows: &[PortableRow], _now: Timestamp) -> Finding {
-    let (disabled, enabled): (Vec<_>, Vec<_>) = rows.iter().partition(|row| number(&row[1]) != 0);
-    let disabled = disabled.iter().take(5).map(|row| format!("{} ({})", text(&row[0]), text(&row[2])));
-    let failing = enabled.iter().filter_map(|row| Some((text(&row[0]), moment(&row[3])?)));
-    let failing = failing.take(5).map(|(url, since)| format!("{url} (since {})", to_iso(since)));
-    let (disabled, failing) = (disabled.collect::<Vec<_>>().join(", "), failing.collect::<Vec<_>>().join(", "));
-    match (failing.is_empty(), disabled.is_empty()) {
-        (true, true) => Finding::fine(check, format!("{}, none disabled, none failing", rows.len())),
-        (true, false) => {
-            Finding::notice(check, format!("disabled: {disabled}"), "nothing is sent there; enable it once it answers")
-        }
-        (false, _) => {
-            let disabled = if disabled.is_empty() { disabled } else { format!("; disabled: {disabled}") };
-            Finding::notice(
-                check,
-                format!("failing: {failing}{disabled}"),
-                "every try since then has failed: `avert webhooks deliveries` says how, `avert webhooks test ID` tries \
-                    once",
-            )
-        }
+    let told = rows.iter().filter_map(|row| match (number(&row[1]) != 0, moment(&row[3])) {
+        (true, _) => Some(format!("{} is disabled ({})", text(&row[0]), text(&row[2]))),
+        (false, Some(since)) => Some(format!("{} fails since {}", text(&row[0]), to_iso(since))),
+        (false, None) => None,
+    });
+    let told: Vec<String> = told.take(10).collect();
+    if told.is_empty() {
+        return Finding::fine(check, format!("{}, none disabled, none failing", rows.len()));
     }
+    let advice = "`avert webhooks deliveries` says how, `avert webhooks test ID` tries once, `avert webhooks update ID \
+        --enable` sends again";
+    Finding::notice(check, told.join("; "), advice)
 }
 
 /// Reports the pulling of alerts: for each source the time of its newest page, failures in a row, and their reason.

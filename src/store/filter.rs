@@ -7,6 +7,7 @@ use chrono::{NaiveDate, NaiveTime};
 
 use crate::{
     alert_rows::micros,
+    composed::{Range, Sql},
     domain::{
         Alert, AlertFilter, CalendarDay, Currency, LocalConditions, MatchGrade, Outcome,
         filter::{last_within, search_fields, wanted_text},
@@ -15,9 +16,6 @@ use crate::{
         time::Timestamp,
     },
 };
-
-/// A half-open range: from the first on, before the second.
-pub(super) type Range = (Option<i64>, Option<i64>);
 
 /// The ranges and texts of a filter.
 pub(super) struct FilterRanges {
@@ -32,29 +30,13 @@ pub(super) struct FilterRanges {
 impl FilterRanges {
     /// Reads a filter. What is passed over here is of words, ids and conditions.
     pub(super) fn of(filter: &AlertFilter, now: Timestamp) -> Self {
-        let AlertFilter {
-            start_date,
-            end_date,
-            transaction_start_date,
-            transaction_end_date,
-            providers: _,
-            types: _,
-            statuses: _,
-            descriptor,
-            outcomes: _,
-            expired: _,
-            expires_in,
-            companies: _,
-            q,
-            conditions: _,
-        } = filter;
-        let q = wanted_text(q.as_ref()).map(searchable);
-        let descriptor = wanted_text(descriptor.as_ref()).map(searchable);
+        let q = wanted_text(filter.q.as_ref()).map(searchable);
+        let descriptor = wanted_text(filter.descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
         Self {
-            alert_time: days(*start_date, *end_date),
-            transaction_time: days(*transaction_start_date, *transaction_end_date),
-            expires: expires_in.map(|hours| last_within(hours, now).map(micros)),
+            alert_time: days(filter.start_date, filter.end_date),
+            transaction_time: days(filter.transaction_start_date, filter.transaction_end_date),
+            expires: filter.expires_in.map(|hours| last_within(hours, now).map(micros)),
             texts: q.into_iter().chain(descriptor).collect(),
         }
     }
@@ -114,6 +96,61 @@ impl Conditions {
     pub(super) fn is_any(&self) -> bool {
         let Self { amounts, currencies, issuers, mccs, answered } = self;
         amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && answered.is_none()
+    }
+
+    /// Returns whether no alert can fulfil them.
+    pub(super) fn is_impossible(&self) -> bool {
+        self.amounts.as_ref().is_some_and(RangeInclusive::is_empty) || self.issuers.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Adds them as tests of rows that come from elsewhere.
+    pub(super) fn push_tests(&self, sql: &mut Sql) {
+        self.push_amounts(sql);
+        self.push_currencies(sql);
+        self.push_issuers(sql);
+        self.push_mccs(sql);
+        if self.answered.is_some() {
+            sql.push(" AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key");
+            self.push_answered(sql);
+            sql.push(")");
+        }
+    }
+
+    pub(super) fn push_amounts(&self, sql: &mut Sql) {
+        if let Some(amounts) = &self.amounts {
+            sql.with(" AND a.amount_micros BETWEEN ", *amounts.start());
+            sql.with(" AND ", *amounts.end());
+        }
+    }
+
+    pub(super) fn push_currencies(&self, sql: &mut Sql) {
+        if let Some(currencies) = &self.currencies {
+            sql.one_of(" AND a.currency", currencies.iter().cloned());
+        }
+    }
+
+    pub(super) fn push_issuers(&self, sql: &mut Sql) {
+        if let Some(issuers) = &self.issuers {
+            // As a JSON array: there may be any number.
+            let issuers = serde_json::Value::from(issuers.as_slice()).to_string();
+            sql.push(" AND a.issuer /*-*/IN (SELECT value FROM json_each(");
+            sql.with("/*+= ANY (ARRAY(SELECT json_array_elements_text(*/", issuers);
+            sql.push("/*-*/))/*+::text::json)))*/");
+        }
+    }
+
+    /// Adds the test of an outcome's time.
+    pub(super) fn push_answered(&self, sql: &mut Sql) {
+        if let Some((from, until)) = self.answered {
+            sql.range("o.action_time", (Some(from), Some(until)));
+        }
+    }
+
+    pub(super) fn push_mccs(&self, sql: &mut Sql) {
+        if let Some(mccs) = &self.mccs {
+            sql.with(" AND trim(a.mcc, ", BLANKS.clone());
+            sql.one_of(")", mccs.iter().cloned());
+        }
     }
 }
 

@@ -149,9 +149,10 @@ pub(super) fn kept(file: &Path, key: &str) -> Option<PathBuf> {
     files.find(|file| fs::read_to_string(file).is_ok_and(|text| text.trim() == key))
 }
 
-/// Examines the key file of a database with this check, and the files beside it. Another check covers its permissions
-/// and readability.
-pub(super) fn examine(file: &Path, check: &[u8], advice: impl FnOnce() -> String) -> Vec<Finding> {
+/// Examines the key file of a database with this check, and the new key that a prepared or broken-off rotation has left
+/// beside it. Another check covers its permissions and readability.
+pub(super) fn examine(file: &Path, check: &[u8], advice: &str) -> Vec<Finding> {
+    let (next, shown) = (next(file), file.display());
     let key = match find(file, check) {
         Some((_, place)) if place == file => Some(Finding::fine("key", "is the one that the database was sealed with")),
         Some((_, place)) => {
@@ -159,45 +160,27 @@ pub(super) fn examine(file: &Path, check: &[u8], advice: impl FnOnce() -> String
         }
         None if Seal::from_file(file, false).is_err() => None,
         None => {
-            let found =
-                format!("wrong key: {} does not hold the key that the database was sealed with", file.display());
-            Some(Finding::wrong("key", found, advice()))
+            let found = format!("wrong key: {shown} does not hold the key that the database was sealed with");
+            Some(Finding::wrong("key", found, advice))
         }
     };
-    key.into_iter().chain(left_of_a_rotation(file, check)).collect()
-}
-
-/// Reports the key that a prepared or broken-off rotation has left beside the key of a database with this check.
-fn left_of_a_rotation(file: &Path, check: &[u8]) -> Option<Finding> {
-    let next = next(file);
-    if fs::symlink_metadata(&next).is_err() {
-        return None;
-    }
-    let (in_use, shown) = (proves(file, check), next.display());
-    let file = file.display();
-    Some(match proves(&next, check) {
-        true if in_use => Finding::notice(
-            "rotation",
-            format!("{shown} holds the key that {file} has already"),
-            format!("remove {shown}"),
-        ),
-        true => Finding::notice(
-            "rotation",
-            format!(
-                "{shown} holds the data key, and {file} an older one: a rotation was broken off before its last step"
-            ),
-            "nothing: the next start puts it in its place, and so does a process that runs; if none can, put it there"
-                .to_owned(),
-        ),
-        false => Finding::notice(
-            "rotation",
-            format!(
-                "{shown} holds nothing that is in use: a rotation was prepared, or broken off before it changed \
-                    anything"
-            ),
-            format!("`avert secrets rotate data --new-key-file {shown}` goes on with it; or remove {shown}"),
-        ),
-    })
+    let left = fs::symlink_metadata(&next).is_ok().then(|| {
+        let beside = next.display();
+        if proves(&next, check) {
+            let found = format!("{beside} holds the data key: a rotation was broken off before its last step");
+            Finding::notice(
+                "rotation",
+                found,
+                "nothing: the next start puts it in its place; if it cannot, put it there",
+            )
+        } else {
+            let found = format!("{beside} holds nothing that is in use: a rotation was prepared, or broken off");
+            let advice =
+                format!("`avert secrets rotate data --new-key-file {beside}` goes on with it; or remove {beside}");
+            Finding::notice("rotation", found, advice)
+        }
+    });
+    key.into_iter().chain(left).collect()
 }
 
 /// Returns whether a file holds the key that proves this check.

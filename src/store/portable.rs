@@ -9,9 +9,8 @@ use async_trait::async_trait;
 use crate::{
     Finding, SchemaState, StoreError, StoreResult, audit_log,
     cells::{FromCell, SqlCell, StoredRow, ToCell, cell},
-    domain::{Alert, field::Kind},
+    composed::insertion,
     error::Work,
-    filter,
     sql::StoreRows,
 };
 
@@ -52,6 +51,17 @@ pub(super) enum PortableCell {
     Number(i64),
     Text(String),
     Bytes(Vec<u8>),
+}
+
+impl PortableCell {
+    /// The bytes of an id, or of what else is bytes or a text.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+            Self::Null | Self::Number(_) => &[],
+        }
+    }
 }
 
 impl FromCell<'_> for PortableCell {
@@ -109,9 +119,9 @@ impl PortableTable {
         row.get_mut(place)
     }
 
-    /// The names of the columns.
-    pub(super) fn names(&self) -> Vec<&str> {
-        self.columns.iter().map(|column| column.name.as_str()).collect()
+    /// An INSERT of a row, with a column that only this database has.
+    pub(super) fn insertion(&self, own: Option<&'static str>) -> String {
+        insertion(self.name, self.columns.iter().map(|column| column.name.as_str()).chain(own))
     }
 
     /// Reads the next rows: those behind the row with the key of this one, or the first ones.
@@ -142,18 +152,6 @@ impl PortableTable {
         };
         let kinds = || self.columns.iter().map(|column| column.kind.as_str()).enumerate();
         rows.all(&next, &behind, |row| kinds().map(|(place, kind)| carried(row, place, kind)).collect()).await
-    }
-
-    /// The text that searches look into, of an alert's row.
-    pub(super) fn search_text(&self, row: &[PortableCell]) -> String {
-        let mut alert = Alert::default();
-        for (column, cell) in self.columns.iter().zip(row) {
-            let field = Alert::FIELDS.iter().find(|field| field.column == Some(column.name.as_str()));
-            if let (Some(Kind::Text(access)), PortableCell::Text(text)) = (field.map(|field| &field.kind), cell) {
-                (access.set)(&mut alert, text.into());
-            }
-        }
-        filter::search_text(&alert)
     }
 }
 
@@ -253,9 +251,6 @@ pub(super) trait CopyEnd {
         Ok(self.store_rows().fact(name).await?)
     }
 
-    /// Locks this number; false where another connection to the same database has locked it.
-    async fn lock(&mut self, number: i64) -> StoreResult<bool>;
-
     /// The tables that are carried.
     async fn tables(&mut self) -> StoreResult<Vec<PortableTable>> {
         Ok(tables(&self.store_rows()).await?)
@@ -280,7 +275,7 @@ pub(super) trait CopyEnd {
     /// Stores rows, and commits them.
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;
 
-    /// Adds every alert to the search over all fields.
+    /// Adds every alert to the searches.
     async fn index(&self) -> StoreResult<()>;
 
     /// Ends the copy: makes the counts from the alerts, and removes the mark.

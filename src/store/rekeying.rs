@@ -2,7 +2,7 @@
 //! everything is sealed anew with it in one unit of work. Then the new one takes the place of the old one.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -52,56 +52,35 @@ pub async fn rotate_data_key(
 
 /// Prepares the new key beside the file in use.
 fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) -> StoreResult<()> {
-    let next = next(file);
-    let (shown, in_use) = (next.display(), file.display());
-    let unwritable = |path: &Path| {
-        let path = path.display().to_string();
-        move |error: io::Error| {
-            StoreError::of_file(Path::new(&path), "cannot be written, the new key; nothing was changed", &error)
-        }
-    };
+    let (next, in_use) = (next(file), key_in(file)?);
     let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
-    let wanted = match new_file {
-        Some(named) if is_same(named, file) => {
-            return Err(StoreError::Unusable(format!(
-                "{in_use}: is the key that is in use; name a file that is not there yet"
-            )));
-        }
-        Some(named) => {
-            if !is_there(named) {
-                put_key(named, &made_key()).map_err(unwritable(named))?;
-                step("the named file is made");
-            }
-            Some(key_in(named)?)
-        }
-        None => None,
-    };
-    let key = match (is_there(&next), wanted) {
-        // A rotation that was prepared or broken off goes on.
-        (true, wanted) => {
-            let prepared = key_in(&next)?;
-            if wanted.is_some_and(|wanted| wanted != prepared) {
-                let what = "holds another new key, of a rotation that was prepared or broken off; go on with it";
-                return Err(StoreError::Unusable(format!("{shown}: {what} (--new-key-file {shown}), or remove it")));
-            }
-            prepared
-        }
-        (false, wanted) => {
-            let key = wanted.unwrap_or_else(made_key);
-            if key_in(file).is_ok_and(|present| present != key) {
-                put_key(&next, &key).map_err(unwritable(&next))?;
-                step("the new key is beside the old one");
-            }
-            key
-        }
-    };
-    if key_in(file)? == key {
-        let holder = new_file.unwrap_or(&next).display();
-        return Err(StoreError::Unusable(format!(
-            "{holder}: holds the key that is in use already; name a file that is not there yet"
-        )));
+    if let Some(named) = new_file.filter(|named| !is_there(named)) {
+        put_new(named, &made_key())?;
+        step("the named file is made");
+    }
+    let wanted = new_file.map(key_in).transpose()?;
+    // A rotation that was prepared or broken off goes on.
+    let is_prepared = is_there(&next);
+    let key = if is_prepared { key_in(&next)? } else { wanted.clone().unwrap_or_else(made_key) };
+    let (shown, holder) = (next.display(), new_file.unwrap_or(&next).display());
+    if wanted.is_some_and(|wanted| wanted != key) {
+        let what = "holds another new key, of a rotation that was prepared or broken off; go on with it";
+        return Err(StoreError::Unusable(format!("{shown}: {what} (--new-key-file {shown}), or remove it")));
+    }
+    if key == in_use {
+        let what = "holds the key that is in use already; name a file that is not there yet";
+        return Err(StoreError::Unusable(format!("{holder}: {what}")));
+    }
+    if !is_prepared {
+        put_new(&next, &key)?;
+        step("the new key is beside the old one");
     }
     Ok(())
+}
+
+fn put_new(path: &Path, key: &str) -> StoreResult<()> {
+    let unwritable = |error| StoreError::of_file(path, "cannot be written, the new key; nothing was changed", &error);
+    put_key(path, key).map_err(unwritable)
 }
 
 /// The key in a file, as text.
@@ -110,9 +89,4 @@ fn key_in(file: &Path) -> StoreResult<String> {
     let text = fs::read_to_string(file)
         .map_err(|error| StoreError::Unusable(format!("{}: cannot be read: {error}", file.display())))?;
     Ok(without_mark(&text).trim().to_owned())
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    real(one) == real(other)
 }

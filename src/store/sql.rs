@@ -1,8 +1,4 @@
-//! One text of SQL for two databases, and the rows that it is asked of.
-//!
-//! Texts are SQLite's; PostgreSQL's are made of them, once for each: `?1` becomes `$1`, what stands in `/*+ ... */` is
-//! read by PostgreSQL alone, and what stands between `/*-*/` and `/*+` by SQLite alone. So the lock of a row is
-//! `/*+FOR UPDATE*/`.
+//! The rows of either database, asked by one text of SQL.
 
 use std::{
     collections::HashMap,
@@ -12,17 +8,17 @@ use std::{
 };
 
 use futures::{FutureExt as _, future::BoxFuture};
-use rusqlite::CachedStatement;
 use tokio_postgres::types::ToSql;
 
 use crate::{
     StoreError, StoreResult,
     alert_rows::{AsTheyAre, Stored, alert_of, selection},
     cells::{StoredRow, ToCell, cell},
+    composed::{Sql, rewritten},
     domain::{Alert, AlertId},
     error::{Work, WorkFault},
     postgres::{Connection, is_taken},
-    sqlite::{ByKey, Dictionary, Reader, is_duplicate},
+    sqlite::{Dictionary, Reader, bound, is_duplicate, read_alerts},
 };
 
 /// The keys in a list, which is the first value of a statement.
@@ -70,17 +66,6 @@ impl SqliteRows<'_> {
             Self::Read(reader) => Some((&mut reader.conn, &mut reader.dictionary)),
         }
     }
-
-    /// Reads the alerts that a [`selection`] finds.
-    fn alerts(&mut self, sql: &str, values: BoundValues<'_>) -> Work<Vec<Stored>> {
-        let Some((conn, dictionary)) = self.with_dictionary() else { return Err(of_two_databases()) };
-        let mut statement = bound(conn, sql, values)?;
-        let (mut rows, mut all) = (statement.raw_query(), Vec::new());
-        while let Some(row) = rows.next()? {
-            all.push(alert_of(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary })?);
-        }
-        Ok(all)
-    }
 }
 
 /// The fault of a unit of work that needs more than its rows remember.
@@ -98,25 +83,12 @@ pub(super) fn locked<'l, 'u>(conn: &'l Mutex<SqliteRows<'u>>) -> MutexGuard<'l, 
     conn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A statement of SQLite with its values.
-fn bound<'c>(
-    conn: &'c rusqlite::Connection,
-    sql: &str,
-    values: BoundValues<'_>,
-) -> rusqlite::Result<CachedStatement<'c>> {
-    let mut statement = conn.prepare_cached(sql)?;
-    for (value, place) in values.iter().zip(1..) {
-        statement.raw_bind_parameter(place, value.cell())?;
-    }
-    Ok(statement)
-}
-
 /// Values as PostgreSQL takes them.
 fn typed<'v>(values: BoundValues<'v>) -> Vec<&'v (dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
-/// The text of a statement for PostgreSQL.
+/// The text of a statement for PostgreSQL, made once.
 fn for_postgres(sql: &str) -> Arc<str> {
     static KNOWN: LazyLock<Mutex<HashMap<String, Arc<str>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,14 +98,6 @@ fn for_postgres(sql: &str) -> Arc<str> {
     let text: Arc<str> = rewritten(sql).into();
     known.insert(sql.to_owned(), Arc::clone(&text));
     text
-}
-
-/// The same, made anew.
-pub(super) fn rewritten(sql: &str) -> String {
-    let mut texts = sql.split("/*-*/");
-    let first = texts.next().unwrap_or_default().to_owned();
-    let of_postgres = texts.fold(first, |text, next| text + next.split_once("/*+").map_or(next, |(_, rest)| rest));
-    of_postgres.replace("/*+", "").replace("*/", "").replace('?', "$")
 }
 
 impl StoreRows<'_> {
@@ -161,21 +125,6 @@ impl StoreRows<'_> {
                 Err(error) if is_taken(&error) => Err(taken().into()),
                 done => Ok(done.map(drop)?),
             },
-        }
-    }
-
-    /// Adds a row and returns its key; the text ends with `/*+RETURNING key*/`.
-    pub(super) async fn insert(&self, sql: &str, values: BoundValues<'_>) -> Work<i64> {
-        match self {
-            Self::Sqlite(conn) => {
-                let conn = locked(conn);
-                bound(&conn, sql, values)?.raw_execute()?;
-                Ok(conn.last_insert_rowid())
-            }
-            Self::Postgres(conn) => {
-                conn.mark_changed();
-                self.one(sql, values, cell).await
-            }
         }
     }
 
@@ -219,22 +168,21 @@ impl StoreRows<'_> {
         Ok(self.all(sql, values, read).await?.into_iter().next())
     }
 
-    /// The same of every row, by SQL that is made for one use: PostgreSQL plans it for its values.
-    pub(super) async fn made<T>(
-        &self,
-        sql: &str,
-        values: BoundValues<'_>,
-        read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
-    ) -> Work<Vec<T>> {
-        let Self::Postgres(conn) = self else { return self.all(sql, values, read).await };
-        let values: Vec<_> = values.iter().map(|value| (value as &(dyn ToSql + Sync), value.cell().kind())).collect();
-        conn.typed(&rewritten(sql), &values).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
+    /// The same of every row, by SQL that is composed for one use: PostgreSQL plans it for its values.
+    pub(super) async fn composed<T>(&self, sql: &Sql, read: impl Fn(&StoredRow<'_>) -> Work<T> + Send) -> Work<Vec<T>> {
+        match self {
+            Self::Sqlite(_) => self.all(&sql.text, &sql.cells(), read).await,
+            Self::Postgres(conn) => conn.made(sql, read).await,
+        }
     }
 
     /// Reads the alerts that a [`selection`] finds.
     async fn alerts(&self, sql: &str, values: BoundValues<'_>) -> Work<Vec<Stored>> {
         match self {
-            Self::Sqlite(rows) => locked(rows).alerts(sql, values),
+            Self::Sqlite(rows) => match locked(rows).with_dictionary() {
+                Some((conn, dictionary)) => Ok(read_alerts(conn, dictionary, sql, values)?),
+                None => Err(of_two_databases()),
+            },
             Self::Postgres(_) => self.all(sql, values, |row| alert_of(row, &mut AsTheyAre)).await,
         }
     }
@@ -314,14 +262,5 @@ mod tests {
 
         assert!(matches!(done, Err(StoreError::Unavailable(_))), "{done:?}");
         assert_eq!(polls, 1);
-    }
-
-    #[test]
-    fn a_text_is_made_for_postgres() {
-        let locked = "SELECT a FROM b/*-*/ INDEXED BY c/*+*/ WHERE d = ?1 AND e = ?12/*+ FOR UPDATE OF b*/";
-        let cast = "SELECT ?1/*+::text*/ WHERE f = /*-*/0/*+false*/";
-
-        assert_eq!(rewritten(locked), "SELECT a FROM b WHERE d = $1 AND e = $12 FOR UPDATE OF b");
-        assert_eq!(rewritten(cast), "SELECT $1::text WHERE f = false");
     }
 }

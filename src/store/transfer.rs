@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     StoreError, StoreResult,
     domain::database::DatabaseLocation,
-    encryption::{self, KEY_CHECK, SEALED, Seal},
+    encryption::{self, KEY_CHECK, SEALED, Seal, SealedColumn},
     key_file,
     portable::{CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableRow, PortableTable},
     postgres::transfer::PostgresEnd,
@@ -100,10 +100,6 @@ pub async fn transfer(
         DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::target(server).await?),
     };
     let refused = |words: &str| StoreError::Unusable(format!("{to}: {words}"));
-    let number = rand::random();
-    if !source.lock(number).await? || !target.lock(number).await? {
-        return Err(refused(&format!("is the same database as {from}; name an empty one")));
-    }
     let mark = CopyMark { source: from.to_string(), desk: source.fact(DESK).await?.unwrap_or_default() };
     match target.occupant() {
         Occupant::Nobody => {}
@@ -271,26 +267,23 @@ fn key_check_of<'a>(table: &PortableTable, row: &'a mut PortableRow) -> Option<&
     if is_check { table.cell(row, "value") } else { None }
 }
 
-/// Returns what is sealed in a row, column by column. The credential of an endpoint that was removed is gone.
-fn sealed_of(table: &PortableTable) -> impl Iterator<Item = &'static str> {
+/// Returns what is sealed in a table, column by column.
+fn sealed_of(table: &PortableTable) -> impl Iterator<Item = SealedColumn> {
     let name = table.name;
-    SEALED.into_iter().filter(move |(of, _)| *of == name).map(|(_, column)| column)
+    SEALED.into_iter().filter(move |column| column.table == name)
 }
 
 fn seal_again(table: &PortableTable, row: &mut PortableRow, (old, new): &(Seal, Seal)) -> StoreResult<()> {
     if let Some(check) = key_check_of(table, row) {
         *check = PortableCell::Bytes(encryption::key_check(new)?);
     }
-    let id = match table.cell(row, "id") {
-        Some(PortableCell::Bytes(id)) => id.clone(),
-        Some(PortableCell::Text(id)) => id.clone().into_bytes(),
-        _ => return Ok(()),
-    };
     for column in sealed_of(table) {
-        if let Some(PortableCell::Bytes(bytes)) = table.cell(row, column)
+        let id = table.cell(row, "id").cloned();
+        // The credential of an endpoint that was removed is gone.
+        if let (Some(id), Some(PortableCell::Bytes(bytes))) = (id, table.cell(row, column.name))
             && !bytes.is_empty()
         {
-            *bytes = encryption::again(old, new, table.name, column, &id, bytes)?;
+            *bytes = column.seal_again(old, new, id.bytes(), bytes)?;
         }
     }
     Ok(())
@@ -301,7 +294,7 @@ fn leave_out_sealed(table: &PortableTable, row: &mut PortableRow) {
         *check = PortableCell::Null;
     }
     for column in sealed_of(table) {
-        if let Some(PortableCell::Bytes(bytes)) = table.cell(row, column) {
+        if let Some(PortableCell::Bytes(bytes)) = table.cell(row, column.name) {
             bytes.clear();
         }
     }

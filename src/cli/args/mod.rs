@@ -218,7 +218,7 @@ pub(super) struct CopyArgs {
 /// `avert doctor`.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct DoctorArgs {
-    /// First finish or remove what restores, backups and migrations that were broken off have left
+    /// First remove what commands that were killed have left
     #[arg(long)]
     pub(super) clean: bool,
 }

@@ -1,5 +1,7 @@
 //! Webhook deliveries and their attempts, as they are kept and listed, and deliveries to a local receiver.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     AlertId, DeliveryId, EndpointId, EventId, EventKind, closed_enum, time::Timestamp, webhook::signing::SignatureFault,
 };
@@ -116,7 +118,7 @@ pub struct DeliveryAttempt {
 }
 
 /// A request as it was sent, without its body (which is the event's) and with the endpoint's credential masked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentRequest {
     pub url: String,
     pub headers: Vec<(String, String)>,

@@ -376,7 +376,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::domain::{EndpointAuth, EventId, Secret, time::from_iso};
+    use crate::{
+        domain::{EndpointAuth, EventId, Secret, time::from_iso},
+        store::EndpointTarget,
+    };
 
     fn gathered(count: usize, now: Instant) -> Gathering<usize> {
         let mut gathering = Gathering::default();
@@ -536,10 +539,12 @@ mod tests {
             body: Arc::from("{}"),
             attempt: 1,
             endpoint,
-            url: Secret::new("http://127.0.0.1/"),
-            signing: Arc::from([]),
-            ca_certificate: Arc::default(),
-            auth: EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("secret") },
+            target: EndpointTarget {
+                url: Secret::new("http://127.0.0.1/"),
+                signing: Arc::from([]),
+                ca_certificate: Arc::default(),
+                auth: EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("secret") },
+            },
         }
     }
 

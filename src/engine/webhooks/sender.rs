@@ -180,7 +180,7 @@ impl Sender {
     /// Retry-After.
     pub async fn send(&self, delivery: &DueDelivery, now: Timestamp) -> AttemptReport {
         let began = Instant::now();
-        let url = match Url::parse(delivery.url.reveal()) {
+        let url = match Url::parse(delivery.target.url.reveal()) {
             Ok(url) => url,
             Err(error) => {
                 return AttemptReport::failed(
@@ -194,7 +194,7 @@ impl Sender {
             return AttemptReport::refused(now, began.elapsed(), refused);
         }
         let port = url.port_or_known_default();
-        let made = self.client(port, &delivery.ca_certificate).and_then(|client| {
+        let made = self.client(port, &delivery.target.ca_certificate).and_then(|client| {
             let (request, sent) = Self::request(&client, url.clone(), delivery, now)?;
             Ok((client, request, Some(sent)))
         });
@@ -227,7 +227,7 @@ impl Sender {
             String::new()
         } else {
             let beginning = body::beginning(&mut response, MAX_ANSWER_BYTES, ANSWER_TIME).await;
-            redacted(&beginning, &url, &delivery.auth, &delivery.signing)
+            redacted(&beginning, &url, &delivery.target.auth, &delivery.target.signing)
         };
         AttemptReport { started_at: now, duration, result, error: None, answer, sent }
     }
@@ -239,15 +239,15 @@ impl Sender {
         now: Timestamp,
     ) -> Result<(reqwest::Request, SentRequest), String> {
         let mut headers = HeaderMap::with_capacity(6);
-        headers.extend([credential::header(&delivery.auth)?]);
+        headers.extend([credential::header(&delivery.target.auth)?]);
         headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert("webhook-id", header_value(&delivery.event.to_string())?);
         headers.insert("webhook-timestamp", header_value(&now.timestamp().to_string())?);
         let body = delivery.body.as_bytes().to_vec();
-        if !delivery.signing.is_empty() {
+        if !delivery.target.signing.is_empty() {
             let (id, timestamp) = (delivery.event.to_string(), now.timestamp().to_string());
-            let signature = signature::sign(&delivery.signing, &id, &timestamp, &body)
+            let signature = signature::sign(&delivery.target.signing, &id, &timestamp, &body)
                 .map_err(|error| format!("the delivery cannot be signed: the secret {}", error.message))?;
             headers.insert("webhook-signature", header_value(&signature)?);
         }

@@ -1,28 +1,29 @@
-//! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the
-//! columns of `alert`.
+//! The query builder: a filter as SQL conditions; the meaning of `AlertFilter` in the columns of `alert`.
 
 use super::{
     connection::Connection,
     counts::{DAY_MICROS, NO_DAY},
-    statements::{Sql, Value, cell},
+    statements::cell,
 };
 use crate::{
-    domain::{AlertFilter, AlertType, SortField, SortOrder, fold::fold, time::Timestamp},
+    alert_rows::notices,
+    composed::{Range, Sql},
+    domain::{AlertFilter, fold::fold, time::Timestamp},
     error::Work,
-    filter::{BLANKS, Conditions, FilterRanges, ISSUERS, Range, is_indexed},
+    filter::{Conditions, FilterRanges, ISSUERS, is_indexed},
     sql::StoreRows,
 };
 
 /// A compiled filter.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
-    organization: i64,
+    pub(super) organization: i64,
     /// Words by column; none where any will do.
     words: Vec<(&'static str, Vec<String>)>,
     expired: Option<bool>,
     /// True for notices alone, false for all but them.
     notices: Option<bool>,
-    alert_time: Range,
+    pub(super) alert_time: Range,
     transaction_time: Range,
     companies: Vec<uuid::Uuid>,
     /// Open deadlines up to this moment, or any.
@@ -30,39 +31,9 @@ pub(super) struct Wanted {
     /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     texts: Vec<String>,
     conditions: Conditions,
-    /// True where all that matches waits for an answer, so that the indexes of waiting alerts hold it.
-    waits: bool,
-}
-
-impl Conditions {
-    fn push(&self, sql: &mut Sql) {
-        if let Some(amounts) = &self.amounts {
-            sql.with(" AND a.amount_micros BETWEEN ", Value::Number(*amounts.start()));
-            sql.with(" AND ", Value::Number(*amounts.end()));
-        }
-        for (column, texts) in [("a.currency", &self.currencies), ("a.issuer", &self.issuers)] {
-            if let Some(texts) = texts {
-                sql.with(&format!(" AND {column} = ANY("), Value::Texts(storable_ones(texts.clone())));
-                sql.push(")");
-            }
-        }
-        if let Some(mccs) = &self.mccs {
-            sql.with(" AND btrim(a.mcc, ", Value::Text(BLANKS.clone()));
-            sql.with(") = ANY(", Value::Texts(storable_ones(mccs.clone())));
-            sql.push(")");
-        }
-        if let Some((from, until)) = self.answered {
-            let answered = " AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key AND o.action_time >= ";
-            sql.with(answered, Value::Number(from));
-            sql.with(" AND o.action_time < ", Value::Number(until));
-            sql.push(")");
-        }
-    }
-}
-
-/// Keeps the texts that can be stored, without those that have the character NUL.
-fn storable_ones(texts: Vec<String>) -> Vec<String> {
-    texts.into_iter().filter(|text| !text.contains('\0')).collect()
+    /// True where all that matches waits for an answer, each with an open deadline: the indexes of waiting alerts hold
+    /// it.
+    pub(super) waits: bool,
 }
 
 impl Wanted {
@@ -84,7 +55,7 @@ impl Wanted {
         let asked = words.into_iter().filter(|(_, words)| !words.is_empty());
         Ok(Self {
             organization,
-            words: asked.map(|(column, words)| (column, storable_ones(words))).collect(),
+            words: asked.collect(),
             expired: filter.expired,
             notices: conditions.notices,
             alert_time,
@@ -105,16 +76,6 @@ impl Wanted {
             && self.expires.is_none()
             && self.texts.is_empty()
             && self.conditions.is_any()
-    }
-
-    /// The organization.
-    pub(super) fn organization(&self) -> i64 {
-        self.organization
-    }
-
-    /// Returns whether all that matches waits for an answer: each has an open deadline.
-    pub(super) fn waits(&self) -> bool {
-        self.waits
     }
 
     /// The same, where it is known that all that matches waits.
@@ -140,27 +101,20 @@ impl Wanted {
         Self { alert_time, ..self.clone() }
     }
 
-    /// The range of alert times that is asked for.
-    pub(super) fn alert_time(&self) -> Range {
-        self.alert_time
-    }
-
     fn push_words(&self, sql: &mut Sql) {
         for (column, words) in &self.words {
-            sql.with(&format!(" AND a.{column} = ANY("), Value::Texts(words.clone()));
-            sql.push(")");
+            sql.one_of(&format!(" AND a.{column}"), words.iter().cloned());
         }
         match self.notices {
-            Some(true) => sql.with(" AND a.type = ANY(", Value::Texts(notices())),
-            Some(false) => sql.with(" AND a.type <> ALL(", Value::Texts(notices())),
-            None => return,
+            Some(true) => sql.push(&format!(" AND a.type IN ({})", notices())),
+            Some(false) => sql.push(&format!(" AND a.type NOT IN ({})", notices())),
+            None => {}
         }
-        sql.push(")");
     }
 
     /// FROM and WHERE over the alerts.
     pub(super) fn push_alerts(&self, sql: &mut Sql) {
-        sql.with(" FROM alert a WHERE a.organization = ", Value::Number(self.organization));
+        sql.with(" FROM alert a WHERE a.organization = ", self.organization);
         self.push_words(sql);
         sql.range("a.alert_time", self.alert_time);
         sql.range("a.transaction_time", self.transaction_time);
@@ -170,11 +124,10 @@ impl Wanted {
             None => {}
         }
         if !self.companies.is_empty() {
-            sql.with(" AND a.company = ANY(", Value::Ids(self.companies.clone()));
-            sql.push(")");
+            sql.one_of(" AND a.company", self.companies.iter().copied());
         }
         match self.expires {
-            Some(Some(limit)) => sql.with(" AND a.expired_at IS NULL AND a.open_deadline <= ", Value::Number(limit)),
+            Some(Some(limit)) => sql.with(" AND a.expired_at IS NULL AND a.open_deadline <= ", limit),
             Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
             None => {}
         }
@@ -182,9 +135,9 @@ impl Wanted {
             sql.push(" AND a.open_deadline IS NOT NULL");
         }
         for text in &self.texts {
-            sql.with(" AND a.searched LIKE ", Value::Text(format!("%{}%", literal(text))));
+            sql.with(" AND a.searched LIKE ", format!("%{}%", literal(text)));
         }
-        self.conditions.push(sql);
+        self.conditions.push_tests(sql);
     }
 
     /// FROM and WHERE over the fewest counts of what is wanted: those of days only where days are asked for.
@@ -198,7 +151,7 @@ impl Wanted {
     }
 
     fn push_counts_in(&self, table: &str, sql: &mut Sql) {
-        sql.with(&format!(" FROM {table} a WHERE a.organization = "), Value::Number(self.organization));
+        sql.with(&format!(" FROM {table} a WHERE a.organization = "), self.organization);
         self.push_words(sql);
         match self.expired {
             Some(true) => sql.push(" AND a.expired"),
@@ -214,67 +167,9 @@ impl Wanted {
     }
 }
 
-/// The types that ask for no answer.
-pub(super) fn notices() -> Vec<String> {
-    AlertType::NOTICES.iter().map(|word| word.as_str().to_owned()).collect()
-}
-
 /// Escapes a text for LIKE, so that it stands for itself.
 pub(super) fn literal(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
-}
-
-/// Position of rows without a value in a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Nulls {
-    /// No row is without a value.
-    Never,
-    /// Last in either direction.
-    Last,
-    /// With the least value.
-    Least,
-}
-
-/// The column of a sort field.
-pub(super) const fn sort_column(field: SortField) -> (&'static str, Nulls) {
-    match field {
-        SortField::AlertTimeStamp => ("a.alert_time", Nulls::Last),
-        SortField::TransactionTimeStamp => ("a.transaction_time", Nulls::Last),
-        SortField::CreatedAt => ("a.created_at", Nulls::Last),
-        SortField::UpdatedAt => ("a.updated_at", Nulls::Last),
-        SortField::ExpiredAt => ("a.expired_at", Nulls::Last),
-        SortField::Amount => ("a.amount_micros", Nulls::Last),
-        SortField::Currency => ("a.currency", Nulls::Never),
-        SortField::Provider => ("a.provider", Nulls::Never),
-        SortField::ProviderId => ("a.provider_id", Nulls::Never),
-        SortField::Type => ("a.type", Nulls::Never),
-        SortField::Status => ("a.status", Nulls::Never),
-        SortField::Issuer => ("a.issuer", Nulls::Never),
-        SortField::MerchantDescriptor => ("a.merchant_descriptor", Nulls::Never),
-        SortField::MerchantName => ("a.merchant_name", Nulls::Never),
-        SortField::CardBin => ("a.card_bin", Nulls::Never),
-        SortField::CardLastFour => ("a.card_last_four", Nulls::Never),
-        SortField::HoursLeft => ("a.open_deadline", Nulls::Least),
-    }
-}
-
-/// An order as SQL has it.
-pub(super) const fn direction(order: SortOrder) -> &'static str {
-    match order {
-        SortOrder::Ascending => "ASC",
-        SortOrder::Descending => "DESC",
-    }
-}
-
-/// The ORDER BY of rows that all have a value in this column, or none. It has no word on nulls, so that an index serves
-/// both directions.
-pub(super) fn push_order(sql: &mut Sql, column: Option<&str>, order: SortOrder) {
-    let direction = direction(order);
-    sql.push(" ORDER BY ");
-    if let Some(column) = column {
-        sql.push(&format!("{column} {direction}, "));
-    }
-    sql.push(&format!("a.id {direction}"));
 }
 
 #[cfg(test)]

@@ -20,11 +20,12 @@ use tokio_postgres::{
 
 use super::{
     fault::{ends_the_connection, in_words, is_read_only},
-    statements::{Sql, Values},
+    statements::Values,
 };
 use crate::{
     StoreError,
     cells::{StoredRow, cell},
+    composed::{Sql, rewritten, with_types},
     domain::{Actor, DatabaseId, InstanceId, OrganizationId, audit::UnlinkedEntry, event::RenderEvent},
     error::Work,
     key_file::DataKey,
@@ -190,14 +191,19 @@ impl Connection {
         Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
     }
 
-    /// Returns the rows of the answer to SQL that is made for one use: it is planned for its values and not cached.
+    /// Returns the rows of the answer to SQL that is composed for one use: it is planned for its values and not cached.
+    pub(crate) async fn composed(&self, sql: &Sql) -> Work<Vec<Row>> {
+        self.typed(&rewritten(&sql.text), &with_types(&sql.cells())).await
+    }
+
+    /// The same of a text with its values.
     pub(crate) async fn typed(&self, sql: &str, values: &[(&(dyn ToSql + Sync), Type)]) -> Work<Vec<Row>> {
         Ok(self.noticed(self.client()?.query_typed(sql, values).await)?)
     }
 
     /// Reads every row of such an answer.
-    pub(super) async fn made<T>(&self, sql: &Sql, read: impl Fn(&StoredRow<'_>) -> Work<T> + Send) -> Work<Vec<T>> {
-        self.typed(&sql.text, &sql.bound()).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
+    pub(crate) async fn made<T>(&self, sql: &Sql, read: impl Fn(&StoredRow<'_>) -> Work<T> + Send) -> Work<Vec<T>> {
+        self.composed(sql).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 }
 

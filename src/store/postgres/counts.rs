@@ -1,13 +1,13 @@
 //! Materialized counts of alerts by kind, of each day and in all. Each commit adds rows of its own, so that nobody
 //! waits for another's; the sum of its rows is the count of a kind. Added rows are merged now and then.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use super::{
     connection::{Connection, Unit},
     statements::storable,
 };
-pub(super) use crate::alert_rows::{DAY_MICROS, NO_DAY};
+pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY};
 use crate::{
     alert_rows::day_of,
     domain::{Alert, fold::fold},
@@ -48,24 +48,7 @@ impl CountKey {
     }
 }
 
-/// Changes of an organization's counts, gathered in a unit of work and written at its end.
-#[derive(Debug, Default)]
-pub(super) struct CountChanges(HashMap<CountKey, i64>);
-
-impl CountChanges {
-    /// One alert more.
-    pub(super) fn add(&mut self, key: CountKey) {
-        *self.0.entry(key).or_default() += 1;
-    }
-
-    /// An alert moved from one cell to another.
-    pub(super) fn shift(&mut self, from: CountKey, to: CountKey) {
-        if from != to {
-            *self.0.entry(from).or_default() -= 1;
-            self.add(to);
-        }
-    }
-
+impl CountChanges<CountKey> {
     /// Writes the changes.
     pub(super) async fn write(self, conn: &Connection, organization: i64) -> Work<()> {
         let (keys, by): (Vec<CountKey>, Vec<i64>) = self.0.into_iter().filter(|(_, by)| *by != 0).unzip();

@@ -12,12 +12,9 @@ use super::{
 use crate::{
     Finding, SchemaState, StoreError, audit_log,
     domain::{database::PostgresAddress, time::Timestamp},
-    encryption::KEY_CHECK,
     error::Work,
     examine::{self, CHECKS, Check, Examination, checked, numbers, text},
-    key_file,
     sql::StoreRows,
-    subjects::networks::gateways,
 };
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
@@ -108,39 +105,35 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         findings.push(mark.finding(&server.to_string()));
         return examination;
     }
-    match migrate::state(&conn).await.map_err(StoreError::from) {
+    let state = migrate::state(&conn).await.map_err(StoreError::from);
+    let (is_current, is_empty) = (state == Ok(SchemaState::Current), matches!(state, Ok(SchemaState::Empty(_))));
+    findings.push(match state {
         Ok(SchemaState::Current) => {
-            let sized = examine::answer(
-                &rows,
-                "SELECT pg_database_size(current_database()), current_setting('server_version')",
-            );
-            let sized = sized.await.map(|rows| {
+            let sized = "SELECT pg_database_size(current_database()), current_setting('server_version')";
+            let sized = examine::answer(&rows, sized).await.map(|rows| {
                 let ([bytes], version) = (numbers(&rows), text(&rows[0][1]));
                 Finding::fine("database", format!("{server}, PostgreSQL {version}, {bytes} bytes"))
             });
-            findings.push(checked("database", sized, RESTORE));
+            checked("database", sized, RESTORE)
         }
         Ok(SchemaState::Empty(_)) => {
-            findings.push(Finding::notice("database", format!("{server}: nothing is there yet"), "avert migrate"));
-            findings.push(key_of(key_path, false));
-            return examination;
+            Finding::notice("database", format!("{server}: nothing is there yet"), "avert migrate")
         }
         Ok(SchemaState::Waiting(steps)) => {
             let found = format!("{server}: its schema waits for {}", steps.join(", "));
-            findings.push(Finding::wrong("database", found, "avert migrate: until then no command runs that opens it"));
-            findings.push(key_of(key_path, true));
-            return examination;
+            Finding::wrong("database", found, "avert migrate: until then no command runs that opens it")
         }
-        Err(error) => {
-            findings.push(at(server, &error, "use the avert that wrote it, or name another database"));
-            return examination;
-        }
+        Err(error) => at(server, &error, "use the avert that wrote it, or name another database"),
+    });
+    findings.push(key_of(key_path, !is_empty));
+    if !is_current {
+        return examination;
     }
     let schema = migrate::compare_schema(&conn, migrate::STEPS).await;
     findings.push(checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
-    findings.push(key_of(key_path, true));
     if let Some(file) = key_path {
-        findings.extend(key(&rows, file).await);
+        let advice = "put the right file there: every process on the database has the same one";
+        findings.extend(examine::key(&rows, file, advice, RESTORE).await);
     }
     findings.push(checked("audit log", audit_log(&conn).await.map_err(Into::into), RESTORE));
     for check in ON_SERVERS.iter().chain(&CHECKS) {
@@ -151,8 +144,7 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         findings.push(Finding::notice("clock", words, keeper::CLOCK_ADVICE));
     }
     // An unreadable fact was reported above.
-    examination.gateways = gateways(&rows).await.unwrap_or_default();
-    examination.endpoints = examine::enabled_endpoints(&rows).await;
+    examination.read_facts(&rows).await;
     examination
 }
 
@@ -179,17 +171,6 @@ async fn audit_log(conn: &Connection) -> Work<Finding> {
     let state = audit_log::verify(&StoreRows::Postgres(conn)).await;
     conn.roll_back().await;
     Ok(examine::audit_log(state?))
-}
-
-async fn key(rows: &StoreRows<'_>, file: &Path) -> Vec<Finding> {
-    const ADVICE: &str = "put the right file there: it was made with the database or with `avert secrets rotate \
-        data`, and every process on it \
-        has the same one";
-    match rows.fact(KEY_CHECK).await {
-        Ok(Some(check)) => key_file::examine(file, &check, || ADVICE.to_owned()),
-        Ok(None) => vec![Finding::fine("key", "nothing is sealed yet")],
-        Err(fault) => vec![checked("key", Err(fault.into()), RESTORE)],
-    }
 }
 
 /// The SELECT of the sums of a table of counts.

@@ -38,7 +38,9 @@ fn refusal(told: &DbError) -> StoreError {
         return StoreError::Refused(cause, message.to_owned());
     }
     match told.code() {
-        &SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unavailable(missing_grant(message)),
+        &SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unavailable(format!(
+            "{message}: this user needs a grant; `avert help postgresql` has those that are needed"
+        )),
         &SqlState::QUERY_CANCELED => StoreError::Unavailable(format!("it took too long: {message}")),
         &SqlState::UNDEFINED_TABLE
         | &SqlState::UNDEFINED_COLUMN
@@ -65,24 +67,6 @@ fn cause_of(told: &DbError) -> Option<RefusalCause> {
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => RefusalCause::Damaged,
         _ => return None,
     })
-}
-
-/// The missing grant, by the object that the server names.
-fn missing_grant(message: &str) -> String {
-    let privileges = |kind: &str| match kind {
-        "schema" => Some("USAGE, CREATE"),
-        "table" => Some("SELECT, INSERT, UPDATE, DELETE"),
-        "sequence" => Some("SELECT, USAGE"),
-        _ => None,
-    };
-    let named = message.strip_prefix("permission denied for ").and_then(|rest| rest.split_once(' '));
-    let grant = named.and_then(|(kind, name)| {
-        Some(format!("GRANT {} ON {} {name} TO this user", privileges(kind)?, kind.to_uppercase()))
-    });
-    match grant {
-        Some(grant) => format!("{message}: this user needs a grant, have the owner run {grant}"),
-        None => format!("{message}; `avert help postgresql` has the rights that are needed"),
-    }
 }
 
 /// Beginnings of errors that come from a value or a column, and not from the connection.

@@ -8,15 +8,17 @@
 use uuid::Uuid;
 
 use super::{
-    conditions::{literal, push_order},
+    conditions::literal,
     connection::{Connection, Unit},
     rows::read_by_ids,
-    statements::{Sql, Value, cell, limit_of},
+    statements::cell,
 };
 use crate::{
+    composed::{Sql, limit_of},
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
     error::Work,
-    filter::{EDGE, SearchShare, find_pattern, find_text},
+    filter::{EDGE, SearchShare, find_pattern, find_text, search_text},
+    order::push_direction,
     sql::StoreRows,
 };
 
@@ -127,10 +129,10 @@ impl Search<'_> {
         self.push_grade(&mut sql);
         sql.push(" FROM ((SELECT a.id, a.alert_time, true AS waits, a.find_text");
         self.push_timed(&mut sql, SearchShare::Waiting, SortOrder::Descending);
-        sql.with(" LIMIT ", Value::Number(SAMPLE));
+        sql.with(" LIMIT ", SAMPLE);
         sql.push(") UNION ALL (SELECT a.id, a.alert_time, false, a.find_text");
         self.push_timed(&mut sql, SearchShare::Rest, SortOrder::Ascending);
-        sql.with(" LIMIT ", Value::Number(SAMPLE));
+        sql.with(" LIMIT ", SAMPLE);
         sql.push(")) a WHERE ");
         self.push_match(&mut sql, MatchGrade::Inside);
         sql.push(" ORDER BY a.waits DESC, a.alert_time DESC, a.id DESC");
@@ -147,7 +149,7 @@ impl Search<'_> {
     async fn by_index(&self, share: Option<SearchShare>, grades: &[MatchGrade], most: usize) -> Work<Vec<Uuid>> {
         let mut sql = Sql::new("SELECT a.id FROM (SELECT a.id, a.alert_time, a.open_deadline, ");
         self.push_grade(&mut sql);
-        sql.with(" AS grade FROM alert a WHERE a.organization = ", Value::Number(self.organization));
+        sql.with(" AS grade FROM alert a WHERE a.organization = ", self.organization);
         if let Some(share) = share {
             sql.push(&format!(" AND {}", condition(share)));
         }
@@ -160,7 +162,7 @@ impl Search<'_> {
         }
         // Without the OFFSET an index in the order would be walked instead.
         sql.push(" OFFSET 0) a ORDER BY a.grade, a.open_deadline IS NULL, a.alert_time DESC NULLS LAST, a.id DESC");
-        sql.with(" LIMIT ", Value::Number(limit_of(most as u64)));
+        sql.with(" LIMIT ", limit_of(most as u64));
         self.conn.made(&sql, cell).await
     }
 
@@ -177,16 +179,16 @@ impl Search<'_> {
         self.push_match(&mut sql, grade);
         self.push_no_better(&mut sql, grade);
         sql.push(" ORDER BY newest.alert_time DESC, newest.id DESC");
-        sql.with(" LIMIT ", Value::Number(limit_of(most as u64)));
+        sql.with(" LIMIT ", limit_of(most as u64));
         let mut found: Vec<Uuid> = self.conn.made(&sql, cell).await?;
         let missing = most - found.len();
         if missing > 0 {
             let mut sql = Sql::new("SELECT a.id FROM alert a");
-            sql.with(" WHERE a.organization = ", Value::Number(self.organization));
+            sql.with(" WHERE a.organization = ", self.organization);
             sql.push(&format!(" AND a.alert_time IS NULL AND {} AND ", condition(share)));
             self.push_match(&mut sql, grade);
             self.push_no_better(&mut sql, grade);
-            sql.with(" ORDER BY a.id DESC LIMIT ", Value::Number(limit_of(missing as u64)));
+            sql.with(" ORDER BY a.id DESC LIMIT ", limit_of(missing as u64));
             found.extend(self.conn.made(&sql, cell::<Uuid>).await?);
         }
         Ok(found)
@@ -194,9 +196,9 @@ impl Search<'_> {
 
     /// FROM, WHERE and ORDER BY of a share's alerts with a time.
     fn push_timed(&self, sql: &mut Sql, share: SearchShare, order: SortOrder) {
-        sql.with(" FROM alert a WHERE a.organization = ", Value::Number(self.organization));
+        sql.with(" FROM alert a WHERE a.organization = ", self.organization);
         sql.push(&format!(" AND {} AND a.alert_time IS NOT NULL", condition(share)));
-        push_order(sql, Some("a.alert_time"), order);
+        push_direction(sql, Some("a.alert_time"), order);
     }
 
     /// Adds the grade of a matching alert, as its place.
@@ -226,7 +228,7 @@ impl Search<'_> {
         for (place, word) in self.query.words().iter().enumerate() {
             let pattern = find_pattern(word, grade).replace(EDGE, edge);
             sql.push(if place == 0 { "(" } else { " AND " });
-            sql.with(&format!("{text} LIKE "), Value::Text(format!("%{}%", literal(&pattern))));
+            sql.with(&format!("{text} LIKE "), format!("%{}%", literal(&pattern)));
         }
         sql.push(")");
     }
@@ -241,24 +243,26 @@ impl Search<'_> {
     }
 }
 
-/// Gives every alert its text.
+/// Gives every alert its texts.
 pub(super) async fn index_all(conn: &Connection) -> Work<()> {
-    let mut last = 0;
-    while let Some(newest) = index_behind(conn, last).await?.last() {
-        last = *newest;
+    let mut last = Some(0);
+    while let Some(indexed) = last {
+        last = index_behind(conn, indexed).await?;
     }
     Ok(())
 }
 
-/// Gives the next alerts their texts, those behind this one; a text that is current is not written. Returns their keys
-/// in order.
-pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Vec<i64>> {
+/// Gives the next alerts the texts that searches look into, those behind this one; texts that are current are not
+/// written. Returns the last one's key.
+pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Option<i64>> {
     let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
     let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;
-    let texts: Vec<String> =
-        StoreRows::Postgres(conn).alerts_by_keys(&keys).await?.iter().map(|stored| find_text(&stored.alert)).collect();
-    let update = "UPDATE alert SET find_text = new.text FROM unnest($1::bigint[], $2::text[]) AS new (key, text)
-        WHERE alert.key = new.key AND alert.find_text <> new.text";
-    conn.run(update, &[&keys, &texts]).await?;
-    Ok(keys)
+    let alerts = StoreRows::Postgres(conn).alerts_by_keys(&keys).await?;
+    let (searched, found): (Vec<String>, Vec<String>) =
+        alerts.iter().map(|stored| (search_text(&stored.alert), find_text(&stored.alert))).unzip();
+    let update = "UPDATE alert SET searched = new.searched, find_text = new.found
+        FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (key, searched, found)
+        WHERE alert.key = new.key AND (alert.searched, alert.find_text) <> (new.searched, new.found)";
+    conn.run(update, &[&keys, &searched, &found]).await?;
+    Ok(keys.last().copied())
 }

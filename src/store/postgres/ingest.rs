@@ -143,7 +143,7 @@ impl Batch {
     /// Writes what is new and what has changed, with events and counts.
     async fn write(self, unit: &Unit<'_>, organization: i64, recipients: &[i64], now: Timestamp) -> Work<()> {
         let conn = &unit.conn;
-        let mut counts = CountChanges::default();
+        let mut counts = CountChanges::new();
         let mut changed: Vec<(i64, &Alert)> = Vec::new();
         let mut created: Vec<(&Alert, Option<&String>)> = Vec::new();
         for entry in &self.entries {

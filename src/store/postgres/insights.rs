@@ -5,13 +5,13 @@ use super::{
     conditions::Wanted,
     connection::Unit,
     counts::{DAY_MICROS, NO_DAY},
-    statements::{Sql, Value, micros},
+    statements::micros,
 };
 use crate::{
     cells::StoredRow,
+    composed::Sql,
     domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider, time::Timestamp},
     error::Work,
-    sql::rewritten,
     subjects::insights::{self, CountedKind, InsightScope, Reach, ToldDays},
 };
 
@@ -50,7 +50,7 @@ impl InsightScope for Scope<'_> {
         sql.push(" GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(a.alerts) > 0");
         let mut kinds = self.cells(&sql).await?;
         if !days.calendar.is_utc() {
-            let (from, until) = self.wanted.alert_time();
+            let (from, until) = self.wanted.alert_time;
             let since = from.max(Some(counted_before * DAY_MICROS));
             kinds.extend(self.counted_now(&self.wanted.within((since, until)), days).await?);
         }
@@ -64,7 +64,7 @@ impl InsightScope for Scope<'_> {
         tests: &str,
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
-        let select = format!("SELECT {}", rewritten(select));
+        let select = format!("SELECT {select}");
         let mut sql = Sql::default();
         match of {
             Reach::Waiting | Reach::Expired => {
@@ -78,11 +78,11 @@ impl InsightScope for Scope<'_> {
             }
             Reach::Raised(from, until) => {
                 sql.push(&select);
-                sql.with(" FROM alert a WHERE a.organization = ", Value::Number(self.wanted.organization()));
+                sql.with(" FROM alert a WHERE a.organization = ", self.wanted.organization);
                 sql.range("a.alert_time", (Some(micros(from)), Some(micros(until))));
             }
         }
-        sql.push(&rewritten(tests));
+        sql.push(tests);
         self.unit.conn.made(&sql, read).await
     }
 }

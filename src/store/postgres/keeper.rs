@@ -150,10 +150,7 @@ async fn keep(
             continue;
         }
         let turn = async {
-            let connected = match client.take().filter(|client| !client.is_closed()) {
-                Some(connected) => connected,
-                None => server.client().await?,
-            };
+            let connected = open_or_anew(&mut client, server).await?;
             if beats {
                 beat(&connected, shared, &mut clocks).await?;
             }
@@ -178,14 +175,19 @@ async fn keep(
         }
     }
     let leave = async {
-        let connected = match client.take().filter(|client| !client.is_closed()) {
-            Some(connected) => connected,
-            None => server.client().await?,
-        };
+        let connected = open_or_anew(&mut client, server).await?;
         leave(&connected, &own).await
     };
     // A failure here is made good by the missing heartbeats.
     let _ = timeout(LEAVE, leave).await;
+}
+
+/// Takes the connection, or opens one where that is closed.
+async fn open_or_anew(client: &mut Option<Client>, server: &DatabaseServer) -> Result<Client, tokio_postgres::Error> {
+    match client.take().filter(|client| !client.is_closed()) {
+        Some(open) => Ok(open),
+        None => server.client().await,
+    }
 }
 
 /// Sends a heartbeat, and does the upkeep that goes with each.

@@ -14,20 +14,21 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::{
-    conditions::{Nulls, Wanted, direction, push_order, sort_column},
+    conditions::Wanted,
     connection::{Connection, Unit},
     counts::{DAY_MICROS, NO_DAY},
     rows::read_by_ids,
-    statements::{Sql, Value, cell, limit_of},
+    statements::cell,
 };
 use crate::{
     alert_rows::{SUMS, currency_sum},
+    composed::{Sql, limit_of},
     domain::{
-        AlertFilter, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, Sort, SortField,
-        SortOrder, time::Timestamp,
+        AlertFilter, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, SortField, SortOrder,
+        time::Timestamp,
     },
     error::Work,
-    sql::rewritten,
+    order::{Nulls, OrderColumn, PagePart, column_of, direction, push_direction},
 };
 
 /// Offset from which it pays to ask the counts for the beginning of a page.
@@ -47,12 +48,12 @@ pub(crate) async fn list(
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = unit.organization(organization).await? else { return Ok(page) };
     let Some((wanted, counts)) = planned(conn, organization, &query.filter, now).await? else { return Ok(page) };
-    let part = Part {
+    let part = PagePart {
         sort: query.sort,
         offset: query.page.page.saturating_mul(query.page.size.into()),
         limit: query.page.size.into(),
     };
-    let ids = if !wanted.is_counted() && (wanted.waits() || wanted.has_indexed_text()) {
+    let ids = if !wanted.is_counted() && (wanted.waits || wanted.has_indexed_text()) {
         let found = matched(conn, &wanted, part).await?;
         page.total = found.total;
         found.ids
@@ -61,7 +62,7 @@ pub(crate) async fn list(
         if part.offset >= page.total {
             return Ok(page);
         }
-        let part = Part { limit: part.limit.min(page.total - part.offset), ..part };
+        let part = PagePart { limit: part.limit.min(page.total - part.offset), ..part };
         page_ids(conn, &wanted, part, page.total, counts).await?
     };
     page.data = read_by_ids(conn, organization, &ids).await?.into_iter().map(SharedAlert::from).collect();
@@ -87,24 +88,6 @@ pub(crate) async fn count_all(conn: &Connection, organization: OrganizationId) -
     conn.one(all, &[&organization.0], cell).await
 }
 
-/// Part of all matches, in an order.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    sort: Sort,
-    offset: u64,
-    limit: u64,
-}
-
-impl Part {
-    /// The same part of `total` as it is met from the end, where fewer matches lie before it there. Its ids come in the
-    /// opposite order.
-    fn backwards(self, total: u64) -> Option<Self> {
-        let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
-        let back = Self { sort, offset: total.saturating_sub(self.offset + self.limit), ..self };
-        (back.offset < self.offset).then_some(back)
-    }
-}
-
 /// Totals from the table of counts.
 #[derive(Debug, Clone, Copy)]
 struct MatchCounts {
@@ -119,14 +102,14 @@ struct MatchCounts {
 /// The sums of alerts of a kind, and of those of them that wait for an answer.
 fn push_sums(sql: &mut Sql) {
     sql.push("coalesce(sum(a.alerts), 0)::bigint, coalesce(sum(a.alerts) FILTER (WHERE a.outcome IS NULL");
-    sql.with(" AND a.status <> ", Value::Text(AlertStatus::Expired.as_str().to_owned()));
+    sql.with(" AND a.status <> ", AlertStatus::Expired.as_str().to_owned());
     sql.push("), 0)::bigint");
 }
 
 impl MatchCounts {
     async fn read(conn: &Connection, wanted: &Wanted) -> Work<Self> {
         let mut sql = Sql::new("SELECT (SELECT coalesce(sum(t.alerts), 0)::bigint FROM alert_total t");
-        sql.with(" WHERE t.organization = ", Value::Number(wanted.organization()));
+        sql.with(" WHERE t.organization = ", wanted.organization);
         sql.push("), ");
         push_sums(&mut sql);
         wanted.push_totals(&mut sql);
@@ -154,8 +137,8 @@ struct Matched {
 }
 
 /// Finds everything that matches, each by the index of what is asked, counts it and puts it in order.
-async fn matched(conn: &Connection, wanted: &Wanted, part: Part) -> Work<Matched> {
-    let (column, nulls) = sort_column(part.sort.field);
+async fn matched(conn: &Connection, wanted: &Wanted, part: PagePart) -> Work<Matched> {
+    let OrderColumn { value: column, nulls, .. } = column_of(part.sort.field);
     let mut sql = Sql::new(&format!("WITH matching AS MATERIALIZED (SELECT a.id, {column} AS value"));
     wanted.push_alerts(&mut sql);
     let direction = direction(part.sort.order);
@@ -164,21 +147,27 @@ async fn matched(conn: &Connection, wanted: &Wanted, part: Part) -> Work<Matched
         ") SELECT (SELECT count(*) FROM matching), ARRAY(SELECT id FROM matching ORDER BY value {direction} NULLS \
             {nulls}, id {direction}"
     ));
-    push_window(&mut sql, part);
+    sql.window(part.offset, part.limit);
     sql.push(")");
-    let found = conn.typed(&sql.text, &sql.bound()).await?;
+    let found = conn.composed(&sql).await?;
     let read = |row: &Row| Ok(Matched { total: row.try_get::<_, i64>(0)?.unsigned_abs(), ids: row.try_get(1)? });
     found.first().map_or(Ok(Matched { total: 0, ids: Vec::new() }), read)
 }
 
 /// The ids of a part, which lies within what there is.
-async fn page_ids(conn: &Connection, wanted: &Wanted, part: Part, total: u64, counts: MatchCounts) -> Work<Vec<Uuid>> {
+async fn page_ids(
+    conn: &Connection,
+    wanted: &Wanted,
+    part: PagePart,
+    total: u64,
+    counts: MatchCounts,
+) -> Work<Vec<Uuid>> {
     let field = part.sort.field;
     let has_an_order_of_its_own = matches!(field, SortField::AlertTimeStamp | SortField::HoursLeft);
-    if wanted.waits() && !has_an_order_of_its_own || !wanted.is_counted() && counts.is_rare(total) {
+    if wanted.waits && !has_an_order_of_its_own || !wanted.is_counted() && counts.is_rare(total) {
         return Ok(matched(conn, wanted, part).await?.ids);
     }
-    if wanted.is_counted() && !wanted.waits() {
+    if wanted.is_counted() && !wanted.waits {
         match field {
             SortField::AlertTimeStamp if part.offset >= DEEP || counts.is_rare(total) => {
                 let (near, near_part) = skip_days(conn, wanted, part).await?;
@@ -190,12 +179,12 @@ async fn page_ids(conn: &Connection, wanted: &Wanted, part: Part, total: u64, co
             _ => {}
         }
     }
-    let (column, nulls) = sort_column(field);
+    let OrderColumn { value: column, nulls, .. } = column_of(field);
     match nulls {
         Nulls::Never => nearest(conn, wanted, Some(column), part, total).await,
         Nulls::Least if part.sort.order == SortOrder::Ascending => {
             let valued = match () {
-                () if wanted.waits() => total,
+                () if wanted.waits => total,
                 () if wanted.is_counted() => counts.waiting,
                 () => count(conn, wanted, &valued(column)).await?,
             };
@@ -206,10 +195,10 @@ async fn page_ids(conn: &Connection, wanted: &Wanted, part: Part, total: u64, co
 }
 
 /// Reads so many rows without a value by id, and then those with one.
-async fn nulls_first(conn: &Connection, wanted: &Wanted, part: Part, nulls: u64) -> Work<Vec<Uuid>> {
-    let (column, _) = sort_column(part.sort.field);
-    let first = Part { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
-    let rest = Part { offset: part.offset.saturating_sub(nulls), limit: part.limit - first.limit, ..part };
+async fn nulls_first(conn: &Connection, wanted: &Wanted, part: PagePart, nulls: u64) -> Work<Vec<Uuid>> {
+    let column = column_of(part.sort.field).value;
+    let first = PagePart { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
+    let rest = PagePart { offset: part.offset.saturating_sub(nulls), limit: part.limit - first.limit, ..part };
     let mut found = ids(conn, wanted, &without(column), None, first).await?;
     found.extend(ids(conn, wanted, &valued(column), Some(column), rest).await?);
     Ok(found)
@@ -219,10 +208,10 @@ async fn nulls_first(conn: &Connection, wanted: &Wanted, part: Part, nulls: u64)
 async fn nulls_last(
     conn: &Connection,
     wanted: &Wanted,
-    part: Part,
-    (near, near_part): (&Wanted, Part),
+    part: PagePart,
+    (near, near_part): (&Wanted, PagePart),
 ) -> Work<Vec<Uuid>> {
-    let (column, _) = sort_column(part.sort.field);
+    let column = column_of(part.sort.field).value;
     let mut found = ids(conn, near, &valued(column), Some(column), near_part).await?;
     let missing = part.limit - found.len() as u64;
     if missing > 0 {
@@ -230,14 +219,20 @@ async fn nulls_last(
             0 => count(conn, wanted, &valued(column)).await?,
             some => part.offset + some,
         };
-        let rest = Part { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
+        let rest = PagePart { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
         found.extend(ids(conn, wanted, &without(column), None, rest).await?);
     }
     Ok(found)
 }
 
 /// A part of `total` in the order of a column without nulls, or by id, from the end that is nearer.
-async fn nearest(conn: &Connection, wanted: &Wanted, column: Option<&str>, part: Part, total: u64) -> Work<Vec<Uuid>> {
+async fn nearest(
+    conn: &Connection,
+    wanted: &Wanted,
+    column: Option<&str>,
+    part: PagePart,
+    total: u64,
+) -> Work<Vec<Uuid>> {
     let Some(back) = part.backwards(total) else { return ids(conn, wanted, "", column, part).await };
     let mut found = ids(conn, wanted, "", column, back).await?;
     found.reverse();
@@ -245,7 +240,7 @@ async fn nearest(conn: &Connection, wanted: &Wanted, column: Option<&str>, part:
 }
 
 /// In the order of provider, type or status: the counts tell the words that the page belongs to.
-async fn by_words(conn: &Connection, wanted: &Wanted, column: &'static str, part: Part) -> Work<Vec<Uuid>> {
+async fn by_words(conn: &Connection, wanted: &Wanted, column: &'static str, part: PagePart) -> Work<Vec<Uuid>> {
     let mut sql = Sql::new(&format!("SELECT a.{column}, "));
     push_sums(&mut sql);
     wanted.push_totals(&mut sql);
@@ -263,7 +258,7 @@ async fn by_words(conn: &Connection, wanted: &Wanted, column: &'static str, part
             skip -= alerts;
             continue;
         }
-        let of_part = Part { offset: skip, limit: left.min(alerts - skip), ..part };
+        let of_part = PagePart { offset: skip, limit: left.min(alerts - skip), ..part };
         found.extend(nearest(conn, &of_word, None, of_part, alerts).await?);
         (skip, left) = (0, left - of_part.limit);
         if left == 0 {
@@ -282,19 +277,19 @@ fn without(column: &str) -> String {
 }
 
 /// Skips whole days that lie before the part; returns the filter from there on, and the part within it.
-async fn skip_days(conn: &Connection, wanted: &Wanted, part: Part) -> Work<(Wanted, Part)> {
+async fn skip_days(conn: &Connection, wanted: &Wanted, part: PagePart) -> Work<(Wanted, PagePart)> {
     let mut sql = Sql::new("SELECT a.day, sum(a.alerts)::bigint");
     wanted.push_counts(&mut sql);
-    sql.with(" AND a.day < ", Value::Number(NO_DAY));
+    sql.with(" AND a.day < ", NO_DAY);
     sql.push(&format!(" GROUP BY a.day HAVING sum(a.alerts) > 0 ORDER BY a.day {}", direction(part.sort.order)));
     // Each of these days has an alert at least.
-    sql.with(" LIMIT ", Value::Number(limit_of(part.offset.saturating_add(1))));
+    sql.with(" LIMIT ", limit_of(part.offset.saturating_add(1)));
     let days: Vec<(i64, i64)> = conn.made(&sql, |row| Ok((row.get(0)?, row.get(1)?))).await?;
     let mut skipped = 0;
     for (day, alerts) in days {
         let alerts = alerts.unsigned_abs();
         if skipped + alerts > part.offset {
-            let (from, until) = wanted.alert_time();
+            let (from, until) = wanted.alert_time;
             let span = match part.sort.order {
                 SortOrder::Ascending => (from.max(Some(day.saturating_mul(DAY_MICROS))), until),
                 SortOrder::Descending => {
@@ -302,7 +297,7 @@ async fn skip_days(conn: &Connection, wanted: &Wanted, part: Part) -> Work<(Want
                     (from, Some(until.map_or(end, |until| until.min(end))))
                 }
             };
-            return Ok((wanted.within(span), Part { offset: part.offset - skipped, ..part }));
+            return Ok((wanted.within(span), PagePart { offset: part.offset - skipped, ..part }));
         }
         skipped += alerts;
     }
@@ -310,21 +305,22 @@ async fn skip_days(conn: &Connection, wanted: &Wanted, part: Part) -> Work<(Want
 }
 
 /// The ids of a part of what matches, and this condition too, in the order of a column, or by id.
-async fn ids(conn: &Connection, wanted: &Wanted, condition: &str, column: Option<&str>, part: Part) -> Work<Vec<Uuid>> {
+async fn ids(
+    conn: &Connection,
+    wanted: &Wanted,
+    condition: &str,
+    column: Option<&str>,
+    part: PagePart,
+) -> Work<Vec<Uuid>> {
     if part.limit == 0 {
         return Ok(Vec::new());
     }
     let mut sql = Sql::new("SELECT a.id");
     wanted.push_alerts(&mut sql);
     sql.push(condition);
-    push_order(&mut sql, column, part.sort.order);
-    push_window(&mut sql, part);
+    push_direction(&mut sql, column, part.sort.order);
+    sql.window(part.offset, part.limit);
     conn.made(&sql, cell).await
-}
-
-fn push_window(sql: &mut Sql, part: Part) {
-    sql.with(" LIMIT ", Value::Number(limit_of(part.limit)));
-    sql.with(" OFFSET ", Value::Number(limit_of(part.offset)));
 }
 
 /// Count and sum of the alerts within a filter for each currency, largest count first.
@@ -336,7 +332,7 @@ pub(crate) async fn sums(
 ) -> Work<Vec<CurrencySum>> {
     let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let Some((wanted, _)) = planned(&unit.conn, organization, filter, now).await? else { return Ok(Vec::new()) };
-    let mut sql = Sql::new(&rewritten(&format!("SELECT {SUMS}")));
+    let mut sql = Sql::new(&format!("SELECT {SUMS}"));
     wanted.push_alerts(&mut sql);
     sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
     unit.conn.made(&sql, |row| currency_sum(row, 0)).await

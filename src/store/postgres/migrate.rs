@@ -83,41 +83,25 @@ pub(super) async fn bring_up(conn: &Connection) -> StoreResult<Vec<&'static str>
     refuse_strangers(conn).await?;
     make_lock(conn).await?;
     conn.begin("").await?;
-    let done = apply(conn).await;
-    match done {
-        Ok(applied) => {
-            conn.commit("").await?;
-            offer_trigrams(conn).await;
-            if !applied.is_empty() {
-                gather_statistics(conn).await?;
-            }
-            Ok(applied)
-        }
-        Err(fault) => {
-            conn.roll_back().await;
-            Err(fault.into())
-        }
+    let applied = apply(conn).await?;
+    conn.commit("").await?;
+    offer_trigrams(conn).await;
+    if !applied.is_empty() {
+        gather_statistics(conn).await?;
     }
+    Ok(applied)
 }
 
 /// Refuses a schema that is not the one that this avert knows.
 pub(super) async fn check(conn: &Connection) -> Work<()> {
-    refuse_copy(conn).await?;
-    if waiting(conn).await?.is_empty() {
-        return Ok(());
+    match state(conn).await? {
+        SchemaState::Current => Ok(()),
+        _ => Err(unusable("its schema waits for steps of this avert; apply them with `avert migrate`")),
     }
-    Err(unusable("its schema waits for steps of this avert; apply them with `avert migrate`"))
 }
 
 fn unusable(what: &str) -> WorkFault {
     WorkFault::Final(StoreError::Unusable(what.to_owned()))
-}
-
-/// The steps that have not been applied, in order.
-async fn waiting(conn: &Connection) -> Work<&'static [Migration]> {
-    refuse_strangers(conn).await?;
-    let applied = applied(conn).await?;
-    Ok(&MIGRATIONS[applied.min(MIGRATIONS.len())..])
 }
 
 async fn has_table(conn: &Connection, name: &str) -> Work<bool> {
@@ -179,7 +163,8 @@ const PATIENT: &str = "SET LOCAL statement_timeout = 0";
 async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
     conn.batch(PATIENT).await?;
     lock(conn).await?;
-    let pending = waiting(conn).await?;
+    refuse_strangers(conn).await?;
+    let pending = &MIGRATIONS[applied(conn).await?..];
     if pending.is_empty() {
         return Ok(Vec::new());
     }
@@ -273,7 +258,7 @@ fn made_by(line: &'static str, applied: usize) -> Option<(usize, &'static str, &
 
 /// Reads the mark, where there is one.
 pub(super) async fn read_mark(conn: &Connection) -> Work<Option<CopyMark>> {
-    if !conn.one("SELECT to_regclass($1) IS NOT NULL", &[&UNFINISHED_COPY], cell::<bool>).await? {
+    if !has_table(conn, UNFINISHED_COPY).await? {
         return Ok(None);
     }
     conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), &[], |row| {

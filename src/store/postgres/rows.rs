@@ -108,7 +108,7 @@ pub(super) async fn insert_outcomes(conn: &Connection, outcomes: &[(i64, &Outcom
 
 /// Stores alerts of an organization that have expired, or that wait again, with their counts.
 pub(crate) async fn store_expiries(conn: &Connection, organization: i64, changed: &[ChangedAlert]) -> Work<()> {
-    let mut counts = CountChanges::default();
+    let mut counts = CountChanges::new();
     for ChangedAlert { before, after, .. } in changed {
         counts.shift(CountKey::of(before), CountKey::of(after));
     }
@@ -131,7 +131,7 @@ pub(crate) async fn store_outcome(
     record_outcome(alert, id, resolution, now);
     let outcome = alert.outcome.as_ref();
     let outcomes: Vec<_> = outcome.map(|outcome| (key, outcome)).into_iter().collect();
-    let mut counts = CountChanges::default();
+    let mut counts = CountChanges::new();
     counts.shift(before, CountKey::of(alert));
     let (status, word, at, text) =
         (alert.status.as_str(), outcome.map(|outcome| fold(&outcome.outcome)), micros(now), find_text(alert));

@@ -32,11 +32,9 @@ use crate::{
         event::RenderEvent,
         time::{Clock as _, SystemClock},
     },
-    encryption::KEY_CHECK,
     error::{Work, WorkFault},
-    key_file::DataKey,
     sql::StoreRows,
-    subjects::organizations::ensure_organization,
+    subjects::opening,
     units::{Job, UnitContext, UnitOfWork, Units, Way},
 };
 
@@ -247,13 +245,9 @@ impl PostgresStore {
         let (pool, conn) = connect_to(&server, options.connections).await?;
         migrate::check(&conn).await?;
         conn.begin("").await?;
-        let (data_key, database) = match unlock(&conn, options).await {
-            Ok(unlocked) => unlocked,
-            Err(fault) => {
-                conn.roll_back().await;
-                return Err(fault.into());
-            }
-        };
+        make_facts_alone(&conn).await?;
+        let rows = StoreRows::Postgres(&conn);
+        let (data_key, database) = opening::open(&rows, &options.secret_key_file, "the database", WHENCE).await?;
         conn.commit("").await?;
         let apart = keeper::apart(&conn, SystemClock.now()).await?;
         if let Some(words) = &apart {
@@ -284,40 +278,20 @@ impl PostgresStore {
     pub async fn make_data_key(server: &PostgresAddress, file: &Path) -> StoreResult<()> {
         let (_pool, conn) = connect(server).await?;
         conn.begin("").await?;
-        if let Err(fault) = data_key(&conn, file).await {
-            conn.roll_back().await;
-            return Err(fault.into());
-        }
+        make_facts_alone(&conn).await?;
+        opening::data_key(&StoreRows::Postgres(&conn), file, "the database", WHENCE).await?;
         conn.commit("").await?;
         Ok(())
     }
 }
 
-/// Proves the data key, and gives fresh data its id and its organization. One process at a time.
-async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, DatabaseId)> {
-    let data_key = data_key(conn, &options.secret_key_file).await?;
-    let id = DatabaseId::generate();
-    let made = "INSERT INTO fact (name, value) VALUES ('database', $1) ON CONFLICT DO NOTHING";
-    conn.run(made, &[&id.0.as_bytes().as_slice()]).await?;
-    let id: Vec<u8> = conn.one("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?;
-    let id = uuid::Uuid::from_slice(&id).map_err(|_| StoreError::Corrupt("the id of the database".to_owned()))?;
-    ensure_organization(&StoreRows::Postgres(conn), SystemClock.now()).await?;
-    Ok((data_key, DatabaseId(id)))
-}
+/// Sources of a missing key.
+const WHENCE: &str = "it was made by the first command on the database, or by `avert secrets rotate data`: every \
+    machine has a copy of that file";
 
-/// Proves the data key, which is made for a database that has none. From here to the end of the transaction no other
-/// process does so.
-async fn data_key(conn: &Connection, file: &Path) -> Work<DataKey> {
+/// Keeps other processes from making the facts of fresh data until the transaction ends.
+async fn make_facts_alone(conn: &Connection) -> Work<()> {
     migrate::lock(conn).await?;
     // A copy may have begun since the schema was looked at.
-    migrate::refuse_copy(conn).await?;
-    let check = StoreRows::Postgres(conn).fact(KEY_CHECK).await?;
-    let is_new = check.is_none();
-    let whence = "it was made by the first command on the database, or by `avert secrets rotate data`: every machine \
-        has a copy of that file";
-    let data_key = DataKey::unlock(file, check, "the database", whence)?;
-    if is_new {
-        conn.run("INSERT INTO fact (name, value) VALUES ($1, $2)", &[&KEY_CHECK, &data_key.check()]).await?;
-    }
-    Ok(data_key)
+    migrate::refuse_copy(conn).await
 }

@@ -1,8 +1,7 @@
 //! A database on a server as one end of a copy. Its rows are read from one snapshot and written batch by batch.
 
-use std::borrow::Cow;
-
 use async_trait::async_trait;
+use futures::future::try_join_all;
 use uuid::Uuid;
 
 use super::{
@@ -13,15 +12,15 @@ use super::{
     keeper::DEAD_AFTER,
     migrate,
     pool::{Pool, connect},
-    statements::{Columns, ManyCells, cell, storable},
+    statements::cell,
 };
 use crate::{
     SchemaState, StoreError, StoreResult,
+    cells::ToCell,
     domain::database::PostgresAddress,
     error::Work,
     portable::{
-        CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableRow, PortableTable, TABLES, UNFINISHED_COPY,
-        require_current,
+        CopyEnd, CopyMark, DESK, Occupant, PortableRow, PortableTable, TABLES, UNFINISHED_COPY, require_current,
     },
     sql::StoreRows,
 };
@@ -104,11 +103,6 @@ impl CopyEnd for PostgresEnd {
         StoreRows::Postgres(&self.conn)
     }
 
-    /// Locks by the database, however its address is spelt.
-    async fn lock(&mut self, number: i64) -> StoreResult<bool> {
-        Ok(self.conn.one("SELECT pg_try_advisory_xact_lock($1)", &[&number], cell).await?)
-    }
-
     /// Changes made meanwhile are not in the copy, and would be lost with it.
     async fn stood_still(&self) -> StoreResult<()> {
         let now = self.pool.take().await?.one(WORK, &[], cell::<String>).await?;
@@ -137,16 +131,21 @@ impl CopyEnd for PostgresEnd {
     }
 
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
-        let mut columns = Columns::default();
-        for (place, column) in table.columns.iter().enumerate() {
-            columns.add(&column.name, column_of(&column.kind, rows.iter().map(|row| &row[place])));
-        }
-        if table.name == "alert" {
-            let texts = rows.iter().map(|row| Some(Cow::Owned(table.search_text(row)))).collect();
-            columns.add("searched", ManyCells::Texts(texts));
-        }
+        let searched = (table.name == "alert").then_some("searched");
+        let insert = table.insertion(searched);
         self.begin_batch().await?;
-        self.conn.run(&columns.insertion(table.name), &columns.values()).await?;
+        let stored = StoreRows::Postgres(&self.conn);
+        let store = async |row: &PortableRow| {
+            // It is made with the index.
+            let text = searched.map(|_| &"" as &dyn ToCell);
+            let values: Vec<_> = row.iter().map(|cell| cell as &dyn ToCell).chain(text).collect();
+            stored.run(&insert, &values).await
+        };
+        if let Some((first, others)) = rows.split_first() {
+            // With the first one the statement is prepared; the others are sent without waiting for each other.
+            store(first).await?;
+            try_join_all(others.iter().map(store)).await?;
+        }
         self.conn.commit("").await?;
         Ok(())
     }
@@ -155,7 +154,7 @@ impl CopyEnd for PostgresEnd {
         let mut last = Some(0);
         while let Some(indexed) = last {
             self.begin_batch().await?;
-            last = find::index_behind(&self.conn, indexed).await?.last().copied();
+            last = find::index_behind(&self.conn, indexed).await?;
             self.conn.commit("").await?;
         }
         Ok(())
@@ -191,20 +190,4 @@ async fn who_is_there(conn: &Connection) -> Work<Occupant> {
         _ => None,
     };
     Ok(Occupant::of(&schema, migrate::read_mark(conn).await?, desk)?)
-}
-
-fn column_of<'a>(kind: &str, cells: impl Iterator<Item = &'a PortableCell>) -> ManyCells<'a> {
-    let number = |cell: &PortableCell| if let PortableCell::Number(number) = cell { Some(*number) } else { None };
-    let text = |cell: &'a PortableCell| if let PortableCell::Text(text) = cell { Some(text.as_str()) } else { None };
-    let bytes = |cell: &'a PortableCell| match cell {
-        PortableCell::Bytes(bytes) => Some(bytes.as_slice()),
-        cell => text(cell).map(str::as_bytes),
-    };
-    match kind {
-        "int8" => ManyCells::Numbers(cells.map(number).collect()),
-        "bool" => ManyCells::Flags(cells.map(|cell| number(cell).map(|number| number != 0)).collect()),
-        "text" => ManyCells::Texts(cells.map(|cell| text(cell).map(storable)).collect()),
-        "uuid" => ManyCells::Ids(cells.map(|cell| Uuid::from_slice(bytes(cell)?).ok()).collect()),
-        _ => ManyCells::Bytes(cells.map(bytes).collect()),
-    }
 }

@@ -1,7 +1,4 @@
 //! A column cache: currency and amount of every alert by the alert's key, so that a sum of many reads no row.
-//!
-//! Like the columns of words it is of one commit. It follows later commits by the days with counts touched since: a
-//! commit that changes an alert touches the counts of its day.
 
 use std::{
     cmp::Reverse,
@@ -9,22 +6,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::Connection;
 
 use super::{
-    counts::{on_day, places, touched_days},
+    columns::{FollowedColumns, KeyColumns, ReadScope, put},
     worker::locked,
 };
 use crate::{
     StoreResult,
     domain::{Amount, Currency, CurrencySum, Money},
 };
-
-/// Most alerts of which amounts are kept: of more the memory would be too much.
-const MOST_ALERTS: u64 = 4_000_000;
-
-/// Most touched days; where there are more, all of them are read again.
-const MOST_DAYS: usize = 30;
 
 /// A hundredth, in millionths.
 const HUNDREDTH: i64 = 10_000;
@@ -45,14 +36,11 @@ struct AmountColumn {
 
 impl AmountColumn {
     fn put(&mut self, key: usize, micros: Option<i64>) {
-        if key >= self.hundredths.len() {
-            self.hundredths.resize(key + 1, UNPRICED);
-        }
         self.micros.remove(&key);
         let exact = |micros: i64| {
             (micros % HUNDREDTH == 0).then_some(micros / HUNDREDTH).and_then(|hundredths| hundredths.try_into().ok())
         };
-        self.hundredths[key] = match micros.map(|micros| (micros, exact(micros))) {
+        let hundredths = match micros.map(|micros| (micros, exact(micros))) {
             None => UNPRICED,
             Some((_, Some(hundredths))) if hundredths < APART => hundredths,
             Some((micros, _)) => {
@@ -60,6 +48,7 @@ impl AmountColumn {
                 APART
             }
         };
+        put(&mut self.hundredths, key, hundredths, UNPRICED);
     }
 
     /// Millionths, where an amount is known.
@@ -72,97 +61,51 @@ impl AmountColumn {
     }
 }
 
-/// The amounts of one organization as of one commit.
+/// The amounts of alerts.
 #[derive(Debug, Default)]
 struct Amounts {
-    newest: i64,
-    currencies: Vec<String>,
-    numbers: HashMap<String, u16>,
-    /// By key, the place of the alert's currency, counted from 1; 0 for alerts of other organizations.
+    /// Currencies by organization.
+    currencies: Vec<(i64, Currency)>,
+    numbers: HashMap<i64, HashMap<String, u16>>,
+    /// By key, the place of the alert's currency, counted from 1; 0 for alerts that were not read.
     currency: Vec<u16>,
     amounts: AmountColumn,
 }
 
+impl KeyColumns for Amounts {
+    fn read(&mut self, alerts: &ReadScope<'_>) -> StoreResult<bool> {
+        alerts.reserve(&mut self.currency)?;
+        alerts.reserve(&mut self.amounts.hundredths)?;
+        let are_held = alerts.each("a.currency", "alert_by_currency", |key, row| {
+            let code = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+            let Some(number) = self.number(alerts.organization, code) else { return Ok(false) };
+            put(&mut self.currency, key, number, 0);
+            Ok(true)
+        })?;
+        let amounts = &mut self.amounts;
+        let priced = alerts.each("a.amount_micros", "alert_by_amount", |key, row| {
+            amounts.put(key, row.get(1)?);
+            Ok(true)
+        });
+        Ok(are_held && priced?)
+    }
+}
+
 impl Amounts {
-    /// Reads all of them, from two indexes that know them. `None` where there are too many currencies.
-    fn read(conn: &Connection, organization: i64, newest: i64) -> StoreResult<Option<Self>> {
-        let mut amounts = Self { newest, ..Self::default() };
-        let places = places(conn)?;
-        amounts.currency.reserve_exact(places);
-        amounts.amounts.hundredths.reserve_exact(places);
-        let mut fits = true;
-        each(
-            conn,
-            "SELECT a.key, a.currency FROM alert a INDEXED BY alert_by_currency WHERE a.organization = ?1",
-            &[organization],
-            |key, row| {
-                match amounts.number(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
-                    Some(number) => amounts.put(key, number),
-                    None => fits = false,
-                }
-                Ok(())
-            },
-        )?;
-        each(
-            conn,
-            "SELECT a.key, a.amount_micros FROM alert a INDEXED BY alert_by_amount WHERE a.organization = ?1",
-            &[organization],
-            |key, row| {
-                amounts.amounts.put(key, row.get(1)?);
-                Ok(())
-            },
-        )?;
-        Ok(fits.then_some(amounts))
-    }
-
-    /// Reads the rows that were touched since, or none of them where reading fails. Returns whether the columns are of
-    /// the commit then.
-    fn follow(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<bool> {
-        let days = touched_days(conn, organization, self.newest)?;
-        if days.len() > MOST_DAYS {
-            return Ok(false);
-        }
-        let (mut fits, mut read) = (true, Vec::new());
-        for day in days {
-            let (condition, values) = on_day(organization, day);
-            let select = "SELECT a.key, a.currency, a.amount_micros FROM alert a INDEXED BY alert_by_time WHERE \
-                a.organization = ?1";
-            each(conn, &format!("{select}{condition}"), &values, |key, row| {
-                // A currency that is known and that nothing has does no harm.
-                match self.number(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
-                    Some(number) => read.push((key, number, row.get(2)?)),
-                    None => fits = false,
-                }
-                Ok(())
-            })?;
-        }
-        self.newest = newest;
-        for (key, number, micros) in read {
-            self.put(key, number);
-            self.amounts.put(key, micros);
-        }
-        Ok(fits)
-    }
-
     /// The number of a currency, which it gets where it has none; `None` where there are too many.
-    fn number(&mut self, currency: &str) -> Option<u16> {
-        if let Some(number) = self.numbers.get(currency) {
+    fn number(&mut self, organization: i64, code: &str) -> Option<u16> {
+        let numbers = self.numbers.entry(organization).or_default();
+        if let Some(number) = numbers.get(code) {
             return Some(*number);
         }
         let number = u16::try_from(self.currencies.len() + 1).ok()?;
-        self.currencies.push(currency.to_owned());
-        self.numbers.insert(currency.to_owned(), number);
+        self.currencies.push((organization, Currency::new(code)));
+        numbers.insert(code.to_owned(), number);
         Some(number)
     }
 
-    fn put(&mut self, key: usize, number: u16) {
-        if key >= self.currency.len() {
-            self.currency.resize(key + 1, 0);
-        }
-        self.currency[key] = number;
-    }
-
-    fn sums(&self, keys: impl Iterator<Item = usize>) -> Vec<CurrencySum> {
+    /// The sums of these keys' alerts, as far as they are the organization's.
+    fn sums(&self, organization: i64, keys: impl Iterator<Item = usize>) -> Vec<CurrencySum> {
         // By the number of the currency: alerts, millionths, and those without an amount.
         let mut sums = vec![(0_u64, 0_i128, 0_u64); self.currencies.len() + 1];
         for key in keys {
@@ -173,12 +116,12 @@ impl Amounts {
             *sum += i128::from(micros.unwrap_or(0));
             *unpriced += u64::from(micros.is_none());
         }
-        let of_currencies =
-            self.currencies.iter().zip(sums.into_iter().skip(1)).filter(|(_, (alerts, ..))| *alerts > 0);
-        let mut sums: Vec<CurrencySum> = of_currencies
-            .map(|(currency, (alerts, micros, unpriced))| CurrencySum {
+        let own = self.currencies.iter().zip(sums.into_iter().skip(1));
+        let own = own.filter(|((of, _), (alerts, ..))| *of == organization && *alerts > 0);
+        let mut sums: Vec<CurrencySum> = own
+            .map(|((_, currency), (alerts, micros, unpriced))| CurrencySum {
                 alerts,
-                money: Money { amount: Amount::from_micros(micros), currency: Currency::new(currency.clone()) },
+                money: Money { amount: Amount::from_micros(micros), currency: currency.clone() },
                 unpriced,
             })
             .collect();
@@ -190,53 +133,22 @@ impl Amounts {
     }
 }
 
-/// Reads rows whose first column is an alert's key.
-fn each(
-    conn: &Connection,
-    sql: &str,
-    values: &[i64],
-    mut take: impl FnMut(usize, &Row<'_>) -> StoreResult<()>,
-) -> StoreResult<()> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(params_from_iter(values))?;
-    while let Some(row) = rows.next()? {
-        // Keys count up from 1.
-        if let Ok(key) = usize::try_from(row.get::<_, i64>(0)?) {
-            take(key, row)?;
-        }
-    }
-    Ok(())
-}
-
 /// The amounts for all readers of a database.
 #[derive(Debug, Clone, Default)]
-pub(super) struct AmountCache(Arc<Mutex<HashMap<i64, Amounts>>>);
+pub(super) struct AmountCache(Arc<Mutex<FollowedColumns<Amounts>>>);
 
 impl AmountCache {
-    /// The sums of these keys' alerts, as far as they are the organization's, which has so many. `newest` is the newest
-    /// commit of the snapshot. `None` where no amounts of it are at hand: there are too many alerts or currencies, or
-    /// they are of a later snapshot.
+    /// The sums of these keys' alerts, as far as they are the organization's, in the snapshot that the connection reads
+    /// from: of the organization, its number of alerts, and the newest commit. `None` where no amounts of that commit
+    /// are at hand.
     pub(super) fn sums(
         &self,
         conn: &Connection,
-        (organization, alerts, newest): (i64, u64, i64),
+        of: (i64, u64, i64),
         keys: impl Iterator<Item = usize>,
     ) -> StoreResult<Option<Vec<CurrencySum>>> {
-        if alerts > MOST_ALERTS {
-            return Ok(None);
-        }
-        let mut all = locked(&self.0);
-        let is_there = match all.get_mut(&organization) {
-            Some(amounts) if amounts.newest > newest => return Ok(None),
-            Some(amounts) => amounts.newest == newest || amounts.follow(conn, organization, newest)?,
-            None => false,
-        };
-        if !is_there {
-            all.remove(&organization);
-            let Some(amounts) = Amounts::read(conn, organization, newest)? else { return Ok(None) };
-            all.insert(organization, amounts);
-        }
-        Ok(all.get(&organization).map(|amounts| amounts.sums(keys)))
+        let mut known = locked(&self.0);
+        Ok(known.bring_to(conn, of)?.then(|| known.columns.sums(of.0, keys)))
     }
 }
 

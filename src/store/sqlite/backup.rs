@@ -1,33 +1,23 @@
 //! Online backup: a verified copy of the database while others write to it.
 
-use std::{
-    fs::{self, File},
-    io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::PathBuf};
 
 use rusqlite::Connection;
 
 use super::{
     connection::{self, Purpose, check_library},
     copy::{self, copy, key_check, open_ours, prove_key, same_file},
-    files::{unusable, with_suffix},
-    instance::{files_ending, is_free, make_locked},
+    files::{directory_of, unusable, with_suffix},
     restore::settle,
     soundness::check_log,
-    staging::{CHECKSUM, DATABASE, KEY, LeftBehind, Move, OwnStaging, Staging},
+    staging::{CHECKSUM, DATABASE, KEY, Move, OwnStaging, Staging, settle_all},
 };
 pub use super::{
     copy::Contents,
     restore::{RestoreOptions, Restored, is_pending, restore},
     staging::StepObserver,
 };
-use crate::{
-    StoreError, StoreResult,
-    domain::InstanceId,
-    encryption::{Seal, proves},
-    key_file::find,
-};
+use crate::{StoreError, StoreResult, encryption::Seal, key_file::find};
 
 /// Options of a backup.
 #[derive(Debug, Clone)]
@@ -73,11 +63,9 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     if same_file(database, target) {
         return Err(unusable(target, "is the database itself; name another file"));
     }
-    let instances = database.with_file_name("instances");
-    settle_left(&instances);
+    settle_all(directory_of(target));
     let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
-    let _note = Note::write(&instances, target);
-    let staging = Staging::of(target, &options.observer);
+    let staging = Staging::of(target).observed(&options.observer);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
         claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
@@ -92,7 +80,7 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
         }
     }
     let (contents, sha256) = stage(&claim, &source, options)?;
-    let part = |name: &str, suffix: &str| Move::new(name, suffix, options.overwrite);
+    let part = |name: &str, suffix: &str| Move::new(name, &with_suffix(target, suffix), options.overwrite);
     let key_part = options.with_key.then(|| part(KEY, ".key"));
     let parts: Vec<Move> =
         key_part.into_iter().chain([part(CHECKSUM, copy::CHECKSUM_SUFFIX), part(DATABASE, "")]).collect();
@@ -105,80 +93,18 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     let BackupOptions { database, key_file, target, .. } = options;
     let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
-    let read_key = |from: &Path| {
-        let text = fs::read_to_string(from)
-            .map_err(|error| unusable(from, &format!("the data key cannot be read: {error}")))?;
-        Ok::<_, StoreError>((Seal::from_file(from, false)?, text))
-    };
-    let before = read_key(key_file)?;
     let contents = copy(source, database, &file, target)?;
     options.observer.step("copied");
-    // A rotation may have come between: then the copy is of before it or behind it.
+    // A rotation that was broken off has left the key beside its file.
     let check = key_check(&connection::open(&file, Purpose::Read)?)?.unwrap_or_default();
-    let (seal, key) = match find(key_file, &check) {
-        Some((_, place)) if !proves(&before.0, &check) => read_key(&place)?,
-        _ => before,
-    };
-    prove_key(&file, &seal, key_file, database)?;
+    let place = find(key_file, &check).map_or_else(|| key_file.clone(), |(_, place)| place);
+    prove_key(&file, &Seal::from_file(&place, false)?, key_file, database)?;
+    let key = fs::read_to_string(&place)
+        .map_err(|error| unusable(&place, &format!("the data key cannot be read: {error}")))?;
     if options.with_key {
         claim.put(KEY, key.as_bytes()).map_err(unwritable)?;
     }
     let sha256 = copy::sha256_of(&file).map_err(unwritable)?;
     claim.put(CHECKSUM, copy::checksum_line(&sha256, target).as_bytes()).map_err(unwritable)?;
     Ok((contents, sha256))
-}
-
-/// A note in the data directory that a backup is under way, with its target. Backups go anywhere, and the remains of a
-/// killed one have to be found.
-struct Note {
-    path: PathBuf,
-    /// Locked until it is dropped.
-    _lock: File,
-}
-
-impl Note {
-    /// Writes it; a directory that cannot be written has no notes.
-    fn write(instances: &Path, target: &Path) -> Option<Self> {
-        let target = std::path::absolute(target).ok()?;
-        let path = instances.join(format!("{}.backup", InstanceId::generate()));
-        let made = make_locked(&path, target.to_string_lossy().as_bytes());
-        let lock = made.inspect_err(|error| tracing::debug!(%error, "no note of the backup")).ok()?;
-        Some(Self { path, _lock: lock })
-    }
-}
-
-impl Drop for Note {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// Backups whose processes are gone, each by its note.
-pub(super) fn left(instances: &Path) -> Vec<(PathBuf, Staging)> {
-    let notes = files_ending(instances, "backup").into_iter().filter(|note| is_free(note));
-    let left = notes.filter_map(|note| {
-        let target = fs::read_to_string(&note).ok()?;
-        Some((note, Staging::of(Path::new(&target), &StepObserver::default())))
-    });
-    left.collect()
-}
-
-/// Ends the backups of dead processes: a verified one gets its name, everything else goes. Returns a text of each.
-pub(super) fn settle_left(instances: &Path) -> Vec<String> {
-    let mut done = Vec::new();
-    for (note, staging) in left(instances) {
-        let shown = staging.directory().display();
-        match staging.settle() {
-            Ok(LeftBehind::Busy) => continue,
-            Ok(LeftBehind::Nothing) => {}
-            Ok(LeftBehind::Removed) => done.push(format!("removed {shown}, which a broken-off backup had left")),
-            Ok(LeftBehind::Finished) => done.push(format!("gave the verified backup in {shown} its name")),
-            Err(error) => {
-                tracing::warn!(%error, directory = %shown, "what a broken-off backup left cannot be removed");
-                continue;
-            }
-        }
-        let _ = fs::remove_file(note);
-    }
-    done
 }

@@ -5,7 +5,6 @@
 //! of the same commit. Without a newer commit the row is not read for that.
 
 use std::{
-    collections::VecDeque,
     num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
@@ -24,17 +23,22 @@ use super::{
 use crate::{StoreError, StoreResult, domain::SharedAlert};
 
 /// Most filters in the cache: of a million alerts each takes 125 KB.
-const MOST: usize = 4;
+const MOST: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// Matches of one filter, once they are known. Other readers that ask for the same meanwhile wait for them instead of
 /// looking as well.
 type Slot = Arc<Mutex<Option<FixedBitSet>>>;
 
-/// The marks for all readers of a database, those asked for last in front.
-#[derive(Debug, Clone, Default)]
-pub(super) struct MarksCache(Arc<Mutex<VecDeque<(i64, Sql, Slot)>>>);
+/// The marks for all readers of a database, by commit and filter.
+#[derive(Debug, Clone)]
+pub(super) struct MarksCache(Arc<Mutex<LruCache<(i64, Sql), Slot>>>);
 
 impl MarksCache {
+    /// An empty cache.
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(LruCache::new(MOST))))
+    }
+
     /// Matches of a filter in the snapshot of this newest commit: from the cache, else as they are read. Nothing is
     /// cached where there are no marks. A hurried reader does not wait for another one.
     pub(super) fn kept_or(
@@ -42,25 +46,13 @@ impl MarksCache {
         (newest, wanted, hurried): (i64, Sql, bool),
         read: impl FnOnce() -> StoreResult<Option<FixedBitSet>>,
     ) -> StoreResult<Option<FixedBitSet>> {
-        let slot = self.slot(newest, wanted);
+        let slot = Arc::clone(locked(&self.0).get_or_insert((newest, wanted), Slot::default));
         let mut kept =
             if hurried { taken_at_once(&slot)? } else { slot.lock().unwrap_or_else(PoisonError::into_inner) };
         if kept.is_none() {
             *kept = read()?;
         }
         Ok(kept.clone())
-    }
-
-    fn slot(&self, newest: i64, wanted: Sql) -> Slot {
-        let mut slots = locked(&self.0);
-        let known = slots
-            .iter()
-            .position(|(of, filter, _)| *of == newest && *filter == wanted)
-            .and_then(|place| slots.remove(place));
-        let slot = known.map_or_else(Slot::default, |(.., slot)| slot);
-        slots.push_front((newest, wanted, Arc::clone(&slot)));
-        slots.truncate(MOST);
-        slot
     }
 }
 
@@ -153,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_matched_is_looked_for_once_a_commit_and_filter() {
-        let cache = MarksCache::default();
+        let cache = MarksCache::new();
 
         key(cache.kept_or((7, wanted("visa"), false), || marks(1)));
 
@@ -164,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_read_that_failed_leaves_nothing_behind() {
-        let cache = MarksCache::default();
+        let cache = MarksCache::new();
 
         cache.kept_or((7, wanted("visa"), false), || Err(StoreError::Unavailable("given up".to_owned()))).unwrap_err();
 
@@ -173,7 +165,7 @@ mod tests {
 
     #[test]
     fn who_is_hurried_does_not_wait_for_who_looks_just_now() {
-        let cache = MarksCache::default();
+        let cache = MarksCache::new();
 
         let within = cache.kept_or((7, wanted("visa"), false), || {
             assert!(cache.kept_or((7, wanted("visa"), true), || marks(2)).is_err());

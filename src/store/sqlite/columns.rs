@@ -1,8 +1,10 @@
-//! A column cache: organization, words and company of every alert, as a number of two bytes by the alert's key. A
-//! filter of these alone goes through it, without reading an index or a row.
+//! Column caches: values of every alert by the alert's key, so that what is asked of many reads no row and no index.
 //!
-//! Of each organization it holds for one commit. A commit that changes any of these of an alert touches the counts of
-//! the alert's day (`alert_count.changed`). So later only the days that were touched since are read again.
+//! Of each organization a cache holds for one commit. A commit that changes an alert touches the counts of the alert's
+//! day (`alert_count.changed`). So later only the days that were touched since are read again.
+//!
+//! One of them has organization, words and company of every alert, as a number of two bytes. A filter of these alone
+//! goes through it.
 
 use std::{
     collections::HashMap,
@@ -12,18 +14,108 @@ use std::{
 use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::counts::{Cell, CellFilter, NO_OUTCOME, on_day, places, touched_days};
+use super::counts::{Cell, CellFilter, NO_OUTCOME, newest_key, on_day, touched_days};
 use crate::StoreResult;
 
 /// Of more alerts no columns are kept. Reading them at first would take longer than anybody waits, and the memory would
 /// be too much.
 const MOST_ALERTS: u64 = 4_000_000;
 
-/// The commit of an organization that has too many kinds of alerts.
+/// The commit of an organization whose alerts the columns cannot hold.
 const HOPELESS: i64 = i64::MAX;
 
 /// Most touched days; where there are more, all of them are read again.
 const MOST_DAYS: usize = 30;
+
+/// Alerts of an organization that are read: all of them, or those of some days.
+pub(super) struct ReadScope<'c> {
+    pub(super) conn: &'c Connection,
+    pub(super) organization: i64,
+    days: Option<Vec<i64>>,
+}
+
+impl ReadScope<'_> {
+    /// Hands each alert's key and the row of these columns over, until one cannot be held; tells whether all can. All
+    /// alerts are read from an index that has the columns, those of days by their time.
+    pub(super) fn each(
+        &self,
+        columns: &str,
+        index: &str,
+        mut put: impl FnMut(usize, &Row<'_>) -> StoreResult<bool>,
+    ) -> StoreResult<bool> {
+        let (index, spans) = match &self.days {
+            None => (index, vec![("", vec![self.organization])]),
+            Some(days) => ("alert_by_time", days.iter().map(|day| on_day(self.organization, *day)).collect()),
+        };
+        for (condition, values) in spans {
+            let mut statement = self.conn.prepare_cached(&format!(
+                "SELECT a.key, {columns} FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition}"
+            ))?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                // Keys count up from 1.
+                if !usize::try_from(row.get::<_, i64>(0)?).map_or(Ok(false), |key| put(key, row))? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes room in a column: beside it there may be none for as much again.
+    pub(super) fn reserve<T>(&self, column: &mut Vec<T>) -> StoreResult<()> {
+        let places = usize::try_from(newest_key(self.conn)?).unwrap_or_default() + 1;
+        column.reserve_exact(places.saturating_sub(column.len()));
+        Ok(())
+    }
+}
+
+/// Columns that can be read again in part.
+pub(super) trait KeyColumns {
+    /// Reads alerts; tells whether the columns can hold them.
+    fn read(&mut self, alerts: &ReadScope<'_>) -> StoreResult<bool>;
+}
+
+/// Puts a value in the place of a key.
+pub(super) fn put<T: Clone>(column: &mut Vec<T>, key: usize, value: T, nothing: T) {
+    if key >= column.len() {
+        column.resize(key + 1, nothing);
+    }
+    column[key] = value;
+}
+
+/// Columns, and the commits that they are of.
+#[derive(Debug, Default)]
+pub(super) struct FollowedColumns<C> {
+    /// By organization, the newest commit that the columns have seen; [`HOPELESS`] where they cannot hold its alerts.
+    newest: HashMap<i64, i64>,
+    pub(super) columns: C,
+}
+
+impl<C: KeyColumns> FollowedColumns<C> {
+    /// Brings the columns of an organization, which has so many alerts, to a commit; false where they are not of it
+    /// then: there are too many alerts or kinds of them, or another reader is at a later commit.
+    pub(super) fn bring_to(
+        &mut self,
+        conn: &Connection,
+        (organization, alerts, newest): (i64, u64, i64),
+    ) -> StoreResult<bool> {
+        let known = self.newest.get(&organization).copied();
+        if alerts > MOST_ALERTS || known.is_some_and(|known| known > newest) {
+            return Ok(false);
+        }
+        if known != Some(newest) {
+            let touched = known.map(|known| touched_days(conn, organization, known)).transpose()?;
+            let days = touched.filter(|days| days.len() <= MOST_DAYS);
+            // Where reading fails the organization counts as not read.
+            self.newest.remove(&organization);
+            let are_held = self.columns.read(&ReadScope { conn, organization, days })?;
+            self.newest.insert(organization, if are_held { newest } else { HOPELESS });
+            return Ok(are_held);
+        }
+        Ok(true)
+    }
+}
 
 /// Fields that lists filter alerts by, without dates and texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,11 +125,9 @@ struct Kind {
     company: Option<i64>,
 }
 
-/// The columns of the organizations that were asked for.
+/// The kinds of alerts.
 #[derive(Debug, Default)]
 struct Columns {
-    /// By organization, the newest commit that the column has seen; [`HOPELESS`] where there are too many kinds.
-    newest: HashMap<i64, i64>,
     kinds: Vec<Kind>,
     numbers: HashMap<Kind, u16>,
     /// By key, the place of the alert's kind, counted from 1; 0 for alerts that were not read.
@@ -63,60 +153,6 @@ impl Columns {
         )
     }
 
-    /// Reads the rows that a condition on the alert time selects, and hands each key and its number on. Returns whether
-    /// there are few enough kinds.
-    fn read(
-        &mut self,
-        conn: &Connection,
-        organization: i64,
-        (condition, values): (&str, &[i64]),
-        mut put: impl FnMut(&mut Self, usize, u16),
-    ) -> StoreResult<bool> {
-        let mut statement = conn.prepare_cached(&format!(
-            "SELECT a.key, a.provider, a.type, a.status, a.outcome, a.expired_at IS NOT NULL, a.company
-             FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1{condition}"
-        ))?;
-        let mut rows = statement.query(params_from_iter(values))?;
-        while let Some(row) = rows.next()? {
-            // Keys count up from 1.
-            let (Ok(key), Some(number)) =
-                (usize::try_from(row.get::<_, i64>(0)?), self.number(kind(organization, row)?))
-            else {
-                return Ok(false);
-            };
-            put(self, key, number);
-        }
-        Ok(true)
-    }
-
-    /// Reads all of an organization into its place: beside it there may be no room for as much again. Where that fails
-    /// the organization counts as not read.
-    fn read_all(&mut self, conn: &Connection, organization: i64) -> StoreResult<bool> {
-        self.newest.remove(&organization);
-        self.column.reserve_exact(places(conn)?.saturating_sub(self.column.len()));
-        self.read(conn, organization, ("", &[organization]), Self::put)
-    }
-
-    /// Reads some days, or leaves all as it is where reading fails.
-    fn read_days(&mut self, conn: &Connection, organization: i64, days: Vec<i64>) -> StoreResult<bool> {
-        let mut read = Vec::new();
-        for day in days {
-            let (condition, values) = on_day(organization, day);
-            if !self.read(conn, organization, (condition, &values), |_, key, number| read.push((key, number)))? {
-                return Ok(false);
-            }
-        }
-        read.into_iter().for_each(|(key, number)| self.put(key, number));
-        Ok(true)
-    }
-
-    fn put(&mut self, key: usize, number: u16) {
-        if key >= self.column.len() {
-            self.column.resize(key + 1, 0);
-        }
-        self.column[key] = number;
-    }
-
     fn number(&mut self, kind: Kind) -> Option<u16> {
         if let Some(number) = self.numbers.get(&kind) {
             return Some(*number);
@@ -126,20 +162,17 @@ impl Columns {
         self.numbers.insert(kind, number);
         Some(number)
     }
+}
 
-    /// Brings the columns of an organization to a commit.
-    fn bring_to(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
-        let touched = match self.newest.get(&organization) {
-            Some(known) if *known == newest => return Ok(()),
-            Some(known) => Some(touched_days(conn, organization, *known)?),
-            None => None,
-        };
-        let are_few = match touched {
-            Some(days) if days.len() <= MOST_DAYS => self.read_days(conn, organization, days)?,
-            _ => self.read_all(conn, organization)?,
-        };
-        self.newest.insert(organization, if are_few { newest } else { HOPELESS });
-        Ok(())
+impl KeyColumns for Columns {
+    fn read(&mut self, alerts: &ReadScope<'_>) -> StoreResult<bool> {
+        alerts.reserve(&mut self.column)?;
+        let words = "a.provider, a.type, a.status, a.outcome, a.expired_at IS NOT NULL, a.company";
+        alerts.each(words, "alert_by_time", |key, row| {
+            let Some(number) = self.number(kind(alerts.organization, row)?) else { return Ok(false) };
+            put(&mut self.column, key, number, 0);
+            Ok(true)
+        })
     }
 }
 
@@ -157,26 +190,21 @@ fn kind(organization: i64, row: &Row<'_>) -> StoreResult<Kind> {
 
 /// The columns for all readers of a database.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ColumnCache(Arc<Mutex<Columns>>);
+pub(super) struct ColumnCache(Arc<Mutex<FollowedColumns<Columns>>>);
 
 impl ColumnCache {
     /// The keys of alerts with the wanted words and one of these companies, in the snapshot that the connection reads
-    /// from. The organization has so many alerts, and `newest` is the newest commit. `None` where there are too many
-    /// alerts or kinds of them. `None` too where another reader has the columns just now, or is at a later snapshot.
+    /// from: of the organization, its number of alerts, and the newest commit. `None` where the columns are not of that
+    /// commit, or another reader has them just now.
     pub(super) fn matching(
         &self,
         conn: &Connection,
-        (organization, alerts, newest): (i64, u64, i64),
+        of: (i64, u64, i64),
         cells: &CellFilter,
         companies: Option<&Vec<i64>>,
     ) -> StoreResult<Option<FixedBitSet>> {
-        let Ok(mut columns) = self.0.try_lock() else { return Ok(None) };
-        if alerts > MOST_ALERTS || columns.newest.get(&organization).is_some_and(|known| *known > newest) {
-            return Ok(None);
-        }
-        columns.bring_to(conn, organization, newest)?;
-        let is_known = columns.newest.get(&organization) == Some(&newest);
-        Ok(is_known.then(|| columns.matching(organization, cells, companies)))
+        let Ok(mut known) = self.0.try_lock() else { return Ok(None) };
+        Ok(known.bring_to(conn, of)?.then(|| known.columns.matching(of.0, cells, companies)))
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
     files::unusable,
     fingerprint,
     migrate::{MIGRATIONS, applied, inspect},
-    sql::{Statements as _, cell},
+    sql::{Statements as _, cell, fact},
 };
 use crate::{
     RefusalCause, StoreError, StoreResult, audit_log,
@@ -131,18 +131,13 @@ fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<Stri
     Ok((schema, rows))
 }
 
-/// Returns whether everything in a database was sealed with this seal; `None` where the database does not tell.
-pub(super) fn fits(conn: &Connection, seal: &Seal) -> StoreResult<Option<bool>> {
-    Ok(key_check(conn)?.map(|check| proves(seal, &check)))
-}
-
 /// Returns the proof of the data key, where there is one.
 pub(super) fn key_check(conn: &Connection) -> StoreResult<Option<Vec<u8>>> {
-    conn.first("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], cell)
+    fact(conn, KEY_CHECK)
 }
 
 pub(super) fn prove_key(copy: &Path, seal: &Seal, key_file: &Path, database: &Path) -> StoreResult<()> {
-    match fits(&connection::open(copy, Purpose::Read)?, seal)? {
+    match key_check(&connection::open(copy, Purpose::Read)?)?.map(|check| proves(seal, &check)) {
         Some(true) => Ok(()),
         Some(false) => Err(unusable(
             key_file,
@@ -162,21 +157,15 @@ pub(super) fn same_file(one: &Path, other: &Path) -> bool {
 /// Suffix of the file name of a backup's checksum.
 pub(super) const CHECKSUM_SUFFIX: &str = ".sha256";
 
-/// More than a line with a checksum and a name.
-const LARGEST: u64 = 16 * 1024;
-
 /// The SHA-256 of a file's content, in lower-case hexadecimal.
 pub(super) fn sha256_of(file: &Path) -> io::Result<String> {
     let (mut file, mut hasher, mut buffer) = (File::open(file)?, Sha256::new(), vec![0; 64 * 1024]);
     loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => hasher.update(buffer.get(..read).unwrap_or_default()),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match file.read(&mut buffer)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            read => hasher.update(buffer.get(..read).unwrap_or_default()),
         }
     }
-    Ok(hex(&hasher.finalize()))
 }
 
 /// The line for a file of this name.
@@ -191,16 +180,16 @@ pub(super) fn checksum_line(sum: &str, file: &Path) -> String {
 pub(super) fn check_sum(backup: &Path, beside: &Path) -> StoreResult<Option<String>> {
     let unreadable =
         |path: &Path, error: &io::Error| unusable(path, &format!("cannot be read: {error}; nothing was replaced"));
-    match fs::metadata(beside) {
+    let text = match fs::read(beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(beside, &error)),
-        Ok(there) if !there.is_file() || there.len() > LARGEST => return Err(no_checksum(beside)),
-        Ok(_) => {}
-    }
-    let text = fs::read_to_string(beside).map_err(|error| unreadable(beside, &error))?;
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+    };
     let told = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     if told.len() != 64 || !told.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(no_checksum(beside));
+        let words =
+            "holds no SHA-256 checksum, as `avert backup` writes it (64 hexadecimal digits); nothing was replaced";
+        return Err(unusable(beside, words));
     }
     let found = sha256_of(backup).map_err(|error| unreadable(backup, &error))?;
     if found == told {
@@ -213,11 +202,4 @@ pub(super) fn check_sum(backup: &Path, beside: &Path) -> StoreResult<Option<Stri
         beside.display()
     );
     Err(unusable(backup, &altered))
-}
-
-fn no_checksum(beside: &Path) -> StoreError {
-    unusable(
-        beside,
-        "holds no SHA-256 checksum, as `avert backup` writes it (64 hexadecimal digits); nothing was replaced",
-    )
 }

@@ -5,13 +5,13 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    ops::Range,
+    ops,
 };
 
 use rusqlite::{Connection, params};
 
-use super::sql::{Statements as _, cell};
-pub(super) use crate::alert_rows::{DAY_MICROS, NO_DAY, day_of};
+use super::sql::{Range, Statements as _, cell};
+pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY, day_of};
 use crate::{StoreError, StoreResult};
 
 /// The SELECT of the counts, from the alerts.
@@ -34,10 +34,9 @@ pub(super) fn on_day(organization: i64, day: i64) -> (&'static str, Vec<i64>) {
     }
 }
 
-/// Number of places of a column by the key of every alert: keys count up from 1.
-pub(super) fn places(conn: &Connection) -> StoreResult<usize> {
-    let last: Option<i64> = conn.one("SELECT max(key) FROM alert", [], cell)?;
-    Ok(last.and_then(|last| usize::try_from(last).ok()).map_or(0, |last| last + 1))
+/// The key of the newest alert: keys count up from 1.
+pub(super) fn newest_key(conn: &Connection) -> StoreResult<i64> {
+    conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)
 }
 
 /// The first microsecond of a day.
@@ -73,31 +72,14 @@ pub(super) struct CountKey {
     pub(super) cell: Cell,
 }
 
-/// Changes of counts, gathered in a unit of work and written at its end.
-#[derive(Debug, Default)]
-pub(super) struct CountChanges(HashMap<CountKey, i64>);
-
-impl CountChanges {
-    /// One alert more.
-    pub(super) fn add(&mut self, key: CountKey) {
-        *self.0.entry(key).or_default() += 1;
-    }
-
-    /// An alert was changed, and moved from one cell to another or stayed where it was.
-    pub(super) fn shift(&mut self, from: CountKey, to: CountKey) {
-        *self.0.entry(from).or_default() -= 1;
-        *self.0.entry(to).or_default() += 1;
-    }
-
+impl CountChanges<CountKey> {
     /// Writes the changes. Counts that stay as they are carry the number of the commit too: something about their
     /// alerts has changed.
     pub(super) fn write(self, conn: &Connection, change: i64) -> StoreResult<()> {
-        let mut update = conn.prepare_cached(
-            "UPDATE alert_count SET alerts = alerts + ?8, changed = ?9
-             WHERE organization = ?1 AND day = ?2 AND provider = ?3 AND type = ?4 AND status = ?5 AND outcome = ?6 \
-             AND expired = ?7",
-        )?;
-        let mut insert = conn.prepare_cached("INSERT INTO alert_count VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+        const UPDATE: &str = "UPDATE alert_count SET alerts = alerts + ?8, changed = ?9
+            WHERE organization = ?1 AND day = ?2 AND provider = ?3 AND type = ?4 AND status = ?5 AND outcome = ?6 \
+                AND expired = ?7";
+        const INSERT: &str = "INSERT INTO alert_count VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         for (CountKey { organization, day, cell }, by) in self.0 {
             let values = params![
                 organization,
@@ -110,8 +92,8 @@ impl CountChanges {
                 by,
                 change
             ];
-            if update.execute(values)? == 0 {
-                insert.execute(values)?;
+            if conn.run(UPDATE, values)? == 0 {
+                conn.run(INSERT, values)?;
             }
         }
         Ok(())
@@ -152,7 +134,7 @@ const MOST_ENTRIES: usize = 1_000_000;
 
 /// The counts of one organization as of one change number.
 #[derive(Debug, Default)]
-struct Counts {
+pub(super) struct Counts {
     change: Option<i64>,
     /// Every cell there is; days refer to it by position.
     cells: Vec<Cell>,
@@ -207,8 +189,61 @@ impl Counts {
         self.cells.iter().map(|cell| filter.matches(cell)).collect()
     }
 
+    /// Number of alerts in all.
+    pub(super) fn all(&self) -> u64 {
+        self.totals.iter().sum()
+    }
+
+    /// The days from the first match to the last, the end excluded, where matches without a date are not among them.
+    pub(super) fn span(&self, filter: &CellFilter, days: Range) -> Range {
+        let wanted = self.wanted(filter);
+        if days == (None, None) && self.days.get(&NO_DAY).is_some_and(|cells| sum(cells, &wanted) > 0) {
+            return (None, None);
+        }
+        self.extent(&wanted, &bounds(days)).map_or(days, |extent| (Some(extent.start), Some(extent.end)))
+    }
+
+    /// Number of matching alerts on these days.
+    pub(super) fn total(&self, filter: &CellFilter, days: Range) -> u64 {
+        let wanted = self.wanted(filter);
+        if days == (None, None) {
+            return self.totals.iter().zip(&wanted).filter(|(_, wanted)| **wanted).map(|(alerts, _)| alerts).sum();
+        }
+        self.days.range(bounds(days)).map(|(_, cells)| sum(cells, &wanted)).sum()
+    }
+
+    /// The days with matches, earliest first, with their number.
+    pub(super) fn days(&self, filter: &CellFilter, days: Range) -> impl DoubleEndedIterator<Item = (i64, u64)> {
+        let wanted = self.wanted(filter);
+        let days = self.days.range(bounds(days));
+        days.map(move |(day, cells)| (*day, sum(cells, &wanted))).filter(|(_, alerts)| *alerts > 0)
+    }
+
+    /// Every matching cell of every matching day, with the number of its alerts; days without a date last.
+    pub(super) fn cells(&self, filter: &CellFilter, days: Range) -> Vec<(i64, Cell, u64)> {
+        let (wanted, undated) = (self.wanted(filter), days == (None, None));
+        let days = self.days.iter().filter(|(day, _)| match **day {
+            NO_DAY => undated,
+            day => bounds(days).contains(&day),
+        });
+        let cells =
+            days.flat_map(|(day, cells)| cells.iter().map(|(position, alerts)| (*day, *position as usize, *alerts)));
+        cells
+            .filter(|(_, position, alerts)| wanted[*position] && *alerts > 0)
+            .map(|(day, at, alerts)| (day, self.cells[at], alerts.into()))
+            .collect()
+    }
+
+    /// The keys that occur, of whatever `pick` picks.
+    pub(super) fn occurring(&self, pick: impl Fn(&Cell) -> i64) -> Vec<i64> {
+        let mut keys: Vec<i64> = self.cells.iter().map(pick).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
     /// The days from the first with matches to the last, the end excluded.
-    fn extent(&self, wanted: &[bool], within: &Range<i64>) -> Option<Range<i64>> {
+    fn extent(&self, wanted: &[bool], within: &ops::Range<i64>) -> Option<ops::Range<i64>> {
         let dates = self.dates.iter().zip(wanted).filter(|(_, wanted)| **wanted).filter_map(|(dates, _)| {
             let (from, until) =
                 (dates.partition_point(|day| *day < within.start), dates.partition_point(|day| *day < within.end));
@@ -223,11 +258,18 @@ impl Counts {
 #[derive(Debug, Default)]
 pub(super) struct CountCache {
     organizations: HashMap<i64, Counts>,
+    /// The counts of every other organization.
+    none: Counts,
     /// The one that was asked for last.
     last: i64,
 }
 
 impl CountCache {
+    /// The counts of an organization.
+    pub(super) fn of(&self, organization: i64) -> &Counts {
+        self.organizations.get(&organization).unwrap_or(&self.none)
+    }
+
     /// Brings the memory of an organization up to the snapshot that the connection reads from, in which `newest` is the
     /// newest commit.
     pub(super) fn refresh(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
@@ -274,85 +316,6 @@ impl CountCache {
             .fold((0, 0), |(cells, entries), counts| (cells + counts.cells.len(), entries + counts.entries));
         cells > MOST_CELLS || entries > MOST_ENTRIES
     }
-
-    /// Number of alerts of an organization, in all.
-    pub(super) fn all(&self, organization: i64) -> u64 {
-        self.organizations.get(&organization).map_or(0, |counts| counts.totals.iter().sum())
-    }
-
-    /// The days from the first match to the last, the end excluded, where matches without a date are not among them.
-    pub(super) fn span(
-        &self,
-        organization: i64,
-        filter: &CellFilter,
-        from: Option<i64>,
-        until: Option<i64>,
-    ) -> (Option<i64>, Option<i64>) {
-        let Some(counts) = self.organizations.get(&organization) else { return (from, until) };
-        let wanted = counts.wanted(filter);
-        if from.is_none() && until.is_none() && counts.days.get(&NO_DAY).is_some_and(|cells| sum(cells, &wanted) > 0) {
-            return (None, None);
-        }
-        counts.extent(&wanted, &bounds(from, until)).map_or((from, until), |days| (Some(days.start), Some(days.end)))
-    }
-
-    /// Number of matching alerts, on days from `from` on and before `until`.
-    pub(super) fn total(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> u64 {
-        let Some(counts) = self.organizations.get(&organization) else { return 0 };
-        let wanted = counts.wanted(filter);
-        if from.is_none() && until.is_none() {
-            return counts.totals.iter().zip(&wanted).filter(|(_, wanted)| **wanted).map(|(alerts, _)| alerts).sum();
-        }
-        counts.days.range(bounds(from, until)).map(|(_, cells)| sum(cells, &wanted)).sum()
-    }
-
-    /// The days with matches, earliest first, with their number.
-    pub(super) fn days(
-        &self,
-        organization: i64,
-        filter: &CellFilter,
-        from: Option<i64>,
-        until: Option<i64>,
-    ) -> impl DoubleEndedIterator<Item = (i64, u64)> {
-        let counts = self.organizations.get(&organization);
-        let wanted = counts.map_or_else(Vec::new, |counts| counts.wanted(filter));
-        let days = counts.into_iter().flat_map(move |counts| counts.days.range(bounds(from, until)));
-        days.map(move |(day, cells)| (*day, sum(cells, &wanted))).filter(|(_, alerts)| *alerts > 0)
-    }
-
-    /// Every matching cell of every matching day, with the number of its alerts; days without a date last.
-    pub(super) fn cells(
-        &self,
-        organization: i64,
-        filter: &CellFilter,
-        from: Option<i64>,
-        until: Option<i64>,
-    ) -> Vec<(i64, Cell, u64)> {
-        let Some(counts) = self.organizations.get(&organization) else { return Vec::new() };
-        let wanted = counts.wanted(filter);
-        let undated = from.is_none() && until.is_none();
-        let days = counts
-            .days
-            .iter()
-            .filter(|(day, _)| if **day == NO_DAY { undated } else { bounds(from, until).contains(*day) });
-        let cells =
-            days.flat_map(|(day, cells)| cells.iter().map(|(position, alerts)| (*day, *position as usize, *alerts)));
-        cells
-            .filter(|(_, position, alerts)| wanted[*position] && *alerts > 0)
-            .map(|(day, at, alerts)| (day, counts.cells[at], alerts.into()))
-            .collect()
-    }
-
-    /// The keys that occur in an organization, of whatever `pick` picks.
-    pub(super) fn occurring(&self, organization: i64, pick: impl Fn(&Cell) -> i64) -> Vec<i64> {
-        let mut keys: Vec<i64> = self
-            .organizations
-            .get(&organization)
-            .map_or_else(Vec::new, |counts| counts.cells.iter().map(pick).collect());
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    }
 }
 
 fn sum(cells: &[(u32, u32)], wanted: &[bool]) -> u64 {
@@ -360,7 +323,7 @@ fn sum(cells: &[(u32, u32)], wanted: &[bool]) -> u64 {
 }
 
 /// Days from `from` on and before `until`; where either is given, alerts without a date do not count.
-fn bounds(from: Option<i64>, until: Option<i64>) -> Range<i64> {
+fn bounds((from, until): Range) -> ops::Range<i64> {
     let until = until.unwrap_or(NO_DAY);
     from.unwrap_or(i64::MIN).min(until)..until
 }
@@ -406,7 +369,7 @@ mod tests {
         let mut seen = Vec::new();
         for organization in [1, 2, 1] {
             refresh(&mut cache, &conn, organization);
-            let all = cache.all(organization);
+            let all = cache.of(organization).all();
             cache.forget_excess();
             seen.push((all, cells(&cache)));
         }
@@ -432,7 +395,7 @@ mod tests {
         refresh(&mut cache, &conn, 1);
 
         assert_eq!(
-            (before, cache.occurring(1, |cell| cell.alert_type), cache.all(1), cache.all(2)),
+            (before, cache.of(1).occurring(|cell| cell.alert_type), cache.of(1).all(), cache.of(2).all()),
             (3, vec![1, 2, 3], 6, 5)
         );
     }

@@ -1,37 +1,25 @@
-//! Diagnostics of a database from outside: what is wrong with it and what to do.
-//!
-//! Diagnostics of the files around a database: its key, the processes on it, and the remains of broken-off work.
+//! Diagnostics of a database from outside, and of the files around it: what is wrong and what to do.
 
-use std::{
-    fs,
-    io::ErrorKind,
-    path::{Path, PathBuf},
-};
+use std::{fs, io::ErrorKind, path::Path};
 
 use rusqlite::Connection;
 
 use super::{
-    backup,
     connection::{self, Purpose},
-    copy::key_check,
     counts::counted,
-    files::{directory_of, is_regular},
     fingerprint,
     instance::census,
-    migrate::{self, Inspected, MIGRATIONS, applied, inspect},
-    restore::{self, is_pending},
+    migrate::{self, MIGRATIONS, applied, inspect},
+    restore::is_pending,
     soundness::check_log,
     sql::{Statements as _, cell},
-    staging::{LeftBehind, Staging, StagingState, StepObserver, named_after, settle_named_after},
+    staging::{Staging, StagingState},
 };
 use crate::{
     Finding, Grade, RefusalCause, StoreResult, audit_log,
     domain::time::Timestamp,
-    encryption::{self, Seal},
     examine::{self, CHECKS, Check, Examination, checked},
-    key_file,
     sql::on_sqlite,
-    subjects::networks::gateways,
 };
 
 const RESTORE: &str = RefusalCause::Damaged.advice();
@@ -57,7 +45,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     let mut examination = Examination::default();
     let findings = &mut examination.findings;
     findings.push(processes(&instances));
-    findings.extend(unfinished(database, &instances));
+    findings.extend(unfinished_restore(database));
     if is_pending(database) {
         // Some of the files are the old ones and some the new ones: what is wrong with them is that.
         return examination;
@@ -85,7 +73,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
         findings.push(Finding::refused("log", &error, "let this user read the data directory"));
     }
     let looked = opened.and_then(|conn| Ok((inspect(&conn, database)?, conn)));
-    let (inspected, mut conn) = match looked {
+    let (is_empty, mut conn) = match looked {
         Ok(looked) => looked,
         Err(error) => {
             let advice = "let this user read and write the data directory, and look again";
@@ -94,15 +82,13 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
         }
     };
     // An unreadable row is reported below.
-    let rows = on_sqlite(&mut conn);
-    examination.gateways = gateways(&rows).await.unwrap_or_default();
-    examination.endpoints = examine::enabled_endpoints(&rows).await;
-    let found = match inspected {
-        Inspected::Empty if key_file.exists() => {
-            let found = format!("{} is empty, and its key is there: it held alerts", database.display());
-            Finding::wrong("database", found, RESTORE)
-        }
-        _ => steps(&conn, database, size),
+    examination.read_facts(&on_sqlite(&mut conn)).await;
+    let findings = &mut examination.findings;
+    let found = if is_empty && key_file.exists() {
+        let found = format!("{} is empty, and its key is there: it held alerts", database.display());
+        Finding::wrong("database", found, RESTORE)
+    } else {
+        steps(&conn, database, size)
     };
     let is_whole = found.grade == Grade::Fine;
     findings.push(found);
@@ -115,7 +101,8 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     for check in [COUNTS].iter().chain(&CHECKS) {
         findings.push(check.run(&on_sqlite(&mut conn), now, RESTORE).await);
     }
-    findings.extend(examine_key(&conn, key_file));
+    let advice = "put the right file there: it was made with the database, backups keep it as FILE.key";
+    findings.extend(examine::key(&on_sqlite(&mut conn), key_file, advice, RESTORE).await);
     examination
 }
 
@@ -175,27 +162,6 @@ fn schema(conn: &Connection) -> StoreResult<Finding> {
     Ok(differences.finding())
 }
 
-/// Advice on how to remove it at once.
-const CLEAN: &str = "`avert doctor --clean` does it now";
-
-/// Examines the key: it has to be the one that the database was sealed with, else the file beside it that is. Reports
-/// the remains of a rotation too.
-fn examine_key(conn: &Connection, file: &Path) -> Vec<Finding> {
-    let Some(check) = key_check(conn).ok().flatten() else { return Vec::new() };
-    key_file::examine(file, &check, || {
-        let opens = |file: &Path| Seal::from_file(file, false).is_ok_and(|seal| encryption::proves(&seal, &check));
-        let entries = fs::read_dir(directory_of(file)).ok();
-        let files = entries.into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut keys: Vec<PathBuf> =
-            files.filter(|file| file.to_string_lossy().contains(".key") && is_regular(file) && opens(file)).collect();
-        keys.sort();
-        match keys.last() {
-            Some(right) => format!("{} is: put it there", right.display()),
-            None => "put the right file there: it was made with the database, backups keep it as FILE.key".to_owned(),
-        }
-    })
-}
-
 /// Returns whether nobody is at work in a data directory.
 pub fn is_idle(directory: &Path) -> bool {
     census(&directory.join("instances")).0 == 0
@@ -211,60 +177,21 @@ fn processes(instances: &Path) -> Finding {
     Finding::fine("processes", format!("{living} at work here, {dead} ended without a word (their work is taken up)"))
 }
 
-/// Reports the remains of restores, backups and migrations that were broken off.
-fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
-    let restoring = Staging::of(database, &StepObserver::default());
-    let mut findings = Vec::new();
+/// Reports the remains of a restore that was broken off.
+fn unfinished_restore(database: &Path) -> Option<Finding> {
+    let restoring = Staging::of(database);
     let shown = restoring.directory().display();
+    let notice = |found: String, advice: &str| Some(Finding::notice("restore", found, advice));
     match restoring.stage() {
-        StagingState::Nothing => {}
-        _ if restoring.is_busy() => {
-            findings.push(Finding::notice("restore", "a backup is being restored here", "wait until it is done"));
-        }
-        StagingState::Part => findings.push(Finding::notice(
-            "restore",
+        StagingState::Nothing => None,
+        _ if restoring.is_busy() => notice("a backup is being restored here".to_owned(), "wait until it is done"),
+        StagingState::Part => notice(
             format!("{shown} is left of a restore that was broken off; nothing was replaced"),
-            format!("nothing: the next start removes it; {CLEAN}"),
-        )),
-        StagingState::Committed => findings.push(Finding::notice(
-            "restore",
+            "nothing: the next start removes it",
+        ),
+        StagingState::Committed => notice(
             format!("a restore was broken off while it put its files in place; the rest of them is in {shown}"),
-            format!("nothing: the next start finishes it; {CLEAN}"),
-        )),
+            "nothing: the next start finishes it",
+        ),
     }
-    let backups = backup::left(instances).into_iter().map(|(_, staging)| staging);
-    for staging in backups.chain(named_after(database)).filter(|staging| !staging.is_busy()) {
-        let shown = staging.directory().display();
-        match staging.stage() {
-            StagingState::Nothing => {}
-            StagingState::Part => findings.push(Finding::notice(
-                "backups",
-                format!("{shown} is left of a backup that was broken off"),
-                format!("nothing: the next backup removes it; {CLEAN}"),
-            )),
-            StagingState::Committed => findings.push(Finding::notice(
-                "backups",
-                format!("{shown} holds a backup that was verified and did not get its name"),
-                format!("nothing: the next backup gives it its name; {CLEAN}"),
-            )),
-        }
-    }
-    findings
-}
-
-/// Ends the remains of restores, backups and migrations that were broken off; returns a text of each.
-///
-/// # Errors
-/// [`crate::StoreError`] where a restore cannot be finished.
-pub fn clean(database: &Path) -> StoreResult<Vec<String>> {
-    let mut done = match restore::settle(database)? {
-        LeftBehind::Nothing | LeftBehind::Busy => Vec::new(),
-        LeftBehind::Removed => {
-            vec!["removed what was left of a restore that was broken off; nothing had been replaced".to_owned()]
-        }
-        LeftBehind::Finished => vec!["put the backup in its place whose restore was broken off".to_owned()],
-    };
-    done.extend(backup::settle_left(&database.with_file_name("instances")));
-    done.extend(settle_named_after(database));
-    Ok(done)
 }

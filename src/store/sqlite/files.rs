@@ -6,7 +6,7 @@
 use std::{
     fs,
     io::ErrorKind,
-    os::unix::fs::MetadataExt as _,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -20,14 +20,7 @@ pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
 
 /// Makes a private directory, with those above it; an existing one stays as it is.
 pub(super) fn make_private(directory: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(directory)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
 pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
@@ -45,14 +38,7 @@ pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
 
 /// Makes an empty private file.
 pub(super) fn make_file(path: &Path) -> std::io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(path)
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Returns whether it is a regular file: opening a pipe would wait for the process at its other end.

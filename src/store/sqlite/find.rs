@@ -92,7 +92,7 @@ fn find_within(
         return Ok(among(query, &alerts, size).into_iter().cloned().collect());
     }
     reader.refresh_counts(organization)?;
-    let own = reader.counts.all(organization);
+    let own = reader.counts.of(organization).all();
     let (mut found, waiting) = (Vec::new(), OnceCell::new());
     for grade in query.grades().iter().copied() {
         let missing = size - found.len();

@@ -1,5 +1,5 @@
-//! Writes to the indexes of `find`, that of trigrams and that of beginnings. A new alert is written in its own commit,
-//! the text of an outcome behind the outcome's commit.
+//! Writes to the search indexes: that of the texts which `q` looks into, and of `find` that of trigrams and that of
+//! beginnings. A new alert is written in its own commit, the text of an outcome behind the outcome's commit.
 //!
 //! FTS5 writes a segment for each savepoint that changes it. In the commit of an answer that is more than all the rest
 //! of it; for many answers at once, in the order of their keys, it is hardly anything. So an answer only lists its
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     StoreResult,
     domain::{Alert, Outcome},
-    filter::{find_text, outcome_text},
+    filter::{find_text, outcome_text, search_text},
 };
 
 /// Most outcomes, and most bytes of their texts, that are indexed at once, so that another writer waits for a few
@@ -30,62 +30,63 @@ const BATCH_BYTES: usize = 16 << 10;
 /// Number of existing alerts that are put into the index at once.
 const AT_ONCE: i64 = 10_000;
 
-/// Texts of an alert or of an outcome in the indexes.
+/// Texts of an alert in the indexes, or those that an outcome adds to its alert's.
 #[derive(Debug, PartialEq)]
-pub(super) struct FindTexts {
+pub(super) struct SearchTexts {
+    q: String,
     trigrams: String,
     heads: String,
 }
 
-impl FindTexts {
+impl SearchTexts {
     pub(super) fn of(alert: &Alert) -> Self {
-        Self { trigrams: find_text(alert), heads: heads(alert) }
+        Self { q: search_text(alert), trigrams: find_text(alert), heads: heads(alert) }
     }
 
     /// Returns the texts that an outcome adds to its alert; `None` where it adds nothing.
     fn of_outcome(outcome: &Outcome) -> Option<Self> {
-        Some(Self { trigrams: outcome_text(outcome)?, heads: outcome_heads(outcome) })
+        Some(Self { q: String::new(), trigrams: outcome_text(outcome)?, heads: outcome_heads(outcome) })
     }
 }
 
 /// One of the indexes.
 struct TextIndex {
-    put_in: &'static str,
-    take_out: &'static str,
-    text: fn(&FindTexts) -> &str,
+    table: &'static str,
+    text: fn(&SearchTexts) -> &str,
 }
 
-const TRIGRAMS: TextIndex = TextIndex {
-    put_in: "INSERT INTO alert_find (rowid, text) VALUES (?1, ?2)",
-    take_out: "INSERT INTO alert_find (alert_find, rowid, text) VALUES ('delete', ?1, ?2)",
-    text: |texts| &texts.trigrams,
-};
+const Q: TextIndex = TextIndex { table: "alert_trigram", text: |texts| &texts.q };
+const TRIGRAMS: TextIndex = TextIndex { table: "alert_find", text: |texts| &texts.trigrams };
+const HEADS: TextIndex = TextIndex { table: "alert_head", text: |texts| &texts.heads };
 
-const HEADS: TextIndex = TextIndex {
-    put_in: "INSERT INTO alert_head (rowid, text) VALUES (?1, ?2)",
-    take_out: "INSERT INTO alert_head (alert_head, rowid, text) VALUES ('delete', ?1, ?2)",
-    text: |texts| &texts.heads,
-};
+/// The indexes of `find`.
+const OF_FIND: [TextIndex; 2] = [TRIGRAMS, HEADS];
 
 impl TextIndex {
-    fn put_in(&self, conn: &Connection, key: i64, texts: &FindTexts) -> StoreResult<()> {
-        conn.run(self.put_in, (key, (self.text)(texts)))?;
-        Ok(())
+    fn put_in(&self, conn: &Connection, key: i64, texts: &SearchTexts) -> StoreResult<()> {
+        let table = self.table;
+        conn.run(&format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)"), (key, (self.text)(texts))).map(drop)
     }
 
     /// The text has to be what is in the index.
-    fn take_out(&self, conn: &Connection, key: i64, texts: &FindTexts) -> StoreResult<()> {
-        conn.run(self.take_out, (key, (self.text)(texts)))?;
-        Ok(())
+    fn take_out(&self, conn: &Connection, key: i64, texts: &SearchTexts) -> StoreResult<()> {
+        let table = self.table;
+        let taken_out = format!("INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?1, ?2)");
+        conn.run(&taken_out, (key, (self.text)(texts))).map(drop)
     }
 }
 
-/// Puts the texts of alerts into both indexes.
-pub(super) fn index(conn: &Connection, texts: &[(i64, FindTexts)]) -> StoreResult<()> {
-    put_in(conn, &[TRIGRAMS, HEADS], texts)
+/// Puts the texts of new alerts into every index.
+pub(super) fn index(conn: &Connection, texts: &[(i64, SearchTexts)]) -> StoreResult<()> {
+    let kept = "INSERT INTO alert_search (alert, organization, text) SELECT key, organization, ?2 FROM alert
+        WHERE key = ?1";
+    for (key, texts) in texts {
+        conn.run(kept, (key, &texts.q))?;
+    }
+    put_in(conn, &[Q, TRIGRAMS, HEADS], texts)
 }
 
-fn put_in(conn: &Connection, indexes: &[TextIndex], texts: &[(i64, FindTexts)]) -> StoreResult<()> {
+fn put_in(conn: &Connection, indexes: &[TextIndex], texts: &[(i64, SearchTexts)]) -> StoreResult<()> {
     indexes.iter().try_for_each(|index| texts.iter().try_for_each(|(key, texts)| index.put_in(conn, *key, texts)))
 }
 
@@ -93,17 +94,18 @@ fn put_in(conn: &Connection, indexes: &[TextIndex], texts: &[(i64, FindTexts)]) 
 pub(super) fn index_anew(
     conn: &Connection,
     dictionary: &mut Dictionary,
-    changes: &[(i64, FindTexts, FindTexts)],
+    changes: &[(i64, SearchTexts, SearchTexts)],
 ) -> StoreResult<()> {
     let mut lacking = Vec::new();
-    for (key, ..) in changes {
+    for (key, _, new) in changes {
+        conn.run("UPDATE alert_search SET text = ?2 WHERE alert = ?1 AND text <> ?2", (key, &new.q))?;
         if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])? > 0 {
             lacking.extend(texts_of_outcome(conn, dictionary, *key)?.map(|texts| (*key, texts)));
         }
     }
-    index(conn, &lacking)?;
-    for index in [TRIGRAMS, HEADS] {
-        for (key, old, new) in changes {
+    put_in(conn, &OF_FIND, &lacking)?;
+    for index in [Q, TRIGRAMS, HEADS] {
+        for (key, old, new) in changes.iter().filter(|(_, old, new)| (index.text)(old) != (index.text)(new)) {
             index.take_out(conn, *key, old)?;
             index.put_in(conn, *key, new)?;
         }
@@ -114,37 +116,40 @@ pub(super) fn index_anew(
 /// Puts every alert into the index of beginnings, which is empty, and into that of trigrams where it is.
 pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
     let is_whole: bool = conn.one("SELECT EXISTS (SELECT 1 FROM alert_find_term)", [], cell)?;
-    let indexes = if is_whole { &[HEADS][..] } else { &[TRIGRAMS, HEADS] };
-    let mut last = 0;
-    while let Some(newest) = put_in_behind(conn, indexes, last)?.last() {
-        last = *newest;
+    let indexes = if is_whole { &[HEADS][..] } else { &OF_FIND };
+    let mut last = Some(0);
+    while let Some(indexed) = last {
+        let texts = texts_behind(conn, indexed)?;
+        put_in(conn, indexes, &texts)?;
+        last = texts.last().map(|(key, _)| *key);
     }
     Ok(())
 }
 
-/// Puts the next alerts into both indexes, those behind this one, which have none of them. Returns their keys in order.
-pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Vec<i64>> {
-    put_in_behind(conn, &[TRIGRAMS, HEADS], last)
+/// Puts the next alerts into every index, those behind this one, which have none of them. Returns the last one's key.
+pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Option<i64>> {
+    let texts = texts_behind(conn, last)?;
+    index(conn, &texts)?;
+    Ok(texts.last().map(|(key, _)| *key))
 }
 
-fn put_in_behind(conn: &Connection, indexes: &[TextIndex], last: i64) -> StoreResult<Vec<i64>> {
+/// The texts of the next alerts, those behind this one.
+fn texts_behind(conn: &Connection, last: i64) -> StoreResult<Vec<(i64, SearchTexts)>> {
     let mut dictionary = Dictionary::new();
     let keys: Vec<i64> =
         conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
     let behind = "SELECT alert FROM alert_unindexed WHERE alert > ?1 AND alert <= ?2";
     let lacking: HashSet<i64> =
         conn.all(behind, [last, keys.last().copied().unwrap_or(last)], cell)?.into_iter().collect();
-    let mut texts = Vec::with_capacity(keys.len());
-    for key in &keys {
-        let mut alert = read_by_key(conn, &mut dictionary, *key)?;
+    let text = |key: i64| -> StoreResult<(i64, SearchTexts)> {
+        let mut alert = read_by_key(conn, &mut dictionary, key)?;
         // Its outcome is put in later.
-        if lacking.contains(key) {
+        if lacking.contains(&key) {
             alert.outcome = None;
         }
-        texts.push((*key, FindTexts::of(&alert)));
-    }
-    put_in(conn, indexes, &texts)?;
-    Ok(keys)
+        Ok((key, SearchTexts::of(&alert)))
+    };
+    keys.into_iter().map(text).collect()
 }
 
 /// Lists an alert, which is in the index without this outcome.
@@ -178,24 +183,24 @@ pub(super) fn catch_up(conn: &Connection, dictionary: &mut Dictionary) -> StoreR
         caught_up.push(key);
         texts.extend(of_outcome.map(|texts| (key, texts)));
     }
-    index(conn, &texts)?;
+    put_in(conn, &OF_FIND, &texts)?;
     for key in caught_up {
         conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])?;
     }
     Ok(())
 }
 
-fn texts_of_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) -> StoreResult<Option<FindTexts>> {
-    Ok(read_outcome(conn, dictionary, alert)?.as_ref().and_then(FindTexts::of_outcome))
+fn texts_of_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) -> StoreResult<Option<SearchTexts>> {
+    Ok(read_outcome(conn, dictionary, alert)?.as_ref().and_then(SearchTexts::of_outcome))
 }
 
 /// Takes the outcome of an answered alert out of the index again, and lists the alert.
 #[cfg(test)]
 pub(super) fn as_if_just_answered(conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<()> {
     let alert = read_by_key(conn, dictionary, key)?;
-    let before = FindTexts::of(&Alert { outcome: None, ..alert.clone() });
-    [TRIGRAMS, HEADS].iter().try_for_each(|index| index.take_out(conn, key, &FindTexts::of(&alert)))?;
-    index(conn, &[(key, before)])?;
+    let before = SearchTexts::of(&Alert { outcome: None, ..alert.clone() });
+    OF_FIND.iter().try_for_each(|index| index.take_out(conn, key, &SearchTexts::of(&alert)))?;
+    put_in(conn, &OF_FIND, &[(key, before)])?;
     alert.outcome.iter().try_for_each(|outcome| index_later(conn, key, outcome))
 }
 
@@ -381,9 +386,12 @@ mod tests {
         }
         answer(&store, answered.id, "sent by till nine").await;
         caught_up(&store).await;
-        let next: fn(&Connection) -> StoreResult<()> = |conn| index_behind(conn, 0).map(|_| ());
+        let next: fn(&Connection) -> StoreResult<()> = |conn| {
+            conn.execute_batch("DELETE FROM alert_search")?;
+            index_behind(conn, 0).map(drop)
+        };
         let anew = [
-            (&["alert_find", "alert_head"][..], next),
+            (&["alert_trigram", "alert_find", "alert_head"][..], next),
             (&["alert_find", "alert_head"], index_all),
             (&["alert_head"], index_all),
         ];

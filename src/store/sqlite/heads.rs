@@ -11,6 +11,7 @@
 use rusqlite::Connection;
 
 use super::{
+    counts::newest_key,
     marks::Marks,
     sql::{Sql, Statements as _, cell, phrase},
 };
@@ -169,7 +170,7 @@ impl Asked {
                 }
             }
         }
-        let newest: i64 = conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)?;
+        let newest = newest_key(conn)?;
         let mut by_frequency = Vec::new();
         for trigram in wanted {
             let trigram = phrase(&trigram);

@@ -1,12 +1,12 @@
 //! Ingest of alerts, their outcomes and expiries, with counts and with events for each recipient.
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use super::{
-    counts::CountChanges,
-    find_index::{self, FindTexts},
+    counts::{CountChanges, CountKey},
+    find_index::{self, SearchTexts},
     interned::Dictionary,
-    rows::{self, WordKeys},
+    rows,
     sql::{Statements as _, cell, micros},
     writer::Unit,
 };
@@ -17,7 +17,6 @@ use crate::{
         Alert, AlertPatch, AttemptId, DeliveryId, EventId, EventKind, IngestReport, Resolution,
         attempt::record_outcome, intake::merge, time::Timestamp,
     },
-    filter::search_text,
     subjects::organizations::Named,
 };
 
@@ -29,29 +28,30 @@ pub(crate) fn ingest(
     incoming: &[AlertPatch],
     now: Timestamp,
 ) -> StoreResult<(IngestReport, Named)> {
-    let mut report = IngestReport::default();
-    let mut counts = CountChanges::default();
-    let mut search = SearchChanges::default();
-    let mut named = Named::default();
+    let (mut report, mut named) = (IngestReport::default(), Named::default());
+    let mut intake =
+        Intake { unit, organization, counts: CountChanges::new(), added: Vec::new(), replaced: Vec::new() };
     for row in incoming {
-        match known(unit.conn, unit.dictionary, organization, row)? {
+        match known(intake.unit.conn, intake.unit.dictionary, organization, row)? {
             None => {
                 named.note(&row.alert);
-                create(unit, organization, row, recipients, now, &mut counts, &mut search)?;
+                let key = intake.create(&row.alert)?;
+                if row.event {
+                    record_event(intake.unit, recipients, &EventKind::AlertCreated, key, &row.alert, now)?;
+                }
                 report.created += 1;
             }
             Some(stored) => match merge(&stored.alert, row.clone(), now) {
                 None => report.unchanged += 1,
                 Some(merged) => {
                     named.note(&merged);
-                    change(unit, organization, &stored, merged, &mut counts, &mut search)?;
+                    intake.change(&stored, merged)?;
                     report.updated += 1;
                 }
             },
         }
     }
-    counts.write(unit.conn, unit.change)?;
-    search.write(unit, organization)?;
+    intake.write()?;
     Ok((report, named))
 }
 
@@ -78,116 +78,61 @@ fn known(
     key.map(|key| Ok(Stored { key, alert: rows::read_by_key(conn, dictionary, key)? })).transpose()
 }
 
-fn create(
-    unit: &mut Unit<'_>,
+/// Alerts that are ingested together.
+struct Intake<'i, 'u> {
+    unit: &'i mut Unit<'u>,
     organization: i64,
-    row: &AlertPatch,
-    recipients: &[i64],
-    now: Timestamp,
-    counts: &mut CountChanges,
-    search: &mut SearchChanges,
-) -> StoreResult<()> {
-    let words = WordKeys::intern(unit.conn, unit.dictionary, &row.alert)?;
-    let key = rows::insert(unit.conn, unit.dictionary, organization, &row.alert, words, unit.change)?;
-    counts.add(words.count_key(organization, &row.alert));
-    search.add(key, &row.alert);
-    if row.event {
-        record_event(unit, recipients, &EventKind::AlertCreated, key, &row.alert, now)?;
-    }
-    Ok(())
-}
-
-fn change(
-    unit: &mut Unit<'_>,
-    organization: i64,
-    stored: &Stored,
-    alert: Alert,
-    counts: &mut CountChanges,
-    search: &mut SearchChanges,
-) -> StoreResult<()> {
-    let before = WordKeys::intern(unit.conn, unit.dictionary, &stored.alert)?;
-    let after = WordKeys::intern(unit.conn, unit.dictionary, &alert)?;
-    counts.shift(before.count_key(organization, &stored.alert), after.count_key(organization, &alert));
-    search.replace(stored.key, &stored.alert, &alert);
-    rows::update(unit.conn, unit.dictionary, organization, &Stored { key: stored.key, alert }, after, unit.change)
-}
-
-/// Changes of the search indexes, written together at the end: an index gathers in memory what no other statement
-/// interrupts.
-#[derive(Debug, Default)]
-struct SearchChanges {
+    counts: CountChanges<CountKey>,
+    /// Texts for the search indexes, which are written at the end.
     added: Vec<(i64, SearchTexts)>,
     replaced: Vec<(i64, SearchTexts, SearchTexts)>,
 }
 
-/// Texts that searches look into, of one alert: `q` of the list operation, and a search over all fields.
-#[derive(Debug, PartialEq)]
-struct SearchTexts {
-    q: String,
-    find: FindTexts,
-}
-
-impl SearchTexts {
-    fn of(alert: &Alert) -> Self {
-        Self { q: search_text(alert), find: FindTexts::of(alert) }
-    }
-}
-
-impl SearchChanges {
-    fn add(&mut self, key: i64, alert: &Alert) {
+impl Intake<'_, '_> {
+    /// Stores a new alert; returns its row's key.
+    fn create(&mut self, alert: &Alert) -> StoreResult<i64> {
+        let Unit { conn, dictionary, change, .. } = &mut *self.unit;
+        let count = rows::count_key(conn, dictionary, self.organization, alert)?;
+        let key = rows::insert(conn, dictionary, alert, count, *change)?;
+        self.counts.add(count);
         self.added.push((key, SearchTexts::of(alert)));
+        Ok(key)
     }
 
-    fn replace(&mut self, key: i64, old: &Alert, new: &Alert) {
-        let (old, new) = (SearchTexts::of(old), SearchTexts::of(new));
+    /// Stores a known alert as it is now.
+    fn change(&mut self, stored: &Stored, alert: Alert) -> StoreResult<()> {
+        let Unit { conn, dictionary, change, .. } = &mut *self.unit;
+        let before = rows::count_key(conn, dictionary, self.organization, &stored.alert)?;
+        let after = rows::count_key(conn, dictionary, self.organization, &alert)?;
+        self.counts.shift(before, after);
+        let (old, new) = (SearchTexts::of(&stored.alert), SearchTexts::of(&alert));
         if old != new {
-            self.replaced.push((key, old, new));
+            self.replaced.push((stored.key, old, new));
         }
+        rows::update(conn, dictionary, &Stored { key: stored.key, alert }, after, *change)
     }
 
-    fn write(self, unit: &mut Unit<'_>, organization: i64) -> StoreResult<()> {
-        let conn = &*unit.conn;
-        let mut insert =
-            conn.prepare_cached("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)")?;
-        for (key, text) in &self.added {
-            insert.execute(params![key, organization, text.q])?;
-        }
-        let q_changed = || self.replaced.iter().filter(|(_, old, new)| old.q != new.q);
-        let mut update = conn.prepare_cached("UPDATE alert_search SET text = ?2 WHERE alert = ?1")?;
-        for (key, _, new) in q_changed() {
-            update.execute(params![key, new.q])?;
-        }
-        let mut index = conn.prepare_cached("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)")?;
-        for (key, text) in &self.added {
-            index.execute(params![key, text.q])?;
-        }
-        let mut unindex =
-            conn.prepare_cached("INSERT INTO alert_trigram (alert_trigram, rowid, text) VALUES ('delete', ?1, ?2)")?;
-        for (key, old, new) in q_changed() {
-            unindex.execute(params![key, old.q])?;
-            index.execute(params![key, new.q])?;
-        }
-        let added: Vec<_> = self.added.into_iter().map(|(key, text)| (key, text.find)).collect();
-        find_index::index(conn, &added)?;
-        let found_changed = self.replaced.into_iter().filter(|(_, old, new)| old.find != new.find);
-        let changes: Vec<_> = found_changed.map(|(key, old, new)| (key, old.find, new.find)).collect();
-        find_index::index_anew(conn, unit.dictionary, &changes)
+    /// Writes the counts and the search indexes.
+    fn write(self) -> StoreResult<()> {
+        let Unit { conn, dictionary, change, .. } = self.unit;
+        self.counts.write(conn, *change)?;
+        find_index::index(conn, &self.added)?;
+        find_index::index_anew(conn, dictionary, &self.replaced)
     }
 }
 
 /// Stores alerts of an organization that have expired, or that wait again, with their counts.
 pub(crate) fn store_expiries(unit: &mut Unit<'_>, organization: i64, changed: &[ChangedAlert]) -> StoreResult<()> {
     let conn = &*unit.conn;
-    let mut counts = CountChanges::default();
+    let mut counts = CountChanges::new();
     for ChangedAlert { key, before, after } in changed {
-        let words_before = WordKeys::intern(conn, unit.dictionary, before)?;
-        let words = WordKeys::intern(conn, unit.dictionary, after)?;
-        counts.shift(words_before.count_key(organization, before), words.count_key(organization, after));
+        let count = rows::count_key(conn, unit.dictionary, organization, after)?;
+        counts.shift(rows::count_key(conn, unit.dictionary, organization, before)?, count);
         let (expired, open) = (after.expired_at.map(micros), after.waits_until().map(micros));
         conn.run(
             "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = ?4, updated_at = ?5, changed = ?6 \
              WHERE key = ?1",
-            (key, words.status, expired, open, after.updated_at.map(micros), unit.change),
+            (key, count.cell.status, expired, open, after.updated_at.map(micros), unit.change),
         )?;
     }
     counts.write(conn, unit.change)
@@ -204,20 +149,20 @@ pub(crate) fn store_outcome(
     recipients: &[i64],
 ) -> StoreResult<()> {
     let conn = &*unit.conn;
-    let before = WordKeys::intern(conn, unit.dictionary, alert)?.count_key(organization, alert);
+    let before = rows::count_key(conn, unit.dictionary, organization, alert)?;
     record_outcome(alert, id, resolution, now);
     if let Some(outcome) = &alert.outcome {
         rows::insert_outcome(conn, unit.dictionary, key, outcome)?;
         find_index::index_later(conn, key, outcome)?;
     }
-    let after = WordKeys::intern(conn, unit.dictionary, alert)?;
-    let mut counts = CountChanges::default();
-    counts.shift(before, after.count_key(organization, alert));
+    let after = rows::count_key(conn, unit.dictionary, organization, alert)?;
+    let mut counts = CountChanges::new();
+    counts.shift(before, after);
     counts.write(conn, unit.change)?;
     conn.run(
         "UPDATE alert SET status = ?2, outcome = ?3, updated_at = ?4, open_deadline = NULL, changed = ?5
          WHERE key = ?1",
-        (key, after.status, after.outcome, micros(now), unit.change),
+        (key, after.cell.status, after.cell.outcome, micros(now), unit.change),
     )?;
     conn.run(
         "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL, lease_count = NULL \
@@ -239,24 +184,19 @@ fn record_event(
     if recipients.is_empty() {
         return Ok(());
     }
+    let (conn, kind_word, at) = (&*unit.conn, kind.as_str(), micros(now));
     let body = unit.shared.render.render(kind, alert, now);
-    unit.conn
-        .prepare_cached("INSERT INTO event (id, alert, kind, at, body, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-        .execute(params![EventId::generate().0.as_bytes(), key, kind.as_str(), micros(now), body, unit.change])?;
-    let event = unit.conn.last_insert_rowid();
-    let mut insert = unit.conn.prepare_cached(
-        "INSERT INTO delivery (id, event, endpoint, alert, kind, at, state, due, since) VALUES (?1, ?2, ?3, ?4, ?5, \
-            ?6, 'pending', ?6, ?6)",
+    conn.run(
+        "INSERT INTO event (id, alert, kind, at, body, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        (EventId::generate().0.as_bytes(), key, kind_word, at, body, unit.change),
     )?;
+    let event = conn.last_insert_rowid();
     for endpoint in recipients {
-        insert.execute(params![
-            DeliveryId::generate().0.as_bytes(),
-            event,
-            endpoint,
-            key,
-            kind.as_str(),
-            micros(now)
-        ])?;
+        conn.run(
+            "INSERT INTO delivery (id, event, endpoint, alert, kind, at, state, due, since)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?6, ?6)",
+            (DeliveryId::generate().0.as_bytes(), event, endpoint, key, kind_word, at),
+        )?;
     }
     Ok(())
 }

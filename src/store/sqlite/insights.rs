@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Row, params_from_iter, types::Value};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::{
     counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start},
@@ -82,7 +82,7 @@ impl InsightScope for Scope<'_> {
 
 /// The rows of a statement that is made for what is wanted.
 fn rows<T>(reader: &Reader, sql: &Sql, read: impl FnMut(&Row<'_>) -> StoreResult<T>) -> StoreResult<Vec<T>> {
-    reader.conn.all(&sql.text, params_from_iter::<&Vec<Value>>(&sql.values), read)
+    reader.conn.all(&sql.text, params_from_iter(&sql.values), read)
 }
 
 fn from(mut sql: Sql, tables: &str, wanted: &Wanted) -> Sql {
@@ -96,8 +96,7 @@ fn kinds(reader: &mut Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<Ve
     let mut cells = Vec::new();
     let mut uncounted = Some(wanted.clone());
     if wanted.is_counted() {
-        let (from, until) = wanted.alert_days();
-        cells = reader.counts.cells(wanted.organization, &wanted.cells, from, until);
+        cells = reader.counts.of(wanted.organization).cells(&wanted.cells, wanted.alert_days());
         uncounted = None;
     }
     if wanted.is_counted() && !days.calendar.is_utc() {
@@ -151,10 +150,6 @@ fn counted_now(reader: &Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<
 /// Most alerts whose rows are read: that takes less than a tenth of a second.
 const FEW: u64 = 20_000;
 
-fn selected() -> Sql {
-    Sql::new(&format!("SELECT {SUMS} "))
-}
-
 /// Count and sum of the alerts within a filter for each currency, largest count first.
 pub(crate) fn sums(
     reader: &mut Reader,
@@ -174,7 +169,8 @@ fn sums_by(
 ) -> StoreResult<Vec<CurrencySum>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
     let Some(wanted) = planned(reader, organization, filter, now)? else { return Ok(Vec::new()) };
-    let through_index = || from_own_index(selected(), &wanted, Some(by_words_index(&wanted)));
+    let selected = Sql::new(&format!("SELECT {SUMS} "));
+    let through_index = || from_own_index(selected.clone(), &wanted, Some(by_words_index(&wanted)));
     if counted(reader, &wanted) <= few {
         return read_sums(&reader.conn, through_index());
     }
@@ -182,26 +178,15 @@ fn sums_by(
         Some(marks) => marks,
         None => everything(reader, &wanted)?,
     };
-    if marks.len() > few {
-        return match reader.sums(organization, marks.keys())? {
-            Some(sums) => Ok(sums),
-            None => read_sums(&reader.conn, through_index()),
-        };
+    match reader.sums(organization, marks.keys())? {
+        Some(sums) => Ok(sums),
+        None => read_sums(&reader.conn, through_index()),
     }
-    let mut of_marked = selected();
-    of_marked.push("FROM json_each(");
-    of_marked.value(marks.to_json());
-    // Marks on texts alone may be on what another organization has.
-    of_marked.push(") marked CROSS JOIN alert a ON a.key = marked.value WHERE a.organization = ");
-    of_marked.value(organization);
-    read_sums(&reader.conn, of_marked)
 }
 
 fn read_sums(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {
     sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
-    conn.all(&sql.text, params_from_iter::<&Vec<Value>>(&sql.values), |row| {
-        Ok(currency_sum(&StoredRow::Sqlite(row), 0)?)
-    })
+    conn.all(&sql.text, params_from_iter(&sql.values), |row| Ok(currency_sum(&StoredRow::Sqlite(row), 0)?))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    io::{self, ErrorKind, Write as _},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::Mutex,
 };
@@ -42,7 +42,7 @@ impl Instances {
         if held.is_some() {
             return Ok(());
         }
-        *held = Some(make_locked(&lock_path(&self.directory, self.own), b"")?);
+        *held = Some(make_locked(&lock_path(&self.directory, self.own))?);
         self.remove_dead();
         Ok(())
     }
@@ -77,8 +77,9 @@ impl Instances {
 
     /// The lock files of all processes, those of dead ones among them.
     fn locks(&self) -> impl Iterator<Item = (InstanceId, PathBuf)> {
-        let locks = files_ending(&self.directory, "lock");
-        locks.into_iter().filter_map(|path| Some((path.file_stem()?.to_str()?.parse().ok()?, path)))
+        lock_files(&self.directory)
+            .into_iter()
+            .filter_map(|path| Some((path.file_stem()?.to_str()?.parse().ok()?, path)))
     }
 }
 
@@ -110,11 +111,7 @@ impl Gate {
 
     /// Shuts it from inside; false where another process is inside too, and then this one is not any more.
     pub(super) fn shut_behind(&self) -> io::Result<bool> {
-        match self.lock.try_lock() {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        is_locked(self.lock.try_lock())
     }
 
     /// Opens it again for others.
@@ -125,11 +122,16 @@ impl Gate {
     fn take(instances: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
         make_private(instances)?;
         let file = lock_file(&instances.join("gate"))?;
-        match lock(&file) {
-            Ok(()) => Ok(Some(Self { lock: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        Ok(is_locked(lock(&file))?.then_some(Self { lock: file }))
+    }
+}
+
+/// Returns whether a file was locked: not where another process has it.
+fn is_locked(tried: Result<(), TryLockError>) -> io::Result<bool> {
+    match tried {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
@@ -149,25 +151,23 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
 
 /// Counts the processes that live on a data directory, and those that left their file behind. Changes nothing.
 pub(super) fn census(instances: &Path) -> (usize, usize) {
-    let locks = files_ending(instances, "lock");
+    let locks = lock_files(instances);
     let dead = locks.iter().filter(|path| is_free(path)).count();
     (locks.len() - dead, dead)
 }
 
-/// The files of a directory with this extension.
-pub(super) fn files_ending(directory: &Path, extension: &str) -> Vec<PathBuf> {
+fn lock_files(directory: &Path) -> Vec<PathBuf> {
     let paths = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    paths.filter(|path| path.extension().is_some_and(|found| found == extension) && is_regular(path)).collect()
+    paths.filter(|path| path.extension().is_some_and(|found| found == "lock") && is_regular(path)).collect()
 }
 
 /// Makes a file that is locked until it is dropped. Others look at extensions: the name appears when the lock is held.
-pub(super) fn make_locked(path: &Path, content: &[u8]) -> io::Result<File> {
+fn make_locked(path: &Path) -> io::Result<File> {
     make_private(directory_of(path))?;
     let name = path.file_stem().unwrap_or_default().display();
     let preparing = path.with_file_name(format!(".{name}.new"));
-    let mut file = make_file(&preparing)?;
+    let file = make_file(&preparing)?;
     file.try_lock()?;
-    file.write_all(content)?;
     fs::rename(&preparing, path)?;
     Ok(file)
 }
@@ -177,7 +177,7 @@ fn lock_path(directory: &Path, instance: InstanceId) -> PathBuf {
 }
 
 /// A shared lock, so that two who look at once do not take each other for the owner.
-pub(super) fn is_free(path: &Path) -> bool {
+fn is_free(path: &Path) -> bool {
     match File::open(path) {
         Ok(file) => file.try_lock_shared().is_ok(),
         Err(error) => error.kind() == ErrorKind::NotFound,

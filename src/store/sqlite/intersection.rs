@@ -42,7 +42,7 @@ fn by_conditions(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
         &wanted.conditions,
         &reader.conn,
         wanted.organization,
-        reader.counts.all(wanted.organization),
+        reader.counts.of(wanted.organization).all(),
     )?;
     let others = Wanted { conditions: Conditions::default(), ..wanted.clone() };
     if others.is_everything() {
@@ -84,7 +84,7 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
             &from_alerts(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted))),
         )?));
     }
-    let Parts { marks, is_own } = parts(conn, wanted, reader.counts.all(wanted.organization))?;
+    let Parts { marks, is_own } = parts(conn, wanted, reader.counts.of(wanted.organization).all())?;
     let mut rest = Wanted { texts: Vec::new(), transaction_time: (None, None), ..wanted.clone() };
     if is_timed {
         rest = Wanted { cells: CellFilter { providers: None, types: None, ..rest.cells }, companies: None, ..rest };
@@ -145,8 +145,7 @@ fn steps(reader: &Reader, wanted: &Wanted) -> u64 {
     if is_by_deadline(wanted) {
         return counted(reader, wanted);
     }
-    let (from, until) = wanted.span_days();
-    reader.counts.total(wanted.organization, &CellFilter::default(), from, until)
+    reader.counts.of(wanted.organization).total(&CellFilter::default(), wanted.span_days())
 }
 
 /// Adds one of the conditions to a statement.
@@ -301,13 +300,12 @@ pub(super) fn is_by_deadline(wanted: &Wanted) -> bool {
 
 /// Number of alerts by the counts that may match.
 pub(super) fn counted(reader: &Reader, wanted: &Wanted) -> u64 {
-    let (from, until) = wanted.alert_days();
-    reader.counts.total(wanted.organization, &wanted.cells, from, until)
+    reader.counts.of(wanted.organization).total(&wanted.cells, wanted.alert_days())
 }
 
 /// Returns whether reading the row of each that may match is less than going through all there are.
 pub(super) fn is_little(reader: &Reader, wanted: &Wanted) -> bool {
-    u128::from(counted(reader, wanted)) * ROW < u128::from(reader.counts.all(wanted.organization))
+    u128::from(counted(reader, wanted)) * ROW < u128::from(reader.counts.of(wanted.organization).all())
 }
 
 /// The index to go by where rows are read for conditions: that of words where little is left by them, else none.

@@ -23,19 +23,18 @@ use super::{
         BY_TIME, by_words, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
         is_by_deadline, matched, matching,
     },
-    marked_orders::{
-        FEW, Filling, PagePart, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of,
-    },
+    marked_orders::{FEW, Filling, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of},
     marks::{Marks, ROW},
-    query::{Nulls, SortColumn, Wanted, is_partial, push_direction, push_order, sort_column},
+    query::{SortColumn, Wanted, is_partial, push_order, sort_column},
     readers::Reader,
-    sql::{Sql, Statements as _, cell, keys, push_window},
+    sql::{Sql, Statements as _, cell, keys},
 };
 use crate::{
     StoreResult,
     domain::{
         AlertFilter, AlertId, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder, time::Timestamp,
     },
+    order::{Nulls, PagePart, push_direction},
 };
 
 /// Most alerts that are searched one by one for a text, where the trigram index finds more than that.
@@ -85,8 +84,7 @@ pub(super) fn planned(
         return Ok(None);
     }
     if !wanted.cells.is_any() {
-        let (from, until) = wanted.alert_days();
-        let (first, end) = reader.counts.span(organization, &wanted.cells, from, until);
+        let (first, end) = reader.counts.of(organization).span(&wanted.cells, wanted.alert_days());
         wanted.span = (first.map(day_start), end.map(day_start));
     }
     wanted.waits = waits(reader, &wanted)?;
@@ -105,7 +103,7 @@ pub(crate) fn get(reader: &mut Reader, organization: OrganizationId, id: AlertId
 pub(crate) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
     let Some(organization) = reader.organization(organization)? else { return Ok(0) };
     reader.refresh_counts(organization)?;
-    Ok(reader.counts.all(organization))
+    Ok(reader.counts.of(organization).all())
 }
 
 fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
@@ -140,7 +138,7 @@ fn page_keys(
             return in_words(reader, wanted, words, part);
         }
     }
-    let all = reader.counts.all(wanted.organization);
+    let all = reader.counts.of(wanted.organization).all();
     if total > FEW
         && let Some(words) = &column.words
     {
@@ -203,12 +201,12 @@ impl Costs {
         let (page, total, all) = (
             u128::from(near.offset + near.limit),
             u128::from(total),
-            u128::from(reader.counts.all(wanted.organization)),
+            u128::from(reader.counts.of(wanted.organization).all()),
         );
         // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
         let passed = page * all / total.max(1);
-        let (from, until) = wanted.alert_days();
-        let within = u128::from(reader.counts.total(wanted.organization, &CellFilter::default(), from, until));
+        let counts = reader.counts.of(wanted.organization);
+        let within = u128::from(counts.total(&CellFilter::default(), wanted.alert_days()));
         // Finding everything that matches, and whether its rows are read for it.
         let (finding, reads) = match () {
             () if wanted.expires.is_some() || wanted.is_in_transaction_time() => (total, false),
@@ -260,41 +258,30 @@ fn valued(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> S
 
 /// In the order of the alert time: the counts tell which days the page lies on, and only those are looked at.
 fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
-    let (from, until) = wanted.span_days();
-    let days = reader.counts.days(wanted.organization, &wanted.cells, from, until);
+    let days = reader.counts.of(wanted.organization).days(&wanted.cells, wanted.span_days());
     let mut days: Box<dyn Iterator<Item = (i64, u64)>> = match part.sort.order {
         SortOrder::Ascending => Box::new(days),
         SortOrder::Descending => Box::new(days.rev()),
     };
-    let mut found = Vec::new();
-    let (mut skip, mut left, mut dated) = (part.offset, part.limit, 0);
-    while left > 0
+    let (mut filling, mut dated) = (Filling::of(part), 0);
+    while filling.left > 0
         && let Some((day, alerts)) = days.next()
     {
         dated += alerts;
-        if skip >= alerts {
-            skip -= alerts;
-            continue;
-        }
-        let take = left.min(alerts - skip);
-        let one_day = Wanted { span: (Some(day_start(day)), Some(day_start(day + 1))), ..wanted.clone() };
-        let mut sql = from_alerts(Sql::new("SELECT a.key "), &one_day, Some(BY_TIME));
-        push_direction(&mut sql, Some(&column.value), part.sort.order);
-        push_window(&mut sql, skip, take);
-        found.extend(keys(&reader.conn, &sql)?);
-        (skip, left) = (0, left - take);
+        filling.take(part, alerts, |part| {
+            let one_day = Wanted { span: (Some(day_start(day)), Some(day_start(day + 1))), ..wanted.clone() };
+            let mut sql = from_alerts(Sql::new("SELECT a.key "), &one_day, Some(BY_TIME));
+            push_direction(&mut sql, Some(&column.value), part.sort.order);
+            sql.window(part.offset, part.limit);
+            Ok(keys(&reader.conn, &sql)?)
+        })?;
     }
-    if left > 0 && total > dated {
+    if filling.left > 0 {
         // Alerts without a time come last in either direction.
-        found.extend(walk_nulls(
-            &reader.conn,
-            wanted,
-            column,
-            BY_TIME,
-            PagePart { offset: skip, limit: left, ..part },
-        )?);
+        let walk = |part| Ok(walk_group(&reader.conn, wanted, (column, BY_TIME), Group::Nulls, part)?);
+        filling.take(part, total.saturating_sub(dated), walk)?;
     }
-    Ok(found)
+    Ok(filling.keys)
 }
 
 /// In the order of provider, type or status: the counts tell which words the page belongs to.
@@ -316,11 +303,11 @@ fn in_words(reader: &mut Reader, wanted: &Wanted, words: &[i64], part: PagePart)
 /// So many of `total`, which all have the same word, in the order of the id: by walking it a little, else past marks.
 fn in_word(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
     let near = part.backwards(total).unwrap_or(part);
-    let passed = (near.offset + near.limit).saturating_mul(reader.counts.all(wanted.organization)) / total.max(1);
+    let passed = (near.offset + near.limit).saturating_mul(reader.counts.of(wanted.organization).all()) / total.max(1);
     if passed < MOST_PASSED {
         let mut walk = from_alerts(Sql::new("SELECT a.key "), wanted, Some("alert_by_id"));
         push_direction(&mut walk, None, near.sort.order);
-        push_window(&mut walk, near.offset, near.limit);
+        walk.window(near.offset, near.limit);
         if let Some(keys) = reader.budget.run(FEWEST_STEPS, || keys(&reader.conn, &walk))? {
             return Ok(if near.offset == part.offset { keys } else { reversed(keys) });
         }
@@ -343,10 +330,11 @@ fn walk(
         Nulls::Last | Nulls::Least => valued(reader, wanted, part, total)?,
     };
     let conn = &reader.conn;
+    let walked = |group, part| walk_group(conn, wanted, (column, index), group, part);
     if let Some(back) = part.backwards(total).filter(|_| !column.nulls_come_first(part.sort.order)) {
-        return Ok(limited(reader, wanted, index, || walk_back(conn, wanted, column, index, back))?.map(reversed));
+        return Ok(limited(reader, wanted, index, || walk_back(conn, wanted, (column, index), back))?.map(reversed));
     }
-    let count_valued = || count(conn, &from_valued(Sql::new("SELECT count(*) "), wanted, column, index));
+    let count_valued = || count(conn, &of_group(Sql::new("SELECT count(*) "), wanted, (column, index), Group::Valued));
     if column.nulls_come_first(part.sort.order) {
         let valued = match valued {
             Some(valued) => Some(valued),
@@ -354,20 +342,15 @@ fn walk(
         };
         let Some(nulls) = valued.map(|valued| total.saturating_sub(valued)) else { return Ok(None) };
         let of_nulls = PagePart { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
-        let Some(mut found) = reader.budget.run(FEW_STEPS, || walk_nulls(conn, wanted, column, index, of_nulls))?
-        else {
+        let Some(mut found) = reader.budget.run(FEW_STEPS, || walked(Group::Nulls, of_nulls))? else {
             return Ok(None);
         };
         let rest = PagePart { offset: part.offset.saturating_sub(nulls), limit: part.limit - of_nulls.limit, ..part };
-        let Some(others) = reader.budget.run(FEW_STEPS, || walk_valued(conn, wanted, column, index, rest))? else {
-            return Ok(None);
-        };
+        let Some(others) = reader.budget.run(FEW_STEPS, || walked(Group::Valued, rest))? else { return Ok(None) };
         found.extend(others);
         return Ok(Some(found));
     }
-    let Some(mut found) = limited(reader, wanted, index, || walk_valued(conn, wanted, column, index, part))? else {
-        return Ok(None);
-    };
+    let Some(mut found) = limited(reader, wanted, index, || walked(Group::Valued, part))? else { return Ok(None) };
     let missing = part.limit - found.len() as u64;
     if missing > 0 && column.nulls != Nulls::Never {
         let valued = match (valued, found.len() as u64) {
@@ -376,7 +359,7 @@ fn walk(
             (None, some) => part.offset + some,
         };
         let rest = PagePart { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
-        found.extend(walk_nulls(conn, wanted, column, index, rest)?);
+        found.extend(walked(Group::Nulls, rest)?);
     }
     Ok(Some(found))
 }
@@ -399,77 +382,56 @@ fn limited<T>(
 fn walk_back(
     conn: &Connection,
     wanted: &Wanted,
-    column: &SortColumn,
-    index: &str,
+    by: (&SortColumn, &str),
     back: PagePart,
 ) -> rusqlite::Result<Vec<i64>> {
-    if column.nulls == Nulls::Never {
-        return walk_valued(conn, wanted, column, index, back);
+    if by.0.nulls == Nulls::Never {
+        return walk_group(conn, wanted, by, Group::Valued, back);
     }
-    let mut found = walk_nulls(conn, wanted, column, index, back)?;
+    let mut found = walk_group(conn, wanted, by, Group::Nulls, back)?;
     let missing = back.limit - found.len() as u64;
     let nulls = match found.len() as u64 {
         _ if missing == 0 || back.offset == 0 => 0,
-        0 => count(conn, &from_nulls(Sql::new("SELECT count(*) "), wanted, column, nulls_index(index)))?,
+        0 => count(conn, &of_group(Sql::new("SELECT count(*) "), wanted, by, Group::Nulls))?,
         some => back.offset + some,
     };
-    found.extend(walk_valued(
-        conn,
-        wanted,
-        column,
-        index,
-        PagePart { offset: back.offset.saturating_sub(nulls), limit: missing, ..back },
-    )?);
+    let rest = PagePart { offset: back.offset.saturating_sub(nulls), limit: missing, ..back };
+    found.extend(walk_group(conn, wanted, by, Group::Valued, rest)?);
     Ok(found)
 }
 
-/// Walks the rows with a value to sort by, in its order.
-fn walk_valued(
+/// Rows with a value to sort by, or those without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Group {
+    Valued,
+    Nulls,
+}
+
+/// Walks a part of a group: rows with a value in its order, those without one by id.
+fn walk_group(
     conn: &Connection,
     wanted: &Wanted,
-    column: &SortColumn,
-    index: &str,
+    by: (&SortColumn, &str),
+    group: Group,
     part: PagePart,
 ) -> rusqlite::Result<Vec<i64>> {
     if part.limit == 0 {
         return Ok(Vec::new());
     }
-    let mut sql = from_valued(Sql::new("SELECT a.key "), wanted, column, index);
-    push_direction(&mut sql, Some(&column.value), part.sort.order);
-    push_window(&mut sql, part.offset, part.limit);
+    let mut sql = of_group(Sql::new("SELECT a.key "), wanted, by, group);
+    push_direction(&mut sql, (group == Group::Valued).then_some(by.0.value.as_str()), part.sort.order);
+    sql.window(part.offset, part.limit);
     keys(conn, &sql)
 }
 
-/// FROM and WHERE of what has a value to sort by.
-fn from_valued(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> Sql {
+/// FROM and WHERE of a group.
+fn of_group(sql: Sql, wanted: &Wanted, (column, index): (&SortColumn, &str), group: Group) -> Sql {
+    let index = if group == Group::Nulls { nulls_index(index) } else { index };
     let mut sql = from_alerts(sql, wanted, Some(index));
     if column.nulls != Nulls::Never {
-        sql.push(&format!(" AND {} IS NOT NULL", column.value));
+        let is = if group == Group::Nulls { "IS" } else { "IS NOT" };
+        sql.push(&format!(" AND {} {is} NULL", column.value));
     }
-    sql
-}
-
-/// Walks the rows without a value to sort by, by id.
-fn walk_nulls(
-    conn: &Connection,
-    wanted: &Wanted,
-    column: &SortColumn,
-    index: &str,
-    part: PagePart,
-) -> rusqlite::Result<Vec<i64>> {
-    if part.limit == 0 {
-        return Ok(Vec::new());
-    }
-    let mut sql = from_nulls(Sql::new("SELECT a.key "), wanted, column, nulls_index(index));
-    push_direction(&mut sql, None, part.sort.order);
-    push_window(&mut sql, part.offset, part.limit);
-    keys(conn, &sql)
-}
-
-/// FROM and WHERE of what has no value to sort by.
-fn from_nulls(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> Sql {
-    let mut sql = from_alerts(sql, wanted, Some(index));
-    sql.push(&format!(" AND {} IS NULL", column.value));
     sql
 }
 
@@ -484,11 +446,11 @@ fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart,
     // the index has it all.
     let in_index = wanted.conditions.is_any() && (column.words.is_some() || part.sort.field == SortField::ExpiredAt);
     let candidates = counted(reader, wanted);
-    let little = candidates.saturating_mul(8) < reader.counts.all(wanted.organization);
+    let little = candidates.saturating_mul(8) < reader.counts.of(wanted.organization).all();
     let back = part.backwards(total);
     let in_order = |mut sql: Sql| {
         push_order(&mut sql, column, part.sort.order, back.is_some());
-        push_window(&mut sql, back.unwrap_or(part).offset, part.limit);
+        sql.window(back.unwrap_or(part).offset, part.limit);
         sql
     };
     let turned = |keys| if back.is_some() { reversed(keys) } else { keys };

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     StoreResult,
-    domain::{AlertStatus, Sort, SortField, SortOrder},
+    domain::{AlertStatus, SortField, SortOrder},
+    order::PagePart,
 };
 
 /// Most alerts that are put in order by reading the row of each.
@@ -100,7 +101,7 @@ fn nearer(
 /// Leaves of the words those of what waits for an answer.
 pub(super) fn wait(reader: &mut Reader, organization: i64, cells: &mut CellFilter) -> StoreResult<()> {
     let expired = reader.dictionary.words.find(&reader.conn, AlertStatus::Expired.as_str())?;
-    let statuses = cells.statuses.get_or_insert_with(|| reader.counts.occurring(organization, |cell| cell.status));
+    let statuses = cells.statuses.get_or_insert_with(|| reader.counts.of(organization).occurring(|cell| cell.status));
     statuses.retain(|status| Some(*status) != expired);
     let outcomes = cells.outcomes.get_or_insert_with(|| vec![NO_OUTCOME]);
     outcomes.retain(|outcome| *outcome == NO_OUTCOME);
@@ -161,27 +162,6 @@ pub(super) fn by_id(
         return sorted_marks(&reader.conn, &column, part, total, &marks);
     }
     nearer(&reader.conn, organization, (&column, "alert_by_id"), part, total, marks)
-}
-
-/// Part of all matches, in an order. It lies within the total.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PagePart {
-    pub(super) sort: Sort,
-    pub(super) offset: u64,
-    pub(super) limit: u64,
-}
-
-impl PagePart {
-    /// The same part of `total` as it is met from the end; its keys come in the opposite order.
-    pub(super) fn seen_from_end(self, total: u64) -> Self {
-        let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
-        Self { sort, offset: total.saturating_sub(self.offset + self.limit), ..self }
-    }
-
-    /// The same part from the end, where fewer matches lie before it there.
-    pub(super) fn backwards(self, total: u64) -> Option<Self> {
-        Some(self.seen_from_end(total)).filter(|back| back.offset < self.offset)
-    }
 }
 
 pub(super) fn reversed(mut keys: Vec<i64>) -> Vec<i64> {

@@ -1,16 +1,20 @@
 //! The bitmap scan of a list. Everything that matches is marked first, each alert by one bit. Then the index in the
 //! order of the sort is walked, past the marks and without reading a row.
 
-use std::cmp::Ordering;
-
 use fixedbitset::FixedBitSet;
-use rusqlite::{Connection, params_from_iter, types::Value};
+use rusqlite::{Connection, params_from_iter};
 
 use super::{
-    query::{Nulls, SortColumn, is_partial, push_direction, push_order},
-    sql::{Sql, keys, push_window},
+    counts::newest_key,
+    query::{SortColumn, is_partial, push_order},
+    sql::{Sql, keys},
 };
-use crate::domain::SortOrder;
+use crate::{
+    StoreResult,
+    composed::SqlValue,
+    domain::SortOrder,
+    order::{Nulls, push_direction},
+};
 
 /// Cost of reading a row, in steps along an index.
 pub(super) const ROW: u128 = 20;
@@ -88,14 +92,14 @@ impl Marks {
     /// Of what is marked, what a statement finds that a key is put behind.
     pub(super) fn tested(&self, conn: &Connection, mut test: Sql) -> rusqlite::Result<Self> {
         test.push(" AND a.key = ");
-        test.value(0);
+        test.value(0_i64);
         let mut statement = conn.prepare_cached(&test.text)?;
         let mut both = FixedBitSet::with_capacity(self.0.len());
         for key in self.0.ones() {
             if let Some(last) = test.values.last_mut() {
-                *last = Value::Integer(i64::try_from(key).unwrap_or(i64::MAX));
+                *last = SqlValue::Number(i64::try_from(key).unwrap_or(i64::MAX));
             }
-            if statement.exists(params_from_iter::<&Vec<Value>>(&test.values))? {
+            if statement.exists(params_from_iter(&test.values))? {
                 both.insert(key);
             }
         }
@@ -114,7 +118,7 @@ impl Marks {
         sql.value(self.to_json());
         sql.push(") marked CROSS JOIN alert a ON a.key = marked.value");
         push_order(&mut sql, column, order, backwards);
-        push_window(&mut sql, offset, limit);
+        sql.window(offset, limit);
         keys(conn, &sql)
     }
 
@@ -230,8 +234,8 @@ pub(super) fn page(
 const SAMPLE: usize = 64;
 
 /// Returns whether a page is met sooner from the end of an index. Marked rows may lie close together there, so some of
-/// them, and some of all alerts, are asked for their values. Where that tells nothing, the smaller number of marked
-/// rows before or behind the page decides.
+/// them, and some of all alerts, are put in its order. Where that tells nothing, the smaller number of marked rows
+/// before or behind the page decides.
 pub(super) fn is_nearer_to_end(
     conn: &Connection,
     organization: i64,
@@ -239,67 +243,25 @@ pub(super) fn is_nearer_to_end(
     order: SortOrder,
     (before, behind): (u64, u64),
     marks: &Marks,
-) -> rusqlite::Result<bool> {
-    let of_null = if column.nulls_come_first(order) { Ordering::Less } else { Ordering::Greater };
-    let in_order = |left: &Value, right: &Value| match (left, right) {
-        (Value::Null, Value::Null) => Ordering::Equal,
-        (Value::Null, _) => of_null,
-        (_, Value::Null) => of_null.reverse(),
-        _ if order == SortOrder::Ascending => compare(left, right),
-        _ => compare(right, left),
-    };
-    let newest: i64 =
-        conn.prepare_cached("SELECT coalesce(max(key), 0) FROM alert")?.query_row([], |row| row.get(0))?;
-    let step = usize::try_from(newest).unwrap_or_default() / SAMPLE + 1;
-    let all = values(conn, organization, column, (1..).step_by(step).take(SAMPLE))?;
+) -> StoreResult<bool> {
+    let step = usize::try_from(newest_key(conn)?).unwrap_or_default() / SAMPLE + 1;
+    let all = Marks((1..).step_by(step).take(SAMPLE).collect());
     let step = marks.0.count_ones(..) / SAMPLE + 1;
-    let mut marked = values(conn, organization, column, marks.0.ones().step_by(step))?;
-    marked.sort_by(in_order);
-    let place =
-        usize::try_from(before.saturating_mul(marked.len() as u64) / (before + behind).max(1)).unwrap_or(usize::MAX);
-    let place = place.min(marked.len().saturating_sub(1));
-    let Some(value) = marked.get(place) else { return Ok(behind < before) };
-    let (less, equal) = ordered(&all, value, in_order);
-    let (less_marked, equal_marked) = ordered(&marked, value, in_order);
-    // Equal values are passed in proportion; all is counted in shares of one of them.
-    let passed = less * equal_marked + equal * (place - less_marked);
-    let left = all.len() * equal_marked - passed;
-    Ok(if passed.abs_diff(left) <= equal_marked { behind < before } else { left < passed })
-}
-
-/// Number of values that come before one, and of those that are equal to it.
-fn ordered(values: &[Value], value: &Value, in_order: impl Fn(&Value, &Value) -> Ordering) -> (usize, usize) {
-    let count = |wanted| values.iter().filter(|other| in_order(other, value) == wanted).count();
-    (count(Ordering::Less), count(Ordering::Equal))
-}
-
-/// Numbers, texts and ids do not occur together in a column.
-fn compare(left: &Value, right: &Value) -> Ordering {
-    match (left, right) {
-        (Value::Integer(left), Value::Integer(right)) => left.cmp(right),
-        (Value::Text(left), Value::Text(right)) => left.cmp(right),
-        (Value::Blob(left), Value::Blob(right)) => left.cmp(right),
-        _ => Ordering::Equal,
-    }
-}
-
-/// Values of these alerts of an organization in a column.
-fn values(
-    conn: &Connection,
-    organization: i64,
-    column: &SortColumn,
-    keys: impl Iterator<Item = usize>,
-) -> rusqlite::Result<Vec<Value>> {
-    let value = format!("SELECT {} FROM alert a WHERE a.key = ?1 AND a.organization = ?2", column.value);
-    let mut statement = conn.prepare_cached(&value)?;
-    let mut values = Vec::new();
-    for key in keys {
-        let mut rows = statement.query((i64::try_from(key).unwrap_or(i64::MAX), organization))?;
-        if let Some(row) = rows.next()? {
-            values.push(row.get(0)?);
+    let marked = Marks(marks.0.ones().step_by(step).collect());
+    let mut ordered = Sql::new("SELECT a.key FROM json_each(");
+    ordered.value(Marks(&all.0 | &marked.0).to_json());
+    ordered.with(") sampled CROSS JOIN alert a ON a.key = sampled.value WHERE a.organization = ", organization);
+    push_order(&mut ordered, column, order, false);
+    let place = before.saturating_mul(marked.len()) / (before + behind).max(1);
+    let (mut met, mut passed, mut left) = (0, 0_u64, 0_u64);
+    for key in keys(conn, &ordered)? {
+        if all.has(key) {
+            let side = if met > place { &mut left } else { &mut passed };
+            *side += 1;
         }
+        met += u64::from(marked.has(key));
     }
-    Ok(values)
+    Ok(if passed.abs_diff(left) <= 1 { behind < before } else { left < passed })
 }
 
 fn by_id(organization: i64, order: SortOrder) -> Sql {
@@ -317,7 +279,7 @@ fn of_index(index: &str, organization: i64) -> Sql {
 /// Goes through the keys that a statement selects for as long as it is wanted.
 pub(super) fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool) -> rusqlite::Result<()> {
     let mut statement = conn.prepare_cached(&sql.text)?;
-    let mut rows = statement.query(params_from_iter::<&Vec<Value>>(&sql.values))?;
+    let mut rows = statement.query(params_from_iter(&sql.values))?;
     while let Some(row) = rows.next()? {
         let key: i64 = row.get(0)?;
         // Keys count up from 1.

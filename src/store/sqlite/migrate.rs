@@ -1,16 +1,20 @@
 //! Schema migrations, numbered and with checksums. A newer or altered schema is refused, and so is a file with the mark
 //! of an unfinished copy; an existing database is backed up before it changes.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::{Connection, TransactionBehavior};
+use tempfile::NamedTempFile;
 
 use super::{
     connection::{self, APPLICATION_ID, Purpose},
-    files::unusable,
+    files::{directory_of, unusable, with_suffix},
     find_index,
     sql::{Statements as _, cell, micros},
-    staging::{self, DATABASE, Move, OwnStaging, Staging, StepObserver},
 };
 use crate::{
     StoreError, StoreResult,
@@ -49,40 +53,24 @@ pub(super) const MIGRATIONS: &[Migration] = migrations!(
 /// Behind this step the alerts are put into the search over all fields, once the newest schema is there.
 const INDEXES_ALERTS: &str = "0021_head_checksums";
 
-/// Result of an inspection of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Inspected {
-    /// A database of avert's.
-    Ours,
-    /// A database without anything in it.
-    Empty,
-}
-
-impl Inspected {
-    pub(super) fn is_empty(self) -> bool {
-        self == Self::Empty
-    }
-}
-
-/// Inspects the file, without changing anything: a database that avert may use, or an empty one.
-pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<Inspected> {
-    let found = inspect_any(conn, path)?;
+/// Inspects the file, without changing anything: a database that avert may use. Returns whether it is empty.
+pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<bool> {
+    let is_empty = inspect_any(conn, path)?;
     refuse_copy(conn, path)?;
-    Ok(found)
+    Ok(is_empty)
 }
 
 /// The same of what may be an unfinished copy.
-pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<Inspected> {
-    let unusable = |what: String| StoreError::Unusable(format!("{}: {what}", path.display()));
+pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<bool> {
     let look = || -> rusqlite::Result<(i32, i64)> {
         let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
         let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         Ok((application, tables))
     };
     match look() {
-        Ok((0, 0)) => Ok(Inspected::Empty),
-        Ok((APPLICATION_ID, _)) => Ok(Inspected::Ours),
-        Ok(_) => Err(unusable("is a database of another program; name another file or data directory".to_owned())),
+        Ok((0, 0)) => Ok(true),
+        Ok((APPLICATION_ID, _)) => Ok(false),
+        Ok(_) => Err(unusable(path, "is a database of another program; name another file or data directory")),
         Err(error) => Err(StoreError::from(error).at(path)),
     }
 }
@@ -100,15 +88,13 @@ pub(super) fn migrate(
     if pending.is_empty() {
         return Ok(None);
     }
-    // Remains of a killed migration are of no use.
-    staging::settle_named_after(path);
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been faster.
     let mut backup = None;
     if self::applied(&tx, path, migrations)? == applied {
         if applied > 0 {
             before(std::fs::metadata(path).map_or(0, |there| there.len()));
-            backup = Some(Backup::make(path, applied)?);
+            backup = Some(copy_of(path)?);
         }
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         make_schema(&tx, pending.iter())?;
@@ -124,7 +110,7 @@ pub(super) fn migrate(
     }
     // It has its name before what it is a backup of is changed for good; of a migration that was broken off none is
     // left.
-    let backup = backup.map(Backup::give_name).transpose()?;
+    let backup = backup.map(|copy| give_name(copy, path, applied)).transpose()?;
     tx.commit()?;
     Ok(backup)
 }
@@ -156,51 +142,33 @@ pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) 
     schema::applied(&rows, migrations).map_err(|error| error.of(&path.display()))
 }
 
-/// A copy of the database as it was, which is removed where it is not given its name.
-struct Backup {
-    path: PathBuf,
-    claim: OwnStaging,
+/// Copies the database as it is to a private file beside it, which is removed where it is not given a name.
+fn copy_of(path: &Path) -> StoreResult<NamedTempFile> {
+    let copy = NamedTempFile::new_in(directory_of(path)).map_err(|error| unwritable(path, &error))?;
+    let target = copy.path().to_str().ok_or_else(|| {
+        unusable(path, "the backup before the migration needs a path in Unicode; rename the directory")
+    })?;
+    // It takes an empty file as well as none; of its own it would make one that others can read. It cannot be done
+    // within a transaction.
+    let conn = connection::open(path, Purpose::Read)?;
+    conn.execute_batch("PRAGMA query_only = OFF")?;
+    conn.execute("VACUUM INTO ?1", [target]).map_err(|error| StoreError::from(error).at(copy.path()))?;
+    copy.as_file().sync_all().map_err(|error| unwritable(path, &error))?;
+    Ok(copy)
 }
 
-impl Backup {
-    fn make(path: &Path, schema: usize) -> StoreResult<Self> {
-        let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".schema-{schema}.{stamp}.backup"));
-        let backup = path.with_file_name(name);
-        let unwritable = |error: &std::io::Error| unwritable(&backup, error);
-        let staging = Staging::of(&backup, &StepObserver::default());
-        let claim = staging.claim().map_err(|error| unwritable(&error))?;
-        let claim = claim.ok_or_else(|| {
-            StoreError::Unavailable(format!("{}: another process writes it; try again", backup.display()))
-        })?;
-        let file = claim.empty(DATABASE).map_err(|error| unwritable(&error))?;
-        let target = file.to_str().ok_or_else(|| {
-            StoreError::Unusable(format!(
-                "{}: the backup before the migration needs a path in Unicode; rename the directory",
-                path.display()
-            ))
-        })?;
-        // It takes an empty file as well as none; of its own it would make one that others can read. It cannot be done
-        // within a transaction.
-        let conn = connection::open(path, Purpose::Read)?;
-        conn.execute_batch("PRAGMA query_only = OFF")?;
-        conn.execute("VACUUM INTO ?1", [target]).map_err(|error| StoreError::from(error).at(&backup))?;
-        std::fs::File::open(&file).and_then(|file| file.sync_all()).map_err(|error| unwritable(&error))?;
-        Ok(Self { path: backup, claim })
-    }
-
-    fn give_name(mut self) -> StoreResult<PathBuf> {
-        self.claim
-            .commit(&[Move::new(DATABASE, "", false)])
-            .and_then(|()| self.claim.finish())
-            .map_err(|error| unwritable(&self.path, &error))?;
-        Ok(self.path)
-    }
+/// Names a copy of the database by its schema and the time.
+fn give_name(copy: NamedTempFile, path: &Path, schema: usize) -> StoreResult<PathBuf> {
+    let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
+    let backup = with_suffix(path, &format!(".schema-{schema}.{stamp}.backup"));
+    copy.persist_noclobber(&backup).map_err(|error| unwritable(&backup, &error.error))?;
+    let named = File::open(directory_of(path)).and_then(|directory| directory.sync_all());
+    named.map_err(|error| unwritable(&backup, &error))?;
+    Ok(backup)
 }
 
-fn unwritable(backup: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::of_file(backup, "cannot be written, the backup before the migration", error)
+fn unwritable(file: &Path, error: &io::Error) -> StoreError {
+    StoreError::of_file(file, "cannot be written, the backup before the migration", error)
 }
 
 /// The mark, where there is one.

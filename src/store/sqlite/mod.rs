@@ -47,8 +47,9 @@ pub(super) use self::{
     connection::is_duplicate,
     interned::Dictionary,
     readers::Reader,
-    rows::ByKey,
+    rows::read_alerts,
+    sql::bound,
     writer::{Memory, Unit},
 };
 pub use self::{schema::schema_of, store::SqliteStore};
-pub use crate::sqlite::store::{Location, LongStep, PageCaches, SqliteOptions};
+pub use crate::sqlite::store::{LongStep, PageCaches, SqliteOptions};

@@ -1,9 +1,5 @@
 //! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the
 //! columns of `alert`.
-//!
-//! Local conditions in the columns of `alert`, as tests of rows.
-
-use std::ops::RangeInclusive;
 
 use rusqlite::Connection;
 
@@ -17,7 +13,8 @@ pub(super) use crate::filter::Conditions;
 use crate::{
     StoreResult,
     domain::{AlertFilter, AlertType, LocalConditions, SortField, SortOrder, fold::fold, time::Timestamp},
-    filter::{BLANKS, FilterRanges, ISSUERS, is_indexed},
+    filter::{FilterRanges, ISSUERS, is_indexed},
+    order::{self, Nulls, OrderColumn, push_terms},
 };
 
 /// A compiled filter, with words and ids replaced by their keys.
@@ -55,7 +52,7 @@ impl Wanted {
         let mut types = words(conn, dictionary, types.iter().map(|word| word.as_str().to_owned()))?;
         if let Some(wanted) = conditions.notices {
             let notices = notice_keys(conn, dictionary)?;
-            let mut keys = types.unwrap_or_else(|| counts.occurring(organization, |cell| cell.alert_type));
+            let mut keys = types.unwrap_or_else(|| counts.of(organization).occurring(|cell| cell.alert_type));
             keys.retain(|key| notices.contains(key) == wanted);
             types = Some(keys);
         }
@@ -175,8 +172,12 @@ impl Wanted {
             ("a.outcome", &cells.outcomes),
             ("a.company", &self.companies),
         ] {
-            if let Some(keys) = keys {
-                sql.one_of(column, keys);
+            match keys.as_deref() {
+                Some([key]) => sql.with(&format!(" AND {column} = "), *key),
+                // With a plus sign, so that the planner tests the rows of the index it was given and does not merge
+                // its parts.
+                Some(keys) => sql.one_of(&format!(" AND +{column}"), keys.iter().copied()),
+                None => {}
             }
         }
         match cells.expired {
@@ -239,17 +240,6 @@ pub(super) struct SortColumn {
     pub(super) words: Option<Vec<i64>>,
 }
 
-/// Position of rows without a value in a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Nulls {
-    /// There are none.
-    Never,
-    /// Last in either direction.
-    Last,
-    /// With the least value.
-    Least,
-}
-
 impl SortColumn {
     /// Returns whether rows without a value come before those with one.
     pub(super) fn nulls_come_first(&self, order: SortOrder) -> bool {
@@ -263,49 +253,26 @@ const MOST_RANKED: usize = 1_000;
 /// The column of a sort field. The counts of the organization tell which words there are.
 pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortField) -> StoreResult<SortColumn> {
     let Reader { conn, dictionary, counts, .. } = reader;
-    let nullable = |value: &str, index| SortColumn { value: value.to_owned(), index, nulls: Nulls::Last, words: None };
-    let text = |value: &str, index| SortColumn { value: value.to_owned(), index, nulls: Nulls::Never, words: None };
-    let mut word = |column: &str, pick: fn(&Cell) -> i64| -> StoreResult<SortColumn> {
-        let keys = counts.occurring(organization, pick);
-        if keys.len() > MOST_RANKED {
-            return Ok(text(&format!("(SELECT w.value FROM word w WHERE w.key = {column})"), None));
-        }
-        let words: StoreResult<Vec<_>> =
-            keys.into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
-        let mut words = words?;
-        words.sort();
-        let ranks: String =
-            words.iter().enumerate().map(|(rank, (_, key))| format!(" WHEN {key} THEN {rank}")).collect();
-        // A CASE without branches is no SQL; without words there are no alerts.
-        let value = if ranks.is_empty() { "0".to_owned() } else { format!("CASE {column}{ranks} END") };
-        Ok(SortColumn {
-            value,
-            index: None,
-            nulls: Nulls::Never,
-            words: Some(words.into_iter().map(|(_, key)| key).collect()),
-        })
+    let OrderColumn { value: column, nulls, index } = order::column_of(field);
+    let as_it_is = |value: String| SortColumn { value, index, nulls, words: None };
+    let pick: fn(&Cell) -> i64 = match field {
+        SortField::Provider => |cell| cell.provider,
+        SortField::Type => |cell| cell.alert_type,
+        SortField::Status => |cell| cell.status,
+        _ => return Ok(as_it_is(column.to_owned())),
     };
-    Ok(match field {
-        SortField::AlertTimeStamp => nullable("a.alert_time", Some("alert_by_time")),
-        SortField::TransactionTimeStamp => nullable("a.transaction_time", Some("alert_by_transaction_time")),
-        SortField::CreatedAt => nullable("a.created_at", Some("alert_by_created_at")),
-        SortField::UpdatedAt => nullable("a.updated_at", Some("alert_by_updated_at")),
-        SortField::ExpiredAt => nullable("a.expired_at", Some("alert_by_expired_at")),
-        SortField::Amount => nullable("a.amount_micros", Some("alert_by_amount")),
-        SortField::Currency => text("a.currency", Some("alert_by_currency")),
-        SortField::Provider => word("a.provider", |cell| cell.provider)?,
-        SortField::ProviderId => text("a.provider_id", Some("alert_by_identity")),
-        SortField::Type => word("a.type", |cell| cell.alert_type)?,
-        SortField::Status => word("a.status", |cell| cell.status)?,
-        SortField::Issuer => text("a.issuer", Some("alert_by_issuer")),
-        SortField::MerchantDescriptor => text("a.merchant_descriptor", Some("alert_by_merchant_descriptor")),
-        SortField::MerchantName => text("a.merchant_name", Some("alert_by_merchant_name")),
-        SortField::CardBin => text("a.card_bin", Some("alert_by_card_bin")),
-        SortField::CardLastFour => text("a.card_last_four", Some("alert_by_card_last_four")),
-        SortField::HoursLeft => {
-            SortColumn { nulls: Nulls::Least, ..nullable("a.open_deadline", Some("alert_by_open_deadline")) }
-        }
-    })
+    let keys = counts.of(organization).occurring(pick);
+    if keys.len() > MOST_RANKED {
+        return Ok(as_it_is(format!("(SELECT w.value FROM word w WHERE w.key = {column})")));
+    }
+    let words: StoreResult<Vec<_>> =
+        keys.into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
+    let mut words = words?;
+    words.sort();
+    let ranks: String = words.iter().enumerate().map(|(rank, (_, key))| format!(" WHEN {key} THEN {rank}")).collect();
+    // A CASE without branches is no SQL; without words there are no alerts.
+    let value = if ranks.is_empty() { "0".to_owned() } else { format!("CASE {column}{ranks} END") };
+    Ok(SortColumn { words: Some(words.into_iter().map(|(_, key)| key).collect()), ..as_it_is(value) })
 }
 
 /// The column of the id, which decides between alerts that are equal otherwise.
@@ -327,87 +294,8 @@ pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder, b
     push_terms(sql, Some(&column.value), if backwards { order.reversed() } else { order });
 }
 
-/// The ORDER BY of rows that all have a value to sort by, or none.
-pub(super) fn push_direction(sql: &mut Sql, value: Option<&str>, order: SortOrder) {
-    sql.push(" ORDER BY ");
-    push_terms(sql, value, order);
-}
-
-fn push_terms(sql: &mut Sql, value: Option<&str>, order: SortOrder) {
-    let direction = match order {
-        SortOrder::Ascending => "ASC",
-        SortOrder::Descending => "DESC",
-    };
-    if let Some(value) = value {
-        sql.push(&format!("{value} {direction}, "));
-    }
-    sql.push(&format!("a.id {direction}"));
-}
-
 /// Reads conditions.
 fn read_conditions(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Conditions> {
     let names = (!asked.issuers.is_empty()).then(|| conn.all(ISSUERS, [organization], cell)).transpose()?;
     Ok(Conditions::of(asked, names))
-}
-
-impl Conditions {
-    /// Returns whether no alert can fulfil them.
-    pub(super) fn is_impossible(&self) -> bool {
-        self.amounts.as_ref().is_some_and(RangeInclusive::is_empty) || self.issuers.as_ref().is_some_and(Vec::is_empty)
-    }
-
-    /// Adds them as tests of rows that come from elsewhere.
-    pub(super) fn push_tests(&self, sql: &mut Sql) {
-        self.push_amounts(sql);
-        self.push_currencies(sql);
-        self.push_issuers(sql);
-        self.push_mccs(sql);
-        if self.answered.is_some() {
-            sql.push(" AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key");
-            self.push_answered(sql);
-            sql.push(")");
-        }
-    }
-
-    pub(super) fn push_amounts(&self, sql: &mut Sql) {
-        if let Some(amounts) = &self.amounts {
-            sql.push(" AND a.amount_micros BETWEEN ");
-            sql.value(*amounts.start());
-            sql.push(" AND ");
-            sql.value(*amounts.end());
-        }
-    }
-
-    pub(super) fn push_currencies(&self, sql: &mut Sql) {
-        if let Some(currencies) = &self.currencies {
-            sql.one_text_of(" AND a.currency", currencies);
-        }
-    }
-
-    pub(super) fn push_issuers(&self, sql: &mut Sql) {
-        if let Some(issuers) = &self.issuers {
-            sql.push(" AND a.issuer IN (SELECT value FROM json_each(");
-            // As a JSON array: there may be any number.
-            sql.value(serde_json::Value::from(issuers.as_slice()).to_string());
-            sql.push("))");
-        }
-    }
-
-    /// Adds the test of an outcome's time.
-    pub(super) fn push_answered(&self, sql: &mut Sql) {
-        if let Some((from, until)) = self.answered {
-            sql.push(" AND o.action_time >= ");
-            sql.value(from);
-            sql.push(" AND o.action_time < ");
-            sql.value(until);
-        }
-    }
-
-    pub(super) fn push_mccs(&self, sql: &mut Sql) {
-        if let Some(mccs) = &self.mccs {
-            sql.push(" AND trim(a.mcc, ");
-            sql.value(BLANKS.clone());
-            sql.one_text_of(")", mccs);
-        }
-    }
 }

@@ -54,7 +54,7 @@ const LIST_BOUNDS: Bounds = Bounds { at_once: LIST_READERS - 1, waiting: 64, wai
 /// Longest time of a read on its caller's thread, which others wait for as well.
 const AT_ONCE: Duration = Duration::from_micros(500);
 
-/// Caches that the readers of a lane share.
+/// Caches that all readers share.
 #[derive(Clone)]
 struct Shared {
     alerts: AlertCache,
@@ -64,8 +64,9 @@ struct Shared {
 }
 
 impl Shared {
-    fn new(alerts: AlertCache) -> Self {
-        Self { alerts, columns: ColumnCache::default(), amounts: AmountCache::default(), marks: MarksCache::default() }
+    fn new() -> Self {
+        let (columns, amounts) = (ColumnCache::default(), AmountCache::default());
+        Self { alerts: AlertCache::new(), columns, amounts, marks: MarksCache::new() }
     }
 }
 
@@ -124,7 +125,7 @@ impl Reader {
         companies: Option<&Vec<i64>>,
     ) -> StoreResult<Option<FixedBitSet>> {
         self.budget.refuse_hurried()?;
-        let of = (organization, self.counts.all(organization), self.newest()?);
+        let of = (organization, self.counts.of(organization).all(), self.newest()?);
         self.shared.columns.matching(&self.conn, of, cells, companies)
     }
 
@@ -135,7 +136,7 @@ impl Reader {
         organization: i64,
         keys: impl Iterator<Item = usize>,
     ) -> StoreResult<Option<Vec<CurrencySum>>> {
-        let of = (organization, self.counts.all(organization), self.newest()?);
+        let of = (organization, self.counts.of(organization).all(), self.newest()?);
         self.shared.amounts.sums(&self.conn, of, keys)
     }
 
@@ -176,9 +177,9 @@ pub(super) struct Readers {
 impl Readers {
     /// Opens the connections and starts the threads.
     pub(super) fn start(database: &Path, cache_kib: u32) -> StoreResult<Self> {
-        let alerts = AlertCache::new();
-        let keyed = Lane::start("avert-reader", database, cache_kib, &alerts, KEYED_READERS, KEYED_BOUNDS)?;
-        let lists = Lane::start("avert-lists", database, cache_kib, &alerts, LIST_READERS, LIST_BOUNDS)?;
+        let shared = Shared::new();
+        let keyed = Lane::start("avert-reader", database, cache_kib, &shared, KEYED_READERS, KEYED_BOUNDS)?;
+        let lists = Lane::start("avert-lists", database, cache_kib, &shared, LIST_READERS, LIST_BOUNDS)?;
         Ok(Self { keyed, lists })
     }
 
@@ -200,11 +201,10 @@ impl Lane {
         name: &str,
         database: &Path,
         cache_kib: u32,
-        alerts: &AlertCache,
+        shared: &Shared,
         readers: usize,
         bounds: Bounds,
     ) -> StoreResult<Self> {
-        let shared = Shared::new(alerts.clone());
         let open = |_| Reader::open(database, cache_kib, shared.clone());
         let free: StoreResult<Vec<_>> = (0..readers).map(open).collect();
         let state = QueueState { jobs: FairQueue::new(bounds), readers, free: free?, closed: false };
@@ -401,7 +401,7 @@ mod tests {
     fn a_read_that_is_given_up_as_it_begins_leaves_no_transaction_open() {
         let (directory, _store) = open_store();
         let path = directory.path().join("avert.db");
-        let mut reader = Reader::open(&path, 64, Shared::new(AlertCache::new())).unwrap();
+        let mut reader = Reader::open(&path, 64, Shared::new()).unwrap();
 
         // The moment is checked once in hundreds of steps: sooner or later behind the beginning.
         for round in 0..3_000 {

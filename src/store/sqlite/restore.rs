@@ -15,7 +15,7 @@ use super::{
     instance::Gate,
     soundness::NEWEST_SUFFIX,
     sql::Statements as _,
-    staging::{DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState, StepObserver},
+    staging::{DATABASE, KEY, Move, OwnStaging, Staging, StagingState, StepObserver, name_of},
 };
 use crate::{
     StoreError, StoreResult, audit_log,
@@ -80,7 +80,7 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
         return Err(unusable(from, "is the database itself; name a backup of it"));
     }
     // Of a backup that was verified and did not get its name, too.
-    let _ = Staging::of(from, &StepObserver::default()).settle();
+    let _ = Staging::of(from).settle();
     let source = open_ours(from, "name the file that `avert backup` wrote")?;
     let sha256 = copy::check_sum(from, &with_suffix(from, copy::CHECKSUM_SUFFIX))?;
     let directory = directory_of(database);
@@ -93,36 +93,34 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     })?;
     let unwritable =
         |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
-    let staging = Staging::of(database, &options.observer);
+    let staging = Staging::of(database).observed(&options.observer);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
         claim.ok_or_else(|| unusable(directory, "another backup is being restored into it; nothing was replaced"))?;
     let (contents, other_key) = stage(&claim, source, options)?;
     empty_log(database);
     let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
-    let aside = |suffix: &str| format!(".before-restore.{stamp}{suffix}");
-    let kept = database.exists().then(|| with_suffix(database, &aside("")));
+    let aside = |file: &Path, suffix: &str| with_suffix(file, &format!(".before-restore.{stamp}{suffix}"));
+    let kept = database.exists().then(|| aside(database, ""));
     let mut moves = Vec::new();
     // A log that is still there must not be taken for the new database's.
     for suffix in ["-wal", "-shm"] {
-        let kept = Some(Destination::Target(aside(suffix)));
-        moves.push(Move { from: None, aside: kept, ..Move::new("", suffix, false) });
+        let (to, kept) = (name_of(&with_suffix(database, suffix)), name_of(&aside(database, suffix)));
+        moves.push(Move { from: None, to, aside: Some(kept), replace: false });
     }
     // The number of the newest change is no longer true.
     let unknown = format!("{DATABASE}{NEWEST_SUFFIX}");
     claim.put(&unknown, b"").map_err(unwritable)?;
-    moves.push(Move::new(&unknown, NEWEST_SUFFIX, true));
-    moves.push(Move { aside: Some(Destination::Target(aside(""))), ..Move::new(DATABASE, "", true) });
+    moves.push(Move::new(&unknown, &with_suffix(database, NEWEST_SUFFIX), true));
+    let replacing = |from: &str, file: &Path| {
+        let kept = name_of(&aside(file, ""));
+        Move { aside: Some(kept), ..Move::new(from, file, true) }
+    };
+    moves.push(replacing(DATABASE, database));
     let mut kept_key = None;
     if other_key {
-        let name = key_file.file_name().unwrap_or_default().to_string_lossy();
-        kept_key = key_file.exists().then(|| with_suffix(key_file, &aside("")));
-        moves.push(Move {
-            from: Some(KEY.to_owned()),
-            to: Destination::Name(name.to_string()),
-            aside: Some(Destination::Name(format!("{name}{}", aside("")))),
-            replace: true,
-        });
+        kept_key = key_file.exists().then(|| aside(key_file, ""));
+        moves.push(replacing(KEY, key_file));
     }
     claim.commit(&moves).map_err(unwritable)?;
     claim.finish().map_err(|error| {
@@ -200,27 +198,26 @@ fn shut(instances: &Path) -> StoreResult<Option<Gate>> {
 
 /// Returns whether a restore into the place of this database was broken off, and only the next start puts it there.
 pub fn is_pending(database: &Path) -> bool {
-    Staging::of(database, &StepObserver::default()).stage() == StagingState::Committed
+    Staging::of(database).stage() == StagingState::Committed
 }
 
-/// Ends a restore that was broken off: a committed one is put in place, of another one nothing stays. Returns the
-/// result.
-pub(super) fn settle(database: &Path) -> StoreResult<LeftBehind> {
-    let (staging, directory) = (Staging::of(database, &StepObserver::default()), directory_of(database));
+/// Ends a restore that was broken off: a committed one is put in place, of another one nothing stays.
+pub(super) fn settle(database: &Path) -> StoreResult<()> {
+    let (staging, directory) = (Staging::of(database), directory_of(database));
     for _ in 0..LOOKS {
         if staging.stage() == StagingState::Nothing {
-            return Ok(LeftBehind::Nothing);
+            return Ok(());
         }
         let gate = shut(&directory.join("instances"))?;
         if gate.is_some() {
             let unwritable = |error: io::Error| {
                 unusable(directory, &format!("a restore that was broken off cannot be finished: {error}"))
             };
-            return staging.settle().map_err(unwritable);
+            return staging.settle().map(drop).map_err(unwritable);
         }
         if staging.stage() == StagingState::Part {
             // Nothing has happened: it waits until nobody is at work here.
-            return Ok(LeftBehind::Busy);
+            return Ok(());
         }
         std::thread::sleep(LOOK);
     }

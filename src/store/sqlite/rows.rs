@@ -2,18 +2,19 @@
 
 use std::sync::{Arc, LazyLock};
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
+use rusqlite::{CachedStatement, Connection};
 use uuid::Uuid;
 
 use super::{
     counts::{Cell, CountKey, NO_OUTCOME, day_of},
     interned::Dictionary,
-    sql::micros,
+    sql::{Statements as _, bound, cell, micros},
 };
 use crate::{
     StoreError, StoreResult,
-    alert_rows::{self, SharedValues, Stored, columns, read_fields, selection},
-    cells::StoredRow,
+    alert_rows::{SharedValues, Stored, alert_of, columns, read_fields, selection},
+    cells::{StoredRow, ToCell},
+    composed::insertion,
     domain::{
         Alert, AlertId, Amount, OrganizationId, Outcome,
         field::{Field, Kind},
@@ -27,13 +28,6 @@ const BESIDE: [&str; 6] = ["organization", "outcome", "deadline", "open_deadline
 
 fn alert_columns() -> impl Iterator<Item = &'static str> {
     BESIDE.into_iter().chain(columns(Alert::FIELDS))
-}
-
-/// An INSERT of so many columns.
-fn insertion(table: &str, columns: impl Iterator<Item = &'static str>) -> String {
-    let columns: Vec<&str> = columns.collect();
-    let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
-    format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "))
 }
 
 static INSERT: LazyLock<String> = LazyLock::new(|| insertion("alert", alert_columns()));
@@ -52,20 +46,28 @@ static READ_BY_ID: LazyLock<String> = LazyLock::new(|| selection("a.organization
 
 /// The key of an organization.
 pub(super) fn organization_key(conn: &Connection, id: OrganizationId) -> StoreResult<Option<i64>> {
-    Ok(conn
-        .prepare_cached("SELECT key FROM organization WHERE id = ?1")?
-        .query_row([id.0.as_bytes()], |row| row.get(0))
-        .optional()?)
+    conn.first("SELECT key FROM organization WHERE id = ?1", [id.0.as_bytes()], cell)
+}
+
+/// Reads the alerts that a [`selection`] finds.
+pub(crate) fn read_alerts(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    sql: &str,
+    values: &[&dyn ToCell],
+) -> StoreResult<Vec<Stored>> {
+    let mut statement = bound(conn, sql, values)?;
+    let (mut rows, mut all) = (statement.raw_query(), Vec::new());
+    while let Some(row) = rows.next()? {
+        all.push(alert_of(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary })?);
+    }
+    Ok(all)
 }
 
 /// Reads one alert by its row's key.
 pub(super) fn read_by_key(conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<Alert> {
-    let mut statement = conn.prepare_cached(&READ_BY_KEY)?;
-    let mut rows = statement.query([key])?;
-    match rows.next()? {
-        Some(row) => Ok(alert_of(conn, dictionary, row)?.alert),
-        None => Err(StoreError::Corrupt(format!("no alert in row {key}"))),
-    }
+    let found = read_alerts(conn, dictionary, &READ_BY_KEY, &[&key])?.pop();
+    Ok(found.ok_or_else(|| StoreError::Corrupt(format!("no alert in row {key}")))?.alert)
 }
 
 /// The fields that searches look into.
@@ -125,23 +127,13 @@ pub(super) fn read_by_id(
     organization: i64,
     id: AlertId,
 ) -> StoreResult<Option<Stored>> {
-    let mut statement = conn.prepare_cached(&READ_BY_ID)?;
-    let mut rows = statement.query(params![organization, id.0.as_bytes()])?;
-    match rows.next()? {
-        Some(row) => Ok(Some(alert_of(conn, dictionary, row)?)),
-        None => Ok(None),
-    }
-}
-
-/// Reads the columns of [`selection`].
-fn alert_of(conn: &Connection, dictionary: &mut Dictionary, row: &Row<'_>) -> StoreResult<Stored> {
-    Ok(alert_rows::alert_of(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary })?)
+    Ok(read_alerts(conn, dictionary, &READ_BY_ID, &[&organization, &id])?.pop())
 }
 
 /// Words and ids by their keys.
-pub(crate) struct ByKey<'d> {
-    pub(crate) conn: &'d Connection,
-    pub(crate) dictionary: &'d mut Dictionary,
+struct ByKey<'d> {
+    conn: &'d Connection,
+    dictionary: &'d mut Dictionary,
 }
 
 impl SharedValues for ByKey<'_> {
@@ -155,51 +147,35 @@ impl SharedValues for ByKey<'_> {
     }
 }
 
-/// The keys of an alert's words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WordKeys {
-    pub(super) provider: i64,
-    pub(super) alert_type: i64,
-    pub(super) status: i64,
-    pub(super) outcome: Option<i64>,
-}
-
-impl WordKeys {
-    /// Finds or makes the keys.
-    pub(super) fn intern(conn: &Connection, dictionary: &mut Dictionary, alert: &Alert) -> StoreResult<Self> {
-        let words = &mut dictionary.words;
-        Ok(Self {
-            provider: words.intern(conn, alert.provider.as_str())?,
-            alert_type: words.intern(conn, alert.alert_type.as_str())?,
-            status: words.intern(conn, alert.status.as_str())?,
-            outcome: alert.outcome.as_ref().map(|outcome| words.intern(conn, &fold(&outcome.outcome))).transpose()?,
-        })
-    }
-
-    /// Key of the count that the alert belongs to.
-    pub(super) fn count_key(self, organization: i64, alert: &Alert) -> CountKey {
-        let cell = Cell {
-            provider: self.provider,
-            alert_type: self.alert_type,
-            status: self.status,
-            outcome: self.outcome.unwrap_or(NO_OUTCOME),
-            expired: alert.expired_at.is_some(),
-        };
-        CountKey { organization, day: day_of(alert.alert_time), cell }
-    }
+/// Finds or makes the count that an alert belongs to, by the keys of its words.
+pub(super) fn count_key(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    organization: i64,
+    alert: &Alert,
+) -> StoreResult<CountKey> {
+    let words = &mut dictionary.words;
+    let outcome = alert.outcome.as_ref().map(|outcome| words.intern(conn, &fold(&outcome.outcome))).transpose()?;
+    let cell = Cell {
+        provider: words.intern(conn, alert.provider.as_str())?,
+        alert_type: words.intern(conn, alert.alert_type.as_str())?,
+        status: words.intern(conn, alert.status.as_str())?,
+        outcome: outcome.unwrap_or(NO_OUTCOME),
+        expired: alert.expired_at.is_some(),
+    };
+    Ok(CountKey { organization, day: day_of(alert.alert_time), cell })
 }
 
 /// Stores a new alert with its outcome; returns its row's key.
 pub(super) fn insert(
     conn: &Connection,
     dictionary: &mut Dictionary,
-    organization: i64,
     alert: &Alert,
-    words: WordKeys,
+    count: CountKey,
     change: i64,
 ) -> StoreResult<i64> {
     let mut statement = conn.prepare_cached(&INSERT)?;
-    bind(conn, dictionary, &mut statement, organization, alert, words, change)?;
+    bind(conn, dictionary, &mut statement, alert, count, change)?;
     statement.raw_execute()?;
     let key = conn.last_insert_rowid();
     if let Some(outcome) = &alert.outcome {
@@ -212,13 +188,12 @@ pub(super) fn insert(
 pub(super) fn update(
     conn: &Connection,
     dictionary: &mut Dictionary,
-    organization: i64,
     stored: &Stored,
-    words: WordKeys,
+    count: CountKey,
     change: i64,
 ) -> StoreResult<()> {
     let mut statement = conn.prepare_cached(&UPDATE)?;
-    let next = bind(conn, dictionary, &mut statement, organization, &stored.alert, words, change)?;
+    let next = bind(conn, dictionary, &mut statement, &stored.alert, count, change)?;
     statement.raw_bind_parameter(next, stored.key)?;
     statement.raw_execute()?;
     Ok(())
@@ -243,15 +218,15 @@ fn bind(
     conn: &Connection,
     dictionary: &mut Dictionary,
     statement: &mut CachedStatement<'_>,
-    organization: i64,
     alert: &Alert,
-    words: WordKeys,
+    CountKey { organization, cell, .. }: CountKey,
     change: i64,
 ) -> StoreResult<usize> {
     let open = alert.waits_until().map(micros);
     let deadline = alert.deadline.moment().map(micros);
     let amount = alert.amount.and_then(Amount::micros);
-    let beside: [Option<i64>; BESIDE.len()] = [Some(organization), words.outcome, deadline, open, amount, Some(change)];
+    let outcome = Some(cell.outcome).filter(|outcome| *outcome != NO_OUTCOME);
+    let beside: [Option<i64>; BESIDE.len()] = [Some(organization), outcome, deadline, open, amount, Some(change)];
     for (value, place) in beside.into_iter().zip(1..) {
         statement.raw_bind_parameter(place, value)?;
     }

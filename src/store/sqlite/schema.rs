@@ -8,7 +8,7 @@ use super::{
     connection,
     files::{directory_of, is_regular, unusable},
     fingerprint,
-    migrate::{Inspected, MIGRATIONS, applied, inspect, inspect_any},
+    migrate::{MIGRATIONS, applied, inspect, inspect_any},
     restore,
 };
 use crate::{SchemaState, StoreResult};
@@ -27,11 +27,7 @@ pub(super) fn schema_of_any(path: &Path) -> StoreResult<SchemaState> {
     look(path, inspect_any, false)
 }
 
-fn look(
-    path: &Path,
-    inspect: fn(&Connection, &Path) -> StoreResult<Inspected>,
-    is_whole: bool,
-) -> StoreResult<SchemaState> {
+fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<bool>, is_whole: bool) -> StoreResult<SchemaState> {
     if restore::is_pending(path) {
         return Err(restore::being_restored(directory_of(path)));
     }

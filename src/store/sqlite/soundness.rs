@@ -23,14 +23,15 @@ use std::{
 };
 
 use rusqlite::Connection;
+use uuid::Uuid;
 
 use super::{
     connection::{self, Purpose},
     files::{make_file, unusable, with_suffix},
     instance::census,
-    sql::{Statements as _, cell, known_identity},
+    sql::{Statements as _, cell, fact},
 };
-use crate::{RefusalCause, StoreError, StoreResult, domain::DatabaseId};
+use crate::{RefusalCause, StoreError, StoreResult, domain::DatabaseId, portable::DESK};
 
 /// Refuses a file that cannot be a database, in plain words before SQLite does in its own; makes it where it is
 /// missing.
@@ -48,17 +49,11 @@ pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()>
             _ => Ok(()),
         },
         Err(error) => Err(unusable(database, &format!("cannot be looked at: {error}"))),
-        Ok(there) if there.is_dir() => {
-            Err(unusable(database, "is a directory, and a database file is needed; name another one"))
-        }
-        Ok(there) if !there.is_file() => {
-            Err(unusable(database, "is no file (a pipe, a socket or a device); name another one"))
-        }
-        Ok(there) => match fs::OpenOptions::new().read(true).write(true).open(database) {
+        Ok(there) if !there.is_file() => Err(unusable(database, "is no file; name the database file")),
+        // Whoever wants to write hears why that cannot be.
+        Ok(there) => match File::open(database) {
             Ok(_) if there.len() == 0 => refuse_empty(database, key),
             Ok(_) => Ok(()),
-            // It can be read, and whoever wants to write hears why that cannot be.
-            Err(_) if File::open(database).is_ok() => Ok(()),
             Err(error) => {
                 Err(StoreError::of_file(database, "cannot be read; give the user who runs avert access", &error))
             }
@@ -249,8 +244,10 @@ fn check_newest(conn: &Connection, database: &Path) -> StoreResult<Option<String
     let Ok(text) = fs::read_to_string(&beside) else { return Ok(None) };
     let mut words = text.split_whitespace();
     let (id, number) = (words.next(), words.next().and_then(|word| word.parse::<u64>().ok()));
-    let kept = known_identity(conn)?;
-    let Some(number) = number.filter(|_| kept.is_some_and(|kept| id == Some(&kept.to_string()))) else {
+    let kept: Option<[u8; 16]> = fact(conn, DESK)?;
+    let Some(number) =
+        number.filter(|_| kept.is_some_and(|kept| id == Some(&DatabaseId(Uuid::from_bytes(kept)).to_string())))
+    else {
         return Ok(None);
     };
     let found = newest_change(conn)?;

@@ -5,8 +5,10 @@
 //! that finds a plan of a dead owner makes the renames that are missing. So a process may be killed at any point.
 
 use std::{
+    ffi::OsString,
     fs::{self, File, TryLockError},
     io::{self, ErrorKind, Write as _},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -46,33 +48,28 @@ impl std::fmt::Debug for StepObserver {
     }
 }
 
-/// A place of a plan: always in the directory that the target is in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Destination {
-    /// The target's name with this behind it.
-    Target(String),
-    /// A name of its own.
-    Name(String),
-}
-
-/// A step of a plan.
+/// A step of a plan. Its names are of files in the directory that the target is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Move {
     /// The staged file that goes there, if one does.
     pub(super) from: Option<String>,
-    pub(super) to: Destination,
-    /// Destination at which the replaced files are kept.
-    pub(super) aside: Option<Destination>,
+    pub(super) to: OsString,
+    /// Name under which the replaced file is kept.
+    pub(super) aside: Option<OsString>,
     /// True where existing files may be replaced.
     pub(super) replace: bool,
 }
 
 impl Move {
-    /// A staged file that goes behind the target's name.
-    pub(super) fn new(from: &str, suffix: &str, replace: bool) -> Self {
-        Self { from: Some(from.to_owned()), to: Destination::Target(suffix.to_owned()), aside: None, replace }
+    /// A staged file that goes to a place beside the target, or to that of the target itself.
+    pub(super) fn new(from: &str, to: &Path, replace: bool) -> Self {
+        Self { from: Some(from.to_owned()), to: name_of(to), aside: None, replace }
     }
+}
+
+/// The name of a file in its directory.
+pub(super) fn name_of(file: &Path) -> OsString {
+    file.file_name().unwrap_or_default().to_owned()
 }
 
 /// Progress of a staging.
@@ -86,19 +83,6 @@ pub(super) enum StagingState {
     Committed,
 }
 
-/// End of a staging that was left behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LeftBehind {
-    /// There was none.
-    Nothing,
-    /// Another process is at it.
-    Busy,
-    /// It had not been committed and is gone.
-    Removed,
-    /// It had been committed and is in place.
-    Finished,
-}
-
 /// A staging directory of a target.
 #[derive(Debug, Clone)]
 pub(super) struct Staging {
@@ -108,8 +92,13 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    pub(super) fn of(target: &Path, steps: &StepObserver) -> Self {
-        Self { target: target.to_owned(), directory: with_suffix(target, SUFFIX), steps: steps.clone() }
+    pub(super) fn of(target: &Path) -> Self {
+        Self { target: target.to_owned(), directory: with_suffix(target, SUFFIX), steps: StepObserver::default() }
+    }
+
+    /// The same with an observer of its steps.
+    pub(super) fn observed(self, steps: &StepObserver) -> Self {
+        Self { steps: steps.clone(), ..self }
     }
 
     pub(super) fn directory(&self) -> &Path {
@@ -131,29 +120,25 @@ impl Staging {
             && File::open(path).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Ends what others left behind, whichever way it was going.
-    pub(super) fn settle(&self) -> io::Result<LeftBehind> {
-        let stage = self.stage();
-        if stage == StagingState::Nothing {
-            return Ok(LeftBehind::Nothing);
+    /// Ends what others left behind, whichever way it was going; false where another process is at it.
+    pub(super) fn settle(&self) -> io::Result<bool> {
+        if self.stage() == StagingState::Nothing {
+            return Ok(true);
         }
-        let Some(claim) = self.take()? else { return Ok(LeftBehind::Busy) };
-        match self.stage() {
-            StagingState::Committed => match claim.finish() {
+        let Some(claim) = self.take()? else { return Ok(false) };
+        if self.stage() == StagingState::Committed {
+            match claim.finish() {
                 // Something else has taken the place since, and nobody was told that this is there.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => claim.discard().map(|()| LeftBehind::Removed),
-                done => done.map(|()| LeftBehind::Finished),
-            },
-            _ => Ok(LeftBehind::Removed),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => claim.discard()?,
+                done => done?,
+            }
         }
+        Ok(true)
     }
 
     /// Begins; `None` where another process is at it. Remains of others are ended before.
     pub(super) fn claim(&self) -> io::Result<Option<OwnStaging>> {
-        if self.settle()? == LeftBehind::Busy {
-            return Ok(None);
-        }
-        self.take()
+        if self.settle()? { self.take() } else { Ok(None) }
     }
 
     fn take(&self) -> io::Result<Option<OwnStaging>> {
@@ -190,31 +175,21 @@ impl Staging {
         directory_of(&self.target)
     }
 
-    fn place(&self, place: &Destination) -> io::Result<PathBuf> {
-        let (Destination::Target(text) | Destination::Name(text)) = place;
-        if text.contains(['/', '\\', '\0']) || matches!(text.as_str(), "." | "..") {
+    fn place(&self, name: &OsString) -> io::Result<PathBuf> {
+        let place = self.parent().join(name);
+        if place.file_name() != Some(name) {
             return Err(io::Error::new(ErrorKind::InvalidData, "the plan names a place that is not beside it"));
         }
-        Ok(match place {
-            Destination::Target(suffix) => with_suffix(&self.target, suffix),
-            Destination::Name(name) => self.parent().join(name),
-        })
+        Ok(place)
     }
 
     /// In a directory that others can write, a stranger's plan is not carried out.
-    #[cfg(unix)]
     fn check_owner(&self) -> io::Result<()> {
-        use std::os::unix::fs::MetadataExt as _;
         let (own, parent) = (fs::symlink_metadata(&self.directory)?, fs::metadata(self.parent())?);
         if own.is_dir() && (own.uid() == rustix::process::geteuid().as_raw() || own.uid() == parent.uid()) {
             return Ok(());
         }
         Err(io::Error::new(ErrorKind::PermissionDenied, format!("{} is another user's", self.directory.display())))
-    }
-
-    #[cfg(not(unix))]
-    fn check_owner(&self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -320,8 +295,7 @@ impl Drop for OwnStaging {
             && is_there(&self.staging.directory)
             && let Err(error) = self.remove()
         {
-            tracing::warn!(%error, directory = %self.staging.directory.display(),
-                "what is unfinished cannot be removed");
+            warn_of_leftovers(&self.staging.directory, &error);
         }
     }
 }
@@ -332,28 +306,24 @@ pub(super) const KEY: &str = "key";
 pub(super) const CHECKSUM: &str = "checksum";
 const STAGED: [&str; 3] = [DATABASE, KEY, CHECKSUM];
 
-/// Stagings beside a file whose targets are named after it: a database's copies before migrations.
-pub(super) fn named_after(file: &Path) -> Vec<Staging> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let Ok(entries) = fs::read_dir(directory_of(file)) else { return Vec::new() };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let targets = names.filter_map(|entry| entry.strip_suffix(SUFFIX).map(str::to_owned));
-    let targets = targets.filter(|target| target.strip_prefix(&name).is_some_and(|rest| rest.starts_with('.')));
-    targets.map(|target| Staging::of(&file.with_file_name(target), &StepObserver::default())).collect()
+/// Ends what killed processes have left in a directory.
+pub(super) fn settle_all(directory: &Path) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    for target in names.filter_map(|name| name.strip_suffix(SUFFIX).map(str::to_owned)) {
+        let staging = Staging::of(&directory.join(target));
+        // A directory that bears the name by chance has no lock.
+        let is_empty = fs::read_dir(&staging.directory).is_ok_and(|mut entries| entries.next().is_none());
+        if (is_empty || is_there(&staging.file(LOCK)))
+            && let Err(error) = staging.settle()
+        {
+            warn_of_leftovers(&staging.directory, &error);
+        }
+    }
 }
 
-/// Ends those that were left behind, and returns a text of each.
-pub(super) fn settle_named_after(file: &Path) -> Vec<String> {
-    let told = |staging: Staging| match staging.settle() {
-        Ok(LeftBehind::Busy | LeftBehind::Nothing) => None,
-        Ok(LeftBehind::Removed) => Some(format!("removed {}", staging.directory.display())),
-        Ok(LeftBehind::Finished) => Some(format!("gave the copy in {} its name", staging.directory.display())),
-        Err(error) => {
-            tracing::warn!(%error, directory = %staging.directory.display(), "what is unfinished cannot be removed");
-            None
-        }
-    };
-    named_after(file).into_iter().filter_map(told).collect()
+fn warn_of_leftovers(directory: &Path, error: &io::Error) {
+    tracing::warn!(%error, directory = %directory.display(), "what is unfinished cannot be removed");
 }
 
 fn is_there(path: &Path) -> bool {

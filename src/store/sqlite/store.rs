@@ -7,37 +7,27 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use rusqlite::{Connection, Row, TransactionBehavior};
 use tokio::sync::watch::{self, Receiver, Sender};
 
 use super::{
     checkpoint::Checkpointer,
     connection::{self, Purpose, check_library},
-    copy::key_check,
     files::{SameFiles, directory_of, make_directory, unusable},
     fingerprint,
     instance::{Gate, Instances},
     migrate::{MIGRATIONS, inspect, is_waiting, migrate},
-    readers::{ListOwner, Reader, Readers},
+    readers::{Reader, Readers},
     restore,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
-    sql::{Statements as _, id, known_identity},
     watch::Watcher,
     write_turn::Turnstile,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
 use crate::{
     SharedStore, Store, StoreError, StoreResult,
-    domain::{
-        Actor, DatabaseId, EndpointId, InstanceId, batch,
-        event::RenderEvent,
-        time::{Clock as _, SystemClock},
-        url::{EndpointUrl, PlainHttp},
-    },
-    encryption::{self, KEY_CHECK},
-    key_file::DataKey,
+    domain::{Actor, DatabaseId, InstanceId, batch, event::RenderEvent},
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
-    subjects::organizations::{ensure_organization, is_fresh},
+    subjects::opening,
     units::{Job, UnitContext, UnitOfWork, Units, Way},
 };
 
@@ -81,46 +71,12 @@ impl SqliteStore {
     }
 
     /// The readers, while the database is in its place.
-    fn readers(&self) -> StoreResult<&Readers> {
+    pub(super) fn readers(&self) -> StoreResult<&Readers> {
         self.shared.files.last_check().map(|()| &self.threads.readers)
     }
 
     fn placed(&self, error: StoreError) -> StoreError {
         error.at(&self.shared.path)
-    }
-
-    /// Reads little, by its key, at once where that can be.
-    pub(super) async fn read_at_once<T: Send + 'static>(
-        &self,
-        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.readers()?.keyed.read_at_once(None, work).await.map_err(|error| self.placed(error))
-    }
-
-    /// Reads by key, all from one state of the database. It waits behind no list.
-    pub(super) async fn read<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.readers()?.keyed.read(None, work).await.map_err(|error| self.placed(error))
-    }
-
-    /// Reads a list, which may have to read many rows, in its owner's turn, all from one state of the database.
-    pub(super) async fn read_list<T: Send + 'static>(
-        &self,
-        owner: impl Into<ListOwner>,
-        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.readers()?.lists.read(owner.into(), work).await.map_err(|error| self.placed(error))
-    }
-
-    /// Reads a list that mostly reads few rows, at once where that can be, else as [`SqliteStore::read_list`].
-    pub(super) async fn read_list_at_once<T: Send + 'static>(
-        &self,
-        owner: impl Into<ListOwner>,
-        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        self.readers()?.lists.read_at_once(owner.into(), work).await.map_err(|error| self.placed(error))
     }
 
     /// Does a unit of work for the actor that the audit log attributes it to, and answers once it is durable.
@@ -149,14 +105,16 @@ impl Units for SqliteStore {
                 let read = move |reader: &mut Reader| {
                     driven(job(&unit_of(SqliteRows::Read(reader), Memory::new(&shared, 0), &by), &given))
                 };
-                return match way {
-                    Way::AtOnce => self.read_at_once(read).await,
-                    Way::ListAtOnce(owner) => self.read_list_at_once(owner, read).await,
-                    Way::List(owner) => self.read_list(owner, read).await,
-                    Way::Turn(owner) => self.read_list(owner, read).await,
-                    Way::Much => self.read_list(None, read).await,
-                    _ => self.read(read).await,
+                let Readers { keyed, lists } = self.readers()?;
+                let read = match way {
+                    Way::AtOnce => keyed.read_at_once(None, read).await,
+                    Way::ListAtOnce(owner) => lists.read_at_once(Some(owner), read).await,
+                    Way::List(owner) => lists.read(owner, read).await,
+                    Way::Turn(owner) => lists.read(Some(owner), read).await,
+                    Way::Much => lists.read(None, read).await,
+                    _ => keyed.read(None, read).await,
                 };
+                return read.map_err(|error| self.placed(error));
             }
         };
         self.write(kind, move |unit, by| {
@@ -203,15 +161,6 @@ impl std::fmt::Debug for SqliteStore {
     }
 }
 
-/// The location of the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Location {
-    /// A data directory: the database is `avert.db` in it.
-    Directory(PathBuf),
-    /// The database file itself; the other files are beside it.
-    File(PathBuf),
-}
-
 /// A step of opening that takes long where the database is large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LongStep {
@@ -224,8 +173,8 @@ pub enum LongStep {
 /// Options of a SQLite store.
 #[derive(Clone)]
 pub struct SqliteOptions {
-    /// The location of the database. `secret.key` and `instances/` are in the same directory.
-    pub location: Location,
+    /// The database file. `secret.key` and `instances/` are in the same directory.
+    pub database: PathBuf,
     /// Writes the bodies of events.
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, where it is not `secret.key` beside the database.
@@ -254,18 +203,14 @@ impl PageCaches {
 
 impl SqliteOptions {
     /// A store in a data directory.
-    pub fn directory(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
-        Self::at(Location::Directory(path.into()), render)
+    pub fn directory(path: impl AsRef<Path>, render: Arc<dyn RenderEvent>) -> Self {
+        Self::file(path.as_ref().join("avert.db"), render)
     }
 
     /// A store in a database file.
     pub fn file(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
-        Self::at(Location::File(path.into()), render)
-    }
-
-    fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
         Self {
-            location,
+            database: path.into(),
             render,
             secret_key_file: None,
             before: Arc::new(|_, _| ()),
@@ -282,21 +227,14 @@ impl SqliteStore {
     /// # Errors
     /// [`Unusable`](crate::StoreError::Unusable) with the file that is at fault, its fault and the way out.
     pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
-        open(options).map(Arc::new)
+        open(options).map(Arc::new).map_err(|error| error.at(&options.database))
     }
 }
 
+/// Opens everything of a database in its directory.
 fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_library()?;
-    let (directory, database) = match &options.location {
-        Location::Directory(path) => (path.clone(), path.join("avert.db")),
-        Location::File(path) => (directory_of(path).to_owned(), path.clone()),
-    };
-    open_at(options, &directory, &database).map_err(|error| error.at(&database))
-}
-
-/// Opens everything of a database in its directory.
-fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreResult<SqliteStore> {
+    let (database, directory) = (options.database.as_path(), directory_of(&options.database));
     make_directory(directory)?;
     let announced = directory.join("instances");
     restore::settle(database)?;
@@ -310,7 +248,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     check_file(database, key_beside)?;
     check_after_unclean_end(database, &|bytes| (options.before)(LongStep::Check, bytes))?;
     let mut conn = connection::open(database, Purpose::Write)?;
-    if inspect(&conn, database)?.is_empty() {
+    if inspect(&conn, database)? {
         refuse_empty(database, key_beside)?;
     }
     if !conn.is_readonly("main")? {
@@ -338,15 +276,11 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     if is_waiting {
         gate.open_behind().map_err(|_| restore::being_restored(directory))?;
     }
-    let data_key = unlock(&mut conn, &key_file, database)?;
-    seal_open_ones(&mut conn, &data_key)?;
-    let identity = identity(&conn)?;
-    if driven(Box::pin(is_fresh(&on_sqlite(&mut conn))))? {
-        conn.execute_batch("BEGIN IMMEDIATE")?;
-        // Another process may have been faster.
-        driven(Box::pin(ensure_organization(&on_sqlite(&mut conn), SystemClock.now())))?;
-        conn.execute_batch("COMMIT")?;
-    }
+    let whence = "it was made with the database; a backup of the data directory has it";
+    conn.execute_batch("BEGIN IMMEDIATE")?;
+    let name = database.display().to_string();
+    let (data_key, identity) = driven(Box::pin(opening::open(&on_sqlite(&mut conn), &key_file, &name, whence)))?;
+    conn.execute_batch("COMMIT")?;
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
     let instances =
         Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
@@ -368,62 +302,3 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
 }
 
 const UNANNOUNCED: &str = "this process cannot announce itself there";
-
-/// Id of the database: made up when it is opened first, and kept in every copy.
-fn identity(conn: &Connection) -> StoreResult<DatabaseId> {
-    if let Some(known) = known_identity(conn)? {
-        return Ok(known);
-    }
-    conn.run(
-        "INSERT INTO fact (name, value) VALUES ('database', ?1) ON CONFLICT DO NOTHING",
-        [DatabaseId::generate().0.as_bytes()],
-    )?;
-    known_identity(conn)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
-}
-
-/// Reads the data key, made for a new database, and proves that it is the one that everything in here was sealed with.
-fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) -> StoreResult<DataKey> {
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let check = key_check(&tx)?;
-    let is_new = check.is_none();
-    let whence = "it was made with the database; a backup of the data directory has it";
-    let key = DataKey::unlock(key_file, check, &database.display().to_string(), whence)?;
-    if is_new {
-        tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", (KEY_CHECK, key.check()))?;
-        tx.commit()?;
-    }
-    Ok(key)
-}
-
-/// Seals addresses that were stored openly before addresses were sealed.
-fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
-    const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
-        WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
-    let read = |row: &Row<'_>| {
-        Ok((row.get::<_, i64>(0)?, EndpointId(id(row, 1)?), row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
-    };
-    let open = |conn: &Connection| conn.all(OPEN, [], read);
-    if open(conn)?.is_empty() {
-        return Ok(());
-    }
-    // Overwritten data leave nothing behind in the file.
-    let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
-    conn.pragma_update(None, "secure_delete", true)?;
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let check = key_check(&tx)?.ok_or_else(|| StoreError::Corrupt("no proof of the data key".to_owned()))?;
-    let seal = key.seal(&check)?;
-    for (key, id, text, removed) in open(&tx)? {
-        let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
-        let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
-        let (shown, sealed) = encryption::address(&seal, &id, &url)?;
-        tx.run(
-            "UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1",
-            (key, shown, sealed.filter(|_| !removed)),
-        )?;
-    }
-    tx.commit()?;
-    conn.pragma_update(None, "secure_delete", before)?;
-    // The write-ahead log held them too.
-    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    Ok(())
-}

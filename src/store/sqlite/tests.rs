@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use super::{
     SqliteOptions, SqliteStore,
-    readers::Reader,
+    readers::{ListOwner, Reader},
     write_turn::Turnstile,
     writer::{Unit, WriteKind},
 };
@@ -32,6 +32,42 @@ pub(super) struct NoEvents;
 impl RenderEvent for NoEvents {
     fn render(&self, _: &EventKind, _: &Alert, _: Timestamp) -> String {
         String::new()
+    }
+}
+
+impl SqliteStore {
+    /// Reads little, by its key, at once where that can be.
+    async fn read_at_once<T: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.readers()?.keyed.read_at_once(None, work).await
+    }
+
+    /// Reads by key, all from one state of the database.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.readers()?.keyed.read(None, work).await
+    }
+
+    /// Reads a list, in its owner's turn, all from one state of the database.
+    pub(super) async fn read_list<T: Send + 'static>(
+        &self,
+        owner: impl Into<ListOwner>,
+        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.readers()?.lists.read(owner.into(), work).await
+    }
+
+    /// The same, at once where that can be.
+    async fn read_list_at_once<T: Send + 'static>(
+        &self,
+        owner: impl Into<ListOwner>,
+        work: impl Fn(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.readers()?.lists.read_at_once(owner.into(), work).await
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
     interned::Dictionary,
     migrate::{self, MIGRATIONS, migrate},
     schema::{schema_of, schema_of_any},
-    sql::{Statements as _, cell},
+    sql::{Statements as _, fact},
 };
 
 use crate::{
@@ -96,17 +96,6 @@ impl SqliteEnd {
             (_, cell) => cell.cell(),
         })
     }
-
-    /// Adds an alert's text to the search indexes.
-    fn index_text(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
-        let text = table.search_text(row);
-        let key = row[0].cell();
-        let kept = "INSERT INTO alert_search (alert, organization, text)
-            SELECT key, organization, ?2 FROM alert WHERE key = ?1";
-        self.conn.run(kept, (key, &text))?;
-        self.conn.run("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)", (key, text))?;
-        Ok(())
-    }
 }
 
 #[async_trait(?Send)]
@@ -117,11 +106,6 @@ impl CopyEnd for SqliteEnd {
 
     fn store_rows(&mut self) -> StoreRows<'_> {
         on_sqlite(&mut self.conn)
-    }
-
-    /// The holder of the gate is alone.
-    async fn lock(&mut self, _number: i64) -> StoreResult<bool> {
-        Ok(true)
     }
 
     /// Its directory is shut.
@@ -140,22 +124,18 @@ impl CopyEnd for SqliteEnd {
     }
 
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
-        // The beginning of the audit log is there already, and no trigger lets it be changed.
-        let insert = if table.name == AUDIT_START { "INSERT OR REPLACE" } else { "INSERT" };
-        let mut names = table.names();
-        let changed = ["alert", "event"].contains(&table.name).then_some(SqlCell::Number(1));
-        names.extend(changed.iter().map(|_| "changed"));
-        let places = vec!["?"; names.len()].join(", ");
-        let insert = format!("{insert} INTO {} ({}) VALUES ({places})", table.name, names.join(", "));
+        let changed = ["alert", "event"].contains(&table.name).then_some("changed");
+        let mut insert = table.insertion(changed);
+        if table.name == AUDIT_START {
+            // The beginning of the audit log is there already.
+            insert = insert.replacen("INSERT", "INSERT OR REPLACE", 1);
+        }
         self.conn.execute_batch("BEGIN IMMEDIATE")?;
         for row in rows {
             let cells = table.columns.iter().zip(row).map(|(column, cell)| self.stored(column, cell));
             let mut values: Vec<SqlCell<'_>> = cells.collect::<StoreResult<_>>()?;
-            values.extend(changed);
+            values.extend(changed.map(|_| SqlCell::Number(1)));
             self.conn.run(&insert, params_from_iter(values))?;
-            if table.name == "alert" {
-                self.index_text(table, row)?;
-            }
         }
         Ok(self.conn.execute_batch("COMMIT")?)
     }
@@ -164,7 +144,7 @@ impl CopyEnd for SqliteEnd {
         let mut last = Some(0);
         while let Some(indexed) = last {
             self.conn.execute_batch("BEGIN IMMEDIATE")?;
-            last = find_index::index_behind(&self.conn, indexed)?.last().copied();
+            last = find_index::index_behind(&self.conn, indexed)?;
             self.conn.execute_batch("COMMIT")?;
         }
         Ok(())
@@ -195,8 +175,4 @@ fn open_target(file: &Path) -> StoreResult<Connection> {
         }
         _ => connection::open(file, Purpose::Write),
     }
-}
-
-fn fact(conn: &Connection, name: &str) -> StoreResult<Option<Vec<u8>>> {
-    conn.first("SELECT value FROM fact WHERE name = ?1", [name], cell)
 }

@@ -22,6 +22,7 @@ use super::{
     find_index,
     instance::{Gate, Instances},
     interned::Dictionary,
+    sql::{Statements as _, cell},
     worker::{Worker, hear, locked},
     write_turn::Turnstile,
 };
@@ -266,14 +267,8 @@ impl State {
         let no_checkpoint = self.checkpointer.wait();
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         drop((no_checkpoint, turn));
-        let number = self
-            .conn
-            .prepare_cached("SELECT number FROM change_number")
-            .and_then(|mut s| s.query_row([], |row| row.get(0)));
-        number.map_err(|error| {
-            self.abandon();
-            error.into()
-        })
+        let number = self.conn.one("SELECT number FROM change_number", [], cell);
+        number.inspect_err(|_| self.abandon())
     }
 
     fn savepoint(&self, sql: &str) -> rusqlite::Result<usize> {

@@ -8,7 +8,7 @@ use crate::{
     domain::{
         Credential, CredentialKind, Environment, KeyScope, OrganizationId, Revoked, audit::AuditNote, time::Timestamp,
     },
-    encryption::{self, CHECK},
+    encryption::{CHECK, SIGNING_KEY},
     error::Work,
     units::{UnitOfWork, Way, units},
 };
@@ -237,7 +237,7 @@ async fn signing_keys(unit: &UnitOfWork<'_>) -> Work<Option<SigningKeyRecords>> 
 async fn current_signing_key(unit: &UnitOfWork<'_>) -> Work<Option<SigningKeyRecord>> {
     unit.first(&format!("SELECT id, private_key, created_at, {CHECK} FROM signing_key"), &[], |row| {
         let id: String = row.get(0)?;
-        let private_key = encryption::open_signing_key(&unit.seal_of(row, 3)?, &id, row.get(1)?)?;
+        let private_key = SIGNING_KEY.open(&unit.seal_of(row, 3)?, id.as_bytes(), row.get(1)?)?;
         Ok(SigningKeyRecord { id, private_key, created_at: row.get(2)? })
     })
     .await
@@ -245,7 +245,7 @@ async fn current_signing_key(unit: &UnitOfWork<'_>) -> Work<Option<SigningKeyRec
 
 /// Stores a key where there is none yet; returns the one that is stored.
 async fn keep_signing_key(unit: &UnitOfWork<'_>, record: &SigningKeyRecord) -> Work<SigningKeyRecord> {
-    let sealed = encryption::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
+    let sealed = SIGNING_KEY.seal(&unit.sealing().await?, record.id.as_bytes(), &record.private_key)?;
     let kept = "INSERT INTO signing_key (/*-*/only/*+single*/, id, private_key, created_at) VALUES (1, ?1, ?2, ?3)
         ON CONFLICT DO NOTHING";
     unit.run(kept, &[&record.id, &sealed, &record.created_at]).await?;
@@ -260,7 +260,7 @@ async fn rotate_signing_key(
     retired: &RetiredKeyRecord,
 ) -> Work<bool> {
     let now = record.created_at;
-    let sealed = encryption::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
+    let sealed = SIGNING_KEY.seal(&unit.sealing().await?, record.id.as_bytes(), &record.private_key)?;
     let replaced = "UPDATE signing_key SET id = ?2, private_key = ?3, created_at = ?4 WHERE id = ?1";
     if unit.run(replaced, &[&retired.id, &record.id, &sealed, &now]).await? == 0 {
         return Ok(false);

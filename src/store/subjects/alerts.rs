@@ -149,32 +149,16 @@ units! {
     }
 }
 
-/// Returns whether the counts tell the total of a filter: its statements are short, mostly.
+/// Way of a list: the counts tell the total of most filters, and the statements of those are short.
 fn way_of_list(organization: OrganizationId, filter: &AlertFilter) -> Way {
-    if is_told_by_counts(filter) { Way::ListAtOnce(organization) } else { Way::List(Some(organization)) }
-}
-
-fn is_told_by_counts(filter: &AlertFilter) -> bool {
-    let AlertFilter {
-        start_date: _,
-        end_date: _,
-        transaction_start_date: None,
-        transaction_end_date: None,
-        providers: _,
-        types: _,
-        statuses: _,
-        descriptor: None,
-        outcomes: _,
-        expired: _,
-        expires_in: None,
-        companies,
-        q: None,
-        conditions,
-    } = filter
-    else {
-        return false;
-    };
-    companies.is_empty() && conditions.is_empty()
+    let AlertFilter { transaction_start_date, transaction_end_date, descriptor, expires_in, companies, q, .. } = filter;
+    let is_timed = transaction_start_date.or(*transaction_end_date).is_some() || expires_in.is_some();
+    let is_text = descriptor.is_some() || q.is_some();
+    if is_timed || is_text || !companies.is_empty() || !filter.conditions.is_empty() {
+        Way::List(Some(organization))
+    } else {
+        Way::ListAtOnce(organization)
+    }
 }
 
 /// One alert of an organization. SQLite keeps those that were read lately.

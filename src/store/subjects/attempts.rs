@@ -11,6 +11,7 @@ pub use crate::domain::attempt::Claim;
 use crate::{
     StoreError, StoreResult,
     cells::{StoredRow, cell},
+    composed::Sql,
     domain::{
         Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId,
         Present, Resolution, ResolutionAttempt, ResolutionParts,
@@ -424,10 +425,10 @@ async fn unattended(
     due.retain(|(_, open)| open.is_due(now));
     due.truncate(limit as usize);
     if let (UnitContext::Postgres(_), false) = (&unit.database, due.is_empty()) {
-        let keys: Vec<String> = due.iter().map(|(key, _)| key.to_string()).collect();
-        let keys = keys.join(", ");
-        let locked = format!("{unsettled} AND r.key IN ({keys}) ORDER BY r.key FOR UPDATE OF r SKIP LOCKED");
-        due = unit.made(&locked, &[], read).await?;
+        let mut locked = Sql::new(&unsettled);
+        locked.one_of(" AND r.key", due.iter().map(|(key, _)| *key));
+        locked.push(" ORDER BY r.key FOR UPDATE OF r SKIP LOCKED");
+        due = unit.composed(&locked, read).await?;
         due.retain(|(_, open)| open.is_due(now));
     }
     Ok(due.into_iter().map(|(key, open)| (key, open.calls_over_after_takeover(now, lease))).collect())

@@ -4,13 +4,13 @@ use std::{collections::HashMap, sync::Arc};
 
 use chrono::TimeDelta;
 
-use super::endpoints::{self, SendTarget};
+use super::endpoints::{self, EndpointTarget, SendTarget};
 use crate::{
     StoreError,
     alert_rows::micros,
     cells::{StoredRow, cell},
     domain::{
-        DeliveryId, EndpointAuth, EndpointId, EventId, InstanceId, OrganizationId, Secret, clock,
+        DeliveryId, EndpointId, EventId, InstanceId, OrganizationId, clock,
         time::Timestamp,
         webhook::schedule::{DeliveryEnd, fair, sendable_at},
     },
@@ -34,13 +34,7 @@ pub struct DueDelivery {
     /// Organization of the endpoint.
     pub organization: OrganizationId,
     pub endpoint: EndpointId,
-    /// Address of the endpoint; its query may carry a secret.
-    pub url: Secret,
-    pub auth: EndpointAuth,
-    /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
-    pub signing: Arc<[Secret]>,
-    /// The certificates (PEM) that are trusted there; empty for this machine's authorities.
-    pub ca_certificate: Arc<str>,
+    pub target: EndpointTarget,
 }
 
 /// Leases deliveries that are due. One process at a time, so that no endpoint gets more than it may from several.
@@ -177,10 +171,7 @@ async fn lease_all(
             body: row.get(5)?,
             organization: target.organization,
             endpoint: target.id,
-            url: target.url.clone(),
-            auth: target.auth.clone(),
-            signing: Arc::clone(&target.signing),
-            ca_certificate: Arc::clone(&target.ca_certificate),
+            target: target.target.clone(),
         };
         Ok((place, due))
     };

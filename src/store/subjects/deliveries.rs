@@ -1,11 +1,12 @@
 //! Deliveries as an operator sees them (lists, one with its attempts, redelivery), and attempts as they are stored.
 
 use chrono::Duration;
-use serde::{Deserialize, Serialize};
 
 use crate::{
     StoreError, StoreResult,
-    cells::{StoredRow, ToCell, cell},
+    alert_rows::micros,
+    cells::{StoredRow, cell},
+    composed::Sql,
     domain::{
         Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
         EventKind, NextStep, OrganizationId, SentRequest, audit::AuditNote, time::Timestamp,
@@ -62,44 +63,37 @@ pub(super) async fn page(
     let Some(organization) = unit.organization(organization).await? else {
         return Ok(DeliveryPage { data: Vec::new(), next: None });
     };
-    let mut text = format!("{COLUMNS} WHERE p.organization = ?1");
-    let mut values: Vec<Box<dyn ToCell + Send>> = vec![Box::new(organization)];
+    let mut sql = Sql::new(COLUMNS);
+    sql.with(" WHERE p.organization = ", organization);
     if !filter.states.is_empty() {
+        // As they are, so that indexes of some states know them.
         let words: Vec<String> = filter.states.iter().map(|state| format!("'{}'", state.as_str())).collect();
-        text.push_str(&format!(" AND d.state IN ({})", words.join(", ")));
+        sql.push(&format!(" AND d.state IN ({})", words.join(", ")));
     }
-    let mut with = |condition: &str, value: Box<dyn ToCell + Send>| {
-        values.push(value);
-        text.push_str(&condition.replace('#', &values.len().to_string()));
-    };
     if let Some(endpoint) = filter.endpoint {
-        with(" AND p.id = ?#", Box::new(endpoint));
+        sql.with(" AND p.id = ", endpoint.0);
     }
     if let Some(alert) = filter.alert {
-        let alert = Box::new(alert);
-        with(" AND d.alert = (SELECT key FROM alert WHERE organization = p.organization AND id = ?#)", alert);
+        sql.with(" AND d.alert = (SELECT key FROM alert WHERE organization = p.organization AND id = ", alert.0);
+        sql.push(")");
     }
     if let Some(event) = filter.event {
+        sql.with(" AND v.id = ", event.0);
         // An event's deliveries are among its alert's, which an index of SQLite finds.
-        let among = "/*-*/ AND d.alert = (SELECT e.alert FROM event e WHERE e.id = ?#)/*+*/";
-        with(&format!(" AND v.id = ?#{among}"), Box::new(event));
+        let place = sql.values.len();
+        sql.push(&format!("/*-*/ AND d.alert = (SELECT e.alert FROM event e WHERE e.id = ?{place})/*+*/"));
     }
     if let Some(kind) = &filter.kind {
-        with(" AND d.kind = ?#", Box::new(kind.as_str().to_owned()));
+        sql.with(" AND d.kind = ", kind.as_str().to_owned());
     }
-    if let Some(from) = filter.from {
-        with(" AND d.at >= ?#", Box::new(from));
-    }
-    if let Some(until) = filter.until {
-        with(" AND d.at < ?#", Box::new(until));
-    }
+    sql.range("d.at", (filter.from.map(micros), filter.until.map(micros)));
     if let Some(after) = filter.after {
-        with(" AND d.key < coalesce((SELECT key FROM delivery WHERE id = ?#), 0)", Box::new(after));
+        sql.with(" AND d.key < coalesce((SELECT key FROM delivery WHERE id = ", after.0);
+        sql.push("), 0)");
     }
     let size = filter.size.max(1);
-    with(" ORDER BY d.key DESC LIMIT ?#", Box::new(i64::from(size) + 1));
-    let values: Vec<&dyn ToCell> = values.iter().map(|value| &**value as &dyn ToCell).collect();
-    let mut data = unit.made(&text, &values, read).await?;
+    sql.with(" ORDER BY d.key DESC LIMIT ", i64::from(size) + 1);
+    let mut data = unit.composed(&sql, read).await?;
     let more = data.len() > size as usize;
     data.truncate(size as usize);
     let next = data.last().filter(|_| more).map(|delivery| delivery.id);
@@ -229,23 +223,11 @@ pub(super) fn result(record: &AttemptRecord) -> Option<String> {
 
 /// Returns the stored form of a sent request: `{"url", "headers": [[name, value]]}`.
 pub(super) fn written(sent: &SentRequest) -> String {
-    #[derive(Serialize)]
-    struct Stored<'a> {
-        url: &'a str,
-        headers: &'a [(String, String)],
-    }
     // Text has no value that JSON lacks.
-    serde_json::to_string(&Stored { url: &sent.url, headers: &sent.headers }).unwrap_or_default()
+    serde_json::to_string(sent).unwrap_or_default()
 }
 
 /// Reads a sent request from its stored form.
-pub(super) fn sent(text: &str) -> StoreResult<SentRequest> {
-    #[derive(Deserialize)]
-    struct Stored {
-        url: String,
-        headers: Vec<(String, String)>,
-    }
-    let corrupt = |error| StoreError::Corrupt(format!("what a try sent: {error}"));
-    let Stored { url, headers } = serde_json::from_str(text).map_err(corrupt)?;
-    Ok(SentRequest { url, headers })
+fn sent(text: &str) -> StoreResult<SentRequest> {
+    serde_json::from_str(text).map_err(|error| StoreError::Corrupt(format!("what a try sent: {error}")))
 }

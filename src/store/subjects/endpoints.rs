@@ -20,17 +20,19 @@ use crate::{
         url::{EndpointUrl, PlainHttp},
         webhook::schedule::{BY_OPERATOR, Failing, REMOVED},
     },
-    encryption::{self, CHECK, Seal},
+    encryption::{self, CHECK, SIGNING_SECRET, Seal},
     error::Work,
+    sql::BoundValues,
     units::{UnitOfWork, Way, units},
 };
 
 /// Target of a delivery: address, authentication and signing secrets of an endpoint.
 #[derive(Debug, Clone)]
 pub struct EndpointTarget {
+    /// The whole address: its query may carry a secret.
     pub url: Secret,
     pub auth: EndpointAuth,
-    /// The secrets to sign with, newest first.
+    /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
     pub signing: Arc<[Secret]>,
     /// The certificates (PEM) that are trusted there; empty for this machine's authorities.
     pub ca_certificate: Arc<str>,
@@ -104,26 +106,17 @@ async fn add(
     let certificate = endpoint.ca_certificate.to_string();
     let added = "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, \
             ca_certificate)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)/*+ RETURNING key*/";
-    let key =
-        unit.insert(added, &[&id, &owner, &url, &sealed_url, &auth, &header, &credential, &now, &certificate]).await?;
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING key";
+    let values: BoundValues<'_> = &[&id, &owner, &url, &sealed_url, &auth, &header, &credential, &now, &certificate];
+    let key = unit.one(added, values, cell).await?;
     if let Some(secret) = &endpoint.signing {
         rotate_secret(unit, key, secret, TimeDelta::zero(), now).await?;
     }
-    let added = Endpoint {
-        id,
-        url: endpoint.url.masked(),
-        auth: header.map_or_else(|| "Basic".to_owned(), Clone::clone),
-        created_at: now,
-        disabled: None,
-        last_success: None,
-        failing_since: None,
-        signed: endpoint.signing.is_some(),
-        old_secret_until: None,
-        has_ca_certificate: !endpoint.ca_certificate.is_empty(),
-    };
-    unit.note(owner, AuditNote::endpoint_added(&added), now).await?;
-    Ok(Some(added))
+    let added = find(unit, organization, id).await?.map(|(_, endpoint)| endpoint);
+    if let Some(added) = &added {
+        unit.note(owner, AuditNote::endpoint_added(added), now).await?;
+    }
+    Ok(added)
 }
 
 const COLUMNS: &str =
@@ -190,7 +183,7 @@ async fn change_endpoint(
     let seal = &unit.sealing().await?;
     let Some((key, owner, before)) = find_to_change(unit, organization, id).await? else { return Ok(None) };
     let known = "SELECT url, sealed_url FROM endpoint WHERE key = ?1";
-    let known = unit.one(known, &[&key], |row| whole(row, 0, 1, id, seal)).await?;
+    let known = unit.one(known, &[&key], |row| whole(row, 0, id, seal)).await?;
     let mut change = change.of(&before);
     change.url = change.url.filter(|url| url.reveal() != known.reveal());
     if let Some(url) = &change.url {
@@ -237,45 +230,45 @@ async fn remove(unit: &UnitOfWork<'_>, organization: OrganizationId, id: Endpoin
     Ok(true)
 }
 
-/// An endpoint with what sending to it needs.
+/// An endpoint as the target of deliveries.
 pub(super) struct SendTarget {
     pub(super) key: i64,
     pub(super) id: EndpointId,
     pub(super) organization: OrganizationId,
-    pub(super) url: Secret,
-    pub(super) auth: EndpointAuth,
-    pub(super) signing: Arc<[Secret]>,
-    pub(super) ca_certificate: Arc<str>,
+    pub(super) target: EndpointTarget,
 }
 
-/// Every endpoint that is not disabled and has something waiting that is due, with the secrets that sign at this
-/// moment.
-pub(super) async fn with_due_deliveries(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
-    let due = format!(
-        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id, e.ca_certificate, {CHECK}
-         FROM endpoint e JOIN organization o ON o.key = e.organization
-         WHERE e.disabled_at IS NULL
-           AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending' AND d.due <= ?1)
-         ORDER BY e.key"
+/// The endpoints that a condition selects, with the secrets that sign at this moment.
+async fn targets(
+    unit: &UnitOfWork<'_>,
+    condition: &str,
+    values: BoundValues<'_>,
+    now: Timestamp,
+) -> Work<Vec<SendTarget>> {
+    let selected = format!(
+        "SELECT e.key, e.id, o.id, e.url, e.sealed_url, e.header_name, e.credential, e.ca_certificate, {CHECK}
+         FROM endpoint e JOIN organization o ON o.key = e.organization WHERE {condition} ORDER BY e.key"
     );
     let mut targets = unit
-        .all(&due, &[&now], |row| {
+        .all(&selected, values, |row| {
             let (id, seal) = (row.get(1)?, unit.seal_of(row, 8)?);
-            Ok(SendTarget {
-                key: row.get(0)?,
-                id,
-                organization: row.get(6)?,
-                url: whole(row, 2, 5, id, &seal)?,
-                auth: auth(row, id, &seal)?,
-                signing: Arc::new([]),
-                ca_certificate: row.get(7)?,
-            })
+            let auth = encryption::open_credential(&seal, &id, row.get(5)?, row.get(6)?)?;
+            let (url, ca_certificate) = (whole(row, 3, id, &seal)?, row.get(7)?);
+            let target = EndpointTarget { url, auth, signing: Arc::new([]), ca_certificate };
+            Ok(SendTarget { key: row.get(0)?, id, organization: row.get(2)?, target })
         })
         .await?;
-    for target in &mut targets {
-        target.signing = secrets_in_force(unit, target.key, now).await?;
+    for found in &mut targets {
+        found.target.signing = secrets_in_force(unit, found.key, now).await?;
     }
     Ok(targets)
+}
+
+/// Every endpoint that is not disabled and has something waiting that is due.
+pub(super) async fn with_due_deliveries(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
+    let due = "e.disabled_at IS NULL
+        AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending' AND d.due <= ?1)";
+    targets(unit, due, &[&now], now).await
 }
 
 /// Address, authentication and signing secrets of an endpoint, disabled or not.
@@ -285,28 +278,13 @@ async fn target(
     id: EndpointId,
     now: Timestamp,
 ) -> Work<Option<EndpointTarget>> {
-    let found = format!(
-        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, e.ca_certificate, {CHECK} FROM endpoint e
-         JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL"
-    );
-    let found = unit
-        .first(&found, &[&organization, &id], |row| {
-            let seal = unit.seal_of(row, 7)?;
-            let (url, auth) = (whole(row, 2, 5, id, &seal)?, auth(row, id, &seal)?);
-            Ok((row.get(0)?, EndpointTarget { url, auth, signing: Arc::new([]), ca_certificate: row.get(6)? }))
-        })
-        .await?;
-    let Some((key, target)) = found else { return Ok(None) };
-    Ok(Some(EndpointTarget { signing: secrets_in_force(unit, key, now).await?, ..target }))
+    let named = "o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL";
+    Ok(targets(unit, named, &[&organization, &id], now).await?.pop().map(|found| found.target))
 }
 
-/// The whole address, from the columns `url` and `sealed_url`.
-fn whole(row: &StoredRow<'_>, url: usize, column: usize, id: EndpointId, seal: &Seal) -> Work<Secret> {
-    Ok(encryption::open_address(seal, &id, row.get(url)?, row.get(column)?)?)
-}
-
-fn auth(row: &StoredRow<'_>, id: EndpointId, seal: &Seal) -> Work<EndpointAuth> {
-    Ok(encryption::open_credential(seal, &id, row.get(3)?, row.get(4)?)?)
+/// The whole address, from the columns `url` and `sealed_url`, the first of which is at this place.
+fn whole(row: &StoredRow<'_>, url: usize, id: EndpointId, seal: &Seal) -> Work<Secret> {
+    Ok(encryption::open_address(seal, &id, row.get(url)?, row.get(url + 1)?)?)
 }
 
 /// Disables an endpoint, and cancels its pending deliveries.
@@ -377,7 +355,7 @@ async fn rotate_secret(
         };
     }
     let id = Uuid::new_v4();
-    let sealed = encryption::signing_secret(&seal, id.as_bytes(), secret)?;
+    let sealed = SIGNING_SECRET.seal(&seal, id.as_bytes(), secret.reveal().as_bytes())?;
     let added = "INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)";
     unit.run(added, &[&id, &endpoint, &sealed, &now]).await?;
     Ok(true)
@@ -406,8 +384,8 @@ async fn all(unit: &UnitOfWork<'_>, endpoint: i64) -> Work<Vec<Known>> {
         format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC");
     unit.all(&secrets, &[&endpoint], |row| {
         let id: Uuid = row.get(1)?;
-        let secret = encryption::open_signing_secret(&unit.seal_of(row, 4)?, id.as_bytes(), row.get(2)?)?;
-        Ok(Known { key: row.get(0)?, secret, ends_at: row.get(3)? })
+        let secret = SIGNING_SECRET.open_text(&unit.seal_of(row, 4)?, id.as_bytes(), row.get(2)?)?;
+        Ok(Known { key: row.get(0)?, secret: Secret::new(secret), ends_at: row.get(3)? })
     })
     .await
 }

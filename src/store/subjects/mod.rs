@@ -9,6 +9,7 @@ pub(super) mod deliveries;
 pub(super) mod endpoints;
 pub(super) mod insights;
 pub(super) mod networks;
+pub(super) mod opening;
 pub(super) mod organizations;
 pub(super) mod outbox;
 pub(super) mod upkeep;

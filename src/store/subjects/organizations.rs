@@ -65,14 +65,9 @@ async fn add(unit: &UnitOfWork<'_>, record: &OrganizationRecord, now: Timestamp)
     unit.note(key, AuditNote::organization_created(&record.organization), now).await
 }
 
-/// Returns whether there is no organization yet.
-pub(crate) async fn is_fresh(rows: &StoreRows<'_>) -> Work<bool> {
-    rows.one("SELECT NOT EXISTS (SELECT 1 FROM organization)", &[], cell).await
-}
-
 /// Gives fresh data its organization. Nobody else may be at it.
-pub(crate) async fn ensure_organization(rows: &StoreRows<'_>, now: Timestamp) -> Work<()> {
-    if is_fresh(rows).await? {
+pub(super) async fn ensure_organization(rows: &StoreRows<'_>, now: Timestamp) -> Work<()> {
+    if rows.one("SELECT NOT EXISTS (SELECT 1 FROM organization)", &[], cell).await? {
         let record = OrganizationRecord {
             organization: Organization { id: OrganizationId::generate(), name: DEFAULT_ORGANIZATION.to_owned() },
             default_company: CompanyId::generate(),

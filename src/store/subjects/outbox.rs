@@ -17,7 +17,7 @@ use crate::{
         webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES},
     },
     error::Work,
-    sql::{StoreRows, listed},
+    sql::{BoundValues, StoreRows, listed},
     units::{UnitOfWork, Way, units},
 };
 
@@ -136,29 +136,17 @@ async fn record_test_event(
     let (kind, record) = (EventKind::AlertCreated, &test.record);
     let (kind, at) = (kind.as_str(), record.started_at);
     let event = "INSERT INTO event (id, alert, kind, at, body/*-*/, changed/*+*/)
-        VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/)/*+ RETURNING key*/";
-    let event = unit.insert(event, &[&test.event, &kind, &at, &&*test.body]).await?;
+        VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/) RETURNING key";
+    let event: i64 = unit.one(event, &[&test.event, &kind, &at, &&*test.body], cell).await?;
     let end = DeliveryEnd::after(&record.next, false, now);
     let (state, result) = (end.state.as_str(), deliveries::result(record));
     let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, \
             delivered_at, given_up_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, /*-*/1/*+true*/, ?6, 1, ?5, ?7, ?8, ?9)/*+ RETURNING key*/";
-    let delivery = unit
-        .insert(
-            delivery,
-            &[
-                &record.delivery,
-                &event,
-                &endpoint_key,
-                &kind,
-                &at,
-                &state,
-                &result,
-                &end.delivered_at,
-                &end.given_up_at,
-            ],
-        )
-        .await?;
+        VALUES (?1, ?2, ?3, ?4, ?5, /*-*/1/*+true*/, ?6, 1, ?5, ?7, ?8, ?9) RETURNING key";
+    let (delivered_at, given_up_at) = (end.delivered_at, end.given_up_at);
+    let values: BoundValues<'_> =
+        &[&record.delivery, &event, &endpoint_key, &kind, &at, &state, &result, &delivered_at, &given_up_at];
+    let delivery = unit.one(delivery, values, cell).await?;
     log_attempt(unit, delivery, 1, record).await?;
     if record.next == NextStep::Delivered {
         endpoints::succeeded(unit, endpoint_key, now).await?;

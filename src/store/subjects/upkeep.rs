@@ -10,20 +10,20 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use futures::try_join;
-use uuid::Uuid;
 
 use super::audit;
 use crate::{
     StoreResult,
-    cells::{ToCell, cell},
+    cells::cell,
     domain::{
         audit::AuditNote,
         clock::{ClockMemory, Jump},
         retention::{AUDIT_AT_ONCE, CutOffs, Pruned},
         time::Timestamp,
     },
-    encryption::{self, CHECK, KEY_CHECK, SEALED, Seal},
+    encryption::{self, CHECK, KEY_CHECK, SEALED, Seal, SealedColumn},
     error::Work,
+    portable::PortableCell,
     postgres::counts,
     sql::{BoundValues, KEYS, listed},
     units::{UnitContext, UnitOfWork, Units, Way, units},
@@ -193,46 +193,22 @@ async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u6
         return Err(encryption::in_use_already().into());
     }
     let mut values = 0;
-    for (table, column) in SEALED {
+    for column in SEALED {
+        let SealedColumn { table, name } = column;
         // The credential of an endpoint that was removed is gone.
-        let all = format!("SELECT id, {column} FROM {table} WHERE length({column}) > 0");
+        let all = format!("SELECT id, {name} FROM {table} WHERE length({name}) > 0");
         // One that is removed meanwhile stays so.
-        let update = format!("UPDATE {table} SET {column} = ?3 WHERE id = ?1 AND {column} = ?2");
-        let rows = unit.all(&all, &[], |row| {
-            let id = if table == "signing_key" { RowId::Text(row.get(0)?) } else { RowId::Uuid(row.get(0)?) };
-            Ok((id, row.get::<Vec<u8>>(1)?))
-        });
+        let update = format!("UPDATE {table} SET {name} = ?3 WHERE id = ?1 AND {name} = ?2");
+        let rows = unit.all(&all, &[], |row| Ok((row.get::<PortableCell>(0)?, row.get::<Vec<u8>>(1)?)));
         for (id, bytes) in rows.await? {
-            let again = encryption::again(&old, new, table, column, id.bytes(), &bytes)?;
-            unit.run(&update, &[id.value(), &bytes, &again]).await?;
+            let again = column.seal_again(&old, new, id.bytes(), &bytes)?;
+            unit.run(&update, &[&id, &bytes, &again]).await?;
             values += 1;
         }
     }
     unit.run("UPDATE fact SET value = ?2 WHERE name = ?1", &[&KEY_CHECK, &encryption::key_check(new)?]).await?;
     unit.note_for_all(&AuditNote::data_key_rotated(values), now).await?;
     Ok(values)
-}
-
-/// The id of a row that has something sealed.
-enum RowId {
-    Uuid(Uuid),
-    Text(String),
-}
-
-impl RowId {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Uuid(id) => id.as_bytes(),
-            Self::Text(id) => id.as_bytes(),
-        }
-    }
-
-    fn value(&self) -> &dyn ToCell {
-        match self {
-            Self::Uuid(id) => id,
-            Self::Text(id) => id,
-        }
-    }
 }
 
 /// Prunes at most `limit` of each kind, oldest first.

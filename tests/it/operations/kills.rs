@@ -61,7 +61,6 @@ impl States {
             let mut heard = heard.lock().unwrap();
             let copy = to.join(heard.len().to_string());
             copy_all(&from, &copy);
-            notes_for(&copy, &from);
             heard.push(step.to_owned());
         });
         (Self { place, steps }, observer)
@@ -75,16 +74,6 @@ impl States {
             .enumerate()
             .map(|(at, step)| (format!("{at} ({step})"), self.place.path().join(at.to_string())))
             .collect()
-    }
-}
-
-/// The notes of backups under way name their targets, which are in the copy now.
-fn notes_for(copy: &Path, original: &Path) {
-    for entry in fs::read_dir(copy.join("home/instances")).into_iter().flatten().map(Result::unwrap) {
-        if entry.path().extension().is_some_and(|extension| extension == "backup") {
-            let text = fs::read_to_string(entry.path()).unwrap();
-            fs::write(entry.path(), text.replace(original.to_str().unwrap(), copy.to_str().unwrap())).unwrap();
-        }
     }
 }
 
@@ -181,8 +170,14 @@ fn backing_up(root: &Path, overwrite: bool, observer: StepObserver) -> BackupOpt
     }
 }
 
+/// The files in a directory but those of the next backup, which has removed what an earlier one left.
+fn behind_the_next(home: &Path, place: &Path) -> Vec<String> {
+    run_ok(home, &["backup", place.join("next").to_str().unwrap()]);
+    names(place).into_iter().filter(|name| !name.starts_with("next")).collect()
+}
+
 #[test]
-fn a_backup_killed_behind_any_step_is_there_as_a_whole_or_not_at_all_once_the_doctor_cleans() {
+fn a_backup_killed_behind_any_step_is_there_as_a_whole_or_not_at_all_behind_the_next() {
     let (root, _other) = two_desks();
     let (states, observer) = States::of(root.path());
 
@@ -190,15 +185,8 @@ fn a_backup_killed_behind_any_step_is_there_as_a_whole_or_not_at_all_once_the_do
 
     let mut made = Vec::new();
     for (step, root) in states.each() {
-        let (home, place) = (root.join("home"), root.join("place"));
-        let unfinished = names(&place).iter().any(|name| name.contains("unfinished"));
-        assert_eq!(complaints(&home).iter().any(|found| found.starts_with("backups: ")), unfinished, "{step}");
-
-        run_ok(&home, &["doctor", "--clean"]);
-
-        let found = names(&place);
+        let found = behind_the_next(&root.join("home"), &root.join("place"));
         assert!(found.is_empty() || found == ["file", "file.key", "file.sha256"], "{step}: {found:?}");
-        assert!(!names(&home.join("instances")).iter().any(|name| name.ends_with(".backup")), "{step}: no note stays");
         made.push(!found.is_empty());
     }
     assert!(made.is_sorted() && made.starts_with(&[false]) && made.ends_with(&[true]), "{made:?}");
@@ -222,19 +210,6 @@ fn the_backup_that_a_killed_one_was_to_replace_comes_back_or_the_new_one_does() 
         totals.push(total(elsewhere.path()));
     }
     assert!(totals.is_sorted() && totals.starts_with(&[2]) && totals.ends_with(&[5]), "{totals:?}");
-}
-
-#[test]
-fn the_next_backup_removes_what_a_killed_one_left() {
-    let (root, _other) = two_desks();
-    let (states, observer) = States::of(root.path());
-    back_up(&backing_up(root.path(), false, observer)).unwrap();
-    let (_, root) = states.each().into_iter().find(|(step, _)| step.contains("copied")).unwrap();
-    assert!(names(&root.join("place")).contains(&"file.unfinished".to_owned()));
-
-    run_ok(&root.join("home"), &["backup", root.join("place/another").to_str().unwrap()]);
-
-    assert_eq!(names(&root.join("place")), ["another", "another.key", "another.sha256"]);
 }
 
 /// Everything in a directory and below, with sizes: what a kill can fall between.
@@ -291,7 +266,7 @@ fn the_binary_killed_while_it_restores_leaves_the_old_state_or_the_new_one() {
 }
 
 #[test]
-fn the_binary_killed_while_it_backs_up_leaves_nothing_once_the_doctor_cleans() {
+fn the_binary_killed_while_it_backs_up_leaves_nothing_behind_the_next() {
     let (original, _other) = two_desks();
     let mut killed = 0;
 
@@ -301,9 +276,8 @@ fn the_binary_killed_while_it_backs_up_leaves_nothing_once_the_doctor_cleans() {
         let (home, place) = (root.path().join("home"), root.path().join("place"));
 
         killed += usize::from(kill_behind(&home, &place, changes, &["backup", place.join("file").to_str().unwrap()]));
-        run_ok(&home, &["doctor", "--clean"]);
 
-        let found = names(&place);
+        let found = behind_the_next(&home, &place);
         assert!(
             found.is_empty() || found == ["file", "file.key", "file.sha256"],
             "killed behind change {changes}: {found:?}"

@@ -318,7 +318,7 @@ fn a_rotation_that_cannot_be_is_refused_in_words() {
     fs::write(&key, "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n").unwrap();
     let wrong = rotate(&[]);
 
-    assert!(in_use.contains("is the key that is in use"), "{in_use}");
+    assert!(in_use.contains("holds the key that is in use already"), "{in_use}");
     assert!(same.contains("holds the key that is in use already"), "{same}");
     assert!(no_key.contains("32 bytes in base64"), "{no_key}");
     assert!(wrong.contains("is not the key that"), "{wrong}");

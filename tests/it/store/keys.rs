@@ -99,7 +99,7 @@ async fn other_processes_go_on_over_a_rotation(fixture: Fixture) {
     rotate(&fixture).await;
 
     let due = there.claim_due_deliveries(noon(), noon() + chrono::Duration::seconds(45), 10, 10, &[]).await.unwrap();
-    assert_eq!(due[0].url.reveal(), URL);
+    assert_eq!(due[0].target.url.reveal(), URL);
     there.prove_key().await.unwrap();
     let added = add(&fixture, &there).await;
     assert!(opens(&fixture, &there, id).await.unwrap());
@@ -183,7 +183,7 @@ async fn a_key_that_cannot_be_the_new_one_is_refused(fixture: Fixture) {
         other => panic!("{other:?}"),
     };
 
-    assert!(refused(&file).await.contains("is the key that is in use"));
+    assert!(refused(&file).await.contains("holds the key that is in use already"));
     assert!(refused(&at("same")).await.contains("holds the key that is in use already"));
     assert!(refused(&at("none")).await.contains("32 bytes"));
     assert!(refused(&at("nowhere/key")).await.contains("cannot be written"));

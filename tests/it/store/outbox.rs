@@ -101,9 +101,12 @@ async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture:
 
     let body = format!("alert.created {} P1 OPEN none 2026-03-10T12:00:00.000Z", alert.id);
     assert_eq!(due.len(), 2);
-    assert_eq!((due[0].endpoint, due[0].url.reveal(), &due[0].auth), (first.id, "https://a.example/hook", &basic));
+    assert_eq!(
+        (due[0].endpoint, due[0].target.url.reveal(), &due[0].target.auth),
+        (first.id, "https://a.example/hook", &basic)
+    );
     assert_eq!(due[1].endpoint, second.id);
-    assert_eq!([&*due[0].ca_certificate, &*due[1].ca_certificate], [named.as_str(), ""]);
+    assert_eq!([&*due[0].target.ca_certificate, &*due[1].target.ca_certificate], [named.as_str(), ""]);
     let [kept, none] = [first.id, second.id].map(|id| fixture.store.target(fixture.organization, id, noon()));
     assert_eq!(
         [kept.await, none.await].map(|target| target.unwrap().unwrap().ca_certificate.to_string()),
@@ -277,8 +280,11 @@ async fn what_is_held_back_hides_nothing_that_is_due_before_it_is_let_go(fixture
     let third = open_alert("P3");
     fixture.announce(&third).await;
     for due in due_at(&fixture, noon()).await {
-        let gap =
-            if due.url.reveal().starts_with("https://b.") { Duration::seconds(50) } else { Duration::seconds(55) };
+        let gap = if due.target.url.reveal().starts_with("https://b.") {
+            Duration::seconds(50)
+        } else {
+            Duration::seconds(55)
+        };
         finish(&fixture, &due, NextStep::RetryAt(noon() + gap)).await;
     }
     assert_eq!(next().await.unwrap(), Some(noon() + Duration::seconds(50)));

@@ -201,7 +201,7 @@ fn a_directory_in_the_place_of_the_database_is_told() {
 
     let words = refusal(&options(directory.path()));
 
-    assert!(words.contains("avert.db") && words.contains("is a directory"), "{words}");
+    assert!(words.contains("avert.db") && words.contains("is no file"), "{words}");
 }
 
 #[test]

@@ -332,5 +332,5 @@ async fn a_missing_grant_names_the_object_of_the_servers_own_message() {
 
     let words = refused(&options).await.to_string();
 
-    assert!(words.contains("GRANT SELECT, USAGE ON SEQUENCE change_number"), "{words}");
+    assert!(words.contains("denied for sequence change_number") && words.contains("needs a grant"), "{words}");
 }

@@ -17,7 +17,7 @@ use avert::{
         DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, OrganizationId, Secret, url::PlainHttp,
         webhook::address::AddressPolicy,
     },
-    store::DueDelivery,
+    store::{DueDelivery, EndpointTarget},
     webhooks::{AttemptReport, GuardedResolver, Sender, SenderSettings},
 };
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -394,10 +394,12 @@ async fn send(sender: &Sender, url: &str) -> AttemptReport {
         attempt: 1,
         organization: OrganizationId::default(),
         endpoint: EndpointId::generate(),
-        url: Secret::new(url),
-        auth: auth(),
-        signing: Arc::from([]),
-        ca_certificate: Arc::default(),
+        target: EndpointTarget {
+            url: Secret::new(url),
+            auth: auth(),
+            signing: Arc::from([]),
+            ca_certificate: Arc::default(),
+        },
     };
     sender.send(&due, noon()).await
 }

@@ -7,7 +7,7 @@ use avert::{
         DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret,
         webhook::{address::AddressPolicy, schedule::AttemptResult},
     },
-    store::DueDelivery,
+    store::{DueDelivery, EndpointTarget},
     webhooks::{AttemptReport, Sender, SenderSettings},
 };
 
@@ -36,10 +36,7 @@ pub(super) fn due(url: String, auth: EndpointAuth) -> DueDelivery {
         attempt: 1,
         organization: OrganizationId::default(),
         endpoint: EndpointId::generate(),
-        url: Secret::new(url),
-        auth,
-        signing: Arc::from([]),
-        ca_certificate: Arc::default(),
+        target: EndpointTarget { url: Secret::new(url), auth, signing: Arc::from([]), ca_certificate: Arc::default() },
     }
 }
 

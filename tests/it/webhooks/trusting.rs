@@ -1,6 +1,9 @@
 //! Certificates that are trusted for one endpoint: kept with it, and for no other connection.
 
-use avert::{domain::webhook::address::AddressPolicy, store::DueDelivery};
+use avert::{
+    domain::webhook::address::AddressPolicy,
+    store::{DueDelivery, EndpointTarget},
+};
 use serde_json::Value;
 
 use super::sending::{basic, due, sender};
@@ -23,7 +26,10 @@ async fn receiver() -> (Certified, RawServer, String) {
 async fn certificates_of_one_endpoint_are_trusted_for_no_other_at_the_same_address() {
     let (own, _server, url) = receiver().await;
     let sender = sender(AddressPolicy::loopback());
-    let trusting = |pem: &str| DueDelivery { ca_certificate: pem.into(), ..due(url.clone(), basic()) };
+    let trusting = |pem: &str| {
+        let plain = due(url.clone(), basic());
+        DueDelivery { target: EndpointTarget { ca_certificate: pem.into(), ..plain.target.clone() }, ..plain }
+    };
 
     let taken = sender.send(&trusting(&own.pem()), noon()).await;
     let by_this_machine = sender.send(&trusting(""), noon()).await;
