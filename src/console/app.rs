@@ -253,7 +253,6 @@ impl App {
                 resolving::listed_unfinished(answer, cx);
                 run(cx.unnamed().into_iter().map(Effect::Get).collect())
             }
-            Message::FileWritten(path, result) => dialogs::run_progress::written(&path, &result, cx),
             Message::Exporting(number, written, total) => {
                 cx.exports.progressed(number, written, total);
                 Vec::new()

@@ -90,8 +90,6 @@ pub enum Message {
     Exported(u64, PathBuf, Result<u64, ExportFailure>),
     /// An address did not open in the browser, and why.
     NotBrowsed(String, String),
-    /// Result of writing a file.
-    FileWritten(PathBuf, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
     /// These alerts are marked again: what was decided for them was taken back, or they were left out and still need a
@@ -317,8 +315,6 @@ pub enum Effect {
     Notice(Notice),
     /// Set the terminal's title; nothing gives it the one back that it had.
     Title(Option<String>),
-    /// Write a text into a new file.
-    WriteFile(PathBuf, String),
     /// Match alerts, each with these others on its payment, with the desk's orders, after this change of what matches
     /// the first of them.
     MatchOrders(Vec<(Alert, Vec<Alert>)>, Option<MatchChange>),

@@ -10,7 +10,6 @@ use crate::{
         ledger::sender::{look_up, send},
         lists::{closing, collect, same_payments},
         snoozes::{page_of, read_all},
-        write_new,
     },
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, DeliveryState, EndpointId,
@@ -55,10 +54,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
         Effect::ReadClosing(hours) => Message::Closing(closing(&**alerts, hours).await),
-        Effect::WriteFile(path, text) => {
-            let written = write_new(&path, |file| file.write_all(text.as_bytes()));
-            Message::FileWritten(path, written.map_err(|error| error.to_string()))
-        }
         Effect::Find(query) => {
             let found = find_everywhere(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
             Message::Found(query, found)

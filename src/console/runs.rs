@@ -118,19 +118,6 @@ impl<'a> RunItem<'a> {
         self.pending.is_some_and(PendingDecision::is_waiting)
     }
 
-    /// Its word in results that are written to a file, as of `alerts resolve --from`.
-    pub fn word(&self) -> &'static str {
-        match self.fate() {
-            Fate::Undone => "skipped",
-            Fate::Recorded if !self.again => "recorded",
-            Fate::AlreadyAnswered => "conflict",
-            Fate::Recorded | Fate::NotRecorded => "failed",
-            Fate::Queued if self.waits() => "failed",
-            Fate::Queued | Fate::Sending => "underway",
-            Fate::Unconfirmed => "unknown",
-        }
-    }
-
     /// Returns true where nothing is left to be done: the alert has its answer, or none was wanted after all.
     pub fn is_settled(&self) -> bool {
         self.went_well() || self.fate() == Fate::AlreadyAnswered

@@ -1,23 +1,21 @@
 //! The progress of a run: how far the alerts are that were answered together, what became of each, and what can be done
 //! about it.
 
-use std::path::Path;
-
 use crossterm::event::{Event, KeyCode, KeyEvent, MouseEventKind};
 use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
 
 use super::{
     alert_rows::{self, AlertRow, OF_MANY},
-    answer_form, export,
+    answer_form,
     page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
 };
 use crate::{
-    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone,
+    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen,
     answer_words::BY_WHOM,
     decisions::{PendingDecision, SendTiming, fate_of_run},
     desk::{AnswerStep, Fate},
     dialog::{self, DataAge},
-    domain::{Alert, AlertId, sanitize::exported_cell},
+    domain::AlertId,
     idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless},
     keymap::Chord,
     resolving::{briefly, undo},
@@ -54,7 +52,6 @@ enum Deed {
     Retry,
     /// Open the form again as it was filled in, where its answers were undone.
     Reopen,
-    Export,
     Dismiss,
 }
 
@@ -84,7 +81,6 @@ impl RunProgress {
         if !here && run.items.iter().any(|item| item.fate() == Fate::Undone) {
             offered.push((Deed::Reopen, cx.key(Action::Bulk), "draft"));
         }
-        offered.push((Deed::Export, "e".to_owned(), "export"));
         if run.has_ended() && !here {
             offered.push((Deed::Dismiss, "x".to_owned(), "dismiss"));
         }
@@ -158,10 +154,6 @@ impl RunProgress {
                 return answer_form::again(failed, cx);
             }
             Deed::Reopen => return vec![Order::Close, Order::Act(Action::Bulk)],
-            Deed::Export => {
-                let rows = results(&run);
-                return export::of_results(run.subject, results_csv(&rows), cx);
-            }
             Deed::Dismiss => {
                 cx.runs.dismiss(number);
                 return vec![Order::Close];
@@ -277,37 +269,6 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
     AlertRow { sign, alert: row.alert(), what, style, quiet, beside: Vec::new() }
 }
 
-/// What became of each alert, as `alerts resolve --from` writes it: its id, network, id there, decision, result and
-/// reason.
-fn results(run: &RunState<'_>) -> Vec<[String; 6]> {
-    let row = |alert: &Alert, decision: String, result: &str, reason: &str| {
-        [
-            alert.id.to_string(),
-            alert.provider.to_string(),
-            alert.provider_id.clone(),
-            decision,
-            result.to_owned(),
-            reason.to_owned(),
-        ]
-    };
-    let made = run.items.iter().map(|item| row(item.alert, item.resolution.to_string(), item.word(), &item.reason()));
-    made.chain(run.left_out.iter().map(|left| row(&left.alert, String::new(), "skipped", &left.why))).collect()
-}
-
-/// The names of what stands in a row of results.
-const RESULT: [&str; 6] = ["id", "provider", "providerId", "decision", "result", "reason"];
-
-/// The results as CSV, with a line of names.
-fn results_csv(rows: &[[String; 6]]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    // Nothing can fail in memory.
-    let _ = writer.write_record(RESULT);
-    for row in rows {
-        let _ = writer.write_record(row.each_ref().map(|field| exported_cell(field)));
-    }
-    writer.into_inner().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
-}
-
 impl Dialog for RunProgress {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
@@ -401,27 +362,4 @@ pub fn open(cx: &mut AppContext) -> Orders {
         return Vec::new();
     }
     dialog::open(RunProgress::default())
-}
-
-/// Tells what became of writing a file.
-pub fn written(path: &Path, result: &Result<(), String>, cx: &mut AppContext) -> Orders {
-    match result {
-        Ok(()) => cx.notify(Tone::Good, format!("Written: {}", path.display())),
-        Err(why) => cx.notify(Tone::Bad, format!("{} was not written: {why}.", path.display())),
-    }
-    Vec::new()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_in_a_file_read_as_they_are_shown() {
-        let row = ["1", "ETHOCA", "ACME\u{202e}POHS", "REFUNDED", "refused", "=1\u{200b}"].map(str::to_owned);
-
-        let csv = results_csv(std::slice::from_ref(&row));
-
-        assert!(csv.ends_with("\n1,ETHOCA,ACMEPOHS,REFUNDED,refused,'=1\n"), "{csv}");
-    }
 }

@@ -583,30 +583,6 @@ fn what_became_of_each_stays_until_it_is_dismissed() {
 }
 
 #[test]
-fn the_results_are_written_to_a_new_file() {
-    let mut rig = Rig::new(alike(2));
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("results.csv");
-    rig.press("* b alt-n ctrl-s");
-    rig.advance(Duration::seconds(6));
-
-    for _ in 0..2 {
-        rig.press("e ctrl-u");
-        rig.type_text(path.to_str().unwrap());
-        rig.press("enter");
-    }
-
-    let text = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(text.lines().count(), 3, "{text}");
-    assert!(
-        text.starts_with("id,provider,providerId,decision,result,reason\n")
-            && text.contains(",NOT REFUNDED,recorded,CHARGEBACK"),
-        "{text}"
-    );
-    assert!(rig.screen().contains("a file of this name is there already"), "{}", rig.screen());
-}
-
-#[test]
 fn the_older_dialect_answers_several_in_its_own_words() {
     let alerts = alike(2);
     let mut made = Made::of(alerts.clone());
