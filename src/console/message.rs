@@ -192,9 +192,8 @@ pub enum Message {
     OpenConsole(NextConsole),
     /// An alert that was found is to be gone to, whatever is listed.
     GoToFound(Box<Alert>),
-    /// What a search means that no text says, or an hour that lapses, is to be listed, whatever is listed; what is to
-    /// be said of the list.
-    ListFound(AlertFilter, Sort, Option<String>),
+    /// What a search means that no text says is to be listed, whatever is listed.
+    ListFound(AlertFilter, Sort),
     /// Alerts that a search over all fields found.
     Found(FindQuery, Reply<FoundAlerts>),
     /// Insights of the alerts within a filter.

@@ -126,7 +126,7 @@ impl FindDialog {
             Effect::GiveUpFind.into(),
             Order::Leave,
             Order::Act(Action::ShowQueue),
-            Message::ListFound(filter, sort, None).into(),
+            Message::ListFound(filter, sort).into(),
         ]
     }
 

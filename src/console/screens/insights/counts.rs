@@ -23,15 +23,15 @@ use crate::{
 /// The days that are told.
 const DAYS: i64 = 7;
 
-/// A column of the table: its title, its number of a day, and whether it stands only where there is any.
-type Column = (&'static str, fn(&DayCount) -> u64, bool);
+/// A column of the table: its title, and its number of a day.
+type Column = (&'static str, fn(&DayCount) -> u64);
 
 const COLUMNS: [Column; 5] = [
-    ("REFUNDED", |count| count.refunded, false),
-    ("NOT REFUNDED", |count| count.not_refunded, false),
-    ("NOT SETTLED", |count| count.not_settled, true),
-    ("INVALID", |count| count.invalid, false),
-    ("EXPIRED", |count| count.missed, false),
+    ("REFUNDED", |count| count.refunded),
+    ("NOT REFUNDED", |count| count.not_refunded),
+    ("NOT SETTLED", |count| count.not_settled),
+    ("INVALID", |count| count.invalid),
+    ("EXPIRED", |count| count.missed),
 ];
 
 /// A row for each of the last seven days, today first.
@@ -40,20 +40,17 @@ pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let on = |day: i64, pick: fn(&DayCount) -> u64| {
         view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>()
     };
-    let days = || (today - DAYS + 1..=today).rev();
-    let has_any = |pick: fn(&DayCount) -> u64| days().any(|day| on(day, pick) > 0);
-    let columns: Vec<Column> = COLUMNS.into_iter().filter(|(_, pick, only_any)| !only_any || has_any(*pick)).collect();
     let mut lines = vec![heading(view, "ANSWERED PER DAY", "")];
     lines.extend(limited(view, false, width));
-    let titles: String = columns.iter().map(|(title, ..)| format!("  {title}")).collect();
+    let titles: String = COLUMNS.iter().map(|(title, _)| format!("  {title}")).collect();
     lines.push(Line::from(view.quiet(format!("{:<8}{titles}", ""))));
-    for day in days() {
+    for day in (today - DAYS + 1..=today).rev() {
         let date = calendar.day_start(day).with_timezone(&calendar.offset()).date_naive();
         let label = if day == today { "today".to_owned() } else { times::day_of_axis(date) };
         let mut line = Line::from(view.plain(format!("{label:<8}")));
-        for (title, pick, _) in &columns {
-            let number = on(day, *pick);
-            let style = match (number, *title) {
+        for (title, pick) in COLUMNS {
+            let number = on(day, pick);
+            let style = match (number, title) {
                 (0, _) => theme.quiet,
                 (_, "EXPIRED") => theme.danger,
                 _ => theme.plain,
@@ -79,7 +76,7 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         return lines;
     }
     lines.push(Line::from(
-        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}", "", "OPEN", "ANSWERED", "EXPIRED", "IN TIME")),
+        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}", "", "OPEN", "ANSWERED", "EXPIRED")),
     ));
     lines.extend(limited(view, false, width));
     for kinds in of_network.into_values() {
@@ -91,31 +88,16 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// A share in thousandths, rounded; all is said of all alone, and none of none. Nothing where there is nothing to
-/// share.
-fn permille(part: u64, all: u64) -> Option<u64> {
-    let rounded = (part * 1_000 + all / 2).checked_div(all)?;
-    let (least, most) = (u64::from(part > 0), if part < all { 999 } else { 1_000 });
-    Some(rounded.clamp(least, most))
-}
-
-/// One row: waiting, answered, missed, and the share that was answered in time.
+/// One row: waiting, answered, missed.
 fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
     let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
     // A notice asks for no answer, and none of it is missed.
-    let asking: Vec<&KindCount> = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).copied().collect();
-    let of_asking = |pick: fn(&KindCount) -> u64| asking.iter().map(|kind| pick(kind)).sum::<u64>();
-    let (in_time, missed) = (of_asking(|kind| kind.answered), of_asking(|kind| kind.missed));
-    let share = permille(in_time, in_time + of_asking(|kind| kind.late) + missed);
-    let missed = if asking.is_empty() { "–".to_owned() } else { count(missed) };
-    let words = share.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
+    let missed = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).map(|kind| kind.missed).sum::<u64>();
     Line::from(vec![
         Span::styled(format!("{:<20}", cut(label, 20)), style),
         Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
         Span::styled(format!("{:>10}", count(all(|kind| kind.answered + kind.late))), style),
-        Span::styled(format!("{missed:>8}"), style),
-        // No limit was set that it could be below.
-        Span::styled(format!("{words:>9}"), style),
+        Span::styled(format!("{:>8}", count(missed)), style),
     ])
 }
 
@@ -196,9 +178,7 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
             _ if other => theme.fill_soon,
             _ => theme.ok,
         };
-        // One that is read aloud tells the numbers alone.
-        let cells = if view.plain { 0 } else { cells.min(GAUGE) };
-        Span::styled(bar(reading.reached().min(1_000), 1_000, cells), style)
+        Span::styled(bar(reading.reached().min(1_000), 1_000, cells.min(GAUGE)), style)
     };
     let of = |bound: String| Span::styled(format!("of {bound}"), theme.quiet);
     let columns = vec![
@@ -207,7 +187,7 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
         TableColumn::new("", |reading: &ProgrammeReading, _| of(percent(reading.programme.ratio))),
         TableColumn::new("", number).right().gap(1),
         TableColumn::new("", |reading: &ProgrammeReading, _| of(count(reading.programme.number))),
-        TableColumn::new("", gauge).reserve(if view.plain { 0 } else { GAUGE }).rank(1),
+        TableColumn::new("", gauge).reserve(GAUGE).rank(1),
         TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.about, theme.quiet))
             .rank(2),
     ];
@@ -227,18 +207,5 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
             format!("{} sales of {wanted}: {}, entered {entered}.", scheme.name(), count(sales.count))
         }
         None => format!("{}: no sales of {wanted}. Enter them: avert sales set", scheme.name()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_rounded_and_all_or_none_is_said_of_all_or_none_alone() {
-        let told = [(29, 33), (1, 3), (2, 3), (9_999, 10_000), (1, 10_000), (4, 4), (0, 4), (0, 0)]
-            .map(|(part, all)| permille(part, all));
-
-        assert_eq!(told, [Some(879), Some(333), Some(667), Some(999), Some(1), Some(1_000), Some(0), None]);
     }
 }

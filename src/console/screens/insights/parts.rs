@@ -9,7 +9,7 @@ use crate::{
     AppContext, DrawContext,
     desk::{DeskFigures, FoundInsights, InsightLimit},
     domain::{
-        CalendarHour, Insights, Lapsing, Timestamp, WorkPace,
+        Insights, Lapsing, Timestamp, WorkPace,
         insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile},
         money::sums_by_currency,
         stats::will_lapse,
@@ -28,18 +28,13 @@ pub struct InsightsView<'a> {
     pub draw: DrawContext<'a>,
     /// True where it is another deployment.
     pub remote: bool,
-    /// True where it is read aloud: then a chart is told in numbers.
-    pub plain: bool,
-    /// The hour whose alerts can be shown.
-    pub hour: Option<CalendarHour>,
 }
 
 impl<'a> InsightsView<'a> {
     /// What the screen is drawn of, once something was found.
     pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
         let found = screen.found.loaded()?;
-        let (draw, remote, plain) = (cx.draw_context(), cx.place.remote, cx.settings.plain);
-        Some(Self { found, figures: &screen.figures, draw, remote, plain, hour: screen.hour })
+        Some(Self { found, figures: &screen.figures, draw: cx.draw_context(), remote: cx.place.remote })
     }
 }
 
@@ -164,10 +159,6 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
             lost => Span::styled(format!("{} will expire", count(lost)), theme.danger),
         });
     }
-    // Work from before a break tells the pace too; that it is from then is said.
-    if view.now() - pace.last_at > Duration::minutes(10) {
-        spans.push(view.quiet(format!("  (as when you last worked, {})", times::ago(pace.last_at, view.now()))));
-    }
     spans
 }
 
@@ -198,9 +189,7 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
     }
     let within = |per_mille| {
         let minutes = i64::try_from(percentile(times, per_mille).unwrap_or(0)).unwrap_or(i64::MAX / 60_000);
-        // Of days no minutes are told: what is begun of an hour is within it.
-        let told = if minutes < 1_440 { minutes } else { (minutes - 1) / 60 * 60 + 60 };
-        times::short(Duration::try_minutes(told).unwrap_or_default())
+        times::short(Duration::try_minutes(minutes).unwrap_or_default())
     };
     let told = [("median ", within(500)), ("   90 % ", within(900)), ("   99 % ", within(990))];
     let spans = told.into_iter().flat_map(|(label, value)| [view.plain(label), view.strong(value)]);

@@ -86,10 +86,7 @@ impl Screen for Queue {
             Message::Sort(sort) => self.ask_sorted(sort),
             Message::ShowView(view) => self.show(view),
             Message::GoToFound(alert) => self.go_to_found(&alert),
-            Message::ListFound(filter, sort, said) => {
-                said.into_iter().for_each(|said| cx.notify(Tone::Note, said));
-                self.list_found(filter, sort)
-            }
+            Message::ListFound(filter, sort) => self.list_found(filter, sort),
             Message::ShowBeside(id) => match self.listing.move_to_alert(id) {
                 true => self.ask_facts_now(now),
                 false => Vec::new(),
