@@ -111,10 +111,6 @@ pub enum Message {
     EndpointTested(EndpointId, Reply<DeliveryLog>),
     /// A delivery that is to be sent again, as it is now.
     SentAgain(Reply<Delivery>),
-    /// Number of deliveries to an endpoint that were given up, and whether there are even more.
-    GivenUp(EndpointId, Reply<(u64, bool)>),
-    /// Number of deliveries to an endpoint that are due again.
-    AllSentAgain(EndpointId, Reply<u64>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
     /// The result of the preflight check of an answer.
@@ -170,8 +166,6 @@ pub enum Message {
     Decided(Box<Alert>, Resolution, Option<Box<AnswerDraft>>, KnownRefunds),
     /// These alerts are to be listed, in this order.
     List(AlertFilter, Sort),
-    /// These deliveries are to be shown.
-    ShowDeliveries(DeliveryFilter),
     /// The list is to be sorted.
     Sort(Sort),
     /// A view is to be shown.
@@ -343,10 +337,6 @@ pub enum Effect {
     TestEndpoint(EndpointId),
     /// Send a delivery again.
     SendAgain(DeliveryId),
-    /// Count what was given up for an endpoint.
-    CountGivenUp(EndpointId),
-    /// Send everything again that was given up for an endpoint.
-    SendAllAgain(EndpointId),
     /// Load every key and client.
     LoadCredentials,
     /// Create a credential.
@@ -412,7 +402,6 @@ impl Effect {
                 | Self::RevokeCredential(..)
                 | Self::TestEndpoint(_)
                 | Self::SendAgain(_)
-                | Self::SendAllAgain(_)
         )
     }
 }

@@ -10,7 +10,7 @@ use ratatui::{
     widgets::{Paragraph, Widget},
 };
 
-use super::state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
+use super::state::{WebhooksPane, WebhooksScreen};
 use crate::{
     Action, DrawContext, Loadable, Pen,
     domain::{Delivery, DeliveryAttempt, DeliveryLog, DeliveryState, Endpoint, sanitize::lines},
@@ -20,7 +20,7 @@ use crate::{
     times,
     ui::{
         areas::{FILL, inset, stacked},
-        fit::{self, KeyHint, Segment},
+        fit::{self, Segment},
         table::{self, DataTable, TableColumn},
     },
 };
@@ -124,7 +124,7 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     ];
     let table = DataTable::of(columns, rows, table::room(area));
     let at = (screen.endpoint_row(), screen.pane == WebhooksPane::Endpoints);
-    let note = |area, row| screen.targets.push(area, WebhooksTarget::Row(WebhooksPane::Endpoints, row));
+    let note = |area, row| screen.targets.push(area, (WebhooksPane::Endpoints, row));
     screen.endpoint_list.draw((&table, rows), at, theme, buffer, area, note);
 }
 
@@ -151,7 +151,7 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     let [line, table] = stacked(area, [1, FILL]);
     let line = line.inner(Margin::new(MARGIN, 0));
     draw_filter(screen, draw, buffer, line);
-    let empty = match screen.is_filtered() {
+    let empty = match screen.shown.is_some() {
         true => format!("No match. {} shows all again.", draw.key(Action::Back)),
         false => "Nothing sent yet. New and answered alerts are sent.".to_owned(),
     };
@@ -188,43 +188,27 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
         TableColumn::new("NEXT, RESULT", result).min(12).rank(8),
     ];
     let at = (screen.delivery_row(), screen.pane == WebhooksPane::Deliveries);
-    let note = |area, row| screen.targets.push(area, WebhooksTarget::Row(WebhooksPane::Deliveries, row));
+    let note = |area, row| screen.targets.push(area, (WebhooksPane::Deliveries, row));
     let data = DataTable::of(columns, rows, table::room(table));
     screen.delivery_list.draw((&data, rows), at, theme, buffer, table, note);
 }
 
-/// What is shown: `Deliveries`, how many are known, and a chip for each part of the filter.
+/// What is shown: `Deliveries`, how many are known, and the endpoint whose they are alone.
 fn draw_filter(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, line: Rect) {
     let theme = draw.theme;
-    let mut segments = vec![Segment::new(0, "Deliveries", theme.strong)];
+    let mut pen = Pen::new(buffer, line);
+    pen.put("Deliveries", theme.strong);
     let rows = screen.delivery_rows();
     if !rows.is_empty() {
         let known = count(rows.len() as u64);
-        let known = if screen.has_more() { format!("{known} newest") } else { known };
-        segments.push(Segment::new(2, known, theme.quiet).or_none(9));
+        pen.skip(2);
+        pen.put(&if screen.has_more() { format!("{known} newest") } else { known }, theme.quiet);
     }
-    let filter = WebhooksTarget::Do(Action::DeliveryFilter);
-    let chips = chips(screen, draw).into_iter();
-    segments.extend(chips.map(|text| Segment::new(2, text, theme.accent).target(filter).cut_to(8, 6)));
-    if let Some(binding) = draw.keymap.binding(Action::DeliveryFilter).filter(|_| !screen.is_filtered()) {
-        let hint = KeyHint::new(draw.key(Action::DeliveryFilter), &*binding.words, filter);
-        segments.extend(hint.segments(2, theme));
-    }
-    fit::draw(&segments, buffer, line, |area, target| screen.targets.push(area, target));
-}
-
-/// The parts of the filter in words.
-fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<String> {
-    let filter = &screen.filter;
-    let states: Vec<&str> = filter.states.iter().map(|state| draw.delivery_state(*state).1).collect();
-    let states = (!states.is_empty()).then(|| states.join(", "));
-    let host = |id| {
+    if let Some(id) = screen.shown {
         let endpoint = screen.known(id).map(|endpoint| short(&endpoint.url.to_string()).to_owned());
-        sanitize(&endpoint.unwrap_or_else(|| "a removed endpoint".to_owned())).into_owned()
-    };
-    let moments = [("from", filter.from), ("until", filter.until)].into_iter();
-    let moments = moments.filter_map(|(word, at)| Some(format!("{word} {}", at?.format("%Y-%m-%d %H:%M"))));
-    states.into_iter().chain(filter.endpoint.map(host)).chain(moments).collect()
+        pen.skip(2);
+        pen.put(&sanitize(&endpoint.unwrap_or_else(|| "a removed endpoint".to_owned())), theme.accent);
+    }
 }
 
 /// An address without its scheme.
