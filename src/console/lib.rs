@@ -25,7 +25,6 @@ use crate::{
 use app::DeskState;
 pub use context::AppContext;
 pub use dialog::{Dialog, Order, Orders, Screen};
-pub use draw_context::DrawContext;
 pub use keymap::{Action, KeyContext};
 pub use message::{Effect, Keep, Loadable, Message, Reply};
 pub use session::{AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
@@ -41,7 +40,6 @@ pub mod decisions;
 pub mod dialog;
 pub mod dialogs;
 pub mod draw;
-pub mod draw_context;
 pub mod event_loop;
 pub mod failures;
 pub mod header;

@@ -405,7 +405,7 @@ impl<'a> FoundRow<'a> {
             None if alert.is_over() => (sanitize(alert.status.as_str()).into_owned(), cx.theme.quiet),
             None => {
                 let left = times::left(alert, cx.now);
-                (left.text, cx.draw_context().urgency(left.urgency))
+                (left.text, cx.urgency(left.urgency))
             }
         };
         let order = || {

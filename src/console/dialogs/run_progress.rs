@@ -227,7 +227,7 @@ fn how_far(run: &RunState<'_>, cx: &AppContext) -> String {
 fn state(item: &RunItem<'_>, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
     if let Some(decision) = item.pending.filter(|_| !item.waits() && !item.has_ended()) {
-        return alert_rows::progress(decision, &cx.draw_context());
+        return alert_rows::progress(decision, cx);
     }
     let (at, why) = (cx.times().row(item.at, cx.now), item.reason());
     let (sign, words, style) = match &item.step {
@@ -326,8 +326,7 @@ impl Dialog for RunProgress {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let draw = cx.draw_context();
-        alert_rows::open_page(&draw, frame.buffer_mut(), area);
+        alert_rows::open_page(cx, frame.buffer_mut(), area);
         let Some(run) = cx.newest_run() else { return };
         let [_, title, _, bar, said, _, list, below] = stacked(area, [1, 1, 1, 1, 1, 1, FILL, 1]);
         let [title, bar, said, below] = [title, bar, said, below].map(|line| inset(line, 2, 2));
@@ -340,7 +339,7 @@ impl Dialog for RunProgress {
         }
         pen.put(&how_far(&run, cx), cx.theme.plain);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
-        let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), &draw);
+        let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), cx);
         let (at, buffer) = (self.position(&run), frame.buffer_mut());
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (at, true), &cx.theme, buffer, list, note);

@@ -85,7 +85,7 @@ impl AnswerForm {
     /// The answer that is suggested for the one alert.
     pub(super) fn suggestion<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
         let row = self.rows.first().filter(|row| row.alert.outcome.is_none())?;
-        Suggestion::by(&row.alert, row.others(), self.order_of_one(), &cx.draw_context())
+        Suggestion::by(&row.alert, row.others(), self.order_of_one(), cx)
     }
 
     pub(super) fn says(&self, decision: Decision, dialect: Dialect) -> bool {

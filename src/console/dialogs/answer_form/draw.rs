@@ -38,16 +38,15 @@ const MARGIN: u16 = 2;
 impl AnswerForm {
     pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let draw = cx.draw_context();
-        alert_rows::open_page(&draw, frame.buffer_mut(), area);
+        alert_rows::open_page(cx, frame.buffer_mut(), area);
         let list_rows = if self.scope == AnswerScope::One { 0 } else { LIST };
         let inside = Margin::new(MARGIN, 0);
         let most = area.height.saturating_sub(3 + list_rows + u16::from(list_rows > 0) + 1);
-        let rows = self.fields.rows(area.inner(inside).width, most, draw.theme);
+        let rows = self.fields.rows(area.inner(inside).width, most, &cx.theme);
         let [_, title, _, fields, _, list, word] = stacked(area, [1, 1, 1, rows, u16::from(list_rows > 0), FILL, 1]);
         let [title, fields, word] = [title, fields, word].map(|row| row.inner(inside));
         self.draw_title(frame.buffer_mut(), title, cx);
-        self.fields.draw(draw.theme, frame, fields);
+        self.fields.draw(&cx.theme, frame, fields);
         if list_rows > 0 {
             self.draw_list(frame, [list, word], cx);
         }
@@ -92,7 +91,7 @@ impl AnswerForm {
         segments.extend(has_card.then(|| Segment::new(3, format!("{bin}··{last}"), theme.quiet).or_none(8)));
         if alert.outcome.is_none() {
             let left = times::left(alert, now);
-            let style = cx.draw_context().urgency(left.urgency);
+            let style = cx.urgency(left.urgency);
             let words = match left.urgency {
                 times::Urgency::Over => left.text,
                 _ => format!("due in {}", left.text),
@@ -191,12 +190,12 @@ impl AnswerForm {
     }
 
     pub(super) fn draw_list(&self, frame: &mut Frame<'_>, [list, word]: [Rect; 2], cx: &AppContext) {
-        let (theme, draw) = (&cx.theme, cx.draw_context());
+        let theme = &cx.theme;
         let is_bulk = self.scope == AnswerScope::Bulk;
         let rows: Vec<AlertRow<'_>> = (0..self.rows.len()).map(|at| self.alert_row(at, theme)).collect();
         let columns = if is_bulk { OF_QUEUE } else { of_one_payment(self.rows.iter().map(|row| &row.alert)) };
         let title = if is_bulk { "" } else { "ANSWER" };
-        let table = alert_rows::table(&rows, columns, (title, &[]), table::room(list), &draw);
+        let table = alert_rows::table(&rows, columns, (title, &[]), table::room(list), cx);
         let listed = self.list_rows();
         // What needs review says why below its row.
         let below = |row: &AnswerRow| match row {

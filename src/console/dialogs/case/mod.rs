@@ -288,7 +288,7 @@ impl CaseDialog {
     /// What is suggested for the alert under the cursor. Which of several that wait is a duplicate of another is not
     /// known before one is answered.
     fn suggested<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
-        let suggestion = Suggestion::of(self.current(), self.facts_here(), &cx.draw_context())?;
+        let suggestion = Suggestion::of(self.current(), self.facts_here(), cx)?;
         let waits = matches!(&suggestion,
             Suggestion::Advice(advice) if advice.basis == AdviceBasis::Duplicates && !advice.after_refund);
         (!waits || self.alerts.len() == 1).then_some(suggestion)
@@ -297,10 +297,9 @@ impl CaseDialog {
     /// What says of an alert that waits that money has gone back already, though no alert of the case was refunded: in
     /// words.
     fn refunded_elsewhere(&self, cx: &AppContext) -> Option<String> {
-        let draw = cx.draw_context();
         let says = |alert: &Alert| {
             let facts = self.facts.get(&alert.id)?;
-            match Suggestion::of(alert, facts, &draw)? {
+            match Suggestion::of(alert, facts, cx)? {
                 Suggestion::Advice(Advice {
                     basis: AdviceBasis::Order,
                     after_refund: true,

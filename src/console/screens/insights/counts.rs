@@ -36,7 +36,7 @@ const COLUMNS: [Column; 5] = [
 
 /// A row for each of the last seven days, today first.
 pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let (theme, calendar, today) = (view.draw.theme, view.insights().calendar, view.today());
+    let (theme, calendar, today) = (&view.cx.theme, view.insights().calendar, view.today());
     let on = |day: i64, pick: fn(&DayCount) -> u64| {
         view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>()
     };
@@ -64,7 +64,7 @@ pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 
 /// Alerts of a network, and of each of its types.
 pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let theme = view.draw.theme;
+    let theme = &view.cx.theme;
     let mut lines = vec![heading(view, "BY NETWORK", "alerts")];
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {
@@ -109,7 +109,7 @@ const NEAR: u64 = 750;
 
 /// Each programme with its gauge, and where the numbers come from.
 pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let month = SalesMonth::of(view.draw.now);
+    let month = SalesMonth::of(view.cx.now);
     let mut lines = vec![heading(view, "SCHEME THRESHOLDS", &format!("{}, all alerts", month.words()))];
     if !view.found.knows_monitored {
         lines.extend(said(view, "Not available here.", width));
@@ -154,7 +154,7 @@ fn percent(hundredths: u64) -> String {
 
 /// A line for each programme: ratio, number and a gauge of the one that is further from its bound, which decides.
 fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) -> Vec<Line<'static>> {
-    let theme = view.draw.theme;
+    let theme = &view.cx.theme;
     let value = |words: String, reading: &ProgrammeReading, decides: bool, is_passed: bool| {
         let style = match (decides, is_passed) {
             (true, _) if reading.applies() => theme.danger,
@@ -203,7 +203,7 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
     let wanted = programme.sales_month(month).words();
     match sales_of(view, programme, month) {
         Some(sales) => {
-            let entered = view.draw.times.day(sales.entered_at);
+            let entered = view.cx.times().day(sales.entered_at);
             format!("{} sales of {wanted}: {}, entered {entered}.", scheme.name(), count(sales.count))
         }
         None => format!("{}: no sales of {wanted}. Enter them: avert sales set", scheme.name()),

@@ -38,12 +38,11 @@ const WIDEST: u16 = 92;
 
 /// Draws everything below the header and above the notes.
 pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
-    let draw = cx.draw_context();
     let inside = area.inner(Margin::new(GUTTER, 0));
     // The last line is kept for notifications.
     let [title, _, body, _] = stacked(inside, [1, 1, FILL, 1]);
     let words = ListWords { name: "Insights", empty: "" };
-    if !has_rows(&screen.found.data, |_| false, &words, &draw, buffer, body) {
+    if !has_rows(&screen.found.data, |_| false, &words, cx, buffer, body) {
         draw_title(screen, cx, buffer, title);
         return;
     }
@@ -62,7 +61,7 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
             buffer.set_line(row.x, row.y, line, row.width);
         }
     }
-    scrollbar::draw(draw.theme, buffer, scrollbar::beside(body), top as u64, rows as u64);
+    scrollbar::draw(&cx.theme, buffer, scrollbar::beside(body), top as u64, rows as u64);
 }
 
 /// The parts, one below the other in one column or two of a width.
@@ -110,5 +109,5 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, lin
         pen.put(&sanitize(&chip.text), theme.accent);
     }
     pen.skip(3);
-    pen.put(&screen.found.stale_words(&cx.draw_context()).unwrap_or_default(), theme.warning);
+    pen.put(&screen.found.stale_words(cx).unwrap_or_default(), theme.warning);
 }

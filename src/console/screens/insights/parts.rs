@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::state::InsightsScreen;
 use crate::{
-    AppContext, DrawContext,
+    AppContext,
     desk::{DeskFigures, FoundInsights, InsightLimit},
     domain::{
         Insights, Lapsing, Timestamp, WorkPace,
@@ -25,7 +25,7 @@ const LABEL: u16 = 20;
 pub struct InsightsView<'a> {
     pub found: &'a FoundInsights,
     pub figures: &'a DeskFigures,
-    pub draw: DrawContext<'a>,
+    pub cx: &'a AppContext,
     /// True where it is another deployment.
     pub remote: bool,
 }
@@ -34,7 +34,7 @@ impl<'a> InsightsView<'a> {
     /// What the screen is drawn of, once something was found.
     pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
         let found = screen.found.loaded()?;
-        Some(Self { found, figures: &screen.figures, draw: cx.draw_context(), remote: cx.place.remote })
+        Some(Self { found, figures: &screen.figures, cx, remote: cx.place.remote })
     }
 }
 
@@ -44,7 +44,7 @@ impl InsightsView<'_> {
     }
 
     pub(super) fn now(&self) -> Timestamp {
-        self.draw.now
+        self.cx.now
     }
 
     /// What has not lapsed since it was read.
@@ -59,15 +59,15 @@ impl InsightsView<'_> {
     }
 
     pub(super) fn plain(&self, text: impl Into<String>) -> Span<'static> {
-        Span::styled(text.into(), self.draw.theme.plain)
+        Span::styled(text.into(), self.cx.theme.plain)
     }
 
     pub(super) fn quiet(&self, text: impl Into<String>) -> Span<'static> {
-        Span::styled(text.into(), self.draw.theme.quiet)
+        Span::styled(text.into(), self.cx.theme.quiet)
     }
 
     pub(super) fn strong(&self, text: impl Into<String>) -> Span<'static> {
-        Span::styled(text.into(), self.draw.theme.strong)
+        Span::styled(text.into(), self.cx.theme.strong)
     }
 
     /// Today, by the days that were counted.
@@ -77,7 +77,7 @@ impl InsightsView<'_> {
 
     /// `18:40 UTC, 22:40 local`
     fn clock(&self, moment: Timestamp) -> String {
-        self.draw.times.at(moment, self.draw.now)
+        self.cx.times().at(moment, self.cx.now)
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> 
         }
         _ => None,
     });
-    let style = |words: &str| if words.starts_with('▲') { view.draw.theme.warning } else { view.draw.theme.quiet };
+    let style = |words: &str| if words.starts_with('▲') { view.cx.theme.warning } else { view.cx.theme.quiet };
     words
         .flat_map(|words| {
             wrap(&words, width).into_iter().map(|line| Line::styled(line, style(&words))).collect::<Vec<_>>()
@@ -130,7 +130,7 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 
 /// `31 open within 4 h, you do 11 an hour: 9 will lapse`
 fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
-    let theme = view.draw.theme;
+    let theme = &view.cx.theme;
     let rows: Vec<Lapsing> = view.lapsing().filter(|row| row.soon).cloned().collect();
     let soon: u64 = rows.iter().map(|row| row.alerts).sum();
     let mut spans = match soon {
@@ -140,7 +140,7 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
         }
         soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h, "))],
     };
-    let Some(pace) = WorkPace::of(&view.draw.journal.recorded_at(), view.now()) else {
+    let Some(pace) = WorkPace::of(&view.cx.journal.recorded_at(), view.now()) else {
         if soon > 0 {
             spans = vec![view.strong(count(soon)), view.plain(format!(" due within {SOON_HOURS} h"))];
         }

@@ -8,7 +8,7 @@ use super::{
     sums::known_sums,
 };
 use crate::{
-    Action, DrawContext, Loadable,
+    Action, AppContext, Loadable,
     domain::{Alert, Money, Sort, SortField, SortOrder, money::sums_by_currency, query},
     text::{count, counted, sanitize},
     ui::fit::{self, Segment},
@@ -31,17 +31,17 @@ mod rank {
 }
 
 /// Draws the line.
-pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let mut segments = name_and_counts(queue, draw);
+pub fn draw(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let mut segments = name_and_counts(queue, cx);
     // One sum stands there: that of what is marked, where something is.
-    segments.extend(if queue.has_marks() { marked(queue, draw) } else { list_sums(queue, draw) });
-    segments.extend(news(queue, draw));
+    segments.extend(if queue.has_marks() { marked(queue, cx) } else { list_sums(queue, cx) });
+    segments.extend(news(queue, cx));
     fit::draw(&segments, buffer, area, |area, action| queue.targets.push(area, QueueTarget::Do(action)));
 }
 
 /// The name of what is listed, and how many alerts it has.
-fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
-    let theme = draw.theme;
+fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
+    let theme = &cx.theme;
     // What it is sorted by stays longer where no column on the screen shows it.
     let field = Some(queue.order().field);
     let is_shown = queue.placed_columns().iter().any(|placed| placed.column.sort_field() == field);
@@ -66,7 +66,7 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     }
     // The rows look as they do while they are read again and again.
     if let Some(at) = queue.link.read_at.filter(|_| queue.link.trouble.is_some()) {
-        let words = format!("as of {}", draw.times.at(at, draw.now));
+        let words = format!("as of {}", cx.times().at(at, cx.now));
         segments.push(Segment::new(3, words, theme.warning).or_none(rank::NAME));
     }
     if queue.is_set_aside() {
@@ -78,12 +78,12 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
 }
 
 /// Words for new alerts, and for what is due soon.
-fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
-    let theme = draw.theme;
+fn news(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
+    let theme = &cx.theme;
     let mut segments = Vec::new();
     if queue.listing.arrived_above() > 0 {
         let words = format!("{} new above", count(queue.listing.arrived_above()));
-        let key = draw.key(Action::Arrived);
+        let key = cx.key(Action::Arrived);
         let parts = [Segment::new(3, words, theme.accent), Segment::new(2, key, theme.key)];
         segments.extend(parts.map(|part| part.target(Action::Arrived)));
     }
@@ -93,7 +93,7 @@ fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     }
     if !queue.counts_at_risk() {
         // Only an avert counts what is due; Insights reads lists for it.
-        let key = draw.key(Action::ShowInsights);
+        let key = cx.key(Action::ShowInsights);
         let words = Segment::new(3, format!("Press {key} to see what is due"), theme.quiet).or_none(rank::COUNTS);
         segments.push(words.target(Action::ShowInsights));
     }
@@ -112,7 +112,7 @@ fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
 }
 
 /// Number of marked alerts, and their sums.
-fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
+fn marked(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let (words, alerts): (String, Option<Vec<&Alert>>) = match queue.range_rows() {
         Some((first, rows)) => {
             let alerts = counted(queue.listing.lines_between(first, first + rows), "alert", "alerts");
@@ -124,41 +124,41 @@ fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
             (format!("{} marked", count(marked.len() as u64)), Some(marked.iter().collect()))
         }
     };
-    let said = Segment::new(3, words, draw.theme.accent);
+    let said = Segment::new(3, words, cx.theme.accent);
     let sums = match alerts {
         Some(alerts) => {
-            sums(&sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money))), 2, draw)
+            sums(&sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money))), 2, cx)
         }
-        None => Some(Segment::new(2, "sum unknown", draw.theme.quiet)),
+        None => Some(Segment::new(2, "sum unknown", cx.theme.quiet)),
     };
     [said].into_iter().chain(sums).collect()
 }
 
 /// The sums of what is listed.
-fn list_sums(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
+fn list_sums(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     if queue.listing.total().is_none() {
         return Vec::new();
     }
     let known = match known_sums(&queue.listing, &queue.sums, queue.counts_at_risk()) {
         Ok(known) => known,
-        Err(words) => return vec![Segment::new(3, words, draw.theme.quiet)],
+        Err(words) => return vec![Segment::new(3, words, cx.theme.quiet)],
     };
     let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
     let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
-    let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), draw.theme.quiet);
+    let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), cx.theme.quiet);
     let untold = (unpriced > 0).then(|| untold.or_none(rank::COUNTS));
-    sums(&money, 3, draw).into_iter().chain(untold).collect()
+    sums(&money, 3, cx).into_iter().chain(untold).collect()
 }
 
 /// Sums, and how many more there are, after so many blanks. The first one is shortened last: a sum in one currency
 /// never stands for all.
-fn sums(money: &[Money], gap: u16, draw: &DrawContext<'_>) -> Option<Segment<Action>> {
+fn sums(money: &[Money], gap: u16, cx: &AppContext) -> Option<Segment<Action>> {
     let told = |most: usize, write: fn(&Money) -> String| {
         let shown = money.len().min(most);
         let more = (money.len() > shown).then(|| format!("+{} more", money.len() - shown));
         money[..shown].iter().map(write).chain(more).collect::<Vec<_>>().join("  ")
     };
-    let segment = Segment::new(gap, told(4, Money::to_string), draw.theme.plain)
+    let segment = Segment::new(gap, told(4, Money::to_string), cx.theme.plain)
         .or(rank::TWO_SUMS, told(2, Money::to_string))
         .or(rank::ONE_SUM, told(1, Money::to_string))
         .or(rank::SHORT_SUM, told(1, Money::short));

@@ -107,9 +107,9 @@ impl Screen for Queue {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, _: Rect, cx: &AppContext) {
-        let (draw, regions) = (cx.draw_context(), self.regions());
+        let regions = self.regions();
         self.targets.clear();
-        list::draw(self, &draw, frame);
+        list::draw(self, cx, frame);
         if let Some(divider) = regions.divider.filter(|_| self.listing.total() != Some(0)) {
             for y in divider.y..divider.bottom() {
                 frame.buffer_mut().set_stringn(divider.x, y, "│", 1, cx.theme.line);
@@ -117,7 +117,7 @@ impl Screen for Queue {
             self.targets.push(divider, QueueTarget::Divider);
         }
         if let Some(detail) = regions.detail {
-            detail::draw(self, &draw, frame.buffer_mut(), detail);
+            detail::draw(self, cx, frame.buffer_mut(), detail);
         }
     }
 

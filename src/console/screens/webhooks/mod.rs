@@ -50,7 +50,7 @@ impl Screen for WebhooksScreen {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
-        draw::draw(self, &cx.draw_context(), frame.buffer_mut(), body);
+        draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
     fn keys(&self) -> KeyContext {
