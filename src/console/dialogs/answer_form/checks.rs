@@ -7,11 +7,11 @@ use super::{
     AnswerForm, Choice, GO_TO_WARNED, TAKE_SUGGESTION,
     fields::FieldFacts,
     item::{AnswerScope, Caution, FormItem},
-    validation::{RowPlan, duplicate_words},
+    validation::RowPlan,
 };
 use crate::{
     Action, AppContext,
-    answer_words::{answered_as, list_behind},
+    answer_words::{answered_as, duplicate_words, list_behind},
     decisions::{PendingDecision, leaves_at_once},
     domain::{
         Alert, AlertStatus, Deadline, Dialect, Money, OrderAdvice,
@@ -120,8 +120,7 @@ impl AnswerForm {
         if let Some(why) = cx.held_back_by() {
             checks.push(care(format!("{why}: it stays queued, avert asks first")));
         }
-        let mut doubles = cx.known_decisions().duplicates(&row.alert, row.others());
-        doubles.sort_by_key(|double| !double.is_refunded());
+        let doubles = cx.known_decisions().duplicates(&row.alert, row.others());
         for (at, double) in doubles.iter().enumerate() {
             let mut words = duplicate_words(double, cx.now);
             if at == 0 {

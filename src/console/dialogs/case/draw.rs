@@ -329,8 +329,7 @@ impl CaseDialog {
         let (fact, last) = (areas[0].width, areas[count - 1].width);
         let alone = self.alerts.len() == 1;
         let of = |facet, width| facets(facet, alert, false, facts, cx, width);
-        let order_told = !alone && self.alerts.iter().any(|alert| cx.known_decisions().answered(alert).was_refunded());
-        let decides = |width| of(Facet::Decides { alone, order_told }, width);
+        let decides = |width| of(Facet::Decides { alone }, width);
         let own = |width| of(Facet::Own { alone }, width);
         let payment = |width| of(Facet::Payment, width);
         let told = |width| self.timeline(width, cx);

@@ -68,8 +68,8 @@ pub enum Facet {
     /// All that is known.
     Whole,
     /// What decides: what becomes of it, its outcome, its order. Where it stands `alone` it is named; else it is in a
-    /// list above. `order_told`: what its order says of a refund stands there too.
-    Decides { alone: bool, order_told: bool },
+    /// list above.
+    Decides { alone: bool },
     /// What it has in common with the others of its payment.
     Payment,
     /// What is its own: its network, its webhooks; and its window, where it does not stand `alone`.
@@ -138,11 +138,11 @@ pub fn put(
 pub fn facets(facet: Facet, alert: &Alert, gone: bool, facts: &Facts, cx: &AppContext, width: u16) -> Vec<Part> {
     let mut parts = Parts { cx, width, bar: None, parts: Vec::with_capacity(48) };
     let is_whole = facet == Facet::Whole;
-    if matches!(facet, Facet::Whole | Facet::Decides { alone: true, .. }) {
+    if matches!(facet, Facet::Whole | Facet::Decides { alone: true }) {
         parts.head(alert, gone);
     }
     if is_whole || matches!(facet, Facet::Decides { .. }) {
-        parts.answer(alert, facts, is_whole, matches!(facet, Facet::Decides { order_told: true, .. }));
+        parts.answer(alert, facts, is_whole);
     }
     if is_whole || facet == Facet::Payment {
         parts.fields(Section::Card, "CARD", alert);
