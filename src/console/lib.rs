@@ -66,6 +66,7 @@ pub mod snoozes;
 pub mod suggestion;
 pub mod times;
 pub mod toasts;
+pub mod totals;
 pub mod unfinished;
 pub mod unsaved_drafts;
 pub mod user_settings;

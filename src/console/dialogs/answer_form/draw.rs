@@ -12,7 +12,6 @@ use ratatui::{
 
 use super::{
     AnswerForm, Part, RowPlan, Target,
-    checks::{sums, sums_words},
     item::AnswerScope,
 };
 use crate::{
@@ -21,6 +20,7 @@ use crate::{
     domain::{Alert, AlertId, Dialect},
     text::{count, counted, sanitize},
     times,
+    totals::total_of,
     ui::{
         areas::{FILL, stacked},
         fit::{self, KeyHint, Segment},
@@ -61,19 +61,15 @@ impl AnswerForm {
             AnswerScope::One => self.title_of_one(&self.rows[0].alert, cx),
             AnswerScope::Bulk => {
                 let what = format!("Answer {}", counted(self.rows.len() as u64, "alert", "alerts"));
-                let sums = sums(self.rows.iter().map(|row| &row.alert));
-                let sums = sums.iter().enumerate().map(|(at, sum)| {
-                    part(2, sum.clone(), theme.plain).or_none(9 - u8::try_from(at.min(5)).unwrap_or(5))
-                });
+                let total = part(2, total_of(self.rows.iter().map(|row| &row.alert)), theme.plain).or_none(9);
                 let from = part(3, self.from.clone(), theme.quiet).or_none(10);
-                [part(0, what, theme.strong)].into_iter().chain(sums).chain([from]).collect()
+                vec![part(0, what, theme.strong), total, from]
             }
             AnswerScope::Case(first) => {
                 let what = format!("Answer {}, same payment", counted(self.rows.len() as u64, "alert", "alerts"));
                 // The alerts of a case are about one payment.
-                let money = sums(self.rows.iter().map(|row| &row.alert).filter(|alert| alert.id == first));
-                let money = money.into_iter().map(|sum| part(3, sum, theme.plain));
-                [part(0, what, theme.strong)].into_iter().chain(money).collect::<Vec<_>>()
+                let of_payment = self.rows.iter().map(|row| &row.alert).filter(|alert| alert.id == first);
+                vec![part(0, what, theme.strong), part(3, total_of(of_payment), theme.plain)]
             }
         };
         segments.extend(cx.place.is_production().then(|| part(1, " PRODUCTION ".to_owned(), theme.production).right()));
@@ -209,11 +205,12 @@ impl AnswerForm {
             }),
             Some(AnswerRow::Alert(at)) => table.line(&rows[*at]),
             Some(AnswerRow::Same(words, members)) => {
-                let money = sums_words(members.iter().map(|at| &self.rows[*at].alert));
+                let total = total_of(members.iter().map(|at| &self.rows[*at].alert));
+                let total = if total.is_empty() { total } else { format!(", {total}") };
                 let does = if self.unfolded.contains(words) { " folds" } else { " unfolds" };
                 let mut spans = vec![
                     Span::raw(INDENT),
-                    Span::styled(format!("{} × {words}{money}", count(members.len() as u64)), theme.plain),
+                    Span::styled(format!("{} × {words}{total}", count(members.len() as u64)), theme.plain),
                 ];
                 spans.extend([Span::styled("   space", theme.key), Span::styled(does, theme.quiet)]);
                 Line::from(spans)

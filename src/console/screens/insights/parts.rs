@@ -16,6 +16,7 @@ use crate::{
     },
     text::{count, counted, sanitize, wrap, wrap_spans},
     times,
+    totals::total_words,
 };
 
 /// Columns of labels.
@@ -168,13 +169,8 @@ pub(super) fn money_of(rows: &[&Lapsing]) -> String {
     let priced = rows.iter().filter(|row| row.unpriced < row.alerts);
     let sums = sums_by_currency(priced.map(|row| (row.alerts, row.money.clone())));
     let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
-    let first = sums.first().map(|money| sanitize(&money.to_string()).into_owned()).unwrap_or_default();
-    let others = match sums.len().saturating_sub(1) {
-        0 => String::new(),
-        others => format!(" + {}", counted(others as u64, "currency", "currencies")),
-    };
     let untold = if unpriced > 0 { format!("  {} without an amount", count(unpriced)) } else { String::new() };
-    format!("{first}{others}{untold}").trim_start().to_owned()
+    format!("{}{untold}", total_words(&sums)).trim_start().to_owned()
 }
 
 /// How long answers took.

@@ -9,8 +9,9 @@ use super::{
 };
 use crate::{
     Action, AppContext, Loadable,
-    domain::{Alert, Money, Sort, SortField, SortOrder, money::sums_by_currency, query},
+    domain::{Alert, Money, Sort, SortField, SortOrder, query},
     text::{count, counted, sanitize},
+    totals::{total_of, total_words},
     ui::fit::{self, Segment},
 };
 
@@ -20,14 +21,10 @@ const LEAST_NAME: u16 = 6;
 /// The ranks by which parts of the line give way, the last one first.
 mod rank {
     pub(super) const AT_RISK: u8 = 1;
-    pub(super) const CUT_NAME: u8 = 2;
-    pub(super) const NAME: u8 = 3;
-    pub(super) const SNOOZED: u8 = 4;
-    pub(super) const SORT: u8 = 5;
-    pub(super) const COUNTS: u8 = 6;
-    pub(super) const SHORT_SUM: u8 = 7;
-    pub(super) const ONE_SUM: u8 = 8;
-    pub(super) const TWO_SUMS: u8 = 9;
+    pub(super) const NAME: u8 = 2;
+    pub(super) const SNOOZED: u8 = 3;
+    pub(super) const BACK: u8 = 4;
+    pub(super) const COUNTS: u8 = 5;
 }
 
 /// Draws the line.
@@ -42,15 +39,7 @@ pub fn draw(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let theme = &cx.theme;
-    // What it is sorted by stays longer where no column on the screen shows it.
-    let field = Some(queue.order().field);
-    let is_shown = queue.placed_columns().iter().any(|placed| placed.column.sort_field() == field);
-    let is_named = is_shown || queue.is_set_aside();
-    let ordered = if is_named { name(queue) } else { format!("{}, {}", name(queue), order_words(queue.order())) };
-    let called = Segment::new(0, sanitize(&title(queue)), theme.strong)
-        .or(rank::SORT, sanitize(&ordered))
-        .or(rank::NAME, sanitize(&name(queue)))
-        .cut_to(rank::CUT_NAME, LEAST_NAME);
+    let called = Segment::new(0, sanitize(&title(queue)), theme.strong).cut_to(rank::NAME, LEAST_NAME);
     let mut segments = vec![called];
     let Some(listed) = queue.listing.listed() else {
         segments.push(Segment::new(3, "…", theme.quiet));
@@ -71,7 +60,7 @@ fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     }
     if queue.is_set_aside() {
         let words = format!("esc back to {}", sanitize(&queue.view.name));
-        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::SORT));
+        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::BACK));
     }
     segments.extend(queue.snoozed_words().map(|words| Segment::new(2, words, theme.quiet).or_none(rank::SNOOZED)));
     segments
@@ -101,7 +90,7 @@ fn news(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     segments.extend(match at_risk {
         // Where there is nothing at all nothing can expire.
         Some(0) if queue.all == Loadable::Loaded(0) => None,
-        Some(0) => Some(Segment::new(3, format!("none due within {AT_RISK_HOURS} h"), theme.quiet).or_none(rank::SORT)),
+        Some(0) => Some(Segment::new(3, format!("none due within {AT_RISK_HOURS} h"), theme.quiet).or_none(rank::BACK)),
         Some(alerts) => {
             let said = format!("▲ {} due within {AT_RISK_HOURS} h", count(alerts));
             Some(Segment::new(3, said, theme.warning).or_none(rank::AT_RISK))
@@ -127,7 +116,7 @@ fn marked(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let said = Segment::new(3, words, cx.theme.accent);
     let sums = match alerts {
         Some(alerts) => {
-            sums(&sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money))), 2, cx)
+            total(total_of(alerts.into_iter()), 2, cx)
         }
         None => Some(Segment::new(2, "sum unknown", cx.theme.quiet)),
     };
@@ -147,22 +136,12 @@ fn list_sums(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
     let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), cx.theme.quiet);
     let untold = (unpriced > 0).then(|| untold.or_none(rank::COUNTS));
-    sums(&money, 3, cx).into_iter().chain(untold).collect()
+    total(total_words(&money), 3, cx).into_iter().chain(untold).collect()
 }
 
-/// Sums, and how many more there are, after so many blanks. The first one is shortened last: a sum in one currency
-/// never stands for all.
-fn sums(money: &[Money], gap: u16, cx: &AppContext) -> Option<Segment<Action>> {
-    let told = |most: usize, write: fn(&Money) -> String| {
-        let shown = money.len().min(most);
-        let more = (money.len() > shown).then(|| format!("+{} more", money.len() - shown));
-        money[..shown].iter().map(write).chain(more).collect::<Vec<_>>().join("  ")
-    };
-    let segment = Segment::new(gap, told(4, Money::to_string), cx.theme.plain)
-        .or(rank::TWO_SUMS, told(2, Money::to_string))
-        .or(rank::ONE_SUM, told(1, Money::to_string))
-        .or(rank::SHORT_SUM, told(1, Money::short));
-    (!money.is_empty()).then_some(segment)
+/// A total, where there is one, after so many blanks.
+fn total(words: String, gap: u16, cx: &AppContext) -> Option<Segment<Action>> {
+    (!words.is_empty()).then(|| Segment::new(gap, words, cx.theme.plain))
 }
 
 /// The view's name and what it is sorted by: `Open, by deadline`.
