@@ -34,9 +34,9 @@ fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
         ages.push(header(&mut rig));
     }
 
-    assert!(ages[0].contains("● live  now"), "{}", ages[0]);
-    assert!(ages[1].contains("● live  4s ago"), "{}", ages[1]);
-    assert!(ages[2].contains("● live  10s ago"), "{}", ages[2]);
+    assert!(ages[0].contains("● live       now"), "{}", ages[0]);
+    assert!(ages[1].contains("● live    4s ago"), "{}", ages[1]);
+    assert!(ages[2].contains("● live   10s ago"), "{}", ages[2]);
 }
 
 #[rstest]
@@ -412,7 +412,7 @@ fn nothing_is_green_while_a_list_that_is_not_read_again_gets_older_behind_a_form
     rig.advance(Duration::seconds(1));
     said.push(header(&mut rig));
 
-    assert!(said[0].contains("● live  now"), "{}", said[0]);
+    assert!(said[0].contains("● live       now"), "{}", said[0]);
     assert!(said[1].contains("· stale  read 11m ago") && !said[1].contains('●'), "{}", said[1]);
     assert!(said[2].contains("● live"), "{}", said[2]);
 }
