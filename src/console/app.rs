@@ -146,7 +146,6 @@ impl App {
                 desk_due: kept.keeps_nothing.then(|| now + DESK_AGAIN),
                 writes: WriteCheck::from(operator.then_some(now)),
                 typed_ahead: None,
-                recent: kept.layout.recent.clone(),
                 next_console: None,
             },
             clock,
@@ -403,7 +402,7 @@ impl App {
             effects.push(Effect::OpenDesk);
         }
         effects.extend(self.call());
-        let layout = self.layout();
+        let layout = self.screens.queue.kept();
         if layout != self.kept {
             effects.push(Effect::Keep(Keep::Layout(layout.clone())));
             self.kept = layout;
@@ -425,11 +424,6 @@ impl App {
 
     fn is_running(&self, name: ScreenName) -> bool {
         name == self.screens.current || self.screens.get(name).runs_hidden()
-    }
-
-    /// Returns the layout to be kept.
-    fn layout(&self) -> Layout {
-        Layout { recent: self.cx.recent.clone(), ..self.screens.queue.kept() }
     }
 
     /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.

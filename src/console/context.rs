@@ -45,9 +45,6 @@ const SEEN_AFTER: Duration = Duration::milliseconds(500);
 /// By then it is seen, whatever is typed.
 const SEEN_AT_LAST: Duration = Duration::milliseconds(1_500);
 
-/// So much of what was chosen in the palette is remembered.
-const REMEMBERED: usize = 20;
-
 /// The application context.
 pub struct AppContext {
     pub place: SessionInfo,
@@ -106,8 +103,6 @@ pub struct AppContext {
     /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay
     /// below it.
     pub typed_ahead: Option<(Timestamp, Timestamp)>,
-    /// Ids of what was chosen in the palette, the last first.
-    pub recent: Vec<String>,
     /// The console that is opened when this one is left.
     pub next_console: Option<NextConsole>,
 }
@@ -216,13 +211,6 @@ impl AppContext {
         };
         self.typed_ahead = self.typed_ahead.filter(is_ahead).map(|(opened, _)| (opened, now));
         self.typed_ahead.is_some()
-    }
-
-    /// Remembers that something was chosen in the palette.
-    pub fn used(&mut self, id: String) {
-        self.recent.retain(|known| *known != id);
-        self.recent.insert(0, id);
-        self.recent.truncate(REMEMBERED);
     }
 
     /// Notifies the user.

@@ -256,9 +256,6 @@ pub struct Layout {
     /// Share of the width that the list has beside the detail, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divider: Option<u8>,
-    /// Names of choices in the palette, the last first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub recent: Vec<String>,
     /// The columns of the list in their order; empty means the usual ones.
     #[serde(rename = "column", skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ColumnLayout>,
@@ -281,7 +278,6 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let left = Layout {
             divider: Some(64),
-            recent: vec!["view:Due".to_owned(), "undo".to_owned()],
             columns: vec![ColumnLayout { name: "left".to_owned() }, ColumnLayout { name: "amount".to_owned() }],
         };
 

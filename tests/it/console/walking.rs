@@ -200,31 +200,6 @@ fn a_view_that_was_deleted_is_brought_back() {
 }
 
 #[test]
-fn what_is_typed_narrows_the_views_and_esc_clears_it_and_then_closes_them() {
-    let mut rig = Rig::new(morning(clock().now()));
-
-    rig.press("v");
-    rig.type_text("sno");
-    let narrowed = rig.screen();
-    rig.press("esc");
-    let cleared = rig.screen();
-    rig.type_text("qqq");
-    let none = rig.screen();
-    rig.press("esc esc");
-    let closed = rig.screen();
-    rig.press("v");
-    rig.type_text("due");
-    rig.press("enter");
-
-    let has = |screen: &str, name: &str| screen.lines().any(|line| line.contains(&format!("  {name}  ")));
-    assert!(has(&narrowed, "Snoozed") && !has(&narrowed, "Due within 6 hours"), "{narrowed}");
-    assert!(has(&cleared, "Snoozed") && has(&cleared, "Due within 6 hours"), "{cleared}");
-    assert!(none.contains("No match"), "{none}");
-    assert!(!closed.contains("Views"), "{closed}");
-    assert_eq!(rig.app.queue().view.name, "Due within 6 hours");
-}
-
-#[test]
 fn a_list_without_rows_has_no_heads_of_columns() {
     let mut rig = Rig::new(morning(clock().now()));
     let with_rows = rig.screen();

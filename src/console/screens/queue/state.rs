@@ -232,7 +232,6 @@ impl Queue {
             } else {
                 self.columns.iter().map(|column| desk::ColumnLayout { name: column.name().to_owned() }).collect()
             },
-            ..Layout::default()
         }
     }
 
