@@ -76,7 +76,7 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         return lines;
     }
     lines.push(Line::from(
-        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}", "", "OPEN", "ANSWERED", "EXPIRED")),
+        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}", "", "OPEN", "ANSWERED", "EXPIRED", "IN TIME")),
     ));
     lines.extend(limited(view, false, width));
     for kinds in of_network.into_values() {
@@ -88,16 +88,22 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// One row: waiting, answered, missed.
+/// One row: waiting, answered, missed, and the share that was answered in time.
 fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
     let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
     // A notice asks for no answer, and none of it is missed.
-    let missed = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).map(|kind| kind.missed).sum::<u64>();
+    let of_asking = |pick: fn(&KindCount) -> u64| {
+        kinds.iter().filter(|kind| !kind.alert_type.is_notice()).map(|kind| pick(kind)).sum::<u64>()
+    };
+    let (in_time, missed) = (of_asking(|kind| kind.answered), of_asking(|kind| kind.missed));
+    let permille = (in_time * 1_000).checked_div(in_time + of_asking(|kind| kind.late) + missed);
+    let share = permille.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
     Line::from(vec![
         Span::styled(format!("{:<20}", cut(label, 20)), style),
         Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
         Span::styled(format!("{:>10}", count(all(|kind| kind.answered + kind.late))), style),
         Span::styled(format!("{:>8}", count(missed)), style),
+        Span::styled(format!("{share:>9}"), style),
     ])
 }
 
