@@ -19,7 +19,7 @@ use super::{
     dialogs::{self, answer_form::Choice, question::ask, snooze_menu, unsent::EarlierSession},
     failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
-    known_alerts::{KnownAlerts, KnownEndpoints},
+    known_alerts::KnownAlerts,
     notes::NoteList,
     resolving,
     runs::Runs,
@@ -35,7 +35,7 @@ use super::{
     setting::{ReadRules, SettingValue},
     snoozes::SnoozeList,
     text::counted,
-    times::{self, ClockNews, until_next_minute},
+    times::{self, until_next_minute},
     toasts::{NoteLine, Toasts},
     unfinished::Unfinished,
     unsaved_drafts::UnsavedDrafts,
@@ -54,7 +54,6 @@ const DESK_AGAIN: Duration = Duration::seconds(5);
 pub struct App {
     pub(super) cx: AppContext,
     clock: SharedClock,
-    clock_news: ClockNews,
     pub(super) area: Rect,
     pub(super) more_notes: u16,
     pub(super) screens: Screens,
@@ -141,7 +140,6 @@ impl App {
                 told: Vec::new(),
                 journal,
                 known: KnownAlerts::default(),
-                endpoints: KnownEndpoints::default(),
                 failed_calls: FailedCalls::default(),
                 desk_due: kept.keeps_nothing.then(|| now + DESK_AGAIN),
                 writes: WriteCheck::from(operator.then_some(now)),
@@ -149,7 +147,6 @@ impl App {
                 next_console: None,
             },
             clock,
-            clock_news: ClockNews::default(),
             area,
             more_notes: 0,
             screens: Screens {
@@ -190,9 +187,6 @@ impl App {
             return Vec::new();
         }
         self.cx.now = self.clock.now();
-        if let Some(news) = self.clock_news.look(self.cx.now, self.clock.jumped_ahead()) {
-            self.cx.notify(Tone::Bad, news);
-        }
         let closed = resolving::closed_unseen(&mut self.cx);
         if let Some(missed) = self.cx.decisions.adjust_for_clock(self.cx.now) {
             let (undo, went_by) = (self.cx.key(Action::Undo), times::short(self.cx.now + missed - self.cx.now));
@@ -221,7 +215,6 @@ impl App {
     /// it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.cx.known.hear(&message);
-        self.cx.endpoints.hear(&message);
         self.cx.unkept.hear(&message);
         self.cx.failed_calls.hear(&message, self.cx.now);
         self.hear_calls(&message);

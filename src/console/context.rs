@@ -14,7 +14,7 @@ use super::{
     failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     keymap::Chord,
-    known_alerts::{KnownAlerts, KnownEndpoints},
+    known_alerts::KnownAlerts,
     known_decisions::KnownDecisions,
     message::BegunText,
     notes::NoteList,
@@ -92,8 +92,6 @@ pub struct AppContext {
     pub journal: JournalFeed,
     /// Names of alerts.
     pub known: KnownAlerts,
-    /// Names of endpoints.
-    pub endpoints: KnownEndpoints,
     /// The last call to the service that failed.
     pub failed_calls: FailedCalls,
     pub writes: WriteCheck,

@@ -1,7 +1,5 @@
 //! Rows of alerts in dialogs: what an alert is known by, as much of it as there is room for, and what happens to it.
 
-use std::collections::HashSet;
-
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
@@ -50,22 +48,9 @@ pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount,
 pub const OF_QUEUE: &[Column] =
     &[Column::Left, Column::Provider, Column::Type, Column::Order, Column::Amount, Column::Card, Column::Descriptor];
 
-/// What the alerts of one payment differ by; what they share stands elsewhere.
-const OF_ONE_PAYMENT: &[Column] =
-    &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount, Column::Order];
-
-/// The same where one amount is that of all, and where one order is besides.
-const OF_ONE_AMOUNT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Order];
-
-/// The columns of these alerts of one payment: an amount or an order that all of them have stands above them once.
-pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert> + Clone) -> &'static [Column] {
-    let mut amounts = alerts.clone().into_iter().map(Alert::money);
-    let first = amounts.next().flatten();
-    let is_one_amount = first.is_some() && amounts.all(|amount| amount == first);
-    let orders: HashSet<String> = alerts.into_iter().filter_map(Alert::known_order_id).map(str::to_lowercase).collect();
-    let all = if is_one_amount { OF_ONE_AMOUNT } else { OF_ONE_PAYMENT };
-    if orders.len() > 1 { all } else { &all[..all.len() - 1] }
-}
+/// What the alerts of one payment differ by.
+pub const OF_ONE_PAYMENT: &[Column] =
+    &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
 
 /// A table of such rows: what the alerts are known by, what happens under a title where there is one, and further
 /// columns.

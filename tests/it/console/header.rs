@@ -64,25 +64,6 @@ fn a_call_that_fails_changes_the_header_at_once_and_its_reason_is_told(
     assert!(screen.contains("the database is busy"), "{screen}");
 }
 
-#[test]
-fn a_clock_that_has_jumped_is_told_once_in_plain_words_and_so_is_one_that_was_set_back() {
-    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
-    let told = |rig: &mut Rig, words: &str| rig.screen().contains(words);
-
-    rig.clock.doubt(Some(Duration::hours(2)));
-    rig.update(Message::Tick);
-    let jumped = told(&mut rig, "The machine's clock jumped ahead by 2h.");
-    rig.press("esc");
-    rig.advance(Duration::seconds(90));
-    let again = told(&mut rig, "jumped ahead");
-    rig.clock.doubt(None);
-    rig.clock.advance(Duration::minutes(-45));
-    rig.update(Message::Tick);
-
-    assert_eq!((jumped, again), (true, false));
-    assert!(told(&mut rig, "The machine's clock was set back by 45m."), "{}", rig.screen());
-}
-
 #[rstest]
 #[case::the_case("enter", |id| Message::SameCards(vec![(id, Err(busy()))]))]
 #[case::a_form("r", |id| Message::SameCards(vec![(id, Err(busy()))]))]

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     AppContext, Pen, Theme,
-    dialogs::alert_rows::{self, AlertRow, OF_QUEUE, of_one_payment},
+    dialogs::alert_rows::{self, AlertRow, OF_QUEUE, OF_ONE_PAYMENT},
     domain::{Alert, AlertId, Dialect},
     text::{count, counted, sanitize},
     times,
@@ -189,7 +189,7 @@ impl AnswerForm {
         let theme = &cx.theme;
         let is_bulk = self.scope == AnswerScope::Bulk;
         let rows: Vec<AlertRow<'_>> = (0..self.rows.len()).map(|at| self.alert_row(at, theme)).collect();
-        let columns = if is_bulk { OF_QUEUE } else { of_one_payment(self.rows.iter().map(|row| &row.alert)) };
+        let columns = if is_bulk { OF_QUEUE } else { OF_ONE_PAYMENT };
         let title = if is_bulk { "" } else { "ANSWER" };
         let table = alert_rows::table(&rows, columns, (title, &[]), table::room(list), cx);
         let listed = self.list_rows();

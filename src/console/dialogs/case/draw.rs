@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Action, AppContext, Loadable,
     answer_words::{answer_words, is_answered_refunded, who_answered},
-    dialogs::alert_rows::{self, AlertRow, of_one_payment},
+    dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT},
     domain::{Alert, Dialect, Resolution, Timestamp, resolution::InvalidReason, sanitize::lines},
     screens::queue::{
         columns::{amount, masked},
@@ -213,8 +213,7 @@ impl CaseDialog {
                 AlertRow { sign, alert, what, style, quiet: over, beside }
             })
             .collect();
-        let table =
-            alert_rows::table(&rows, of_one_payment(&self.alerts), ("STATE", &titles), table::room(list), cx);
+        let table = alert_rows::table(&rows, OF_ONE_PAYMENT, ("STATE", &titles), table::room(list), cx);
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (self.position(), true), theme, frame.buffer_mut(), list, note);
     }
@@ -379,26 +378,15 @@ impl CaseDialog {
         let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
         let mut offered = vec![key(Action::Back, "back")];
         if !cx.place.read_only {
-            let waits = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).count();
-            let refunded = self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some();
             let invalid = if cx.place.dialect == Dialect::Current { "invalid" } else { "other word" };
-            let (one, all) = if waits > 1 { (" one", "all ") } else { ("", "") };
-            let mut answers = vec![
+            let (one, all) = if self.alerts.len() > 1 { (" one", "all ") } else { ("", "") };
+            let answers = [
                 (Action::Refund, format!("refund{one}")),
                 (Action::NotRefunded, format!("{all}not refunded")),
                 (Action::Invalid, format!("{all}{invalid}")),
             ];
-            // What fits where money has gone back already comes first.
-            if refunded {
-                answers.rotate_right(1);
-            }
-            // What lapsed or asks for no answer can be ticked in the form, which alone is no reason to offer it.
-            let alone = self.alerts.len() == 1;
-            let is_here = Standing::of(self.current(), cx) == Standing::Waits;
-            answers.retain(|(action, _)| {
-                self.takes(*action, cx) && (alone || if *action == Action::Refund { is_here } else { waits > 0 })
-            });
-            offered.extend(answers.into_iter().map(|(action, words)| key(action, &words)));
+            let answers = answers.into_iter().filter(|(action, _)| self.takes(*action, cx));
+            offered.extend(answers.map(|(action, words)| key(action, &words)));
         }
         offered.extend(self.parked(cx).map(|_| key(Action::Settle, "set result")));
         if self.alerts.len() > 1 {

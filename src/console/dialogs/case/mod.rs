@@ -29,7 +29,7 @@ use crate::{
         duplicate,
         resolution::Decision,
     },
-    idle::{NONE_LEAVES, NONE_MADE, NONE_PARKED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
+    idle::{NONE_STAGED, NONE_MADE, NONE_PARKED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
     screens::queue::{
         facts::{Facts, change_match},
         state::Queue,
@@ -455,7 +455,7 @@ impl Dialog for CaseDialog {
                 unless(self.alerts.len() > 1, "the case has one alert")
             }
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
+            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
             Action::Refresh => None,
             Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
             Back | CopyId | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => {

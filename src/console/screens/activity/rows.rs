@@ -133,11 +133,10 @@ fn by(who: String) -> ActivityRow {
     ActivityRow { who, ..ActivityRow::default() }
 }
 
-/// An alert is named by what it is known by, and an endpoint by its address, where that is known.
+/// Names an alert by what it is known by, all else by its id.
 fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
     let alert = ActivityItem::Audit(entry).alert().and_then(|id| cx.alert_named(id)).map(name_of);
-    let endpoint = || cx.endpoints.address(&entry.subject).map(str::to_owned);
-    let named = alert.or_else(endpoint).unwrap_or_else(|| entry.subject.clone());
+    let named = alert.unwrap_or_else(|| entry.subject.clone());
     ActivityRow {
         what: sanitize(&entry.action).replace(['.', '_'], " "),
         named: sanitize(&named).into_owned(),
