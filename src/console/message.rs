@@ -10,7 +10,6 @@ use super::{
     Action,
     notices::Notice,
     screens::queue::{
-        columns::Column,
         listing::{Need, Ticket},
     },
     session::NextConsole,
@@ -166,12 +165,8 @@ pub enum Message {
     Decided(Box<Alert>, Resolution, Option<Box<AnswerDraft>>, KnownRefunds),
     /// These alerts are to be listed, in this order.
     List(AlertFilter, Sort),
-    /// The list is to be sorted.
-    Sort(Sort),
     /// A view is to be shown.
     ShowView(View),
-    /// The list is to have these columns.
-    Columns(Vec<Column>),
     /// These alerts were put aside.
     Snoozed(Vec<AlertId>),
     /// The cursor is to go to an alert.

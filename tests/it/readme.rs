@@ -51,7 +51,6 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         KeyContext::Always,
         KeyContext::Menu,
         KeyContext::Views,
-        KeyContext::Columns,
     ];
     let mut table = "| key | where | what it does | action |\n| --- | --- | --- | --- |\n".to_owned();
     let words = [
@@ -64,7 +63,6 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         "everywhere",
         "menus",
         "views",
-        "columns",
     ];
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {

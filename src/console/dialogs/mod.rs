@@ -5,7 +5,6 @@ pub mod alert_menus;
 pub mod alert_rows;
 pub mod answer_form;
 pub mod case;
-pub mod columns;
 pub mod export;
 pub mod filter_form;
 pub mod find;
@@ -48,7 +47,6 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
         Action::Open if keys == KeyContext::Settings => settings_dialogs::open_setting(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
-        Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Refund => answer_form::chosen(Choice::Refunded, queue, cx),
         Action::NotRefunded => answer_form::chosen(Choice::NotRefunded, queue, cx),
         Action::Invalid => answer_form::chosen(Choice::Invalid, queue, cx),

@@ -73,8 +73,8 @@ impl Palette {
             // A sign has a meaning and does nothing.
             PaletteGoal::Sign(_) => return Vec::new(),
             PaletteGoal::Act(action) => return vec![Order::Close, Order::Choose(action)],
-            PaletteGoal::InList(list, action) => {
-                return vec![Order::Close, Order::Choose(list), Order::Choose(action)];
+            PaletteGoal::InViews(action) => {
+                return vec![Order::Close, Order::Choose(Action::Views), Order::Choose(action)];
             }
             PaletteGoal::Setting(setting) => {
                 vec![Order::Act(Action::ShowSettings), Message::GoToSetting(setting).into()]
@@ -145,7 +145,7 @@ impl Dialog for Palette {
         let chosen = self.menu.chosen.index(rows.len()).map(|at| rows[at]);
         let pick = chosen.and_then(|offer| match (&offer.goal, offer.idle) {
             (_, Some(_)) => Some("say why"),
-            (PaletteGoal::Act(_) | PaletteGoal::InList(..), None) => Some("run"),
+            (PaletteGoal::Act(_) | PaletteGoal::InViews(_), None) => Some("run"),
             _ => None,
         });
         let list = List {
@@ -171,8 +171,8 @@ impl Dialog for Palette {
 pub enum PaletteGoal {
     /// An action, as a key would do it; what sends opens its form.
     Act(Action),
-    /// An action of a list: the list opens, and does it where that needs no entry to be chosen.
-    InList(Action, Action),
+    /// An action of the list of views: it opens, and does it where that needs no view to be chosen.
+    InViews(Action),
     /// A view.
     View(String),
     /// A setting of this console, where it is changed.
@@ -236,21 +236,17 @@ fn offer(binding: &Binding) -> PaletteOffer {
     PaletteOffer { keys, ..offer }
 }
 
-/// What the lists of views and columns can do.
-pub fn in_lists(keymap: &Keymap) -> Vec<PaletteOffer> {
-    let lists = [(Action::Views, KeyContext::Views), (Action::Columns, KeyContext::Columns)];
-    let offers = lists.into_iter().flat_map(|(list, context)| {
-        let opener = keymap.binding(list);
-        keymap.bindings(context).filter_map(move |binding| {
-            let opener = opener?;
-            let keys = match (opener.keys.first(), binding.keys.first()) {
-                (Some(first), Some(second)) => format!("{first} {second}"),
-                _ => String::new(),
-            };
-            let name = format!("{}: {}", opener.words, binding.words);
-            let goal = PaletteGoal::InList(list, binding.action);
-            Some(PaletteOffer { keys, ..PaletteOffer::new(goal, &opener.group, &name, &binding.about) })
-        })
+/// What the list of views can do.
+pub fn in_views(keymap: &Keymap) -> Vec<PaletteOffer> {
+    let Some(opener) = keymap.binding(Action::Views) else { return Vec::new() };
+    let offers = keymap.bindings(KeyContext::Views).map(|binding| {
+        let keys = match (opener.keys.first(), binding.keys.first()) {
+            (Some(first), Some(second)) => format!("{first} {second}"),
+            _ => String::new(),
+        };
+        let name = format!("{}: {}", opener.words, binding.words);
+        let goal = PaletteGoal::InViews(binding.action);
+        PaletteOffer { keys, ..PaletteOffer::new(goal, &opener.group, &name, &binding.about) }
     });
     offers.collect()
 }

@@ -40,7 +40,6 @@ const WAYS: [&str; 41] = [
     "v",
     "v s",
     "v end x",
-    "c",
     ":",
     "?",
     "y",

@@ -81,7 +81,6 @@ fn an_answered_alert_is_found_by_its_order_from_any_screen_and_gone_to() {
 
 #[rstest]
 #[case::of_views("v")]
-#[case::of_columns("c")]
 #[case::of_what_is_copied("y")]
 #[case::of_what_is_copied_over_a_case("enter y")]
 #[case::of_snoozes("G z")]
@@ -137,7 +136,6 @@ fn furnished() -> Rig {
 #[case::case("enter")]
 #[case::case_as_json("enter x")]
 #[case::of_views("v j")]
-#[case::of_columns("c j")]
 #[case::of_what_is_copied("y")]
 #[case::of_what_is_copied_over_a_case("enter y")]
 #[case::of_snoozes("G z")]
@@ -212,21 +210,18 @@ fn long_desk(count: usize) -> Vec<Alert> {
 #[case((100, 30))]
 #[case((120, 40))]
 #[case((200, 60))]
-fn what_can_be_done_in_find_and_in_the_columns_stands_in_one_line(#[case] size: (u16, u16)) {
+fn what_can_be_done_in_find_stands_in_one_line(#[case] size: (u16, u16)) {
     let (alerts, _) = desk();
     let mut rig = Made { size, ..Made::of(alerts) }.start();
 
     find(&mut rig, "refunded");
     let found = rig.screen();
-    rig.press("esc c");
-    let columns = rig.screen();
 
     let line = |screen: &str, words: &str| {
         screen.lines().find(|line| line.contains(words)).map(str::to_owned).unwrap_or_default()
     };
     let of_find = line(&found, "Close    esc");
     assert!(["enter", "alt-enter"].iter().all(|key| of_find.contains(key)), "{found}");
-    assert!(line(&columns, "Close    esc").contains("backspace reset"), "{columns}");
 }
 
 #[rstest]

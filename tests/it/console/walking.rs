@@ -143,17 +143,15 @@ fn a_view_is_chosen_by_key() {
 }
 
 #[test]
-fn the_console_begins_on_what_is_to_answer_with_its_columns_as_they_were_left() {
+fn the_console_begins_on_what_is_to_answer_divided_as_it_was_left() {
     let mut kept = avert::console::app::DeskState::default();
     kept.layout.divider = Some(50);
-    kept.layout.columns = vec![avert::desk::ColumnLayout { name: "amount".to_owned() }];
 
     let rig = Made { kept, ..Made::default() }.start();
 
     let queue = rig.app.queue();
     assert_eq!((queue.view.name.as_str(), queue.divider), ("To answer", 50));
     assert!(queue.listing.alerts().all(|alert| alert.outcome.is_none() && !alert.alert_type.is_notice()));
-    assert_eq!(queue.columns, [Column::Amount]);
 }
 
 #[test]
@@ -240,18 +238,6 @@ fn a_column_is_sorted_by_in_place_and_the_other_way_round() {
         (SortField::Provider, SortOrder::Descending)
     );
     assert_eq!(rig.app.queue().current().unwrap().provider.as_str(), "VERIFI");
-}
-
-#[test]
-fn columns_are_hidden_and_moved_in_their_list() {
-    let mut rig = Rig::new(morning(clock().now()));
-
-    rig.press("c down space J");
-
-    let columns = &rig.app.queue().columns;
-    assert!(!columns.contains(&Column::Provider), "{columns:?}");
-    rig.press("esc");
-    assert!(!rig.screen().contains("PROVIDER  TYPE"));
 }
 
 #[test]

@@ -83,7 +83,6 @@ impl Screen for Queue {
                 Vec::new()
             }
             Message::List(filter, sort) => self.ask(filter, sort),
-            Message::Sort(sort) => self.ask_sorted(sort),
             Message::ShowView(view) => self.show(view),
             Message::GoToFound(alert) => self.go_to_found(&alert),
             Message::ListFound(filter, sort) => self.list_found(filter, sort),

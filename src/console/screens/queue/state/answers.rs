@@ -61,7 +61,6 @@ impl Queue {
                 }
             }
             Message::Marked(ids, answer) => self.take_marks(&ids, answer),
-            Message::Columns(columns) => self.columns = columns,
             _ => {}
         }
     }
