@@ -167,7 +167,7 @@ impl App {
             kept: Layout::default(),
             dirty: true,
         };
-        app.kept = app.layout();
+        app.kept = app.screens.queue.kept();
         if operator {
             app.cx.unfinished.changed(now);
         }

@@ -9,9 +9,7 @@ use uuid::Uuid;
 use super::{
     Action,
     notices::Notice,
-    screens::queue::{
-        listing::{Need, Ticket},
-    },
+    screens::queue::listing::{Need, Ticket},
     session::NextConsole,
     setting::{ListedProfile, ReadRules, SettingValue},
     user_settings::UserSetting,

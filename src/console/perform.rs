@@ -12,8 +12,8 @@ use crate::{
         snoozes::{page_of, read_all},
     },
     domain::{
-        Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter,
-        OrderAdvice, PageRequest, Sort, audit::audit_of,
+        Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, OrderAdvice, PageRequest, Sort,
+        audit::audit_of,
     },
     service::{Audit, Deployment, ServiceError, Webhooks},
 };

@@ -3,7 +3,7 @@
 
 use chrono::{Datelike, Duration, FixedOffset, Local, NaiveDate, Offset, Timelike, Utc};
 
-use crate::domain::{Alert, AlertStatus, Deadline, Timestamp, clock::CONFIRMED};
+use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
 /// The time zone of every moment on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -18,3 +18,23 @@ pub fn total_words(sums: &[Money]) -> String {
 pub fn total_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> String {
     total_words(&sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Currency;
+
+    #[test]
+    fn the_sum_of_most_alerts_stands_for_all_with_how_many_currencies_more_there_are() {
+        let of = |amount: &str, currency: &str| Alert {
+            amount: Some(amount.parse().unwrap()),
+            currency: Currency::new(currency),
+            ..Alert::sample()
+        };
+        let alerts =
+            [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
+
+        assert_eq!(total_of(alerts.iter()), "12.60 EUR + 1 currency");
+        assert_eq!(total_of(alerts[..1].iter()), "1,000.00 USD");
+    }
+}

@@ -53,17 +53,7 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         KeyContext::Views,
     ];
     let mut table = "| key | where | what it does | action |\n| --- | --- | --- | --- |\n".to_owned();
-    let words = [
-        "Queue",
-        "Insights",
-        "Webhooks",
-        "Activity",
-        "Settings",
-        "the case",
-        "everywhere",
-        "menus",
-        "views",
-    ];
+    let words = ["Queue", "Insights", "Webhooks", "Activity", "Settings", "the case", "everywhere", "menus", "views"];
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();

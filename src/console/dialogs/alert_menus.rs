@@ -68,7 +68,10 @@ fn copy_fact(CopiedFact { name, .. }: &CopiedFact, text: Option<&str>, cx: &mut 
         cx.notify(Tone::Note, format!("Nothing copied: the alert has no {name}."));
         return Vec::new();
     };
-    cx.notify(Tone::Note, if *name == RAW_JSON { format!("Copied the {name}.") } else { format!("Copied the {name}: {text}") });
+    cx.notify(
+        Tone::Note,
+        if *name == RAW_JSON { format!("Copied the {name}.") } else { format!("Copied the {name}: {text}") },
+    );
     vec![Effect::Copy(text.to_owned()).into(), Order::Close]
 }
 

@@ -29,7 +29,6 @@ use crate::{
     message::SHOWN_OF_FOUND,
     pen::put_lines,
     screens::queue::{columns::Column, state::Queue},
-    service::ServiceError,
     text::{counted, sanitize, wrap_to},
     times,
     times::searched_at,

@@ -123,17 +123,6 @@ fn what_was_refused_or_is_not_known_is_not_settled() {
 }
 
 #[test]
-fn what_was_not_recorded_and_can_be_tried_again_has_in_a_file_the_word_that_the_command_has_for_it() {
-    let (mut console, keys) = Console::begun(2);
-    console.decisions.wait(now() + Duration::seconds(5));
-
-    console.step(keys[0], refused());
-    console.step(keys[1], AnswerStep::NotSent(String::new()));
-
-    assert_eq!(console.newest().items.iter().map(RunItem::word).collect::<Vec<_>>(), ["failed"; 2]);
-}
-
-#[test]
 fn a_run_has_ended_when_its_last_decision_has() {
     let (mut console, keys) = Console::begun(2);
 

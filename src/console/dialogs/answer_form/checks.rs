@@ -324,22 +324,3 @@ fn closing(alert: &Alert, cx: &AppContext) -> Option<String> {
         _ => return None,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::Currency;
-
-    #[test]
-    fn sums_stand_by_currency_and_the_one_of_most_alerts_first() {
-        let of = |amount: &str, currency: &str| Alert {
-            amount: Some(amount.parse().unwrap()),
-            currency: Currency::new(currency),
-            ..Alert::sample()
-        };
-        let alerts =
-            [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
-
-        assert_eq!(sums(alerts.iter()), ["12.60 EUR", "1,000.00 USD"]);
-    }
-}

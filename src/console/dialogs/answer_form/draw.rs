@@ -10,13 +10,10 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{
-    AnswerForm, Part, RowPlan, Target,
-    item::AnswerScope,
-};
+use super::{AnswerForm, Part, RowPlan, Target, item::AnswerScope};
 use crate::{
     AppContext, Pen, Theme,
-    dialogs::alert_rows::{self, AlertRow, OF_QUEUE, OF_ONE_PAYMENT},
+    dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT, OF_QUEUE},
     domain::{Alert, AlertId, Dialect},
     text::{count, counted, sanitize},
     times,

@@ -29,7 +29,7 @@ use crate::{
         duplicate,
         resolution::Decision,
     },
-    idle::{NONE_STAGED, NONE_MADE, NONE_PARKED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
+    idle::{NONE_MADE, NONE_PARKED, NONE_STAGED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
     screens::queue::{
         facts::{Facts, change_match},
         state::Queue,

@@ -115,9 +115,7 @@ fn marked(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     };
     let said = Segment::new(3, words, cx.theme.accent);
     let sums = match alerts {
-        Some(alerts) => {
-            total(total_of(alerts.into_iter()), 2, cx)
-        }
+        Some(alerts) => total(total_of(alerts.into_iter()), 2, cx),
         None => Some(Segment::new(2, "sum unknown", cx.theme.quiet)),
     };
     [said].into_iter().chain(sums).collect()

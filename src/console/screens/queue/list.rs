@@ -224,7 +224,7 @@ fn row_line(
 
 /// Styles the time left: more than a day steps back, and what is over further still.
 fn cell_style(column: Column, stand: Stand, urgency: Urgency, cx: &AppContext) -> Style {
-    use Column::{Amount, Card, Descriptor, Left, Merchant, Order, Outcome, Provider, Status, Type, When};
+    use Column::{Amount, Card, Descriptor, Left, Order, Outcome, Provider, Status, Type, When};
     let theme = &cx.theme;
     match (stand, urgency, column) {
         (Stand::Gone, ..) => theme.quiet,
@@ -234,7 +234,7 @@ fn cell_style(column: Column, stand: Stand, urgency: Urgency, cx: &AppContext) -
         (_, Urgency::Over, _) => theme.quiet,
         (_, Urgency::Later, Type | Descriptor) => theme.quiet,
         (_, Urgency::Now | Urgency::Soon | Urgency::Today, Amount) => cx.digits(),
-        (_, _, Type | Descriptor | Provider | Order | Status | Card | Merchant | When | Amount) => theme.plain,
+        (_, _, Type | Descriptor | Provider | Order | Status | Card | When | Amount) => theme.plain,
         _ => theme.quiet,
     }
 }

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     Action, ClickTargets, Effect, Loadable,
-    desk::{self, BuiltIn, Layout, snoozes::ChosenAlerts},
+    desk::{BuiltIn, Layout, snoozes::ChosenAlerts},
     domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query},
     views::View,
     widgets::scrollbar::Scroll,

@@ -181,7 +181,7 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
             Span::styled(cx.times().row(delivery.at, cx.now), cx.digits())
         }),
         TableColumn::new("EVENT", |delivery: &Delivery, _| plain(event(delivery))).reserve(8),
-        TableColumn::new("ALERT", |delivery: &Delivery, _| plain(alert_name(delivery, cx.known))).rank(6),
+        TableColumn::new("ALERT", |delivery: &Delivery, _| plain(alert_name(delivery, &cx.known))).rank(6),
         TableColumn::new("ENDPOINT", endpoint).min(12).rank(7),
         TableColumn::new("STATE", state),
         TableColumn::new("TRIES", |delivery: &Delivery, _| plain(delivery.attempts.to_string())).right().rank(9),

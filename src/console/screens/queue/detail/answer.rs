@@ -273,12 +273,7 @@ const OTHERS: usize = 2;
 
 impl Parts<'_> {
     /// The order that matches best; `suggests`: its answer is the one that is suggested.
-    pub(super) fn order(
-        &mut self,
-        alert: &Alert,
-        orders: &Result<MatchedOrders, String>,
-        suggests: bool,
-    ) {
+    pub(super) fn order(&mut self, alert: &Alert, orders: &Result<MatchedOrders, String>, suggests: bool) {
         let matched = match orders {
             Ok(matched) => matched,
             Err(why) => return self.quiet(&format!("Your orders cannot be read: {why}")),
