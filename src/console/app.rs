@@ -82,28 +82,12 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts {
-            place,
-            settings,
-            theme,
-            clock,
-            alert_json,
-            operator,
-            counts,
-            compares_all,
-            credentials,
-            webhooks,
-            audits,
-            vocabulary,
-            kept,
-            size,
-        } = parts;
+        let Parts { place, settings, theme, clock, alert_json, operator, vocabulary, kept, size } = parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views, vocabulary);
         let snoozes = SnoozeList::of(kept.snoozed);
         let mut queue = Queue::new(&kept.layout, vocabulary, operator, area, now, settings.calendar(now));
         queue.follow_snoozes(&snoozes, now);
-        queue.compares_all = compares_all;
         let refresh = settings.refresh.and_then(|every| Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
@@ -118,7 +102,6 @@ impl App {
                 theme,
                 alert_json,
                 operator,
-                compares_all,
                 now,
                 covered: false,
                 listed: AlertFilter::default(),
@@ -152,10 +135,10 @@ impl App {
             screens: Screens {
                 current: ScreenName::Queue,
                 queue,
-                insights: InsightsScreen::new(counts),
-                webhooks: WebhooksScreen::new(webhooks),
-                activity: ActivityScreen::new(audits),
-                settings: SettingsScreen::new(credentials),
+                insights: InsightsScreen::new(operator),
+                webhooks: WebhooksScreen::new(operator),
+                activity: ActivityScreen::new(operator),
+                settings: SettingsScreen::new(operator),
             },
             seeking: None,
             opening_case: None,

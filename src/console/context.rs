@@ -53,8 +53,6 @@ pub struct AppContext {
     pub alert_json: AlertJson,
     /// True where the service tells of changes and of more than the interface does.
     pub operator: bool,
-    /// True where doubles are looked for by every fact.
-    pub compares_all: bool,
     pub now: Timestamp,
     /// True where a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,

@@ -140,7 +140,7 @@ impl AnswerForm {
         } else if let Some(error) = row.not_searched() {
             checks.push(care(format!("duplicates not checked: {error}")));
         }
-        checks.extend(not_compared(&row.alert).filter(|_| !cx.compares_all).map(note));
+        checks.extend(not_compared(&row.alert).filter(|_| !cx.operator).map(note));
         if checks.is_empty() {
             checks.push(FactLine::of("no warnings", theme.quiet));
         }

@@ -130,7 +130,7 @@ impl AnswerForm {
             unfolded: BTreeSet::new(),
             came_from: None,
             beside: None,
-            by_one_search: cx.compares_all,
+            by_one_search: cx.operator,
             asked: if rows.iter().all(FormItem::is_looked_up) { rows.len() } else { 0 },
             rows,
             kept_send: None,

@@ -68,8 +68,8 @@ impl Facts {
     }
 
     /// Asks for other alerts on an alert's payment. Where a service could not be asked for any, none are known.
-    pub fn ask_duplicates(&mut self, alert: AlertId, query: Option<AlertQuery>, compares_all: bool) -> Option<Effect> {
-        if query.is_none() && !compares_all {
+    pub fn ask_duplicates(&mut self, alert: AlertId, query: Option<AlertQuery>, operator: bool) -> Option<Effect> {
+        if query.is_none() && !operator {
             self.duplicates = Loadable::Loaded(Vec::new());
             return None;
         }

@@ -116,9 +116,8 @@ pub struct Queue {
     page_size: u32,
     /// The number of the service's last change.
     last_change: u64,
+    /// True where the service has what an operator's key opens: then doubles of every visible row are looked for.
     operator: bool,
-    /// True where the service looks for doubles by every fact: then every visible row's are looked for.
-    pub compares_all: bool,
     /// What searches for duplicates found.
     searched: Searched,
     /// Which alerts the shop's orders say were refunded or cancelled before.

@@ -42,7 +42,7 @@ impl Parts<'_> {
         if alert.outcome.is_none() {
             let others = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
             self.warnings(alert, others, suggestion.as_ref());
-            if let Some(words) = duplicate::not_compared(alert).filter(|_| !cx.compares_all) {
+            if let Some(words) = duplicate::not_compared(alert).filter(|_| !cx.operator) {
                 self.quiet(&words);
             }
             if let Loadable::Failed(error) = &facts.duplicates {
