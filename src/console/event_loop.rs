@@ -264,8 +264,8 @@ pub(super) async fn run(
     let operator = deployment.changes.is_some();
     let vocabulary = deployment.vocabulary;
     let place = SessionInfo { read_only: deployment.is_read_only(), unstoppable: !can_stop(), ..place };
-    let runner = Runner::new(deployment, desk, alert_records, sender.clone());
-    let mut runner = Runner { keeper, rules, profiles, address, ..runner };
+    let mut runner = Runner::new(deployment, desk, alert_records, sender.clone());
+    (runner.keeper, runner.rules, runner.profiles, runner.address) = (keeper, rules, profiles, address);
     let parts = Parts {
         place,
         settings,

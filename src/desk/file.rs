@@ -221,6 +221,31 @@ pub fn begins_with(first: &[u8], beginning: &str) -> bool {
     first.iter().zip(beginning.as_bytes()).all(|(one, other)| one == other)
 }
 
+/// Writes a new file that is there whole or not at all, for its owner alone. An existing file is never overwritten. The
+/// error's words are fit for a user.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] where the file exists; else when the disk or the writer fails.
+pub fn write_new(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
+    let is_there = || io::Error::new(io::ErrorKind::AlreadyExists, "a file of this name is there already");
+    if path.symlink_metadata().is_ok() {
+        return Err(is_there());
+    }
+    let directory = directory_of(path);
+    let make = |path: &Path| private(fs::OpenOptions::new().write(true).create_new(true)).open(path);
+    // No error tells the name of the temporary file.
+    let mut file = tempfile::Builder::new().make_in(directory, make)?;
+    let mut buffered = io::BufWriter::new(file.as_file_mut());
+    write(&mut buffered)?;
+    buffered.flush()?;
+    drop(buffered);
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(is_there()),
+        done => done.map(drop).map_err(|error| error.error),
+    }
+}
+
 /// Makes a directory that only its owner can enter, where there is none.
 pub fn make_directory(directory: &Path) -> Result<(), DeskError> {
     let mut builder = fs::DirBuilder::new();
@@ -366,6 +391,33 @@ mod tests {
     }
 
     #[test]
+    fn a_new_file_is_whole_or_not_there_and_never_written_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new.csv");
+        let write = |text: &'static str| move |file: &mut dyn io::Write| file.write_all(text.as_bytes());
+
+        let torn = write_new(&path, |file| write("half")(file).and(Err(io::Error::other("the list ended"))));
+        let left = fs::read_dir(directory.path()).unwrap().count();
+        let written = write_new(&path, write("whole"));
+        let again = write_new(&path, write("other"));
+
+        assert_eq!((torn.unwrap_err().to_string().as_str(), left), ("the list ended", 0));
+        assert!(written.is_ok());
+        assert_eq!(again.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+    }
+
+    #[test]
+    fn why_a_new_file_was_not_written_names_no_temporary_file() {
+        let directory = tempfile::tempdir().unwrap();
+
+        let error = write_new(&directory.path().join("not").join("there.csv"), |_| Ok(())).unwrap_err();
+
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains("tmp"), "{error}");
+    }
+
+    #[test]
     fn a_file_of_ours_is_gone_on_with_and_another_one_is_left_as_it_is() {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
@@ -388,6 +440,17 @@ mod tests {
         for name in ["new", "ours", "torn"] {
             assert_eq!(fs::metadata(at(name)).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
         }
+    }
+
+    #[test]
+    fn a_new_file_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new.csv");
+
+        write_new(&path, |file| file.write_all(b"x")).unwrap();
+
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

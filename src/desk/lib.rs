@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 pub use drafts::{AnswerDraft, AnswerDrafts, Draft, NoteDrafts};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
-pub use file::{DeskError, begins_with, directory_of, in_form_of, make_directory, open_own, replace, turn};
+pub use file::{DeskError, begins_with, directory_of, in_form_of, make_directory, open_own, replace, turn, write_new};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use keyring::KeyringError;
 pub use ledger::{
