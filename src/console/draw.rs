@@ -10,8 +10,7 @@ use ratatui::{
 };
 
 use super::{
-    Action, KeyContext, answer_words::without_reason, app::App, decisions::SendTiming, pen::put_middle,
-    screens::ScreenName, text::counted, toasts,
+    Action, KeyContext, app::App, decisions::SendTiming, pen::put_middle, screens::ScreenName, text::counted, toasts,
 };
 use crate::ui::{
     areas::{Areas, FILL, SMALLEST, inset, stacked},
@@ -20,6 +19,9 @@ use crate::ui::{
 
 /// The rank of what is on its way: some keys are worth more than its words.
 const UNDERWAY: u8 = 15;
+
+/// Columns that what is on its way is cut to.
+const LEAST_UNDERWAY: u16 = 20;
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.
@@ -176,16 +178,14 @@ impl App {
             SendTiming::AfterFirst => "after the refund".to_owned(),
         };
         let what = match staged.len() {
-            // Why it is invalid stands in the list.
-            1 => {
-                let words = format!("{} {} {when}", without_reason(&next.word()), next.subject());
-                Segment::new(2, words, theme.plain)
-            }
-            more => Segment::new(2, format!("{more} answers, next {when}"), theme.plain),
+            1 => format!("{} {}", next.word(), next.subject()),
+            more => format!("{more} answers, next"),
         };
         let undo = self.cx.settings.keymap.binding(Action::Undo).map_or("", |binding| &binding.words);
         let undo = KeyHint::new(self.cx.key(Action::Undo), undo, Action::Undo);
-        [what].into_iter().chain(undo.segments(2, theme)).map(Segment::right).collect()
+        let what = Segment::new(2, what, theme.plain).cut_to(UNDERWAY, LEAST_UNDERWAY);
+        let when = Segment::new(1, when, theme.plain);
+        [what, when].into_iter().chain(undo.segments(2, theme)).map(Segment::right).collect()
     }
 }
 

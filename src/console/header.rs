@@ -35,12 +35,13 @@ const LONGEST_WHOLE: usize = 5;
 /// The ranks by which parts of the header give way, the last one first.
 mod rank {
     pub(super) const NAMES: u8 = 1;
-    pub(super) const PLACE: u8 = 2;
-    pub(super) const WORDS: u8 = 3;
-    pub(super) const CLOCK: u8 = 4;
-    pub(super) const AGE: u8 = 5;
-    pub(super) const PROGRAM: u8 = 6;
-    pub(super) const MOUSE: u8 = 7;
+    pub(super) const WORDS: u8 = 2;
+    pub(super) const PLACE: u8 = 3;
+    pub(super) const STALE: u8 = 4;
+    pub(super) const CLOCK: u8 = 5;
+    pub(super) const AGE: u8 = 6;
+    pub(super) const PROGRAM: u8 = 7;
+    pub(super) const MOUSE: u8 = 8;
 }
 
 /// Status of the connection: a sign in its colour, and words.
@@ -123,7 +124,8 @@ impl App {
         let style = if is_well { theme.quiet } else { standing.style };
         let words = Segment::new(0, format!(" {}", standing.words), style);
         let words = if is_well { words.or_none(rank::WORDS) } else { words.cut_to(rank::WORDS, 0) };
-        let age = Segment::new(0, self.age(&standing), theme.quiet).or_none(rank::AGE);
+        let age = Segment::new(0, self.age(&standing), theme.quiet);
+        let age = age.or_none(if is_well { rank::AGE } else { rank::STALE });
         let times = self.cx.times();
         let clock = format!("{} {}", times.at(self.cx.now, self.cx.now), times.zone.name(self.cx.now));
         let clock = Segment::new(3, clock, theme.plain).or_none(rank::CLOCK);
@@ -187,7 +189,7 @@ impl App {
             return wrong("no reply");
         }
         if let Some((networks, since)) = self.unconfirmed() {
-            return wrong(&format!("{}: unconfirmed since {}", networks.join(", "), hour(&since)));
+            return wrong(&format!("unconfirmed since {}: {}", hour(&since), networks.join(", ")));
         }
         if calls > 0 {
             let need = format!("{calls} {} you", if calls == 1 { "needs" } else { "need" });
@@ -199,7 +201,7 @@ impl App {
             return Standing { calls: true, ..wrong(&words) };
         }
         if let Some(call) = self.cx.failed_calls.told() {
-            return wrong(&format!("{} failed, {}", call.asked, hour(&call.since)));
+            return wrong(&format!("failed at {}: {}", hour(&call.since), call.asked));
         }
         if self.cx.unkept.keeps_nothing() {
             return wrong("nothing is saved");

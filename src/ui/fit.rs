@@ -114,11 +114,15 @@ fn solve<T: Copy>(segments: &[Segment<T>], width: u16) -> Vec<u8> {
         }
         given.push(rank);
     }
-    // A rank that has room beside those that gave way after it comes back, the most valued first.
+    // A rank that has room beside those that gave way after it comes back, the most valued first. What is cut has the
+    // room before what is worth less.
+    let is_cut = |rank: u8| segments.iter().any(|segment| segment.least.is_some_and(|(of, _)| of == rank));
     for rank in given.clone().into_iter().rev() {
         let without: Vec<u8> = given.iter().copied().filter(|other| *other != rank).collect();
         if needed(segments, &without) <= width {
             given = without;
+        } else if is_cut(rank) {
+            break;
         }
     }
     given

@@ -49,8 +49,7 @@ pub const OF_QUEUE: &[Column] =
     &[Column::Left, Column::Provider, Column::Type, Column::Order, Column::Amount, Column::Card, Column::Descriptor];
 
 /// What the alerts of one payment differ by.
-pub const OF_ONE_PAYMENT: &[Column] =
-    &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount];
+pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId];
 
 /// A table of such rows: what the alerts are known by, what happens under a title where there is one, and further
 /// columns.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen,
-    answer_words::BY_WHOM,
+    answer_words::answered_as,
     decisions::{PendingDecision, SendTiming, fate_of_run},
     desk::{AnswerStep, Fate},
     dialog::{self, DataAge},
@@ -20,6 +20,7 @@ use crate::{
     keymap::Chord,
     resolving::{briefly, undo},
     runs::{DECIDED_AGAIN, LeftOut, RunCounts, RunItem, RunRow, RunState},
+    screens::activity::proof::step_words,
     text::{columns, count},
     times,
     ui::{
@@ -229,20 +230,18 @@ fn state(item: &RunItem<'_>, cx: &AppContext) -> ((&'static str, Style), String,
     if let Some(decision) = item.pending.filter(|_| !item.waits() && !item.has_ended()) {
         return alert_rows::progress(decision, cx);
     }
-    let (at, why) = (cx.times().row(item.at, cx.now), item.reason());
-    let (sign, words, style) = match &item.step {
-        _ if item.again => {
-            ("✓", format!("{DECIDED_AGAIN}: {}, {at}", item.step.status().unwrap_or_default()), theme.ok)
-        }
-        AnswerStep::Recorded(_) => ("✓", format!("recorded {at}"), theme.ok),
-        AnswerStep::AsDecided(_) => ("✓", format!("recorded, found {at}; {BY_WHOM}"), theme.ok),
-        step => match step.fate() {
-            Fate::Queued | Fate::Sending => ("»", waiting(step, cx), theme.warning),
-            Fate::Undone => ("–", "undone, not sent".to_owned(), theme.quiet),
-            Fate::AlreadyAnswered => ("✗", why, theme.warning),
-            Fate::Unconfirmed => ("?", briefly(&why), theme.warning),
-            _ => ("✗", briefly(&why), theme.danger),
-        },
+    let (mut words, _) = step_words(&item.step);
+    if item.step.fate() == Fate::AlreadyAnswered && item.alert.outcome.is_some() {
+        words = format!("already answered: {}", answered_as(item.alert));
+    }
+    let (sign, words, style) = match item.step.fate() {
+        _ if item.again => ("✓", format!("{DECIDED_AGAIN}: {words}"), theme.ok),
+        Fate::Recorded => ("✓", words, theme.ok),
+        Fate::Queued | Fate::Sending => ("»", waiting(&item.step, cx), theme.warning),
+        Fate::Undone => ("–", words, theme.quiet),
+        Fate::AlreadyAnswered => ("✗", words, theme.warning),
+        Fate::Unconfirmed => ("?", briefly(&words), theme.warning),
+        Fate::NotRecorded => ("✗", briefly(&words), theme.danger),
     };
     ((sign, style), words, style)
 }

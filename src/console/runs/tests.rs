@@ -211,18 +211,10 @@ fn what_failed_and_was_answered_by_itself_since_is_told_by_that_answer() {
         let alone = console.decisions.get(key).unwrap().clone();
         console.write(alone.staged_step(None), now() + Duration::seconds(1));
         console.write(later.line(alone.journal_key()).unwrap(), now() + Duration::seconds(2));
-        (console.newest().words(), console.newest().items[0].reason())
+        console.newest().words()
     });
 
-    assert_eq!(
-        told,
-        [
-            ("1 answered again since", "answered again since"),
-            ("1 already answered", "answered otherwise since: RESOLVED"),
-            ("1 failed", "closed"),
-        ]
-        .map(|(words, reason)| (words.to_owned(), reason.to_owned()))
-    );
+    assert_eq!(told, ["1 answered again since", "1 already answered", "1 failed"].map(str::to_owned));
 }
 
 #[test]

@@ -3,15 +3,12 @@
 use avert::{
     console::{
         SessionInfo,
-        app::DeskState,
         message::{Effect, Message},
     },
-    desk::WholeJournal,
     domain::{Alert, AlertFilter, Dialect, LinkTemplates, time::Clock},
     service::ServiceError,
     wire::write,
 };
-use chrono::Duration;
 use rstest::rstest;
 
 use super::{
@@ -51,8 +48,8 @@ fn the_key_twice_copies_the_id_and_once_shows_what_else_there_is() {
     rig.press("y");
 
     assert_eq!(copied(&rig), [rig.current().to_string()]);
-    assert!(menu.contains("network id") && menu.contains("A-10293") && menu.contains("descriptor"), "{menu}");
-    assert!(!rig.screen().contains("network id"));
+    assert!(menu.contains("network id") && menu.contains("A-10293") && menu.contains("raw JSON"), "{menu}");
+    assert!(!rig.screen().contains("raw JSON"));
 }
 
 #[rstest]

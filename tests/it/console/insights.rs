@@ -134,20 +134,6 @@ fn the_sentence_says_how_many_will_lapse_at_this_pace() {
     );
 }
 
-/// Three that lapse in the hour from 18, two from 20, by the analyst's clock; and two notices.
-fn in_two_hours() -> Vec<Alert> {
-    let of_group = |group: u128, alerts: Vec<Alert>| {
-        alerts.into_iter().map(move |alert| Alert {
-            id: AlertId(Uuid::from_u128(alert.id.0.as_u128() + group * 100)),
-            provider_id: format!("HOUR-{group}-{}", alert.id.0.as_u128()),
-            ..alert
-        })
-    };
-    let notices =
-        waiting(2, 130).into_iter().map(|alert| Alert { alert_type: AlertType::VerifiFraudNotice, ..alert }).collect();
-    of_group(1, waiting(3, 20)).chain(of_group(2, waiting(2, 130))).chain(of_group(3, notices)).collect()
-}
-
 #[test]
 fn where_all_can_be_done_it_says_until_when() {
     let mut rig = open(Made::of(waiting(6, 200)));

@@ -1,30 +1,14 @@
-//! Rows of the Activity screen name alerts and endpoints by what those are known by, whatever list they are in.
+//! Rows of the Activity screen name alerts by what those are known by, whatever list they are in.
 
-use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, EndpointId, time::Clock};
+use avert::domain::{Alert, AlertId, AlertStatus, time::Clock};
 use chrono::Duration;
 
 use super::{
-    activity::{desk, line, started},
+    activity::{desk, started},
     fake::morning,
-    rig::{Made, Rig, clock},
+    rig::{Made, clock},
     settling::unfinished,
 };
-
-/// What the audit log says was done to an endpoint.
-fn done(rig: &Rig, number: u64, action: &str, endpoint: EndpointId, detail: &str) -> AuditEntry {
-    AuditEntry {
-        number,
-        at: rig.clock.now() - Duration::minutes(5),
-        actor: "key 7Qd2Kx".to_owned(),
-        origin: "10.0.0.9".to_owned(),
-        person: String::new(),
-        action: action.to_owned(),
-        subject: endpoint.to_string(),
-        detail: detail.to_owned(),
-        previous: [0; 32],
-        hash: [1; 32],
-    }
-}
 
 #[test]
 fn what_the_engine_has_not_finished_is_named_though_no_list_has_its_alert() {

@@ -3,7 +3,7 @@
 use avert::{
     console::{
         NextConsole, SessionInfo,
-        message::{Effect, Keep, Message},
+        message::{Effect, Message},
     },
     domain::{Environment, time::Clock},
 };
@@ -259,7 +259,7 @@ fn text_can_be_pasted_into_it() {
     let mut rig = doubled().start();
     rig.press(":");
 
-    rig.update(Message::Input(Event::Paste("columns".to_owned())));
+    rig.update(Message::Input(Event::Paste("views".to_owned())));
 
-    assert!(rig.screen().contains("Choose, order and sort columns"), "{}", rig.screen());
+    assert!(rig.screen().contains("Choose or save a view"), "{}", rig.screen());
 }

@@ -1,10 +1,7 @@
 //! Walking the list: windows, cursor, search, views, columns, mouse.
 
 use avert::{
-    console::{
-        message::{Effect, Keep},
-        screens::queue::columns::Column,
-    },
+    console::message::{Effect, Keep},
     domain::{AlertStatus, SortField, SortOrder, time::Clock},
     service::{Deployment, ServiceError},
 };

@@ -21,10 +21,11 @@ const LEAST_NAME: u16 = 6;
 /// The ranks by which parts of the line give way, the last one first.
 mod rank {
     pub(super) const AT_RISK: u8 = 1;
-    pub(super) const NAME: u8 = 2;
-    pub(super) const SNOOZED: u8 = 3;
-    pub(super) const BACK: u8 = 4;
+    pub(super) const SNOOZED: u8 = 2;
+    pub(super) const BACK: u8 = 3;
+    pub(super) const NAME: u8 = 4;
     pub(super) const COUNTS: u8 = 5;
+    pub(super) const HINT: u8 = 6;
 }
 
 /// Draws the line.
@@ -56,7 +57,7 @@ fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     // The rows look as they do while they are read again and again.
     if let Some(at) = queue.link.read_at.filter(|_| queue.link.trouble.is_some()) {
         let words = format!("as of {}", cx.times().at(at, cx.now));
-        segments.push(Segment::new(3, words, theme.warning).or_none(rank::NAME));
+        segments.push(Segment::new(3, words, theme.warning).or_none(rank::AT_RISK));
     }
     if queue.is_set_aside() {
         let words = format!("esc back to {}", sanitize(&queue.view.name));
@@ -83,7 +84,7 @@ fn news(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     if !queue.counts_at_risk() {
         // Only an avert counts what is due; Insights reads lists for it.
         let key = cx.key(Action::ShowInsights);
-        let words = Segment::new(3, format!("Press {key} to see what is due"), theme.quiet).or_none(rank::COUNTS);
+        let words = Segment::new(3, format!("Press {key} to see what is due"), theme.quiet).or_none(rank::HINT);
         segments.push(words.target(Action::ShowInsights));
     }
     let at_risk = queue.at_risk.loaded().map(|at_risk| at_risk.iter().map(|risk| risk.alerts).sum());
