@@ -235,7 +235,7 @@ fn state(item: &RunItem<'_>, cx: &AppContext) -> ((&'static str, Style), String,
         words = format!("already answered: {}", answered_as(item.alert));
     }
     let (sign, words, style) = match item.step.fate() {
-        _ if item.again => ("✓", format!("{DECIDED_AGAIN}: {words}"), theme.ok),
+        _ if item.again => ("✓", format!("{DECIDED_AGAIN}: {}", item.step.status().unwrap_or_default()), theme.ok),
         Fate::Recorded => ("✓", words, theme.ok),
         Fate::Queued | Fate::Sending => ("»", waiting(&item.step, cx), theme.warning),
         Fate::Undone => ("–", words, theme.quiet),

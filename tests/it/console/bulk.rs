@@ -833,7 +833,7 @@ fn a_click_on_the_alert_that_a_warning_names_goes_there_in_the_detail_and_in_the
     rig.click_on(&format!("{named}, same"));
     let from_the_detail = rig.current();
     rig.press("esc r");
-    rig.click_on(&format!("{named}, same"));
+    rig.click_on("same card, amount and day (alt-w)");
 
     assert_eq!((from_the_detail, rig.current()), (sibling.id, sibling.id), "{}", rig.screen());
     assert!(!rig.screen().contains("Recorded as"), "{}", rig.screen());

@@ -385,7 +385,10 @@ impl CaseDialog {
                 (Action::NotRefunded, format!("{all}not refunded")),
                 (Action::Invalid, format!("{all}{invalid}")),
             ];
-            let answers = answers.into_iter().filter(|(action, _)| self.takes(*action, cx));
+            // What lapsed or asks for no answer can be ticked in the form, which alone is no reason to offer it.
+            let waits = self.alerts.iter().any(|alert| Standing::of(alert, cx) == Standing::Waits);
+            let is_offered = waits || self.alerts.len() == 1;
+            let answers = answers.into_iter().filter(|(action, _)| is_offered && self.takes(*action, cx));
             offered.extend(answers.map(|(action, words)| key(action, &words)));
         }
         offered.extend(self.parked(cx).map(|_| key(Action::Settle, "set result")));

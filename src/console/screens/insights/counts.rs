@@ -26,10 +26,13 @@ const DAYS: i64 = 7;
 /// A column of the table: its title, and its number of a day.
 type Column = (&'static str, fn(&DayCount) -> u64);
 
+/// The column that stands only where there is any.
+const NOT_SETTLED: &str = "NOT SETTLED";
+
 const COLUMNS: [Column; 5] = [
     ("REFUNDED", |count| count.refunded),
     ("NOT REFUNDED", |count| count.not_refunded),
-    ("NOT SETTLED", |count| count.not_settled),
+    (NOT_SETTLED, |count| count.not_settled),
     ("INVALID", |count| count.invalid),
     ("EXPIRED", |count| count.missed),
 ];
@@ -42,15 +45,18 @@ pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     };
     let mut lines = vec![heading(view, "ANSWERED PER DAY", "")];
     lines.extend(limited(view, false, width));
-    let titles: String = COLUMNS.iter().map(|(title, _)| format!("  {title}")).collect();
+    // In the current dialect none is left open.
+    let settles = view.insights().days.iter().all(|count| count.not_settled == 0);
+    let columns: Vec<Column> = COLUMNS.into_iter().filter(|(title, _)| !settles || *title != NOT_SETTLED).collect();
+    let titles: String = columns.iter().map(|(title, _)| format!("  {title}")).collect();
     lines.push(Line::from(view.quiet(format!("{:<8}{titles}", ""))));
     for day in (today - DAYS + 1..=today).rev() {
         let date = calendar.day_start(day).with_timezone(&calendar.offset()).date_naive();
         let label = if day == today { "today".to_owned() } else { times::day_of_axis(date) };
         let mut line = Line::from(view.plain(format!("{label:<8}")));
-        for (title, pick) in COLUMNS {
-            let number = on(day, pick);
-            let style = match (number, title) {
+        for (title, pick) in &columns {
+            let number = on(day, *pick);
+            let style = match (number, *title) {
                 (0, _) => theme.quiet,
                 (_, "EXPIRED") => theme.danger,
                 _ => theme.plain,
