@@ -1,16 +1,24 @@
 //! The words of an answer: what an alert was answered, as the form that answers it says it.
 
-use super::{text::sanitize, times::TimeFormat, unfinished::in_words};
+use super::{
+    text::sanitize,
+    times::{self, TimeFormat},
+    unfinished::in_words,
+};
 use crate::{
     desk::{AnswerStep, DecisionRecord, History},
     domain::{
-        Alert, AlertId, AlertStatus, AuditEntry, Outcome, Timestamp,
+        Alert, AlertId, AlertStatus, AuditEntry, Outcome, Resolution, Timestamp,
+        duplicate::{Duplicate, DuplicateState},
         resolution::{Decision, InvalidReason},
     },
 };
 
 /// Words for an outcome that was found as it was decided here, and may be another's all the same.
 pub const BY_WHOM: &str = "by whom is not known";
+
+/// Words for a refund that the network's own rule has probably made.
+pub const REFUNDED_BY_RULE: &str = "probably refunded by the network's rule";
 
 /// A stored word of an outcome, spelled as decisions are: `unresolved_dispute` is `UNRESOLVED DISPUTE`.
 fn outcome_words(stored: &str) -> String {
@@ -111,6 +119,25 @@ pub fn list_behind(record: &DecisionRecord, times: TimeFormat, now: Timestamp) -
         step => format!("answered otherwise, {}, seen {when}", step.status().unwrap_or_default()),
     };
     format!("{known}. The list is behind.")
+}
+
+/// Describes a duplicate: how far it is, the alert, and what both have in common.
+pub fn duplicate_words(duplicate: &Duplicate, now: Timestamp) -> String {
+    let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
+    let said = |resolution: &Resolution| match resolution.gives_money_back() {
+        true => "a refund".to_owned(),
+        false => in_words(resolution),
+    };
+    let state = match &duplicate.state {
+        DuplicateState::Refunded { at } => format!("refunded {}", when(at)),
+        DuplicateState::RefundedByRule => REFUNDED_BY_RULE.to_owned(),
+        DuplicateState::OnItsWay(resolution) => format!("{} is under way", said(resolution)),
+        DuplicateState::MayHaveArrived(resolution) => format!("{} is unconfirmed", said(resolution)),
+        DuplicateState::Waiting => "open".to_owned(),
+        DuplicateState::Answered { outcome, at } => format!("answered {} {}", stored_words(outcome), when(at)),
+    };
+    let who = format!("{} {}", sanitize(duplicate.provider.as_str()), sanitize(&duplicate.provider_id));
+    format!("{state}: {who}, {}", duplicate.evidence.words())
 }
 
 /// The reason of an INVALID answer that a stored word stands for.

@@ -19,7 +19,7 @@ use super::{
     dialogs::{self, answer_form::Choice, question::ask, snooze_menu, unsent::EarlierSession},
     failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
-    known_alerts::{KnownAlerts, KnownEndpoints},
+    known_alerts::KnownAlerts,
     notes::NoteList,
     resolving,
     runs::Runs,
@@ -35,7 +35,7 @@ use super::{
     setting::{ReadRules, SettingValue},
     snoozes::SnoozeList,
     text::counted,
-    times::{self, ClockNews, until_next_minute},
+    times::{self, until_next_minute},
     toasts::{NoteLine, Toasts},
     unfinished::Unfinished,
     unsaved_drafts::UnsavedDrafts,
@@ -54,7 +54,6 @@ const DESK_AGAIN: Duration = Duration::seconds(5);
 pub struct App {
     pub(super) cx: AppContext,
     clock: SharedClock,
-    clock_news: ClockNews,
     pub(super) area: Rect,
     pub(super) more_notes: u16,
     pub(super) screens: Screens,
@@ -83,28 +82,12 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts {
-            place,
-            settings,
-            theme,
-            clock,
-            alert_json,
-            operator,
-            counts,
-            compares_all,
-            credentials,
-            webhooks,
-            audits,
-            vocabulary,
-            kept,
-            size,
-        } = parts;
+        let Parts { place, settings, theme, clock, alert_json, operator, vocabulary, kept, size } = parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views, vocabulary);
         let snoozes = SnoozeList::of(kept.snoozed);
         let mut queue = Queue::new(&kept.layout, vocabulary, operator, area, now, settings.calendar(now));
         queue.follow_snoozes(&snoozes, now);
-        queue.compares_all = compares_all;
         let refresh = settings.refresh.and_then(|every| Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
@@ -119,7 +102,6 @@ impl App {
                 theme,
                 alert_json,
                 operator,
-                compares_all,
                 now,
                 covered: false,
                 listed: AlertFilter::default(),
@@ -141,25 +123,22 @@ impl App {
                 told: Vec::new(),
                 journal,
                 known: KnownAlerts::default(),
-                endpoints: KnownEndpoints::default(),
                 failed_calls: FailedCalls::default(),
                 desk_due: kept.keeps_nothing.then(|| now + DESK_AGAIN),
                 writes: WriteCheck::from(operator.then_some(now)),
                 typed_ahead: None,
-                recent: kept.layout.recent.clone(),
                 next_console: None,
             },
             clock,
-            clock_news: ClockNews::default(),
             area,
             more_notes: 0,
             screens: Screens {
                 current: ScreenName::Queue,
                 queue,
-                insights: InsightsScreen::new(counts),
-                webhooks: WebhooksScreen::new(webhooks),
-                activity: ActivityScreen::new(audits),
-                settings: SettingsScreen::new(credentials),
+                insights: InsightsScreen::new(operator),
+                webhooks: WebhooksScreen::new(operator),
+                activity: ActivityScreen::new(operator),
+                settings: SettingsScreen::new(operator),
             },
             seeking: None,
             opening_case: None,
@@ -171,7 +150,7 @@ impl App {
             kept: Layout::default(),
             dirty: true,
         };
-        app.kept = app.layout();
+        app.kept = app.screens.queue.kept();
         if operator {
             app.cx.unfinished.changed(now);
         }
@@ -191,9 +170,6 @@ impl App {
             return Vec::new();
         }
         self.cx.now = self.clock.now();
-        if let Some(news) = self.clock_news.look(self.cx.now, self.clock.jumped_ahead()) {
-            self.cx.notify(Tone::Bad, news);
-        }
         let closed = resolving::closed_unseen(&mut self.cx);
         if let Some(missed) = self.cx.decisions.adjust_for_clock(self.cx.now) {
             let (undo, went_by) = (self.cx.key(Action::Undo), times::short(self.cx.now + missed - self.cx.now));
@@ -222,7 +198,6 @@ impl App {
     /// it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         self.cx.known.hear(&message);
-        self.cx.endpoints.hear(&message);
         self.cx.unkept.hear(&message);
         self.cx.failed_calls.hear(&message, self.cx.now);
         self.hear_calls(&message);
@@ -253,7 +228,6 @@ impl App {
                 resolving::listed_unfinished(answer, cx);
                 run(cx.unnamed().into_iter().map(Effect::Get).collect())
             }
-            Message::FileWritten(path, result) => dialogs::run_progress::written(&path, &result, cx),
             Message::Exporting(number, written, total) => {
                 cx.exports.progressed(number, written, total);
                 Vec::new()
@@ -404,7 +378,7 @@ impl App {
             effects.push(Effect::OpenDesk);
         }
         effects.extend(self.call());
-        let layout = self.layout();
+        let layout = self.screens.queue.kept();
         if layout != self.kept {
             effects.push(Effect::Keep(Keep::Layout(layout.clone())));
             self.kept = layout;
@@ -426,11 +400,6 @@ impl App {
 
     fn is_running(&self, name: ScreenName) -> bool {
         name == self.screens.current || self.screens.get(name).runs_hidden()
-    }
-
-    /// Returns the layout to be kept.
-    fn layout(&self) -> Layout {
-        Layout { recent: self.cx.recent.clone(), ..self.screens.queue.kept() }
     }
 
     /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.

@@ -4,31 +4,36 @@ use std::path::PathBuf;
 
 use chrono::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::style::{Modifier, Style};
 
 use super::{
-    Action, DrawContext, Effect, Keep, Theme, Tone,
+    Action, Effect, Keep, Theme, Tone,
     answer_drafts::AnswerDraftList,
     calls::Calls,
     decisions::{Decisions, PendingDecision},
     failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     keymap::Chord,
-    known_alerts::{KnownAlerts, KnownEndpoints},
+    known_alerts::KnownAlerts,
     known_decisions::KnownDecisions,
     message::BegunText,
     notes::NoteList,
     runs::{AnswerBooks, RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
     snoozes::SnoozeList,
-    times::TimeFormat,
+    times::{TimeFormat, Urgency},
     toasts::Toasts,
     unfinished::Unfinished,
     unsaved_drafts::UnsavedDrafts,
     views::SavedViews,
 };
 use crate::{
-    desk::{JournalAlert, JournalStep},
-    domain::{Alert, AlertFilter, AlertId, Calendar, Resolution, Timestamp, card::mask_card_numbers},
+    desk::{DecisionRecord, Draft, JournalAlert, JournalStep},
+    domain::{
+        Alert, AlertFilter, AlertId, Calendar, DeliveryState, Resolution, Timestamp,
+        card::mask_card_numbers,
+        rule::{DecisionRule, suggestion},
+    },
 };
 
 /// Of so many alerts it is asked at once what they are known by.
@@ -40,9 +45,6 @@ const SEEN_AFTER: Duration = Duration::milliseconds(500);
 /// By then it is seen, whatever is typed.
 const SEEN_AT_LAST: Duration = Duration::milliseconds(1_500);
 
-/// So much of what was chosen in the palette is remembered.
-const REMEMBERED: usize = 20;
-
 /// The application context.
 pub struct AppContext {
     pub place: SessionInfo,
@@ -51,8 +53,6 @@ pub struct AppContext {
     pub alert_json: AlertJson,
     /// True where the service tells of changes and of more than the interface does.
     pub operator: bool,
-    /// True where doubles are looked for by every fact.
-    pub compares_all: bool,
     pub now: Timestamp,
     /// True where a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,
@@ -90,8 +90,6 @@ pub struct AppContext {
     pub journal: JournalFeed,
     /// Names of alerts.
     pub known: KnownAlerts,
-    /// Names of endpoints.
-    pub endpoints: KnownEndpoints,
     /// The last call to the service that failed.
     pub failed_calls: FailedCalls,
     pub writes: WriteCheck,
@@ -101,8 +99,6 @@ pub struct AppContext {
     /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay
     /// below it.
     pub typed_ahead: Option<(Timestamp, Timestamp)>,
-    /// Ids of what was chosen in the palette, the last first.
-    pub recent: Vec<String>,
     /// The console that is opened when this one is left.
     pub next_console: Option<NextConsole>,
 }
@@ -114,30 +110,66 @@ impl AppContext {
         self.held_back.then_some(why)
     }
 
-    /// The draw context.
-    pub fn draw_context(&self) -> DrawContext<'_> {
-        DrawContext {
-            theme: &self.theme,
-            now: self.now,
-            times: self.times(),
-            snoozes: &self.snoozes,
-            notes: &self.notes,
-            drafts: &self.answer_drafts,
-            keymap: &self.settings.keymap,
-            decisions: &self.decisions,
-            unfinished: &self.unfinished,
-            dialect: self.place.dialect,
-            place: &self.place,
-            compares_all: self.compares_all,
-            rules: &self.settings.rules,
-            known: &self.known,
-            journal: &self.journal,
-        }
+    /// The rule that suggests an answer for an alert.
+    pub fn suggestion(&self, alert: &Alert) -> Option<&DecisionRule> {
+        suggestion(&self.settings.rules, alert, self.now)
     }
 
     /// The decisions that are known.
     pub fn known_decisions(&self) -> KnownDecisions<'_> {
-        self.draw_context().known_decisions()
+        KnownDecisions {
+            here: &self.decisions,
+            unfinished: &self.unfinished,
+            history: self.journal.history(),
+            now: self.now,
+        }
+    }
+
+    /// The decision on an alert that an earlier console failed to have recorded, while nobody has seen to it.
+    pub fn failed_before(&self, alert: &Alert) -> Option<&DecisionRecord> {
+        self.journal.failed_on(alert.id, self.now).filter(|_| self.is_unanswered(alert))
+    }
+
+    /// The decision by which this desk knows that an alert has its outcome, while the list shows none and no other one
+    /// is under way.
+    pub fn list_behind(&self, alert: &Alert) -> Option<&DecisionRecord> {
+        self.journal.history().answered_on(alert.id).filter(|_| self.is_unanswered(alert))
+    }
+
+    /// Returns the draft of an answer to an alert.
+    pub fn draft(&self, alert: &Alert) -> Option<&Draft> {
+        self.answer_drafts.of_alert(alert.id).last().map(|draft| &draft.answer).filter(|_| self.is_unanswered(alert))
+    }
+
+    /// Returns true where an alert has no outcome, and no answer to it is on its way.
+    fn is_unanswered(&self, alert: &Alert) -> bool {
+        alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none()
+    }
+
+    /// The style of a time that is left.
+    pub fn urgency(&self, urgency: Urgency) -> Style {
+        match urgency {
+            Urgency::Now => self.theme.danger,
+            Urgency::Soon => self.theme.warning,
+            Urgency::Today => self.theme.plain,
+            Urgency::Later | Urgency::Over => self.theme.quiet,
+        }
+    }
+
+    /// Digits: as bright as what decides, but not bold.
+    pub fn digits(&self) -> Style {
+        self.theme.strong.remove_modifier(Modifier::BOLD)
+    }
+
+    /// The sign, the word and the style of a delivery's state.
+    pub fn delivery_state(&self, state: DeliveryState) -> (&'static str, &'static str, Style) {
+        match state {
+            DeliveryState::Delivered => ("✓", "delivered", self.theme.ok),
+            DeliveryState::Pending => ("·", "pending", self.theme.plain),
+            DeliveryState::Leased => ("→", "sending", self.theme.plain),
+            DeliveryState::Exhausted => ("!", "failed", self.theme.danger),
+            DeliveryState::Cancelled => ("–", "cancelled", self.theme.quiet),
+        }
     }
 
     /// Returns the name of an alert that was read here, or decided on this desk.
@@ -175,13 +207,6 @@ impl AppContext {
         };
         self.typed_ahead = self.typed_ahead.filter(is_ahead).map(|(opened, _)| (opened, now));
         self.typed_ahead.is_some()
-    }
-
-    /// Remembers that something was chosen in the palette.
-    pub fn used(&mut self, id: String) {
-        self.recent.retain(|known| *known != id);
-        self.recent.insert(0, id);
-        self.recent.truncate(REMEMBERED);
     }
 
     /// Notifies the user.

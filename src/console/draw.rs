@@ -6,11 +6,11 @@ use ratatui::{
     buffer::Buffer,
     layout::{Constraint, Margin, Rect, Size},
     style::Style,
+    widgets::{Clear, Widget},
 };
 
 use super::{
-    Action, KeyContext, answer_words::without_reason, app::App, decisions::SendTiming, pen::put_middle,
-    screens::ScreenName, text::counted, toasts,
+    Action, KeyContext, app::App, decisions::SendTiming, pen::put_middle, screens::ScreenName, text::counted, toasts,
 };
 use crate::ui::{
     areas::{Areas, FILL, SMALLEST, inset, stacked},
@@ -19,6 +19,9 @@ use crate::ui::{
 
 /// The rank of what is on its way: some keys are worth more than its words.
 const UNDERWAY: u8 = 15;
+
+/// Columns that what is on its way is cut to.
+const LEAST_UNDERWAY: u16 = 20;
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.
@@ -66,16 +69,11 @@ impl App {
                 continue;
             }
             let between = if index == 0 { first } else { between };
-            if !self.cx.settings.plain {
-                dialog.draw(frame, between, &self.cx);
-                continue;
+            if self.cx.settings.plain {
+                // Lines are read from end to end: nothing stands beside it.
+                Clear.render(between, frame.buffer_mut());
             }
-            if index + 1 == self.dialogs.len() {
-                unmark(frame.buffer_mut());
-            }
-            let before = frame.buffer_mut().clone();
             dialog.draw(frame, between, &self.cx);
-            clear_beside(&before, frame.buffer_mut());
         }
         toasts::draw(&notes, &self.cx.theme, frame.buffer_mut(), lines);
         self.draw_footer(frame.buffer_mut(), footer);
@@ -180,17 +178,14 @@ impl App {
             SendTiming::AfterFirst => "after the refund".to_owned(),
         };
         let what = match staged.len() {
-            1 => {
-                let (word, subject) = (next.word(), next.subject());
-                // Where it would take the room of the keys, why it is invalid stands in the list alone.
-                let brief = format!("{} {subject} {when}", without_reason(&word));
-                Segment::new(2, format!("{word} {subject} {when}"), theme.plain).or(UNDERWAY, brief)
-            }
-            more => Segment::new(2, format!("{more} answers, next {when}"), theme.plain),
+            1 => format!("{} {}", next.word(), next.subject()),
+            more => format!("{more} answers, next"),
         };
         let undo = self.cx.settings.keymap.binding(Action::Undo).map_or("", |binding| &binding.words);
         let undo = KeyHint::new(self.cx.key(Action::Undo), undo, Action::Undo);
-        [what].into_iter().chain(undo.segments(2, theme)).map(Segment::right).collect()
+        let what = Segment::new(2, what, theme.plain).cut_to(UNDERWAY, LEAST_UNDERWAY);
+        let when = Segment::new(1, when, theme.plain);
+        [what, when].into_iter().chain(undo.segments(2, theme)).map(Segment::right).collect()
     }
 }
 
@@ -207,31 +202,8 @@ fn plain(symbol: &str) -> Option<&'static str> {
     }
 }
 
-/// Takes the marks of cursors away from what lies behind a dialog: the only one that is left is that of the dialog.
-pub(super) fn unmark(buffer: &mut Buffer) {
-    for cell in buffer.content.iter_mut().filter(|cell| cell.symbol() == "▌") {
-        cell.set_symbol(" ");
-    }
-}
-
-/// Clears what stands beside a dialog that was just drawn: a line is read from end to end, and a scrap of the list
-/// would be read with it.
-pub(super) fn clear_beside(before: &Buffer, buffer: &mut Buffer) {
-    let area = buffer.area;
-    let is_drawn = |x: u16, y: u16, buffer: &Buffer| buffer[(x, y)] != before[(x, y)];
-    let drawn: Vec<(u16, u16)> =
-        area.positions().map(|at| (at.x, at.y)).filter(|(x, y)| is_drawn(*x, *y, buffer)).collect();
-    let extent = |of: fn(&(u16, u16)) -> u16| Some((drawn.iter().map(of).min()?, drawn.iter().map(of).max()?));
-    let Some(((left, right), (top, bottom))) = extent(|at| at.0).zip(extent(|at| at.1)) else { return };
-    for y in top..=bottom {
-        for x in (area.left()..left).chain(right + 1..area.right()) {
-            buffer[(x, y)].set_symbol(" ");
-        }
-    }
-}
-
 /// Takes what only draws out of a frame.
-pub(super) fn simplify(buffer: &mut Buffer) {
+fn simplify(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if let Some(instead) = plain(cell.symbol()) {
             cell.set_symbol(instead);
@@ -258,20 +230,5 @@ mod tests {
         assert!(line.starts_with("     >⚠"), "{line:?}");
         assert!(line.contains("東") && line.contains('✓'), "{line:?}");
         assert!(!line.chars().any(|letter| ('\u{2500}'..='\u{259f}').contains(&letter)), "{line:?}");
-    }
-
-    #[test]
-    fn nothing_stands_beside_a_dialog_and_what_is_above_it_stays() {
-        let mut behind = Buffer::empty(Rect::new(0, 0, 20, 3));
-        for y in 0..3 {
-            behind.set_string(0, y, "left           right", Style::new());
-        }
-        let mut buffer = behind.clone();
-        buffer.set_string(5, 1, "| ask? |", Style::new());
-
-        clear_beside(&behind, &mut buffer);
-
-        let line = |y: u16| (0..20).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-        assert_eq!([line(0), line(1)], ["left           right", "     | ask? |       "]);
     }
 }

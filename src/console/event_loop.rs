@@ -262,18 +262,10 @@ pub(super) async fn run(
     let (_reader, mut keys) = KeyReader::read().map_err(gone)?;
     let (sender, mut messages) = mpsc::unbounded_channel();
     let operator = deployment.changes.is_some();
-    let counts = deployment.stats.is_some();
-    let compares_all = deployment.duplicates.is_some();
-    let credentials = deployment.credentials.is_some();
-    let webhooks = deployment.webhooks.is_some();
-    let audits = deployment.audit.is_some();
     let vocabulary = deployment.vocabulary;
     let place = SessionInfo { read_only: deployment.is_read_only(), unstoppable: !can_stop(), ..place };
-    let mut runner = Runner::new(deployment, desk, alert_records, sender.clone())
-        .with(keeper)
-        .with_rules(rules)
-        .with_profiles(profiles)
-        .with_address(address);
+    let mut runner = Runner::new(deployment, desk, alert_records, sender.clone());
+    (runner.keeper, runner.rules, runner.profiles, runner.address) = (keeper, rules, profiles, address);
     let parts = Parts {
         place,
         settings,
@@ -281,11 +273,6 @@ pub(super) async fn run(
         clock: clock.clone(),
         alert_json,
         operator,
-        counts,
-        compares_all,
-        credentials,
-        webhooks,
-        audits,
         vocabulary,
         kept,
         size: (size.width, size.height),

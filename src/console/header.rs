@@ -25,15 +25,8 @@ use crate::{
 
 const READ_ONLY: &str = " READ-ONLY ";
 
-/// That a place's networks are simulated, in its name, and the same in as few words as say it.
-const SIMULATED: &str = ", simulated networks";
-const SIMULATED_BRIEFLY: &str = " simulated";
-
 /// Columns that a place's name is cut to.
 const SHORTEST_PLACE: u16 = 10;
-
-/// Columns that are kept for an age: one that grows does not move the screens.
-const AGE: u16 = 10;
 
 /// Letters of a name that is told shortly, and of the longest one that stays whole then.
 const SHORT_NAME: usize = 3;
@@ -41,26 +34,20 @@ const LONGEST_WHOLE: usize = 5;
 
 /// The ranks by which parts of the header give way, the last one first.
 mod rank {
-    /// All but the open screen keep their keys alone.
-    pub(super) const KEYS: u8 = 1;
-    pub(super) const SIGN: u8 = 2;
-    pub(super) const SHORT_NAMES: u8 = 3;
-    pub(super) const SHORTEST_WORDS: u8 = 4;
-    pub(super) const CUT_PLACE: u8 = 5;
-    pub(super) const SHORT_WORDS: u8 = 6;
-    pub(super) const LIST_AGE: u8 = 7;
-    pub(super) const CLOCK: u8 = 8;
-    pub(super) const AGE: u8 = 12;
-    pub(super) const GAPS: u8 = 13;
-    pub(super) const PROGRAM: u8 = 14;
-    pub(super) const PLACE_WORDS: u8 = 15;
-    pub(super) const MOUSE: u8 = 17;
+    pub(super) const NAMES: u8 = 1;
+    pub(super) const WORDS: u8 = 2;
+    pub(super) const PLACE: u8 = 3;
+    pub(super) const STALE: u8 = 4;
+    pub(super) const CLOCK: u8 = 5;
+    pub(super) const AGE: u8 = 6;
+    pub(super) const PROGRAM: u8 = 7;
+    pub(super) const MOUSE: u8 = 8;
 }
 
-/// Status of the connection: a sign in its colour, and words, the longest first.
+/// Status of the connection: a sign in its colour, and words.
 struct Standing {
     sign: &'static str,
-    words: Vec<String>,
+    words: String,
     style: Style,
     /// True where all is read, and something needs somebody.
     calls: bool,
@@ -86,8 +73,6 @@ impl App {
     fn whereabouts(&self) -> Vec<Segment<Action>> {
         let (theme, place) = (&self.cx.theme, &self.cx.place);
         let name = sanitize(&place.name);
-        // That the networks are simulated is said by one word too.
-        let brief = name.replace(SIMULATED, SIMULATED_BRIEFLY);
         let badge = match (place.demo, place.environment) {
             (true, _) => Some((" DEMO ", theme.muted)),
             (false, Some(Environment::Production)) => Some((" PRODUCTION ", theme.production)),
@@ -96,9 +81,7 @@ impl App {
             (false, None) => None,
         };
         let named = |gap, style, around: &str| {
-            Segment::new(gap, format!("{around}{name}{around}"), style)
-                .or(rank::PLACE_WORDS, format!("{around}{brief}{around}"))
-                .cut_to(rank::CUT_PLACE, SHORTEST_PLACE)
+            Segment::new(gap, format!("{around}{name}{around}"), style).cut_to(rank::PLACE, SHORTEST_PLACE)
         };
         let program = Segment::new(0, "avert  ", theme.accent.patch(theme.key)).or_none(rank::PROGRAM);
         let mut segments = vec![program];
@@ -121,17 +104,13 @@ impl App {
         for (index, (screen, name, action)) in ScreenName::ALL.into_iter().enumerate() {
             let is_open = self.screens.current == screen;
             let (key_style, style) = if is_open { (theme.key, theme.strong) } else { (theme.quiet, theme.quiet) };
-            let (key, gap) = (self.cx.key(action), if index == 0 { "    " } else { "   " });
-            let key = Segment::new(0, format!("{gap}{key}"), key_style).or(rank::GAPS, format!("  {key}"));
-            segments.push(key.target(action));
-            let short = if name.len() <= LONGEST_WHOLE { name } else { &name[..SHORT_NAME] };
+            let key = Segment::new(if index == 0 { 3 } else { 2 }, self.cx.key(action), key_style);
             // The open one is cut too: none moves when another one is opened.
-            let named = Segment::new(0, format!(" {name}"), style).or(rank::SHORT_NAMES, format!(" {short}"));
-            segments.push(if is_open { named } else { named.or_none(rank::KEYS) }.target(action));
+            let short = if name.len() <= LONGEST_WHOLE { name } else { &name[..SHORT_NAME] };
+            let named = Segment::new(0, format!(" {name}"), style).or(rank::NAMES, format!(" {short}"));
+            segments.extend([key, named].map(|part| part.target(action)));
             if screen == ScreenName::Activity && calls > 0 {
-                // A bare number beside a key would look like another key.
-                let many = Segment::new(0, format!(" {calls}"), theme.danger).or(rank::KEYS, format!("!{calls}"));
-                segments.push(many.target(action));
+                segments.push(Segment::new(1, calls.to_string(), theme.danger).target(action));
             }
         }
         segments
@@ -143,20 +122,14 @@ impl App {
         let standing = self.standing(calls);
         let is_well = standing.style == theme.ok;
         let style = if is_well { theme.quiet } else { standing.style };
-        let words = standing.words.iter().map(|words| format!(" {words}"));
-        let ranks = [rank::SHORT_WORDS, rank::SHORTEST_WORDS];
-        let mut words = words.into_iter();
-        let first = Segment::new(0, words.next().unwrap_or_default(), style);
-        let mut said = ranks.into_iter().zip(words).fold(first, |said, (rank, words)| said.or(rank, words));
-        if is_well || standing.calls {
-            said = said.or_none(rank::SIGN);
-        }
+        let words = Segment::new(0, format!(" {}", standing.words), style);
+        let words = if is_well { words.or_none(rank::WORDS) } else { words.cut_to(rank::WORDS, 0) };
         let age = Segment::new(0, self.age(&standing), theme.quiet);
-        let age = if is_well { age.or_none(rank::AGE).reserve(AGE) } else { age.or_none(rank::LIST_AGE) };
+        let age = age.or_none(if is_well { rank::AGE } else { rank::STALE });
         let times = self.cx.times();
         let clock = format!("{} {}", times.at(self.cx.now, self.cx.now), times.zone.name(self.cx.now));
         let clock = Segment::new(3, clock, theme.plain).or_none(rank::CLOCK);
-        let link = [Segment::new(2, standing.sign, standing.style), said, age].into_iter();
+        let link = [Segment::new(2, standing.sign, standing.style), words, age].into_iter();
         let link = link.map(|part| if calls > 0 { part.target(Action::ShowActivity) } else { part });
         link.chain([clock]).map(Segment::right).collect()
     }
@@ -165,7 +138,9 @@ impl App {
     fn age(&self, standing: &Standing) -> String {
         let is_well = standing.style == self.cx.theme.ok || standing.calls;
         let Some(at) = self.read_at().filter(|at| is_well || self.cx.now - *at >= LATE) else { return String::new() };
-        format!("  {}{}", if is_well { "" } else { "read " }, self.cx.times().age(at, self.cx.now))
+        let age = self.cx.times().age(at, self.cx.now);
+        // One that grows does not move the screens.
+        if is_well { format!("{age:>10}") } else { format!("  read {age}") }
     }
 
     /// When what is on the screen was read; nothing where nothing was, or none of it is read.
@@ -194,68 +169,49 @@ impl App {
     /// The gravest of what there is to say; well only where nothing is wrong. `calls`: how many things need somebody.
     fn standing(&self, calls: usize) -> Standing {
         let (theme, queue, times) = (&self.cx.theme, &self.screens.queue, self.cx.times());
-        let plain = |sign, words: Vec<String>, style| Standing { sign, words, style, calls: false };
-        let wrong = |words: Vec<String>| plain("▲", words, theme.warning);
+        let plain = |sign, words: &str, style| Standing { sign, words: words.to_owned(), style, calls: false };
+        let wrong = |words: &str| plain("▲", words, theme.warning);
         let has_list = queue.listing.total().is_some();
         let hour = |since: &Timestamp| times.at(*since, self.cx.now);
         if let Some((since, _)) = &queue.link.trouble {
             let since = hour(since);
-            return wrong(match (queue.link.is_unreachable(), queue.link.next_try()) {
-                (true, Some(next)) => vec![
-                    format!("offline since {since}, retry {}", times.second(next)),
-                    format!("offline since {since}"),
-                    // The line above the footer says the rest.
-                    format!("offline {since}"),
-                ],
-                (true, None) => vec![format!("offline since {since}"), format!("offline {since}")],
-                (false, _) if has_list => vec![format!("stale since {since}"), "stale".to_owned()],
-                (false, _) => vec![format!("list not read since {since}"), "not read".to_owned()],
+            return wrong(&match (queue.link.is_unreachable(), queue.link.next_try()) {
+                (true, Some(next)) => format!("offline since {since}, retry {}", times.second(next)),
+                (true, None) => format!("offline since {since}"),
+                (false, _) if has_list => format!("stale since {since}"),
+                (false, _) => format!("list not read since {since}"),
             });
         }
         if self.cx.writes.failing.is_some() {
-            return wrong(vec!["nothing can be recorded".to_owned(), "not recorded".to_owned()]);
+            return wrong("nothing can be recorded");
         }
         if queue.is_late(self.cx.now) {
-            return wrong(vec!["no reply".to_owned()]);
+            return wrong("no reply");
         }
         if let Some((networks, since)) = self.unconfirmed() {
-            let since = hour(&since);
-            let few = match networks.as_slice() {
-                [first, _, ..] => format!("{first} +{}", networks.len() - 1),
-                one => one.concat(),
-            };
-            return wrong(vec![
-                format!("{}: unconfirmed since {since}", networks.join(", ")),
-                format!("{few}: unknown, {since}"),
-            ]);
+            return wrong(&format!("unconfirmed since {}: {}", hour(&since), networks.join(", ")));
         }
         if calls > 0 {
-            let key = self.cx.key(Action::ShowActivity);
             let need = format!("{calls} {} you", if calls == 1 { "needs" } else { "need" });
             // Who is there already needs no key that goes there.
             let words = match self.screens.current == ScreenName::Activity {
-                true => vec![need],
-                false => vec![format!("{need}: {key}"), format!("see {key}")],
+                true => need,
+                false => format!("{need}: {}", self.cx.key(Action::ShowActivity)),
             };
-            return Standing { calls: true, ..wrong(words) };
+            return Standing { calls: true, ..wrong(&words) };
         }
         if let Some(call) = self.cx.failed_calls.told() {
-            let since = hour(&call.since);
-            return wrong(vec![
-                format!("{} failed, {since}", call.asked),
-                format!("a call failed, {since}"),
-                "a call failed".to_owned(),
-            ]);
+            return wrong(&format!("failed at {}: {}", hour(&call.since), call.asked));
         }
         if self.cx.unkept.keeps_nothing() {
-            return wrong(vec!["nothing is saved".to_owned(), "not saved".to_owned()]);
+            return wrong("nothing is saved");
         }
         if self.ages_at().is_some_and(|at| at <= self.cx.now) {
-            return plain("·", vec!["stale".to_owned()], theme.quiet);
+            return plain("·", "stale", theme.quiet);
         }
         match has_list {
-            true => plain("●", vec!["live".to_owned()], theme.ok),
-            false => plain("·", vec!["connecting".to_owned()], theme.quiet),
+            true => plain("●", "live", theme.ok),
+            false => plain("·", "connecting", theme.quiet),
         }
     }
 

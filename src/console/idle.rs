@@ -17,9 +17,6 @@ pub const NONE_MADE: &str = "no answer yet";
 /// Nothing can be taken back on a screen.
 pub const NONE_STAGED: &str = "nothing is queued";
 
-/// Nothing can be taken back on a page, where what waits counts too.
-pub const NONE_LEAVES: &str = "nothing is queued";
-
 /// Nothing waits for a person's word.
 pub const NONE_PARKED: &str = "no answer needs a result";
 

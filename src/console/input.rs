@@ -163,7 +163,7 @@ impl App {
     /// Returns where a key leads from an open list: the palette, for which it is closed, or Find, which stands in its
     /// place meanwhile.
     pub(super) fn leads_from_list(&self, key: KeyEvent) -> Option<Action> {
-        let all = [KeyContext::Views, KeyContext::Columns, KeyContext::Menu, KeyContext::Always];
+        let all = [KeyContext::Views, KeyContext::Menu, KeyContext::Always];
         let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
         let action = self.cx.settings.keymap.action(&all, key.into()).filter(|_| gives_way)?;
         matches!(action, Action::Help | Action::Find).then_some(action)
@@ -187,7 +187,7 @@ impl App {
         let keymap = &self.cx.settings.keymap;
         let mut all = palette::actions(keymap, &contexts, |action| self.why_idle(action));
         if contexts.contains(&KeyContext::Queue) && self.dialogs.is_empty() {
-            all.extend(palette::in_lists(keymap));
+            all.extend(palette::in_views(keymap));
             all.extend(palette::signs(&self.cx.theme));
         }
         all.extend(palette::views(&self.cx.views));

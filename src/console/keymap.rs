@@ -35,7 +35,6 @@ pub enum Action {
     Find,
     Filter,
     Views,
-    Columns,
     SortNext,
     SortReverse,
     Unmatch,
@@ -64,20 +63,13 @@ pub enum Action {
     MenuClose,
     ViewSave,
     ViewDelete,
-    ColumnToggle,
-    ColumnLeft,
-    ColumnRight,
-    ColumnSort,
-    ColumnReset,
     ShowQueue,
     ShowInsights,
     ShowSettings,
     ShowWebhooks,
     NextPane,
-    DeliveryFilter,
     EndpointTest,
     SendAgain,
-    SendAllAgain,
     GoToAlert,
     CredentialCreate,
     CredentialRevoke,
@@ -115,8 +107,6 @@ pub enum KeyContext {
     Menu,
     /// In the list of views.
     Views,
-    /// In the list of columns.
-    Columns,
 }
 
 impl KeyContext {
@@ -124,7 +114,7 @@ impl KeyContext {
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
             Self::Always | Self::Queue | Self::Insights | Self::Webhooks | Self::Activity | Self::Settings => 0,
-            Self::Menu | Self::Views | Self::Columns => 1,
+            Self::Menu | Self::Views => 1,
             Self::Case => 2,
         };
         // Of screens one is shown, and of lists one is open.
@@ -465,8 +455,8 @@ mod tests {
         assert_eq!(keymap.action(&QUEUE, "r".parse().unwrap()), Some(Action::Refund));
         assert_eq!(keymap.action(&QUEUE, "?".parse().unwrap()), Some(Action::Help));
         assert_eq!(
-            keymap.action(&[KeyContext::Columns, KeyContext::Menu], "s".parse().unwrap()),
-            Some(Action::ColumnSort)
+            keymap.action(&[KeyContext::Views, KeyContext::Menu], "alt-s".parse().unwrap()),
+            Some(Action::ViewSave)
         );
         assert!(keymap.bindings.iter().all(|binding| !binding.about.is_empty()));
     }

@@ -100,11 +100,14 @@ impl<'a> KnownDecisions<'a> {
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, other)| other)
     }
 
-    /// The duplicates of an alert among others and what is decided here, with what is on its way.
+    /// The duplicates of an alert among others and what is decided here, with what is on its way; refunds first.
     pub fn duplicates<'b>(self, alert: &Alert, others: impl IntoIterator<Item = &'b Alert>) -> Vec<Duplicate> {
         let others: Vec<&Alert> = others.into_iter().collect();
         let here = self.here.all_coming().map(|decision| &decision.alert);
         let unseen = here.filter(|one| others.iter().all(|other| other.id != one.id));
-        others.iter().copied().chain(unseen).filter_map(|other| self.duplicate(alert, other)).collect()
+        let all = others.iter().copied().chain(unseen);
+        let mut found: Vec<Duplicate> = all.filter_map(|other| self.duplicate(alert, other)).collect();
+        found.sort_by_key(|duplicate| !duplicate.is_refunded());
+        found
     }
 }

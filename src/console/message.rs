@@ -9,10 +9,7 @@ use uuid::Uuid;
 use super::{
     Action,
     notices::Notice,
-    screens::queue::{
-        columns::Column,
-        listing::{Need, Ticket},
-    },
+    screens::queue::listing::{Need, Ticket},
     session::NextConsole,
     setting::{ListedProfile, ReadRules, SettingValue},
     user_settings::UserSetting,
@@ -90,8 +87,6 @@ pub enum Message {
     Exported(u64, PathBuf, Result<u64, ExportFailure>),
     /// An address did not open in the browser, and why.
     NotBrowsed(String, String),
-    /// Result of writing a file.
-    FileWritten(PathBuf, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
     /// These alerts are marked again: what was decided for them was taken back, or they were left out and still need a
@@ -113,10 +108,6 @@ pub enum Message {
     EndpointTested(EndpointId, Reply<DeliveryLog>),
     /// A delivery that is to be sent again, as it is now.
     SentAgain(Reply<Delivery>),
-    /// Number of deliveries to an endpoint that were given up, and whether there are even more.
-    GivenUp(EndpointId, Reply<(u64, bool)>),
-    /// Number of deliveries to an endpoint that are due again.
-    AllSentAgain(EndpointId, Reply<u64>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
     /// The result of the preflight check of an answer.
@@ -172,14 +163,8 @@ pub enum Message {
     Decided(Box<Alert>, Resolution, Option<Box<AnswerDraft>>, KnownRefunds),
     /// These alerts are to be listed, in this order.
     List(AlertFilter, Sort),
-    /// These deliveries are to be shown.
-    ShowDeliveries(DeliveryFilter),
-    /// The list is to be sorted.
-    Sort(Sort),
     /// A view is to be shown.
     ShowView(View),
-    /// The list is to have these columns.
-    Columns(Vec<Column>),
     /// These alerts were put aside.
     Snoozed(Vec<AlertId>),
     /// The cursor is to go to an alert.
@@ -194,9 +179,8 @@ pub enum Message {
     OpenConsole(NextConsole),
     /// An alert that was found is to be gone to, whatever is listed.
     GoToFound(Box<Alert>),
-    /// What a search means that no text says, or an hour that lapses, is to be listed, whatever is listed; what is to
-    /// be said of the list.
-    ListFound(AlertFilter, Sort, Option<String>),
+    /// What a search means that no text says is to be listed, whatever is listed.
+    ListFound(AlertFilter, Sort),
     /// Alerts that a search over all fields found.
     Found(FindQuery, Reply<FoundAlerts>),
     /// Insights of the alerts within a filter.
@@ -317,8 +301,6 @@ pub enum Effect {
     Notice(Notice),
     /// Set the terminal's title; nothing gives it the one back that it had.
     Title(Option<String>),
-    /// Write a text into a new file.
-    WriteFile(PathBuf, String),
     /// Match alerts, each with these others on its payment, with the desk's orders, after this change of what matches
     /// the first of them.
     MatchOrders(Vec<(Alert, Vec<Alert>)>, Option<MatchChange>),
@@ -348,10 +330,6 @@ pub enum Effect {
     TestEndpoint(EndpointId),
     /// Send a delivery again.
     SendAgain(DeliveryId),
-    /// Count what was given up for an endpoint.
-    CountGivenUp(EndpointId),
-    /// Send everything again that was given up for an endpoint.
-    SendAllAgain(EndpointId),
     /// Load every key and client.
     LoadCredentials,
     /// Create a credential.
@@ -417,7 +395,6 @@ impl Effect {
                 | Self::RevokeCredential(..)
                 | Self::TestEndpoint(_)
                 | Self::SendAgain(_)
-                | Self::SendAllAgain(_)
         )
     }
 }

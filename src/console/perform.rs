@@ -10,11 +10,10 @@ use crate::{
         ledger::sender::{look_up, send},
         lists::{closing, collect, same_payments},
         snoozes::{page_of, read_all},
-        write_new,
     },
     domain::{
-        Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, DeliveryState, EndpointId,
-        OrderAdvice, PageRequest, Sort, audit::audit_of,
+        Alert, AlertFilter, AlertId, AlertQuery, AuditEntry, Delivery, DeliveryFilter, OrderAdvice, PageRequest, Sort,
+        audit::audit_of,
     },
     service::{Audit, Deployment, ServiceError, Webhooks},
 };
@@ -55,10 +54,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         }
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
         Effect::ReadClosing(hours) => Message::Closing(closing(&**alerts, hours).await),
-        Effect::WriteFile(path, text) => {
-            let written = write_new(&path, |file| file.write_all(text.as_bytes()));
-            Message::FileWritten(path, written.map_err(|error| error.to_string()))
-        }
         Effect::Find(query) => {
             let found = find_everywhere(desk, &**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
             Message::Found(query, found)
@@ -98,8 +93,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::LoadDelivery(id) => Message::DeliveryAttempts(id, webhooks.as_ref()?.delivery(id).await),
         Effect::TestEndpoint(id) => Message::EndpointTested(id, webhooks.as_ref()?.test_endpoint(id).await),
         Effect::SendAgain(id) => Message::SentAgain(webhooks.as_ref()?.redeliver(id).await),
-        Effect::CountGivenUp(id) => Message::GivenUp(id, count_given_up(webhooks.as_deref()?, id).await),
-        Effect::SendAllAgain(id) => Message::AllSentAgain(id, webhooks.as_ref()?.redeliver_exhausted(id).await),
         Effect::LoadCredentials => Message::Credentials(credentials.as_ref()?.credentials().await),
         Effect::CreateCredential(kind) => {
             Message::CredentialCreated(credentials.as_ref()?.create_credential(kind).await)
@@ -156,10 +149,6 @@ pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
     }
 }
 
-/// Most deliveries that are counted before it is enough to say "or more", and how many at a time.
-const MOST_COUNTED: u64 = 10_000;
-const COUNTED_AT_A_TIME: u32 = 1_000;
-
 /// Every delivery of an alert's events, oldest first.
 pub(super) async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Result<Vec<Delivery>, ServiceError> {
     let mut filter = DeliveryFilter { alert: Some(alert), size: 100, ..DeliveryFilter::default() };
@@ -171,23 +160,6 @@ pub(super) async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Re
         if filter.after.is_none() {
             all.reverse();
             return Ok(all);
-        }
-    }
-}
-
-/// Counts the deliveries to an endpoint that were given up; also whether there are even more.
-pub(super) async fn count_given_up(webhooks: &dyn Webhooks, endpoint: EndpointId) -> Result<(u64, bool), ServiceError> {
-    let states = vec![DeliveryState::Exhausted, DeliveryState::Cancelled];
-    let mut filter =
-        DeliveryFilter { states, endpoint: Some(endpoint), size: COUNTED_AT_A_TIME, ..DeliveryFilter::default() };
-    let mut count = 0;
-    loop {
-        let page = webhooks.deliveries(filter.clone()).await?;
-        // A test is not sent again.
-        count += page.data.iter().filter(|delivery| !delivery.test).count() as u64;
-        filter.after = page.next;
-        if filter.after.is_none() || count >= MOST_COUNTED {
-            return Ok((count, filter.after.is_some()));
         }
     }
 }

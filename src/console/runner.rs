@@ -32,10 +32,12 @@ pub struct Runner {
     deployment: Deployment,
     desk: Option<Desk>,
     records: AlertRecords,
-    keeper: Option<Arc<dyn SettingsKeeper>>,
-    rules: Option<Arc<dyn RulesFile>>,
-    profiles: Option<Arc<dyn ProfileDirectory>>,
-    address: Option<DeskAddress>,
+    /// The keeper of settings, the file of rules and the profiles.
+    pub keeper: Option<Arc<dyn SettingsKeeper>>,
+    pub rules: Option<Arc<dyn RulesFile>>,
+    pub profiles: Option<Arc<dyn ProfileDirectory>>,
+    /// The place of its desk, which is opened anew where it could not be written.
+    pub address: Option<DeskAddress>,
     /// The desk that was opened anew and is to be used.
     opened: Arc<Mutex<Option<Desk>>>,
     /// Writes that wait until the desk can be written.
@@ -92,26 +94,6 @@ impl Runner {
             seen: Arc::default(),
             keeping: None,
         }
-    }
-
-    /// The same with whoever keeps settings.
-    pub fn with(self, keeper: Option<Arc<dyn SettingsKeeper>>) -> Self {
-        Self { keeper, ..self }
-    }
-
-    /// The same with the file of rules.
-    pub fn with_rules(self, rules: Option<Arc<dyn RulesFile>>) -> Self {
-        Self { rules, ..self }
-    }
-
-    /// The same with the profiles.
-    pub fn with_profiles(self, profiles: Option<Arc<dyn ProfileDirectory>>) -> Self {
-        Self { profiles, ..self }
-    }
-
-    /// The same with where its desk is, which is opened anew where it could not be written.
-    pub fn with_address(self, address: Option<DeskAddress>) -> Self {
-        Self { address, ..self }
     }
 
     /// Starts an effect. Those on the terminal are given back.

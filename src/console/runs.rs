@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::{
-    answer_words::answered_as,
     decisions::{Decisions, PendingDecision},
     text::count,
 };
@@ -17,9 +16,6 @@ use crate::{
     desk::{AnswerDraft, AnswerStep, Fate, History},
     domain::{Alert, AlertId, Resolution, Timestamp},
 };
-
-/// Reason where the outcome is the one that was meant and its author is unknown.
-const AS_DECIDED: &str = "answered as chosen, by whom is unknown";
 
 /// Reason where an answer was never sent.
 pub const NEVER_LEFT: &str = "not sent: the console ended first";
@@ -118,19 +114,6 @@ impl<'a> RunItem<'a> {
         self.pending.is_some_and(PendingDecision::is_waiting)
     }
 
-    /// Its word in results that are written to a file, as of `alerts resolve --from`.
-    pub fn word(&self) -> &'static str {
-        match self.fate() {
-            Fate::Undone => "skipped",
-            Fate::Recorded if !self.again => "recorded",
-            Fate::AlreadyAnswered => "conflict",
-            Fate::Recorded | Fate::NotRecorded => "failed",
-            Fate::Queued if self.waits() => "failed",
-            Fate::Queued | Fate::Sending => "underway",
-            Fate::Unconfirmed => "unknown",
-        }
-    }
-
     /// Returns true where nothing is left to be done: the alert has its answer, or none was wanted after all.
     pub fn is_settled(&self) -> bool {
         self.went_well() || self.fate() == Fate::AlreadyAnswered
@@ -144,24 +127,6 @@ impl<'a> RunItem<'a> {
     /// Returns true where nothing of it is to come.
     pub fn has_ended(&self) -> bool {
         !matches!(self.fate(), Fate::Queued | Fate::Sending)
-    }
-
-    /// Why, where there is more to say.
-    pub fn reason(&self) -> String {
-        let answer = |status: &str| match &self.alert.outcome {
-            Some(_) => answered_as(self.alert),
-            None => status.to_owned(),
-        };
-        match &self.step {
-            _ if self.again => DECIDED_AGAIN.to_owned(),
-            AnswerStep::TakenBack => "undone".to_owned(),
-            AnswerStep::Recorded(status) => status.clone(),
-            AnswerStep::AsDecided(_) => AS_DECIDED.to_owned(),
-            AnswerStep::Overtaken(status) => format!("already answered: {}", answer(status)),
-            AnswerStep::Answered(status) => format!("answered otherwise since: {}", answer(status)),
-            AnswerStep::NeverLeft => NEVER_LEFT.to_owned(),
-            step => step.reason().unwrap_or_default().to_owned(),
-        }
     }
 }
 
@@ -279,7 +244,11 @@ impl RunState<'_> {
     /// The same where so many of what is underway are paused, and so many others have their undo window.
     pub fn words_with(&self, paused: u64, in_undo_window: u64) -> String {
         let RunCounts { underway, waiting, recorded, again, taken_back, overtaken, failed, unknown } = self.counts();
-        let never_left = self.failed().filter(|item| item.reason().starts_with(NOT_SENT)).count() as u64;
+        let is_here = |item: &&RunItem<'_>| match &item.step {
+            AnswerStep::Refused(why) => why.starts_with(NOT_SENT),
+            step => *step == AnswerStep::NeverLeft,
+        };
+        let never_left = self.failed().filter(is_here).count() as u64;
         let parts = [
             (paused, "paused, not sent"),
             (in_undo_window, "sending soon"),

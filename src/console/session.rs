@@ -255,18 +255,8 @@ pub struct Parts {
     pub theme: Theme,
     pub clock: SharedClock,
     pub alert_json: AlertJson,
-    /// True where the service tells of changes and of more than the interface does.
+    /// True where the service has what an operator's key opens, beyond the interface.
     pub operator: bool,
-    /// True where the service counts what insights tell.
-    pub counts: bool,
-    /// True where the service looks for doubles by every fact.
-    pub compares_all: bool,
-    /// True where keys and clients can be managed from here.
-    pub credentials: bool,
-    /// True where endpoints and deliveries can be seen from here.
-    pub webhooks: bool,
-    /// True where the service's audit log can be seen from here.
-    pub audits: bool,
     /// Filters that lists can be asked for.
     pub vocabulary: Vocabulary,
     pub kept: DeskState,

@@ -1,7 +1,7 @@
 //! The one answer that is suggested for an alert: by a rule of the analyst's own, or by what the facts around it
 //! advise.
 
-use super::{DrawContext, screens::queue::facts::Facts};
+use super::{AppContext, screens::queue::facts::Facts};
 use crate::domain::{
     Alert, OrderAdvice,
     advice::{Advice, AdviceBasis, advice, refund_warning},
@@ -19,21 +19,21 @@ pub enum Suggestion<'r> {
 impl<'r> Suggestion<'r> {
     /// What is suggested for an alert by what is known around it. A rule goes before the advice of the facts, but not
     /// past money that has gone back already.
-    pub fn of(alert: &Alert, facts: &Facts, draw: &DrawContext<'r>) -> Option<Self> {
+    pub fn of(alert: &Alert, facts: &Facts, cx: &'r AppContext) -> Option<Self> {
         let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
         let order = order_advice(alert, facts).map(|(_, advice)| advice);
-        Self::by(alert, duplicates, order, draw)
+        Self::by(alert, duplicates, order, cx)
     }
 
     /// The same by the other alerts on its payment and the advice of its order.
-    pub fn by(alert: &Alert, others: &[Alert], order: Option<OrderAdvice>, draw: &DrawContext<'r>) -> Option<Self> {
-        let duplicates = draw.known_decisions().duplicates(alert, others);
+    pub fn by(alert: &Alert, others: &[Alert], order: Option<OrderAdvice>, cx: &'r AppContext) -> Option<Self> {
+        let duplicates = cx.known_decisions().duplicates(alert, others);
         let warning = refund_warning(alert, duplicates.iter(), order.as_ref());
         let is_open = order.is_some_and(|order| order.leaves_refund_open);
         let is_warned_of = |decision: Decision| {
             warning.is_some_and(|advice| advice.overrules(decision)) || is_open && decision == Decision::Refunded
         };
-        let rule = draw.suggestion(alert).filter(|rule| !is_warned_of(rule.decision));
+        let rule = cx.suggestion(alert).filter(|rule| !is_warned_of(rule.decision));
         rule.map(Self::Rule).or_else(|| advice(alert, duplicates.iter(), order.as_ref()).map(Self::Advice))
     }
 

@@ -3,7 +3,7 @@
 
 use chrono::{Datelike, Duration, FixedOffset, Local, NaiveDate, Offset, Timelike, Utc};
 
-use crate::domain::{Alert, AlertStatus, Deadline, Timestamp, clock::CONFIRMED};
+use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
 /// The time zone of every moment on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -230,37 +230,6 @@ pub fn until_next_minute(now: Timestamp) -> Duration {
     Duration::seconds(60 - i64::from(now.second())) - Duration::nanoseconds(now.nanosecond().into())
 }
 
-/// Least change that is told, one minute: less changes nothing that is shown.
-const LEAST: Duration = Duration::minutes(1);
-
-/// The state of the clock, as it is known and told.
-#[derive(Debug, Default)]
-pub struct ClockNews {
-    seen: Option<Timestamp>,
-    /// Lead of the date that was told.
-    told: Option<Duration>,
-}
-
-impl ClockNews {
-    /// Takes in what time it is, and how far the machine's date has jumped ahead of that; what is to be said of it.
-    pub fn look(&mut self, now: Timestamp, ahead: Option<Duration>) -> Option<String> {
-        let back = self.seen.replace(now).map(|seen| seen - now).filter(|back| *back >= LEAST);
-        let is_told = |ahead: &Duration| self.told.is_some_and(|told| (*ahead - told).abs() < LEAST);
-        let news = ahead.filter(|ahead| !is_told(ahead));
-        if news.is_some() || ahead.is_none() {
-            self.told = ahead;
-        }
-        if let Some(ahead) = news {
-            let minutes = CONFIRMED.as_secs() / 60;
-            return Some(format!(
-                "The machine's clock jumped ahead by {}. It counts after {minutes} steady minutes.",
-                short(ahead)
-            ));
-        }
-        back.map(|back| format!("The machine's clock was set back by {}.", short(back)))
-    }
-}
-
 /// Typing rests so long: keys that were sent by a program come sooner after each other, and nobody's own do.
 const REST: Duration = Duration::milliseconds(10);
 
@@ -270,37 +239,6 @@ const WHILE_ASKED: Duration = Duration::milliseconds(90);
 /// When it is searched for what is typed now, where an earlier search is on its way or is not.
 pub fn searched_at(is_asked: bool, now: Timestamp) -> Timestamp {
     now + if is_asked { WHILE_ASKED } else { REST }
-}
-
-#[cfg(test)]
-mod clock_news_tests {
-    use super::*;
-    use crate::domain::time::from_iso;
-
-    #[test]
-    fn a_date_that_has_jumped_ahead_is_told_once_for_each_jump() {
-        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let mut news = ClockNews::default();
-        let jumped = Some(Duration::minutes(125));
-
-        let further = jumped.map(|ahead| ahead + Duration::minutes(30));
-        let told = [None, jumped, jumped, further, further, None, jumped].map(|ahead| news.look(now, ahead).is_some());
-        let words = ClockNews::default().look(now, jumped).unwrap();
-
-        assert_eq!(told, [false, true, false, true, false, false, true]);
-        assert!(words.contains("jumped ahead by 2h05. It counts after 10 steady minutes"), "{words}");
-    }
-
-    #[test]
-    fn a_clock_that_was_set_back_is_told_and_one_that_is_kept_right_in_small_steps_is_not() {
-        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let mut news = ClockNews::default();
-
-        let told = [0, 3_600, 3_550, 1_750, 1_751].map(|seconds| news.look(now + Duration::seconds(seconds), None));
-
-        let set_back = "The machine's clock was set back by 30m.".to_owned();
-        assert_eq!(told, [None, None, None, Some(set_back), None]);
-    }
 }
 
 #[cfg(test)]

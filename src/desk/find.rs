@@ -31,49 +31,9 @@ pub struct FoundAlerts {
     pub limits: Vec<String>,
     /// The order of the shop that was asked for by its id, and what matches it.
     pub on_order: Option<FoundOnOrder>,
-    /// True where the service was not reached, and only loaded alerts were searched.
-    pub only_held: bool,
 }
 
 impl FoundAlerts {
-    /// Searches loaded alerts, where the service is not reached.
-    pub fn among_held(query: &FindQuery, held: &[Alert], size: u32) -> Self {
-        let alerts = among(query, held, size as usize).into_iter().cloned().collect();
-        let looked = match held.len() {
-            1 => "only the one alert that is loaded was looked at".to_owned(),
-            many => format!("only the {} loaded alerts were looked through", count(many as u64)),
-        };
-        Self {
-            alerts,
-            limits: vec![format!("The service was not reached: {looked}.")],
-            only_held: true,
-            ..Self::default()
-        }
-    }
-
-    /// The same with what matches of alerts that are held already, where the service could not be asked for every
-    /// field.
-    pub fn and_held(mut self, query: &FindQuery, held: &[Alert], size: u32) -> Self {
-        if held.is_empty() || self.limits.is_empty() {
-            return self;
-        }
-        let mut all = std::mem::take(&mut self.alerts);
-        add(&mut all, among(query, held, size as usize).into_iter().cloned());
-        if self.on_order.is_none() {
-            all = among(query, &all, size as usize).into_iter().cloned().collect();
-        } else {
-            // A match by the order alone has no grade: it stays behind whole values and before all else.
-            all.sort_by_cached_key(|alert| {
-                query.grade(alert).map_or(1, |grade| if grade == MatchGrade::Whole { 0 } else { 2 })
-            });
-        }
-        all.truncate(size as usize);
-        let held =
-            if held.len() == 1 { "one alert".to_owned() } else { format!("{} alerts", count(held.len() as u64)) };
-        self.limits.push(format!("{held} of the Queue's pages were compared by every field"));
-        Self { alerts: all, ..self }
-    }
-
     /// Returns the order by which an alert was found that no field of its own matches: its id, and the confidence of
     /// the match.
     pub fn order_of(&self, id: AlertId) -> Option<(&str, MatchConfidence)> {

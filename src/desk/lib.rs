@@ -249,26 +249,13 @@ impl DeskAddress {
     }
 }
 
-/// The console's layout when it was last left. Names are the console's own; one it no longer knows is passed over.
+/// The console's layout when it was last left.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layout {
     /// Share of the width that the list has beside the detail, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divider: Option<u8>,
-    /// Names of choices in the palette, the last first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub recent: Vec<String>,
-    /// The columns of the list in their order; empty means the usual ones.
-    #[serde(rename = "column", skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<ColumnLayout>,
-}
-
-/// A column of the list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ColumnLayout {
-    /// Name of the column.
-    pub name: String,
 }
 
 #[cfg(test)]
@@ -279,11 +266,7 @@ mod tests {
     #[test]
     fn the_screen_looks_at_the_next_start_as_it_was_left() {
         let directory = tempfile::tempdir().unwrap();
-        let left = Layout {
-            divider: Some(64),
-            recent: vec!["view:Due".to_owned(), "undo".to_owned()],
-            columns: vec![ColumnLayout { name: "left".to_owned() }, ColumnLayout { name: "amount".to_owned() }],
-        };
+        let left = Layout { divider: Some(64) };
 
         Desk::open(directory.path()).unwrap().keep_layout(&left).unwrap();
 

@@ -16,7 +16,7 @@ use crate::{
     key_file,
     portable::{PortableCell, PortableRow},
     sql::StoreRows,
-    subjects::{access::placed, networks::gateways},
+    subjects::networks::gateways,
 };
 
 /// Findings of an examination, and the stored facts that other checks ask for. The facts are empty where they cannot be

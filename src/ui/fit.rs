@@ -24,8 +24,6 @@ pub struct Segment<T> {
     shorter: Vec<(u8, String)>,
     target: Option<T>,
     is_right: bool,
-    /// Columns that it takes at least while it has its first text.
-    reserved: u16,
     /// The rank at which it is cut, and the fewest columns that it may be cut to.
     least: Option<(u8, u16)>,
 }
@@ -34,7 +32,7 @@ impl<T: Copy> Segment<T> {
     /// A segment that never gives way, after so many blank columns.
     pub fn new(gap: u16, text: impl Into<String>, style: Style) -> Self {
         let (shorter, target) = (Vec::new(), None);
-        Self { gap, text: text.into(), style, shorter, target, is_right: false, reserved: 0, least: None }
+        Self { gap, text: text.into(), style, shorter, target, is_right: false, least: None }
     }
 
     /// The same with a shorter text for when this rank gives way; of several the last one holds.
@@ -60,12 +58,6 @@ impl<T: Copy> Segment<T> {
     #[must_use]
     pub fn right(self) -> Self {
         Self { is_right: true, ..self }
-    }
-
-    /// The same in so many columns at least, so that a text that grows moves nothing.
-    #[must_use]
-    pub fn reserve(self, columns: u16) -> Self {
-        Self { reserved: columns, ..self }
     }
 
     /// The same cut to as few columns when this rank gives way.
@@ -96,8 +88,7 @@ impl<T: Copy> Segment<T> {
 
     fn width(&self, given: &[u8]) -> u16 {
         let text = columns(self.shown(given));
-        let reserved = if self.shorter.iter().any(|(rank, _)| given.contains(rank)) { 0 } else { self.reserved };
-        match text.max(reserved).min(self.cut(given).unwrap_or(u16::MAX)) {
+        match text.min(self.cut(given).unwrap_or(u16::MAX)) {
             0 => 0,
             width => self.gap + width,
         }
@@ -123,11 +114,15 @@ fn solve<T: Copy>(segments: &[Segment<T>], width: u16) -> Vec<u8> {
         }
         given.push(rank);
     }
-    // A rank that has room beside those that gave way after it comes back, the most valued first.
+    // A rank that has room beside those that gave way after it comes back, the most valued first. What is cut has the
+    // room before what is worth less.
+    let is_cut = |rank: u8| segments.iter().any(|segment| segment.least.is_some_and(|(of, _)| of == rank));
     for rank in given.clone().into_iter().rev() {
         let without: Vec<u8> = given.iter().copied().filter(|other| *other != rank).collect();
         if needed(segments, &without) <= width {
             given = without;
+        } else if is_cut(rank) {
+            break;
         }
     }
     given

@@ -51,21 +51,9 @@ fn the_page_of_the_console_shows_every_key_there_is() {
         KeyContext::Always,
         KeyContext::Menu,
         KeyContext::Views,
-        KeyContext::Columns,
     ];
     let mut table = "| key | where | what it does | action |\n| --- | --- | --- | --- |\n".to_owned();
-    let words = [
-        "Queue",
-        "Insights",
-        "Webhooks",
-        "Activity",
-        "Settings",
-        "the case",
-        "everywhere",
-        "menus",
-        "views",
-        "columns",
-    ];
+    let words = ["Queue", "Insights", "Webhooks", "Activity", "Settings", "the case", "everywhere", "menus", "views"];
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();

@@ -1,7 +1,5 @@
 //! Rows of alerts in dialogs: what an alert is known by, as much of it as there is room for, and what happens to it.
 
-use std::collections::HashSet;
-
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
@@ -11,7 +9,7 @@ use ratatui::{
 };
 
 use crate::{
-    DrawContext, Pen, Theme,
+    AppContext, Pen, Theme,
     decisions::{PendingDecision, SendTiming},
     desk::Fate,
     domain::{Alert, ResolutionAttempt},
@@ -50,22 +48,8 @@ pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount,
 pub const OF_QUEUE: &[Column] =
     &[Column::Left, Column::Provider, Column::Type, Column::Order, Column::Amount, Column::Card, Column::Descriptor];
 
-/// What the alerts of one payment differ by; what they share stands elsewhere.
-const OF_ONE_PAYMENT: &[Column] =
-    &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Amount, Column::Order];
-
-/// The same where one amount is that of all, and where one order is besides.
-const OF_ONE_AMOUNT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId, Column::Order];
-
-/// The columns of these alerts of one payment: an amount or an order that all of them have stands above them once.
-pub fn of_one_payment<'a>(alerts: impl IntoIterator<Item = &'a Alert> + Clone) -> &'static [Column] {
-    let mut amounts = alerts.clone().into_iter().map(Alert::money);
-    let first = amounts.next().flatten();
-    let is_one_amount = first.is_some() && amounts.all(|amount| amount == first);
-    let orders: HashSet<String> = alerts.into_iter().filter_map(Alert::known_order_id).map(str::to_lowercase).collect();
-    let all = if is_one_amount { OF_ONE_AMOUNT } else { OF_ONE_PAYMENT };
-    if orders.len() > 1 { all } else { &all[..all.len() - 1] }
-}
+/// What the alerts of one payment differ by.
+pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId];
 
 /// A table of such rows: what the alerts are known by, what happens under a title where there is one, and further
 /// columns.
@@ -74,14 +58,13 @@ pub fn table<'t>(
     known: &[Column],
     (title, beside): (&'t str, &'t [String]),
     room: u16,
-    draw: &DrawContext<'t>,
+    cx: &'t AppContext,
 ) -> DataTable<'t, AlertRow<'t>> {
-    let draw = *draw;
     let mut shown = vec![table::TableColumn::new("", |row: &AlertRow<'t>, _| Span::styled(row.sign.0, row.sign.1))];
     for (rank, (index, column)) in (BESIDE + 1..).zip(known.iter().copied().enumerate()) {
         let is_kept = index < ALWAYS && column != Column::Type;
         let cell = table::TableColumn::new(column.title(), move |row: &AlertRow<'t>, width| {
-            known_cell(row, column, width, &draw)
+            known_cell(row, column, width, cx)
         });
         let cell = cell.max(column.widest()).rank(if is_kept { 0 } else { rank });
         // Half an id names nothing.
@@ -99,14 +82,14 @@ pub fn table<'t>(
     DataTable::of(shown, rows, room)
 }
 
-fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, draw: &DrawContext<'_>) -> Span<'s> {
+fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, cx: &AppContext) -> Span<'s> {
     let style = match column {
-        Column::Left if !row.quiet => draw.urgency(times::left(row.alert, draw.now).urgency),
-        _ if row.quiet => draw.theme.quiet,
-        Column::Card | Column::ProviderId => draw.theme.quiet,
-        _ => draw.theme.plain,
+        Column::Left if !row.quiet => cx.urgency(times::left(row.alert, cx.now).urgency),
+        _ if row.quiet => cx.theme.quiet,
+        Column::Card | Column::ProviderId => cx.theme.quiet,
+        _ => cx.theme.plain,
     };
-    Span::styled(column.text(row.alert, width, draw.times, draw.now).into_owned(), style)
+    Span::styled(column.text(row.alert, width, cx.times(), cx.now).into_owned(), style)
 }
 
 /// The rest of the cursor's row, in a line below the list.
@@ -123,14 +106,14 @@ pub fn draw_below(
 }
 
 /// The sign, the words and the style of a decision: how far it is.
-pub fn progress(decision: &PendingDecision, draw: &DrawContext<'_>) -> ((&'static str, Style), String, Style) {
-    if let (Fate::Unconfirmed, Some(attempt)) = (decision.fate, draw.unfinished.of(decision.alert.id)) {
-        return progress_at_engine(attempt, draw.theme);
+pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, Style), String, Style) {
+    if let (Fate::Unconfirmed, Some(attempt)) = (decision.fate, cx.unfinished.of(decision.alert.id)) {
+        return progress_at_engine(attempt, &cx.theme);
     }
-    let sign = ListSign::of(decision.fate).drawn(draw.theme);
-    let timing = decision.leaves_at().map(|due| draw.decisions.departure(decision, due, draw.now));
+    let sign = ListSign::of(decision.fate).drawn(&cx.theme);
+    let timing = decision.leaves_at().map(|due| cx.decisions.departure(decision, due, cx.now));
     let words = match (timing, decision.fate) {
-        (Some(SendTiming::In(seconds)), _) => return (sign, format!("sends in {seconds} s"), draw.theme.plain),
+        (Some(SendTiming::In(seconds)), _) => return (sign, format!("sends in {seconds} s"), cx.theme.plain),
         (Some(SendTiming::InTurn), _) => "queued",
         (Some(SendTiming::Paused), _) => "paused, not sent",
         (Some(SendTiming::AfterCheck), _) => "checking duplicates",
@@ -140,7 +123,7 @@ pub fn progress(decision: &PendingDecision, draw: &DrawContext<'_>) -> ((&'stati
         (None, Fate::Unconfirmed) => "unconfirmed",
         (None, _) => "not recorded",
     };
-    (sign, words.to_owned(), if timing.is_some() { draw.theme.plain } else { sign.1 })
+    (sign, words.to_owned(), if timing.is_some() { cx.theme.plain } else { sign.1 })
 }
 
 /// The same of a decision that the engine has not finished.
@@ -155,7 +138,7 @@ pub fn progress_at_engine(attempt: &ResolutionAttempt, theme: &Theme) -> ((&'sta
 }
 
 /// Empties an area for a page of its own.
-pub fn open_page(draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+pub fn open_page(cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     Clear.render(area, buffer);
-    buffer.set_style(area, draw.theme.page);
+    buffer.set_style(area, cx.theme.page);
 }

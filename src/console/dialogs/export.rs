@@ -1,5 +1,5 @@
-//! Export into a new CSV file: the form for what the Queue lists, all pages of it in its filter and order, or for the
-//! results of a run; and its progress, which goes on without its dialog.
+//! Export into a new CSV file: the form for what the Queue lists, all pages of it in its filter and order; and its
+//! progress, which goes on without its dialog.
 
 use std::path::{Path, PathBuf};
 
@@ -31,27 +31,6 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
     let listing = queue.asked_listing();
     let (chosen, hidden) = (listing.chosen().cloned(), listing.hidden_ids());
     let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
-    form(about, named, cx, move |path, cx| {
-        let number = cx.exports.begin(path.clone());
-        let (query, chosen, hidden) = (query.clone(), chosen.clone(), hidden.clone());
-        let request = ExportRequest { path, format: RecordFormat::Csv, query, chosen, hidden };
-        vec![Order::Open(ask(ExportProgress)), Effect::Export(number, Box::new(request)).into()]
-    })
-}
-
-/// Opens it for the results of a run, as they are written.
-pub fn of_results(subject: &str, csv: String, cx: &AppContext) -> Orders {
-    form(format!("the results of {subject}"), "results", cx, move |path, _| {
-        vec![Effect::WriteFile(path, csv.clone()).into()]
-    })
-}
-
-fn form(
-    about: String,
-    named: &str,
-    cx: &AppContext,
-    mut export: impl FnMut(PathBuf, &mut AppContext) -> Orders + Send + 'static,
-) -> Orders {
     let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now));
     let name = format!("avert-{}-{}.csv", in_a_file_name(named), local.format("%Y%m%d-%H%M"));
     let path = cx.settings.files.join(name);
@@ -59,7 +38,10 @@ fn form(
     let form = Form::new("Export", "Export", vec![file], 0).about(about);
     dialog::open(FormDialog::new(form, move |form, cx| {
         let path = target(&form.text(0), cx).map_err(|wrong| (0, wrong.to_owned()))?;
-        Ok(export(path, cx))
+        let number = cx.exports.begin(path.clone());
+        let (query, chosen, hidden) = (query.clone(), chosen.clone(), hidden.clone());
+        let request = ExportRequest { path, format: RecordFormat::Csv, query, chosen, hidden };
+        Ok(vec![Order::Open(ask(ExportProgress)), Effect::Export(number, Box::new(request)).into()])
     }))
 }
 

@@ -13,7 +13,7 @@ use ratatui::{
 };
 
 use super::{
-    alert_menus, case,
+    case,
     menu::{List, OpenMenu, type_into},
 };
 use crate::{
@@ -29,7 +29,6 @@ use crate::{
     message::SHOWN_OF_FOUND,
     pen::put_lines,
     screens::queue::{columns::Column, state::Queue},
-    service::ServiceError,
     text::{counted, sanitize, wrap_to},
     times,
     times::searched_at,
@@ -62,19 +61,17 @@ pub struct FindDialog {
     goes: bool,
     /// Filter and sort of the Queue, which words of the filter narrow.
     view: (AlertFilter, Sort),
-    /// What the Queue holds, to be compared here where the service cannot be asked for every field, or is not reached.
-    held: Vec<Alert>,
 }
 
 /// Opens it.
 pub fn open(queue: &Queue) -> Orders {
-    dialog::open(FindDialog::of(queue.before_search(), queue.listing.alerts().cloned().collect()))
+    dialog::open(FindDialog::of(queue.before_search()))
 }
 
 impl FindDialog {
-    fn of(view: (AlertFilter, Sort), held: Vec<Alert>) -> Self {
+    fn of(view: (AlertFilter, Sort)) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
-        Self { input: TextInput::one_line(""), menu, search: AlertSearch::default(), goes: false, view, held }
+        Self { input: TextInput::one_line(""), menu, search: AlertSearch::default(), goes: false, view }
     }
 
     fn typed(&mut self, cx: &AppContext) {
@@ -126,7 +123,7 @@ impl FindDialog {
             Effect::GiveUpFind.into(),
             Order::Leave,
             Order::Act(Action::ShowQueue),
-            Message::ListFound(filter, sort, None).into(),
+            Message::ListFound(filter, sort).into(),
         ]
     }
 
@@ -135,27 +132,17 @@ impl FindDialog {
         self.menu.chosen.index(self.search.alerts().len()).and_then(|at| self.search.alerts().get(at))
     }
 
-    /// Copies of what is chosen, opens its link or its case.
-    fn with_chosen(&self, action: Action, cx: &mut AppContext) -> Orders {
+    /// Opens the case of what is chosen.
+    fn open_case(&self, cx: &mut AppContext) -> Orders {
         let Some(alert) = self.chosen() else { return Vec::new() };
-        match action {
-            Action::CopyId => alert_menus::copy(alert, cx),
-            Action::OpenLink => alert_menus::open_link(alert, cx),
-            _ => [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect(),
-        }
+        [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect()
     }
 
     /// Does what a key or a click asks for that types nothing.
     fn command(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
         if let Event::Key(KeyEvent { code, modifiers, .. }) = event {
-            let is_alt = *modifiers == KeyModifiers::ALT;
-            match code {
-                KeyCode::Enter if is_alt || *modifiers == KeyModifiers::CONTROL => {
-                    return self.with_chosen(Action::Open, cx);
-                }
-                KeyCode::Char('y') if is_alt => return self.with_chosen(Action::CopyId, cx),
-                KeyCode::Char('o') if is_alt => return self.with_chosen(Action::OpenLink, cx),
-                _ => {}
+            if *code == KeyCode::Enter && matches!(*modifiers, KeyModifiers::ALT | KeyModifiers::CONTROL) {
+                return self.open_case(cx);
             }
         }
         match self.menu.update(event, self.search.alerts().len(), cx) {
@@ -164,7 +151,7 @@ impl FindDialog {
                 Some((filter, sort)) => self.list(filter, sort),
                 None => self.pick(event, cx),
             },
-            Some(action @ (Action::Open | Action::CopyId | Action::OpenLink)) => self.with_chosen(action, cx),
+            Some(Action::Open) => self.open_case(cx),
             _ => Vec::new(),
         }
     }
@@ -206,20 +193,10 @@ impl Dialog for FindDialog {
         match message {
             Message::Tick if self.search.due.is_some_and(|due| due <= cx.now) => return self.search(cx),
             Message::Found(query, answer) => {
-                let answer = match answer.clone() {
-                    Err(ServiceError::Unreachable(_)) if !self.held.is_empty() => {
-                        Ok(FoundAlerts::among_held(query, &self.held, SHOWN_OF_FOUND))
-                    }
-                    Ok(found) if !cx.operator => Ok(found.and_held(query, &self.held, SHOWN_OF_FOUND)),
-                    answer => answer,
-                };
-                if !self.search.answered(query, &answer) {
+                if !self.search.answered(query, answer) {
                     return Vec::new();
                 }
                 self.menu.chosen = Selection::default();
-                // What is best among those that are loaded may not be what was meant: that it is only of them is seen
-                // first.
-                self.goes &= !matches!(&self.search.shown, Some((_, Ok(found))) if found.only_held);
                 return if self.goes { self.go(0) } else { Vec::new() };
             }
             Message::Input(event) => {
@@ -247,7 +224,6 @@ impl Dialog for FindDialog {
         let empty = match &self.search.shown {
             _ if is_filter => "Enter lists these alerts.",
             Some((_, Ok(_))) if !self.search.is_current() => "",
-            Some((_, Ok(found))) if found.only_held => "No match among loaded alerts.",
             Some((_, Ok(_))) => "No match. Try fewer words.",
             _ if self.input.is_empty() => EXPLAINED,
             _ => "",
@@ -257,11 +233,7 @@ impl Dialog for FindDialog {
             self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
         let of_alert = match self.search.alerts() {
             [] => Vec::new(),
-            _ => vec![
-                ("alt-enter", "case", Action::Open),
-                ("alt-y", "copy", Action::CopyId),
-                ("alt-o", "open", Action::OpenLink),
-            ],
+            _ => vec![("alt-enter", "case", Action::Open)],
         };
         let list = List {
             title: "Search",
@@ -327,7 +299,7 @@ impl AlertSearch {
             return Vec::new();
         }
         match FindQuery::parse(text) {
-            Ok(query) if self.shown.as_ref().is_some_and(|shown| is_answer(shown, &query)) => Vec::new(),
+            Ok(query) if matches!(&self.shown, Some((known, Ok(_))) if *known == query) => Vec::new(),
             Ok(query) => {
                 self.asked = Some(query.clone());
                 vec![Effect::Find(query).into()]
@@ -372,11 +344,6 @@ impl AlertSearch {
     }
 }
 
-/// Returns true where this is the service's answer to a search.
-fn is_answer((known, answer): &(FindQuery, Reply<FoundAlerts>), query: &FindQuery) -> bool {
-    known == query && answer.as_ref().is_ok_and(|found| !found.only_held)
-}
-
 /// The fewest and the most columns for what matched.
 const FIELD: (u16, u16) = (18, 34);
 
@@ -405,7 +372,7 @@ impl<'a> FoundRow<'a> {
             None if alert.is_over() => (sanitize(alert.status.as_str()).into_owned(), cx.theme.quiet),
             None => {
                 let left = times::left(alert, cx.now);
-                (left.text, cx.draw_context().urgency(left.urgency))
+                (left.text, cx.urgency(left.urgency))
             }
         };
         let order = || {
@@ -427,16 +394,7 @@ impl<'a> FoundRow<'a> {
 
 /// The rows of these alerts in so many columns.
 fn lines(alerts: &[Alert], query: &FindQuery, found: &FoundAlerts, room: u16, cx: &AppContext) -> Vec<Line<'static>> {
-    let mut rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
-    if !cx.settings.plain {
-        // The field that matched is named where it is another one than in the row above; whoever is read a row alone
-        // hears it in each.
-        for at in (1..rows.len()).rev() {
-            if rows[at].label == rows[at - 1].label {
-                rows[at].label = "";
-            }
-        }
-    }
+    let rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
     let table = DataTable::of(columns(cx), &rows, room);
     rows.iter().map(|row| table.line(row)).collect()
 }

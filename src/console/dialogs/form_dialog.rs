@@ -17,20 +17,12 @@ type Submit = Box<dyn FnMut(&Form, &mut AppContext) -> Submitted + Send>;
 pub struct FormDialog {
     form: Form,
     submit: Submit,
-    /// Orders of its button that resets.
-    reset: fn() -> Orders,
 }
 
 impl FormDialog {
     /// A form, and what is done once it is submitted.
     pub fn new(form: Form, submit: impl FnMut(&Form, &mut AppContext) -> Submitted + Send + 'static) -> Self {
-        Self { form, submit: Box::new(submit), reset: Vec::new }
-    }
-
-    /// The same with a button that resets at once.
-    #[must_use]
-    pub fn resetting(self, reset: fn() -> Orders) -> Self {
-        Self { form: self.form.with_reset(), reset, ..self }
+        Self { form, submit: Box::new(submit) }
     }
 }
 
@@ -50,9 +42,8 @@ impl Dialog for FormDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         let orders = match self.form.handle(event) {
-            Entered::Nothing | Entered::Pressed(_) => return Vec::new(),
+            Entered::Nothing | Entered::Reset | Entered::Pressed(_) => return Vec::new(),
             Entered::Leave => Vec::new(),
-            Entered::Reset => (self.reset)(),
             Entered::Submit => match (self.submit)(&self.form, cx) {
                 Ok(orders) => orders,
                 Err((field, wrong)) => {

@@ -5,8 +5,6 @@ pub mod alert_menus;
 pub mod alert_rows;
 pub mod answer_form;
 pub mod case;
-pub mod columns;
-pub mod delivery_filter;
 pub mod export;
 pub mod filter_form;
 pub mod find;
@@ -37,7 +35,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         ScreenName::Activity => screens.activity.chosen(cx).and_then(|chosen| chosen.alert),
         _ => screens.queue.current().map(|alert| alert.id),
     };
-    let Screens { queue, webhooks, settings, .. } = screens;
+    let Screens { queue, settings, .. } = screens;
     Some(match action {
         Action::Find => find::open(queue),
         Action::Note => note_form::open(queue.current()?, cx),
@@ -47,10 +45,8 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::OpenLink => queue.current().map(|alert| alert_menus::open_link(alert, cx))?,
         Action::Export => export::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
-        Action::DeliveryFilter if webhooks.is_offered() => delivery_filter::open(webhooks, cx),
         Action::Open if keys == KeyContext::Settings => settings_dialogs::open_setting(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
-        Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Refund => answer_form::chosen(Choice::Refunded, queue, cx),
         Action::NotRefunded => answer_form::chosen(Choice::NotRefunded, queue, cx),
         Action::Invalid => answer_form::chosen(Choice::Invalid, queue, cx),

@@ -1,10 +1,6 @@
 //! The command palette: one searchable list of keys, commands, views, settings and profiles, ranked by what is typed;
 //! enter runs the chosen one.
 
-use nucleo_matcher::{
-    Config, Matcher, Utf32Str,
-    pattern::{Atom, AtomKind, CaseMatching, Normalization},
-};
 use ratatui::{
     Frame,
     layout::Rect,
@@ -31,9 +27,6 @@ const BEFORE_BAR: u16 = 2;
 const KEYS: u16 = 16;
 const NAMES: u16 = 22;
 
-/// Number of commands used last that stand on top while nothing is typed.
-const RECENT: usize = 5;
-
 /// The palette while it is open.
 #[derive(Debug)]
 pub struct Palette {
@@ -51,51 +44,37 @@ impl Palette {
         Self { input: TextInput::one_line(""), menu, offers, over_page }
     }
 
-    /// Returns the offers that match, best first; those without effect now come last.
-    fn rows(&self, cx: &AppContext) -> Vec<&PaletteOffer> {
-        let typed = self.input.text();
-        let recent = if typed.trim().is_empty() { &cx.recent[..cx.recent.len().min(RECENT)] } else { &cx.recent };
-        let ranked = ranked(&self.offers, &typed, recent).into_iter().map(|at| &self.offers[at]);
-        let (idle, active): (Vec<_>, Vec<_>) = ranked.partition(|offer| is_behind(offer, &typed));
-        active.into_iter().chain(idle).collect()
+    /// Returns the offers that match, best first.
+    fn rows(&self) -> Vec<&PaletteOffer> {
+        ranked(&self.offers, &self.input.text()).into_iter().map(|at| &self.offers[at]).collect()
     }
 
     /// Returns the headings over the rows. Search results stand without them, except for what has no effect now.
-    fn headings<'r>(&self, rows: &[&'r PaletteOffer], cx: &AppContext) -> Vec<(usize, &'r str)> {
+    fn headings<'r>(&self, rows: &[&'r PaletteOffer]) -> Vec<(usize, &'r str)> {
         let typed = self.input.text();
-        let first_idle = rows.iter().position(|offer| is_behind(offer, &typed));
-        let idle = first_idle.map(|at| (at, "Not available now"));
-        if !self.input.is_empty() {
-            return idle.into_iter().collect();
-        }
-        let rows = &rows[..first_idle.unwrap_or(rows.len())];
-        let is_recent = |offer: &PaletteOffer| cx.recent.iter().take(RECENT).any(|id| *id == offer.goal.id());
-        let used = rows.iter().take_while(|offer| is_recent(offer)).count();
-        let mut headings: Vec<(usize, &str)> = if used > 0 { vec![(0, "Used last")] } else { Vec::new() };
-        for (at, offer) in rows.iter().enumerate().skip(used) {
-            if headings.last().is_none_or(|(first, heading)| *heading != offer.group || *first < used) {
-                headings.push((at, &offer.group));
-            }
-        }
-        headings.extend(idle);
+        let heading = |offer: &'r PaletteOffer| match offer.idle {
+            Some(_) if !is_named(offer, &typed) => "Not available now",
+            _ if typed.is_empty() => &offer.group,
+            _ => "",
+        };
+        let mut headings: Vec<(usize, &str)> = rows.iter().map(|offer| heading(offer)).enumerate().collect();
+        headings.dedup_by_key(|(_, heading)| *heading);
+        headings.retain(|(_, heading)| !heading.is_empty());
         headings
     }
 
     /// Runs the chosen one.
     fn pick(&self, cx: &mut AppContext) -> Orders {
-        let rows = self.rows(cx);
+        let rows = self.rows();
         let Some(offer) = self.menu.chosen.index(rows.len()).map(|at| rows[at].clone()) else { return Vec::new() };
-        if offer.idle.is_none() {
-            cx.used(offer.goal.id());
-        }
         // What leads elsewhere leaves the page that lies between.
         let leave = self.over_page.then_some(Order::Leave);
         let there: Orders = match offer.goal {
             // A sign has a meaning and does nothing.
             PaletteGoal::Sign(_) => return Vec::new(),
             PaletteGoal::Act(action) => return vec![Order::Close, Order::Choose(action)],
-            PaletteGoal::InList(list, action) => {
-                return vec![Order::Close, Order::Choose(list), Order::Choose(action)];
+            PaletteGoal::InViews(action) => {
+                return vec![Order::Close, Order::Choose(Action::Views), Order::Choose(action)];
             }
             PaletteGoal::Setting(setting) => {
                 vec![Order::Act(Action::ShowSettings), Message::GoToSetting(setting).into()]
@@ -112,11 +91,6 @@ impl Palette {
         };
         std::iter::once(Order::Close).chain(leave).chain(there).collect()
     }
-}
-
-/// Returns whether an offer stands last: it has no effect now, and its very name is not typed.
-fn is_behind(offer: &PaletteOffer, typed: &str) -> bool {
-    offer.idle.is_some() && !is_named(offer, typed)
 }
 
 /// Returns the text of an offer: its effect, or why it has none now.
@@ -153,7 +127,7 @@ impl Dialog for Palette {
             Some(true) => self.menu.chosen = Selection::default(),
             Some(false) => {}
             None => {
-                let length = self.rows(cx).len();
+                let length = self.rows().len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Order::Close],
                     Some(Action::MenuPick) => return self.pick(cx),
@@ -167,17 +141,17 @@ impl Dialog for Palette {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let room = OpenMenu::room(PanelWidth::Search, area) - BEFORE_BAR;
-        let rows = self.rows(cx);
+        let rows = self.rows();
         let chosen = self.menu.chosen.index(rows.len()).map(|at| rows[at]);
         let pick = chosen.and_then(|offer| match (&offer.goal, offer.idle) {
             (_, Some(_)) => Some("say why"),
-            (PaletteGoal::Act(_) | PaletteGoal::InList(..), None) => Some("run"),
+            (PaletteGoal::Act(_) | PaletteGoal::InViews(_), None) => Some("run"),
             _ => None,
         });
         let list = List {
             title: "Keys and commands",
             entries: rows.iter().map(|offer| offer_line(offer, room, theme)).collect(),
-            groups: self.headings(&rows, cx),
+            groups: self.headings(&rows),
             empty: "No match",
             width: PanelWidth::Search,
             field: 2,
@@ -197,8 +171,8 @@ impl Dialog for Palette {
 pub enum PaletteGoal {
     /// An action, as a key would do it; what sends opens its form.
     Act(Action),
-    /// An action of a list: the list opens, and does it where that needs no entry to be chosen.
-    InList(Action, Action),
+    /// An action of the list of views: it opens, and does it where that needs no view to be chosen.
+    InViews(Action),
     /// A view.
     View(String),
     /// A setting of this console, where it is changed.
@@ -207,21 +181,6 @@ pub enum PaletteGoal {
     Open(NextConsole),
     /// A sign of the list, of which the palette tells the meaning.
     Sign(ListSign),
-}
-
-impl PaletteGoal {
-    /// The name by which it is remembered that it was used.
-    pub fn id(&self) -> String {
-        match self {
-            Self::Act(action) => action.name(),
-            Self::InList(list, action) => format!("{}/{}", list.name(), action.name()),
-            Self::View(name) => format!("view:{name}"),
-            Self::Setting(setting) => format!("setting:{}.{}", setting.table, setting.key),
-            Self::Open(NextConsole::Profile(name)) => format!("profile:{name}"),
-            Self::Open(NextConsole::Organization(name)) => format!("organization:{name}"),
-            Self::Sign(sign) => format!("sign:{}", sign.about()),
-        }
-    }
 }
 
 /// An offer: something that can be done or gone to.
@@ -277,21 +236,17 @@ fn offer(binding: &Binding) -> PaletteOffer {
     PaletteOffer { keys, ..offer }
 }
 
-/// What the lists of views and columns can do.
-pub fn in_lists(keymap: &Keymap) -> Vec<PaletteOffer> {
-    let lists = [(Action::Views, KeyContext::Views), (Action::Columns, KeyContext::Columns)];
-    let offers = lists.into_iter().flat_map(|(list, context)| {
-        let opener = keymap.binding(list);
-        keymap.bindings(context).filter_map(move |binding| {
-            let opener = opener?;
-            let keys = match (opener.keys.first(), binding.keys.first()) {
-                (Some(first), Some(second)) => format!("{first} {second}"),
-                _ => String::new(),
-            };
-            let name = format!("{}: {}", opener.words, binding.words);
-            let goal = PaletteGoal::InList(list, binding.action);
-            Some(PaletteOffer { keys, ..PaletteOffer::new(goal, &opener.group, &name, &binding.about) })
-        })
+/// What the list of views can do.
+pub fn in_views(keymap: &Keymap) -> Vec<PaletteOffer> {
+    let Some(opener) = keymap.binding(Action::Views) else { return Vec::new() };
+    let offers = keymap.bindings(KeyContext::Views).map(|binding| {
+        let keys = match (opener.keys.first(), binding.keys.first()) {
+            (Some(first), Some(second)) => format!("{first} {second}"),
+            _ => String::new(),
+        };
+        let name = format!("{}: {}", opener.words, binding.words);
+        let goal = PaletteGoal::InViews(binding.action);
+        PaletteOffer { keys, ..PaletteOffer::new(goal, &opener.group, &name, &binding.about) }
     });
     offers.collect()
 }
@@ -334,104 +289,36 @@ pub fn consoles(place: &SessionInfo) -> Vec<PaletteOffer> {
     profiles.chain(organizations).collect()
 }
 
-/// The offers that fit what is typed, by their places, best first: what goes by that very name, then what does
-/// something now; of equal ones what was used last. Nothing typed: what was used comes first, then all in their order.
-pub fn ranked(offers: &[PaletteOffer], typed: &str, recent: &[String]) -> Vec<usize> {
-    let age = |offer: &PaletteOffer| recent.iter().position(|id| *id == offer.goal.id()).unwrap_or(usize::MAX);
-    let words: Vec<Word> = words_of(typed).map(Word::of).collect();
-    let is_named = |offer: &PaletteOffer| is_named(offer, typed);
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let mut fitting: Vec<(usize, u32)> = offers
-        .iter()
-        .enumerate()
-        .filter_map(|(at, offer)| {
-            let scores = words.iter().map(|word| word.score(offer, &mut matcher));
-            let detour = if matches!(offer.goal, PaletteGoal::InList(..)) { DETOUR } else { 0 };
-            scores.sum::<Option<u32>>().map(|score| (at, score.saturating_sub(detour)))
-        })
-        .collect();
-    fitting.sort_by_key(|(at, score)| {
-        let offer = &offers[*at];
-        (!is_named(offer), offer.idle.is_some(), u32::MAX - score, age(offer), *at)
-    });
-    fitting.into_iter().map(|(at, _)| at).collect()
+/// The offers that fit what is typed, by their places: what goes by that very name, then what does something now, of
+/// it what has the words in its name; of equal ones the first.
+pub fn ranked(offers: &[PaletteOffer], typed: &str) -> Vec<usize> {
+    let words: Vec<String> = words_of(typed).collect();
+    let rank = |offer: &PaletteOffer| {
+        let name = offer.name.to_lowercase();
+        let is_in_name = |word: &String| name.contains(word.as_str());
+        // Within a sentence it is how a word begins.
+        let sentence = || [&offer.about, &offer.group, &offer.keys].into_iter().flat_map(|text| words_of(text));
+        let fits = |word: &String| is_in_name(word) || sentence().any(|other| other.starts_with(word.as_str()));
+        let is_named = is_named(offer, typed);
+        let leads = words.iter().all(is_in_name);
+        words.iter().all(fits).then_some((!is_named, offer.idle.is_some() && !is_named, !leads))
+    };
+    let mut fitting: Vec<_> = offers.iter().enumerate().filter_map(|(at, offer)| Some((rank(offer)?, at))).collect();
+    fitting.sort_unstable();
+    fitting.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Returns true where what is typed is the very name of an offer.
 pub fn is_named(offer: &PaletteOffer, typed: &str) -> bool {
-    let letters = |text: &str| words_of(text).map(str::to_lowercase).collect::<Vec<_>>();
-    !offer.name.is_empty() && letters(&offer.name) == letters(typed)
+    !offer.name.is_empty() && words_of(&offer.name).eq(words_of(typed))
 }
-
-/// The words of a text.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(SEPARATORS).filter(|word| !word.is_empty())
-}
-
-/// The names that fit what is typed, by their places, best first; all in their order where nothing is typed.
-pub fn names_that_fit(names: &[impl AsRef<str>], typed: &str) -> Vec<usize> {
-    let words: Vec<Word> = words_of(typed).map(Word::of).collect();
-    let mut matcher = Matcher::new(Config::DEFAULT);
-    let mut fitting: Vec<(usize, u32)> = Vec::new();
-    for (at, name) in names.iter().enumerate() {
-        let scores = words.iter().map(|word| word.in_name(name.as_ref(), &mut matcher));
-        fitting.extend(scores.sum::<Option<u32>>().map(|score| (at, score)));
-    }
-    fitting.sort_by_key(|(at, score)| (u32::MAX - score, *at));
-    fitting.into_iter().map(|(at, _)| at).collect()
-}
-
-/// What is done in a list that opens first comes behind what is done at once.
-const DETOUR: u32 = 200;
 
 /// What stands between words.
 const SEPARATORS: [char; 8] = [' ', '(', ')', ',', ':', ';', '.', '/'];
 
-/// From so many letters on they may stand apart in a name; of fewer nearly every name has them.
-const APART: usize = 3;
-
-/// A word that is typed: it is in a name, or its letters stand apart there; in a sentence a word begins with it.
-struct Word {
-    length: usize,
-    apart: Atom,
-    together: Atom,
-    begins: Atom,
-}
-
-/// A name that has the word counts so much more than a sentence that has it.
-const NAMED: u32 = 10_000;
-
-impl Word {
-    fn of(text: &str) -> Self {
-        let atom = |kind| Atom::new(text, CaseMatching::Ignore, Normalization::Smart, kind, false);
-        let length = text.chars().count();
-        Self {
-            length,
-            apart: atom(AtomKind::Fuzzy),
-            together: atom(AtomKind::Substring),
-            begins: atom(AtomKind::Prefix),
-        }
-    }
-
-    /// How well it fits a name; `None` where it is not in it.
-    fn in_name(&self, name: &str, matcher: &mut Matcher) -> Option<u32> {
-        let mut buffer = Vec::new();
-        let mut score = |atom: &Atom| atom.score(Utf32Str::new(name, &mut buffer), matcher).map(u32::from);
-        let together = score(&self.together).map(|whole| 2 * NAMED + whole);
-        together.or_else(|| score(&self.apart).filter(|_| self.length >= APART).map(|apart| NAMED + apart))
-    }
-
-    /// How well it fits; `None` where it does not.
-    fn score(&self, offer: &PaletteOffer, matcher: &mut Matcher) -> Option<u32> {
-        if let Some(named) = self.in_name(&offer.name, matcher) {
-            return Some(named);
-        }
-        let mut buffer = Vec::new();
-        let mut score = |atom: &Atom, text: &str| atom.score(Utf32Str::new(text, &mut buffer), matcher).map(u32::from);
-        // Within a sentence it is how a word begins.
-        let words = [&offer.about, &offer.group, &offer.keys].into_iter().flat_map(|text| text.split(SEPARATORS));
-        words.filter_map(|word| score(&self.begins, word)).max()
-    }
+/// The words of a text, in small letters.
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    text.split(SEPARATORS).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 #[cfg(test)]
@@ -444,46 +331,27 @@ mod tests {
         actions(&Keymap::default(), &[KeyContext::Queue, KeyContext::Always], |_| None)
     }
 
-    fn names<'o>(offers: &'o [PaletteOffer], typed: &str, recent: &[String]) -> Vec<&'o str> {
-        ranked(offers, typed, recent).into_iter().map(|at| offers[at].name.as_str()).collect()
+    fn names<'o>(offers: &'o [PaletteOffer], typed: &str) -> Vec<&'o str> {
+        ranked(offers, typed).into_iter().map(|at| offers[at].name.as_str()).collect()
     }
 
     #[test]
     fn a_name_comes_before_a_sentence_that_has_the_word() {
         let offers = all();
 
-        let found = names(&offers, "refund", &[]);
+        let found = names(&offers, "refund");
 
         assert_eq!(found[..2], ["refunded", "not refunded"]);
         assert!(!found.contains(&"mouse"), "{found:?}");
-        assert_eq!(names(&offers, "answer", &[]).first(), Some(&"refunded"));
+        assert_eq!(names(&offers, "answer").first(), Some(&"refunded"));
     }
 
     #[test]
-    fn letters_of_a_name_may_stand_apart_and_every_word_has_to_fit() {
+    fn a_key_is_found_and_every_word_has_to_fit() {
         let offers = all();
 
-        assert_eq!(names(&offers, "ntrfd", &[]).first(), Some(&"not refunded"));
-        assert_eq!(names(&offers, "ctrl-f", &[]).first(), Some(&"search"));
-        assert!(names(&offers, "refund zebra", &[]).is_empty());
-    }
-
-    #[test]
-    fn of_what_fits_alike_the_last_used_comes_first() {
-        let offers = all();
-
-        let found = names(&offers, "", &["undo".to_owned(), "mark".to_owned()]);
-
-        assert_eq!(found[..2], ["undo", "mark"]);
-        assert_eq!(found.len(), offers.len());
-    }
-
-    #[test]
-    fn what_takes_a_list_to_open_comes_behind_what_does_not() {
-        let place = SessionInfo { profiles: vec!["shop-us".to_owned()], ..SessionInfo::default() };
-        let offers: Vec<_> = in_lists(&Keymap::default()).into_iter().chain(consoles(&place)).collect();
-
-        assert_eq!(names(&offers, "us", &[]).first(), Some(&"shop-us"));
+        assert_eq!(names(&offers, "ctrl-f").first(), Some(&"search"));
+        assert!(names(&offers, "refund zebra").is_empty());
     }
 
     #[test]
@@ -501,7 +369,7 @@ mod tests {
         #[test]
         fn whatever_is_typed_each_offer_is_there_once_at_most(typed in "\\PC{0,12}") {
             let offers = all();
-            let mut found = ranked(&offers, &typed, &[]);
+            let mut found = ranked(&offers, &typed);
             let before = found.len();
             found.sort_unstable();
             found.dedup();

@@ -7,7 +7,7 @@ use super::menu::NO_FIELD;
 use crate::{
     AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, SessionInfo, Theme, Tone,
     decisions::PendingDecision,
-    domain::{EndpointId, Timestamp},
+    domain::Timestamp,
     keymap::Chord,
     pen::{put_lines, put_right},
     text::{CUT, count, wrap},
@@ -252,18 +252,5 @@ impl PanelQuestion for Confirmation {
         question.gap();
         question.say(self.follows, theme.plain);
         self.warning.into_iter().for_each(|warning| question.say(warning, theme.warning));
-    }
-}
-
-/// Asks whether so many deliveries to an endpoint are resent, or even more than were counted.
-pub fn send_all_again(endpoint: EndpointId, url: String, deliveries: u64, more: bool) -> Confirmation {
-    let word = if deliveries == 1 { "delivery" } else { "deliveries" };
-    Confirmation {
-        question: format!("Resend {} {word}{}?", count(deliveries), if more { " or more" } else { "" }),
-        subject: Box::new(move |_| url.clone()),
-        follows: "Every failed delivery of this endpoint is resent, oldest first, with its own webhook-id.",
-        warning: None,
-        yes: ("s", "Resend"),
-        effect: Effect::SendAllAgain(endpoint),
     }
 }

@@ -1,27 +1,26 @@
 //! The progress of a run: how far the alerts are that were answered together, what became of each, and what can be done
 //! about it.
 
-use std::path::Path;
-
 use crossterm::event::{Event, KeyCode, KeyEvent, MouseEventKind};
 use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
 
 use super::{
     alert_rows::{self, AlertRow, OF_MANY},
-    answer_form, export,
+    answer_form,
     page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
 };
 use crate::{
-    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, Tone,
-    answer_words::BY_WHOM,
+    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen,
+    answer_words::answered_as,
     decisions::{PendingDecision, SendTiming, fate_of_run},
     desk::{AnswerStep, Fate},
     dialog::{self, DataAge},
-    domain::{Alert, AlertId, sanitize::exported_cell},
-    idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless},
+    domain::AlertId,
+    idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless},
     keymap::Chord,
     resolving::{briefly, undo},
     runs::{DECIDED_AGAIN, LeftOut, RunCounts, RunItem, RunRow, RunState},
+    screens::activity::proof::step_words,
     text::{columns, count},
     times,
     ui::{
@@ -54,7 +53,6 @@ enum Deed {
     Retry,
     /// Open the form again as it was filled in, where its answers were undone.
     Reopen,
-    Export,
     Dismiss,
 }
 
@@ -84,7 +82,6 @@ impl RunProgress {
         if !here && run.items.iter().any(|item| item.fate() == Fate::Undone) {
             offered.push((Deed::Reopen, cx.key(Action::Bulk), "draft"));
         }
-        offered.push((Deed::Export, "e".to_owned(), "export"));
         if run.has_ended() && !here {
             offered.push((Deed::Dismiss, "x".to_owned(), "dismiss"));
         }
@@ -158,10 +155,6 @@ impl RunProgress {
                 return answer_form::again(failed, cx);
             }
             Deed::Reopen => return vec![Order::Close, Order::Act(Action::Bulk)],
-            Deed::Export => {
-                let rows = results(&run);
-                return export::of_results(run.subject, results_csv(&rows), cx);
-            }
             Deed::Dismiss => {
                 cx.runs.dismiss(number);
                 return vec![Order::Close];
@@ -235,22 +228,20 @@ fn how_far(run: &RunState<'_>, cx: &AppContext) -> String {
 fn state(item: &RunItem<'_>, cx: &AppContext) -> ((&'static str, Style), String, Style) {
     let theme = &cx.theme;
     if let Some(decision) = item.pending.filter(|_| !item.waits() && !item.has_ended()) {
-        return alert_rows::progress(decision, &cx.draw_context());
+        return alert_rows::progress(decision, cx);
     }
-    let (at, why) = (cx.times().row(item.at, cx.now), item.reason());
-    let (sign, words, style) = match &item.step {
-        _ if item.again => {
-            ("✓", format!("{DECIDED_AGAIN}: {}, {at}", item.step.status().unwrap_or_default()), theme.ok)
-        }
-        AnswerStep::Recorded(_) => ("✓", format!("recorded {at}"), theme.ok),
-        AnswerStep::AsDecided(_) => ("✓", format!("recorded, found {at}; {BY_WHOM}"), theme.ok),
-        step => match step.fate() {
-            Fate::Queued | Fate::Sending => ("»", waiting(step, cx), theme.warning),
-            Fate::Undone => ("–", "undone, not sent".to_owned(), theme.quiet),
-            Fate::AlreadyAnswered => ("✗", why, theme.warning),
-            Fate::Unconfirmed => ("?", briefly(&why), theme.warning),
-            _ => ("✗", briefly(&why), theme.danger),
-        },
+    let (mut words, _) = step_words(&item.step);
+    if item.step.fate() == Fate::AlreadyAnswered && item.alert.outcome.is_some() {
+        words = format!("already answered: {}", answered_as(item.alert));
+    }
+    let (sign, words, style) = match item.step.fate() {
+        _ if item.again => ("✓", format!("{DECIDED_AGAIN}: {}", item.step.status().unwrap_or_default()), theme.ok),
+        Fate::Recorded => ("✓", words, theme.ok),
+        Fate::Queued | Fate::Sending => ("»", waiting(&item.step, cx), theme.warning),
+        Fate::Undone => ("–", words, theme.quiet),
+        Fate::AlreadyAnswered => ("✗", words, theme.warning),
+        Fate::Unconfirmed => ("?", briefly(&words), theme.warning),
+        Fate::NotRecorded => ("✗", briefly(&words), theme.danger),
     };
     ((sign, style), words, style)
 }
@@ -275,37 +266,6 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
         }
     };
     AlertRow { sign, alert: row.alert(), what, style, quiet, beside: Vec::new() }
-}
-
-/// What became of each alert, as `alerts resolve --from` writes it: its id, network, id there, decision, result and
-/// reason.
-fn results(run: &RunState<'_>) -> Vec<[String; 6]> {
-    let row = |alert: &Alert, decision: String, result: &str, reason: &str| {
-        [
-            alert.id.to_string(),
-            alert.provider.to_string(),
-            alert.provider_id.clone(),
-            decision,
-            result.to_owned(),
-            reason.to_owned(),
-        ]
-    };
-    let made = run.items.iter().map(|item| row(item.alert, item.resolution.to_string(), item.word(), &item.reason()));
-    made.chain(run.left_out.iter().map(|left| row(&left.alert, String::new(), "skipped", &left.why))).collect()
-}
-
-/// The names of what stands in a row of results.
-const RESULT: [&str; 6] = ["id", "provider", "providerId", "decision", "result", "reason"];
-
-/// The results as CSV, with a line of names.
-fn results_csv(rows: &[[String; 6]]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    // Nothing can fail in memory.
-    let _ = writer.write_record(RESULT);
-    for row in rows {
-        let _ = writer.write_record(row.each_ref().map(|field| exported_cell(field)));
-    }
-    writer.into_inner().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
 impl Dialog for RunProgress {
@@ -340,7 +300,7 @@ impl Dialog for RunProgress {
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
+            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
             Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
             Action::Back | Action::Refresh => None,
             action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
@@ -365,8 +325,7 @@ impl Dialog for RunProgress {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let draw = cx.draw_context();
-        alert_rows::open_page(&draw, frame.buffer_mut(), area);
+        alert_rows::open_page(cx, frame.buffer_mut(), area);
         let Some(run) = cx.newest_run() else { return };
         let [_, title, _, bar, said, _, list, below] = stacked(area, [1, 1, 1, 1, 1, 1, FILL, 1]);
         let [title, bar, said, below] = [title, bar, said, below].map(|line| inset(line, 2, 2));
@@ -379,7 +338,7 @@ impl Dialog for RunProgress {
         }
         pen.put(&how_far(&run, cx), cx.theme.plain);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
-        let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), &draw);
+        let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), cx);
         let (at, buffer) = (self.position(&run), frame.buffer_mut());
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (at, true), &cx.theme, buffer, list, note);
@@ -401,27 +360,4 @@ pub fn open(cx: &mut AppContext) -> Orders {
         return Vec::new();
     }
     dialog::open(RunProgress::default())
-}
-
-/// Tells what became of writing a file.
-pub fn written(path: &Path, result: &Result<(), String>, cx: &mut AppContext) -> Orders {
-    match result {
-        Ok(()) => cx.notify(Tone::Good, format!("Written: {}", path.display())),
-        Err(why) => cx.notify(Tone::Bad, format!("{} was not written: {why}.", path.display())),
-    }
-    Vec::new()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_in_a_file_read_as_they_are_shown() {
-        let row = ["1", "ETHOCA", "ACME\u{202e}POHS", "REFUNDED", "refused", "=1\u{200b}"].map(str::to_owned);
-
-        let csv = results_csv(std::slice::from_ref(&row));
-
-        assert!(csv.ends_with("\n1,ETHOCA,ACMEPOHS,REFUNDED,refused,'=1\n"), "{csv}");
-    }
 }

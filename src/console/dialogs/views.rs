@@ -1,7 +1,5 @@
-//! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here. What is typed
-//! narrows it.
+//! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here.
 
-use crossterm::event::{Event, KeyEvent};
 use ratatui::{
     Frame,
     layout::Rect,
@@ -11,18 +9,16 @@ use ratatui::{
 
 use super::{
     form_dialog::prompt,
-    menu::{List, OpenMenu, type_into},
-    palette::names_that_fit,
+    menu::{List, OpenMenu},
 };
 use crate::{
-    Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, TextInput, Tone,
+    Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone,
     desk::{BuiltIn, SavedView},
     domain::query,
     screens::queue::state::Queue,
     text::sanitize,
-    ui::areas::rest_of,
     views::View,
-    widgets::menu::{Selection, is_roomy},
+    widgets::menu::Selection,
 };
 
 /// Columns for the names.
@@ -32,8 +28,6 @@ const NAMES: usize = 20;
 #[derive(Debug)]
 pub struct ViewsMenu {
     menu: OpenMenu,
-    /// What the names are narrowed by.
-    input: TextInput,
     /// What is listed now, under the name of the view that it began from.
     listed: View,
 }
@@ -44,24 +38,12 @@ impl ViewsMenu {
         let at = cx.views.names().iter().position(|name| *name == queue.view.name).unwrap_or(0);
         let listed = View::listed(queue.view.name.clone(), queue.filter().clone(), queue.sort());
         let menu = OpenMenu::new(Selection::at(at), &[KeyContext::Menu, KeyContext::Views], Action::MenuPick);
-        Self { menu, input: TextInput::one_line(""), listed }
-    }
-
-    /// The places of the views that are shown, among all of them.
-    fn shown(&self, cx: &AppContext) -> Vec<usize> {
-        names_that_fit(&cx.views.names(), &self.input.text())
+        Self { menu, listed }
     }
 
     /// The place of the chosen view among all of them.
     fn chosen(&self, cx: &AppContext) -> Option<usize> {
-        let shown = self.shown(cx);
-        self.menu.chosen.index(shown.len()).map(|at| shown[at])
-    }
-
-    /// Shows every view again.
-    fn widen(&mut self, chosen: usize) {
-        self.input = TextInput::one_line("");
-        self.menu.chosen = Selection::at(chosen);
+        self.menu.chosen.index(cx.views.names().len())
     }
 
     fn show(&self, at: usize, cx: &mut AppContext) -> Orders {
@@ -79,18 +61,13 @@ impl ViewsMenu {
     /// Does what is wanted of the list.
     fn perform(&mut self, wanted: Option<Action>, cx: &mut AppContext) -> Orders {
         match (wanted, self.chosen(cx)) {
-            // What is typed is cleared first.
-            (Some(Action::MenuClose), chosen) if !self.input.is_empty() => {
-                self.widen(chosen.unwrap_or(0));
-                Vec::new()
-            }
             (Some(Action::MenuClose), _) => vec![Order::Close],
             (Some(Action::MenuPick), Some(at)) => self.show(at, cx),
             (Some(Action::ViewSave), _) => self.save(),
             (Some(Action::ViewDelete), Some(at)) => delete(at, cx),
             (Some(Action::ViewRestore), _) => match cx.views.restore().map(|(at, view)| (at, view.clone())) {
                 Ok((at, view)) => {
-                    self.widen(at);
+                    self.menu.chosen = Selection::at(at);
                     cx.notify(Tone::Good, format!("{} is back.", view.name));
                     vec![Effect::Keep(Keep::View(view)).into()]
                 }
@@ -139,23 +116,8 @@ fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Orders, Str
 impl Dialog for ViewsMenu {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
-        // Letters narrow the list, but for one that its user has made a key of it.
-        let is_key = |key: &KeyEvent| cx.settings.keymap.action(&[KeyContext::Views], (*key).into()).is_some();
-        let is_command = matches!(event, Event::Key(key) if is_key(key));
-        let typed = if is_command { None } else { type_into(&mut self.input, event, cx) };
-        match typed {
-            Some(is_changed) => {
-                if is_changed {
-                    self.menu.chosen = Selection::default();
-                }
-                Vec::new()
-            }
-            None => {
-                let length = self.shown(cx).len();
-                let wanted = self.menu.update(event, length, cx);
-                self.perform(wanted, cx)
-            }
-        }
+        let wanted = self.menu.update(event, cx.views.names().len(), cx);
+        self.perform(wanted, cx)
     }
 
     fn gives_way(&self) -> bool {
@@ -184,14 +146,12 @@ impl Dialog for ViewsMenu {
             None => BuiltIn::ALL[at].about(cx.views.vocabulary),
             Some(own) => cx.views.own().get(own).map_or("", |view| &view.query),
         };
-        let (names, shown) = (cx.views.names(), self.shown(cx));
-        let entries: Vec<Line<'_>> = shown.iter().map(|at| line(names[*at], about(*at))).collect();
+        let entries: Vec<Line<'_>> =
+            cx.views.names().iter().enumerate().map(|(at, name)| line(name, about(at))).collect();
         // The built-in views stay.
         let is_own = self.chosen(cx).is_some_and(|at| at >= BuiltIn::ALL.len());
         let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };
-        let above = u16::from(is_roomy(area));
-        let list = List { title: "Views", entries, field: above + 1, empty: "No match", ..List::default() };
-        let fields = self.menu.draw_without(withheld, &list, frame, area, cx);
-        self.input.draw_field(frame, rest_of(fields, (above, 0)), theme, true, "letters of a name");
+        let list = List { title: "Views", entries, ..List::default() };
+        self.menu.draw_without(withheld, &list, frame, area, cx);
     }
 }

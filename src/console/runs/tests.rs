@@ -123,17 +123,6 @@ fn what_was_refused_or_is_not_known_is_not_settled() {
 }
 
 #[test]
-fn what_was_not_recorded_and_can_be_tried_again_has_in_a_file_the_word_that_the_command_has_for_it() {
-    let (mut console, keys) = Console::begun(2);
-    console.decisions.wait(now() + Duration::seconds(5));
-
-    console.step(keys[0], refused());
-    console.step(keys[1], AnswerStep::NotSent(String::new()));
-
-    assert_eq!(console.newest().items.iter().map(RunItem::word).collect::<Vec<_>>(), ["failed"; 2]);
-}
-
-#[test]
 fn a_run_has_ended_when_its_last_decision_has() {
     let (mut console, keys) = Console::begun(2);
 
@@ -222,18 +211,10 @@ fn what_failed_and_was_answered_by_itself_since_is_told_by_that_answer() {
         let alone = console.decisions.get(key).unwrap().clone();
         console.write(alone.staged_step(None), now() + Duration::seconds(1));
         console.write(later.line(alone.journal_key()).unwrap(), now() + Duration::seconds(2));
-        (console.newest().words(), console.newest().items[0].reason())
+        console.newest().words()
     });
 
-    assert_eq!(
-        told,
-        [
-            ("1 answered again since", "answered again since"),
-            ("1 already answered", "answered otherwise since: RESOLVED"),
-            ("1 failed", "closed"),
-        ]
-        .map(|(words, reason)| (words.to_owned(), reason.to_owned()))
-    );
+    assert_eq!(told, ["1 answered again since", "1 already answered", "1 failed"].map(str::to_owned));
 }
 
 #[test]

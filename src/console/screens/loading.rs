@@ -11,7 +11,7 @@ use ratatui::{
 };
 
 use crate::{
-    Action, DrawContext, Loadable, Reply, Theme,
+    Action, AppContext, Loadable, Reply, Theme,
     domain::Timestamp,
     pen::put_lines,
     service::ServiceError,
@@ -50,14 +50,14 @@ impl<T> Polled<T> {
     }
 
     /// Says since when it cannot be loaded, and why: `Audit log not read since 14:03: busy`.
-    pub fn trouble_words(&self, what: &str, draw: &DrawContext<'_>) -> Option<String> {
+    pub fn trouble_words(&self, what: &str, cx: &AppContext) -> Option<String> {
         let (since, error) = self.trouble.as_ref()?;
-        Some(format!("▲ {what} since {}: {}", draw.times.at(*since, draw.now), sanitize(&error.to_string())))
+        Some(format!("▲ {what} since {}: {}", cx.times().at(*since, cx.now), sanitize(&error.to_string())))
     }
 
     /// The same of what is shown still.
-    pub fn stale_words(&self, draw: &DrawContext<'_>) -> Option<String> {
-        self.trouble_words("stale", draw).filter(|_| self.loaded().is_some())
+    pub fn stale_words(&self, cx: &AppContext) -> Option<String> {
+        self.trouble_words("stale", cx).filter(|_| self.loaded().is_some())
     }
 }
 
@@ -102,14 +102,14 @@ pub fn in_its_place<T>(
     data: &Loadable<T>,
     is_empty: impl FnOnce(&T) -> bool,
     words: &ListWords<'_>,
-    draw: &DrawContext<'_>,
+    cx: &AppContext,
 ) -> Option<(String, Style)> {
-    let theme = draw.theme;
+    let theme = &cx.theme;
     match data {
         Loadable::Loaded(data) if is_empty(data) => Some((words.empty.to_owned(), theme.plain)),
         Loadable::Loaded(_) => None,
         Loadable::Failed(error) => {
-            let again = format!("Retrying. {} retries now.", draw.key(Action::Refresh));
+            let again = format!("Retrying. {} retries now.", cx.key(Action::Refresh));
             let why = sanitize(&error.to_string()).into_owned();
             Some((format!("{} cannot be shown: {}. {again}", words.name, why.trim_end_matches('.')), theme.danger))
         }
@@ -122,11 +122,11 @@ pub fn has_rows<T>(
     data: &Loadable<T>,
     is_empty: impl FnOnce(&T) -> bool,
     words: &ListWords<'_>,
-    draw: &DrawContext<'_>,
+    cx: &AppContext,
     buffer: &mut Buffer,
     area: Rect,
 ) -> bool {
-    let Some((text, style)) = in_its_place(data, is_empty, words, draw) else { return true };
+    let Some((text, style)) = in_its_place(data, is_empty, words, cx) else { return true };
     put_lines(buffer, area, wrap(&text, area.width).into_iter().map(|line| (line, style)));
     false
 }

@@ -103,10 +103,7 @@ impl Screens {
             | Message::DeliveryList(..)
             | Message::DeliveryAttempts(..)
             | Message::EndpointTested(..)
-            | Message::SentAgain(_)
-            | Message::GivenUp(..)
-            | Message::AllSentAgain(..)
-            | Message::ShowDeliveries(_) => ScreenName::Webhooks,
+            | Message::SentAgain(_) => ScreenName::Webhooks,
             Message::Insights(..) | Message::Figures(_) => ScreenName::Insights,
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,

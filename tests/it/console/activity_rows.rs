@@ -107,7 +107,7 @@ fn a_run_whose_failure_another_answered_since_offers_it_no_more() {
     let page = rig.screen();
     assert!(page.contains("4 recorded, 1 already answered"), "{page}");
     assert!(
-        page.contains("answered otherwise since: RESOLVED, Refunded") && !page.contains("answer failed ones again"),
+        page.contains("already answered: RESOLVED, Refunded") && !page.contains("answer failed ones again"),
         "{page}"
     );
 }

@@ -35,7 +35,7 @@ enum Step {
 
 /// Every key that means something somewhere, but `ctrl-s` and the space on a button: what sends is pressed on purpose
 /// only.
-const KEYS: [&str; 56] = [
+const KEYS: [&str; 55] = [
     "V",
     "b",
     "w",
@@ -49,7 +49,6 @@ const KEYS: [&str; 56] = [
     "/",
     "f",
     "v",
-    "c",
     "s",
     "y",
     "j",

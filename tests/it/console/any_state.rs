@@ -18,7 +18,7 @@ use super::{
 use crate::support::size::sized;
 
 /// What leads from the Queue to each screen and dialog.
-const WAYS: [&str; 41] = [
+const WAYS: [&str; 40] = [
     "",
     "j r",
     "n",
@@ -40,7 +40,6 @@ const WAYS: [&str; 41] = [
     "v",
     "v s",
     "v end x",
-    "c",
     ":",
     "?",
     "y",

@@ -112,16 +112,6 @@ fn the_list_of_views_offers_no_deleting_of_a_built_in_one_and_tells_all_that_a_v
 }
 
 #[test]
-fn the_list_of_columns_says_how_it_is_left_in_eighty_columns_too() {
-    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
-
-    rig.press("c");
-
-    let screen = rig.screen();
-    assert!(screen.contains("Close    esc") && screen.contains("backspace reset"), "{screen}");
-}
-
-#[test]
 fn on_this_machine_views_show_what_their_names_say() {
     let mut rig = Made::default().start();
 

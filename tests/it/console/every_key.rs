@@ -89,7 +89,7 @@ fn long_detail(keys: &str) -> Rig {
 }
 
 fn states() -> Vec<State> {
-    use KeyContext::{Activity, Always, Case, Columns, Insights, Menu, Queue, Settings, Views, Webhooks};
+    use KeyContext::{Activity, Always, Case, Insights, Menu, Queue, Settings, Views, Webhooks};
     const WIDE: (u16, u16) = (120, 40);
     const LOW: (u16, u16) = (120, 24);
     vec![
@@ -148,9 +148,6 @@ fn states() -> Vec<State> {
         state(&[Menu], || queue(WIDE, "? pagedown pagedown")),
         state(&[Views], || queue(WIDE, "v end")),
         state(&[Views], || queue(WIDE, "v end alt-x")),
-        state(&[Columns], || queue(WIDE, "c")),
-        state(&[Columns], || queue(WIDE, "c j")),
-        state(&[Columns], || queue(WIDE, "c j space")),
     ]
 }
 
@@ -221,7 +218,7 @@ fn whatever_a_key_does_the_palette_does_too() {
     let missing: Vec<String> = meant
         .filter(|binding| {
             // What a list does is offered where the list can be opened.
-            let in_list = matches!(binding.context, KeyContext::Views | KeyContext::Columns);
+            let in_list = binding.context == KeyContext::Views;
             let places = states.iter().filter(|state| in_list || state.contexts.contains(&binding.context));
             let does =
                 |state: &State| in_list || does_something(&mut (state.make)(), key(&binding.keys[0].to_string()));

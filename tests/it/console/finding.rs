@@ -42,7 +42,7 @@ fn where_there_may_be_more_than_are_shown_no_count_of_all_is_claimed() {
 }
 
 #[test]
-fn a_field_that_matched_is_named_once_for_the_rows_below_each_other_and_the_cards_stand_in_one_column() {
+fn a_field_that_matched_is_named_and_the_cards_stand_in_one_column() {
     let now = clock().now();
     let alerts: Vec<Alert> = (0..4)
         .map(|number| Alert {
@@ -59,7 +59,7 @@ fn a_field_that_matched_is_named_once_for_the_rows_below_each_other_and_the_card
     let rows: Vec<&str> = screen.lines().filter(|line| line.contains("│  41m  ETHOCA  129.90 EUR")).collect();
     let ends: Vec<Option<usize>> =
         rows.iter().map(|row| row.find("·· 1234").map(|at| row[..at].chars().count())).collect();
-    assert_eq!(screen.matches("descriptor ACME").count(), 1, "{screen}");
+    assert_eq!(screen.matches("descriptor ACME").count(), 4, "{screen}");
     assert!(rows.len() == 4 && ends.iter().all(|end| *end == ends[0]), "{screen}");
 }
 
@@ -81,7 +81,6 @@ fn an_answered_alert_is_found_by_its_order_from_any_screen_and_gone_to() {
 
 #[rstest]
 #[case::of_views("v")]
-#[case::of_columns("c")]
 #[case::of_what_is_copied("y")]
 #[case::of_what_is_copied_over_a_case("enter y")]
 #[case::of_snoozes("G z")]
@@ -137,7 +136,6 @@ fn furnished() -> Rig {
 #[case::case("enter")]
 #[case::case_as_json("enter x")]
 #[case::of_views("v j")]
-#[case::of_columns("c j")]
 #[case::of_what_is_copied("y")]
 #[case::of_what_is_copied_over_a_case("enter y")]
 #[case::of_snoozes("G z")]
@@ -212,21 +210,18 @@ fn long_desk(count: usize) -> Vec<Alert> {
 #[case((100, 30))]
 #[case((120, 40))]
 #[case((200, 60))]
-fn what_can_be_done_in_find_and_in_the_columns_stands_in_one_line(#[case] size: (u16, u16)) {
+fn what_can_be_done_in_find_stands_in_one_line(#[case] size: (u16, u16)) {
     let (alerts, _) = desk();
     let mut rig = Made { size, ..Made::of(alerts) }.start();
 
     find(&mut rig, "refunded");
     let found = rig.screen();
-    rig.press("esc c");
-    let columns = rig.screen();
 
     let line = |screen: &str, words: &str| {
         screen.lines().find(|line| line.contains(words)).map(str::to_owned).unwrap_or_default()
     };
     let of_find = line(&found, "Close    esc");
-    assert!(["enter", "alt-enter", "alt-y copy", "alt-o open"].iter().all(|key| of_find.contains(key)), "{found}");
-    assert!(line(&columns, "Close    esc").contains("backspace reset"), "{columns}");
+    assert!(["enter", "alt-enter"].iter().all(|key| of_find.contains(key)), "{found}");
 }
 
 #[rstest]
@@ -401,25 +396,6 @@ fn where_only_the_interface_can_be_asked_it_says_what_was_not_searched() {
 }
 
 #[test]
-fn where_only_the_interface_can_be_asked_what_is_loaded_is_compared_by_every_field() {
-    let (alerts, _) = desk();
-    let loaded =
-        alerts.iter().find(|alert| alert.outcome.is_none() && alert.merchant_order_id.is_some()).unwrap().clone();
-    let mut rig = Made { operator: false, ..Made::of(alerts) }.start();
-
-    find(&mut rig, loaded.merchant_order_id.as_deref().unwrap());
-    let screen = rig.screen();
-    rig.press("enter");
-
-    assert!(
-        screen.contains("alerts of the Queue's pages were compared by every field")
-            && !screen.contains("Nothing found"),
-        "{screen}"
-    );
-    assert_eq!(rig.current(), loaded.id);
-}
-
-#[test]
 fn a_search_that_fails_says_why_and_is_tried_again_when_more_is_typed() {
     let (alerts, _) = desk();
     let mut rig = Rig::new(alerts);
@@ -432,47 +408,6 @@ fn a_search_that_fails_says_why_and_is_tried_again_when_more_is_typed() {
 
     assert!(failed.contains("the database is busy"), "{failed}");
     assert!(rig.screen().contains("order SIB-77"), "{}", rig.screen());
-}
-
-#[rstest]
-fn while_the_service_is_not_reached_what_is_loaded_is_looked_through_by_the_same_words_and_that_is_said(
-    #[values(true, false)] operator: bool,
-) {
-    let mut rig = Made { operator, size: (160, 40), ..Made::default() }.start();
-    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
-    rig.press("ctrl-r");
-
-    find(&mut rig, "A-10293 berlin");
-    let found = rig.screen();
-    find_more(&mut rig, " nowhere");
-    let nothing = rig.screen();
-    rig.service.set_down(None);
-    rig.type_text("x");
-    rig.press("backspace");
-    rig.advance(Duration::milliseconds(500));
-    let reached = rig.screen();
-
-    let limit = "The service was not reached: only the 17 loaded alerts were looked through.";
-    assert!(
-        found.contains(limit) && found.contains("1 alert found, best first") && found.contains("A-10293"),
-        "{found}"
-    );
-    assert!(nothing.contains(limit) && nothing.contains("No match among loaded alerts."), "{nothing}");
-    assert!(!reached.contains(limit) && reached.contains("No match."), "{reached}");
-}
-
-#[test]
-fn what_was_found_among_the_loaded_alerts_is_gone_to_offline() {
-    let mut rig = Made { operator: false, ..Made::default() }.start();
-    rig.service.set_down(Some(ServiceError::Unreachable("no connection".to_owned())));
-    rig.press("ctrl-r");
-
-    find(&mut rig, "A-10266");
-    rig.press("enter");
-
-    let current = rig.current();
-    assert_eq!(rig.service.alert(current).unwrap().merchant_order_id.as_deref(), Some("A-10266"));
-    assert!(rig.screen().contains("To answer, by deadline"), "{}", rig.screen());
 }
 
 #[test]

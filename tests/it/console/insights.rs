@@ -134,99 +134,6 @@ fn the_sentence_says_how_many_will_lapse_at_this_pace() {
     );
 }
 
-/// Three that lapse in the hour from 18, two from 20, by the analyst's clock; and two notices.
-fn in_two_hours() -> Vec<Alert> {
-    let of_group = |group: u128, alerts: Vec<Alert>| {
-        alerts.into_iter().map(move |alert| Alert {
-            id: AlertId(Uuid::from_u128(alert.id.0.as_u128() + group * 100)),
-            provider_id: format!("HOUR-{group}-{}", alert.id.0.as_u128()),
-            ..alert
-        })
-    };
-    let notices =
-        waiting(2, 130).into_iter().map(|alert| Alert { alert_type: AlertType::VerifiFraudNotice, ..alert }).collect();
-    of_group(1, waiting(3, 20)).chain(of_group(2, waiting(2, 130))).chain(of_group(3, notices)).collect()
-}
-
-#[test]
-fn an_hour_leads_to_the_alerts_that_lapse_until_its_end_and_back_to_what_was_listed() {
-    let mut rig = open(Made { size: (200, 60), ..Made::of(in_two_hours()) });
-
-    rig.press("tab j enter");
-    rig.advance(Duration::milliseconds(500));
-    let (of_the_hour, screen) = (rig.app.queue().listing.total(), rig.screen());
-    rig.press("esc");
-    let restored = rig.app.queue().filter().clone();
-
-    assert!(screen.contains(" expires:3 ") && screen.contains("Search results"), "{screen}");
-    assert_eq!(of_the_hour, Some(5), "{screen}");
-    assert_eq!(restored.statuses, [AlertStatus::Open]);
-    assert_eq!(restored.expires_in, None);
-}
-
-#[test]
-fn the_list_of_an_hour_has_what_lapses_last_first() {
-    let place = SessionInfo { remote: true, ..Made::default().place };
-    let mut rig = open(Made { operator: false, place, size: (200, 60), ..Made::of(in_two_hours()) });
-
-    rig.press("tab j enter");
-    rig.advance(Duration::milliseconds(500));
-    let screen = rig.screen();
-
-    assert!(screen.contains(" expires:3 ") && screen.contains("Search results"), "{screen}");
-    let minutes: Vec<i64> = rig
-        .app
-        .queue()
-        .listing
-        .alerts()
-        .filter_map(|alert| alert.deadline.moment())
-        .map(|at| (at - rig.clock.now()).num_minutes())
-        .collect();
-    assert!(minutes.len() == 7 && minutes[0] == 129 && minutes[6] == 19, "{minutes:?}");
-}
-
-#[test]
-fn only_hours_in_which_something_lapses_are_walked_and_esc_leaves_them() {
-    let mut rig = open(Made { size: (80, 24), ..Made::of(in_two_hours()) });
-    let marked = |rig: &mut Rig| {
-        let screen = rig.screen();
-        screen
-            .lines()
-            .find(|line| line.starts_with('▌'))
-            .map(|line| line.split_whitespace().skip(1).take(2).collect::<Vec<_>>().join(" "))
-    };
-    let hint = rig.screen().lines().last().map(str::to_owned).unwrap_or_default();
-
-    rig.press("tab");
-    let first = marked(&mut rig);
-    rig.press("down");
-    let second = marked(&mut rig);
-    rig.press("down down");
-    let last = marked(&mut rig);
-    rig.press("esc");
-    let (none, screen) = (marked(&mut rig), rig.screen());
-
-    assert!(hint.contains("tab hours") && !hint.contains("show these alerts"), "{hint}");
-    assert!(
-        first.is_some_and(|row| row.starts_with("before 15:00"))
-            && second.clone().is_some_and(|row| row.starts_with("16")),
-        "{second:?}"
-    );
-    assert_eq!((last, none), (second, None));
-    assert!(screen.contains("DUE BY HOUR"), "{screen}");
-}
-
-#[test]
-fn for_whoever_is_read_the_screen_a_chart_is_its_numbers() {
-    let mut rig = open(Made { plain: true, size: (200, 60), ..Made::of(weeks(clock().now())) });
-
-    let screen = rig.screen();
-
-    assert!(!screen.contains('=') && !screen.contains('▆'), "{screen}");
-    assert!(line(&mut rig, "before 15:00").contains("before 15:00       1  "), "{screen}");
-    assert!(screen.contains("ANSWERED PER DAY"), "{screen}");
-}
-
 #[test]
 fn where_all_can_be_done_it_says_until_when() {
     let mut rig = open(Made::of(waiting(6, 200)));
@@ -246,16 +153,6 @@ fn without_ten_minutes_of_work_there_is_no_pace_yet() {
 
     assert!(line(&mut rig, "3 due within").contains("3 due within 4 h   Pace: shown after 10 minutes of work"));
     assert!(!rig.screen().contains("an hour"));
-}
-
-#[test]
-fn a_pace_from_before_a_break_says_from_when_it_is() {
-    let mut rig = open(Made::of(waiting(3, 230)));
-    figures(&mut rig, 5, Vec::new());
-
-    rig.advance(Duration::minutes(50));
-
-    assert!(line(&mut rig, "3 open").contains("as when you last worked, 50m"), "{}", rig.screen());
 }
 
 #[test]
@@ -314,23 +211,6 @@ fn what_lapses_is_told_by_the_hour_of_the_clock_in_its_heading() {
     let first = screen.lines().position(|line| line.contains("DUE BY HOUR")).unwrap() + 1;
     let row = screen.lines().nth(first).unwrap();
     assert!(row.trim_start().starts_with("before 15:00") && row.contains("129.90 EUR"), "{row}");
-}
-
-#[test]
-fn an_answer_that_is_neither_refunded_nor_not_is_named_as_what_it_is() {
-    let mut alerts = weeks(clock().now());
-    let today = alerts
-        .iter_mut()
-        .filter_map(|alert| alert.outcome.as_mut())
-        .find(|outcome| outcome.refunded == "refunded")
-        .unwrap();
-    today.refunded = "not settled".to_owned();
-    let mut settled = whole();
-    let mut rig = open(Made { size: (200, 60), ..Made::of(alerts) });
-
-    let (screen, without) = (rig.screen(), settled.screen());
-
-    assert!(screen.contains("NOT SETTLED") && !without.contains("NOT SETTLED"), "{screen}\n{without}");
 }
 
 #[test]

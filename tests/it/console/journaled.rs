@@ -226,8 +226,8 @@ async fn what_was_to_be_kept_while_the_desk_could_not_be_written_is_kept_once_it
     let alerts = morning(system.now());
     let service = Fake::with(alerts.clone(), system);
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
-    let mut runner =
-        Runner::new(service.deployment(), Some(address.read()), records(), messages).with_address(Some(address));
+    let mut runner = Runner::new(service.deployment(), Some(address.read()), records(), messages);
+    runner.address = Some(address);
     let snoozed = SnoozedAlert { alert: (&alerts[1]).into(), until: now + Duration::hours(1) };
 
     runner.run(Effect::Keep(Keep::Snooze(vec![snoozed], now)));

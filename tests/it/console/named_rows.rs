@@ -1,30 +1,14 @@
-//! Rows of the Activity screen name alerts and endpoints by what those are known by, whatever list they are in.
+//! Rows of the Activity screen name alerts by what those are known by, whatever list they are in.
 
-use avert::domain::{Alert, AlertId, AlertStatus, AuditEntry, EndpointId, time::Clock};
+use avert::domain::{Alert, AlertId, AlertStatus, time::Clock};
 use chrono::Duration;
 
 use super::{
-    activity::{desk, line, started},
+    activity::{desk, started},
     fake::morning,
-    rig::{Made, Rig, clock},
+    rig::{Made, clock},
     settling::unfinished,
 };
-
-/// What the audit log says was done to an endpoint.
-fn done(rig: &Rig, number: u64, action: &str, endpoint: EndpointId, detail: &str) -> AuditEntry {
-    AuditEntry {
-        number,
-        at: rig.clock.now() - Duration::minutes(5),
-        actor: "key 7Qd2Kx".to_owned(),
-        origin: "10.0.0.9".to_owned(),
-        person: String::new(),
-        action: action.to_owned(),
-        subject: endpoint.to_string(),
-        detail: detail.to_owned(),
-        previous: [0; 32],
-        hash: [1; 32],
-    }
-}
 
 #[test]
 fn what_the_engine_has_not_finished_is_named_though_no_list_has_its_alert() {
@@ -49,27 +33,4 @@ fn what_the_engine_has_not_finished_is_named_though_no_list_has_its_alert() {
     let screen = rig.screen();
     assert!(screen.contains("LAPSED-77") && screen.contains("LAPSED-78"), "{screen}");
     assert!(!lapsed.iter().any(|alert| screen.contains(&alert.id.to_string())), "{screen}");
-}
-
-#[test]
-fn what_was_done_to_an_endpoint_names_it_by_its_address() {
-    let mut rig = started(Made { size: (200, 40), ..desk() });
-    let [one, other] = [EndpointId::generate(), EndpointId::generate()];
-    *rig.service.audit.lock().unwrap() = vec![
-        done(&rig, 4, "deliveries.sent_again", one, "3 given up"),
-        done(&rig, 3, "endpoint.changed", one, "url https://hooks.acme.example/new, enabled"),
-        done(&rig, 2, "endpoint.added", one, "https://hooks.acme.example/old"),
-        done(&rig, 1, "endpoint.tested", other, "204"),
-    ];
-
-    rig.press("4 tab");
-    rig.advance(Duration::milliseconds(200));
-
-    assert!(line(&mut rig, "deliveries sent again").contains("hooks.acme.example/new"), "{}", rig.screen());
-    assert!(line(&mut rig, "endpoint added").contains("hooks.acme.example/old"), "{}", rig.screen());
-    assert!(
-        line(&mut rig, "endpoint tested").contains(&other.to_string()[..20]),
-        "what is unknown is not made up: {}",
-        rig.screen()
-    );
 }

@@ -52,7 +52,6 @@ fn opened(keys: &str) -> Buffer {
 #[case::filter("f", 92, ("Cancel", Some("Apply")))]
 #[case::views("v", 92, ("Close", Some("Choose")))]
 #[case::name_of_a_view("v alt-s", 92, ("Cancel", Some("Save")))]
-#[case::columns("c", 92, ("Close", None))]
 #[case::copy("y", 92, ("Close", Some("Choose")))]
 #[case::note("a", 92, ("Cancel", Some("Keep")))]
 #[case::snooze("j j z", 92, ("Close", Some("Choose")))]

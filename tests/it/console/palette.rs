@@ -3,7 +3,7 @@
 use avert::{
     console::{
         NextConsole, SessionInfo,
-        message::{Effect, Keep, Message},
+        message::{Effect, Message},
     },
     domain::{Environment, time::Clock},
 };
@@ -40,10 +40,6 @@ fn it_has_its_pictures() {
         let mut rig = made().start();
         rig.press(":");
         insta::assert_snapshot!(format!("open@{width}x{height}"), rig.screen());
-        let mut rig = made().start();
-        type_in(&mut rig, "not");
-        rig.press("enter esc :");
-        insta::assert_snapshot!(format!("used@{width}x{height}"), rig.screen());
         let mut rig = made().start();
         type_in(&mut rig, "re");
         insta::assert_snapshot!(format!("typed@{width}x{height}"), rig.screen());
@@ -153,27 +149,6 @@ fn from_the_case_it_acts_on_the_case_and_leaves_it_for_elsewhere() {
 }
 
 #[test]
-fn what_was_used_last_stands_first_and_is_there_at_the_next_start() {
-    let mut rig = doubled().start();
-    type_in(&mut rig, "columns");
-    rig.press("enter esc");
-    rig.press(":");
-
-    let screen = rig.screen();
-    let (used, answer) = (screen.find("Used last").unwrap(), screen.find("Answer").unwrap());
-    assert!(used < answer && screen[used..answer].contains("columns"), "{screen}");
-    let kept = rig.done.iter().rev().find_map(|effect| match effect {
-        Effect::Keep(Keep::Layout(layout)) => Some(layout.clone()),
-        _ => None,
-    });
-    let mut made = doubled();
-    made.kept.layout = kept.unwrap();
-    let mut again = made.start();
-    again.press(":");
-    assert!(again.screen().contains("Used last"), "{}", again.screen());
-}
-
-#[test]
 fn nothing_that_fits_is_said_and_enter_does_nothing() {
     let mut rig = doubled().start();
 
@@ -217,10 +192,6 @@ fn what_does_nothing_now_stands_last_with_why_and_choosing_it_says_so_and_no_mor
 #[case("mouse")]
 fn an_exact_name_comes_first(#[case] name: &str) {
     let mut rig = doubled().start();
-    // What was used last never comes before it.
-    type_in(&mut rig, "reverse");
-    rig.press("enter");
-
     type_in(&mut rig, name);
 
     let screen = rig.screen();
@@ -238,8 +209,6 @@ fn what_has_the_very_name_is_chosen_though_it_does_nothing_now() {
 
     let said = rig.screen();
     assert!(said.contains("no delivery is here") && !said.contains("Keys and commands"), "{said}");
-    let of_all = |effect: &Effect| matches!(effect, Effect::CountGivenUp(_) | Effect::SendAllAgain(_));
-    assert!(!rig.done.iter().any(of_all), "{:?}", rig.done);
 }
 
 #[test]
@@ -290,7 +259,7 @@ fn text_can_be_pasted_into_it() {
     let mut rig = doubled().start();
     rig.press(":");
 
-    rig.update(Message::Input(Event::Paste("columns".to_owned())));
+    rig.update(Message::Input(Event::Paste("views".to_owned())));
 
-    assert!(rig.screen().contains("Choose, order and sort columns"), "{}", rig.screen());
+    assert!(rig.screen().contains("Choose or save a view"), "{}", rig.screen());
 }

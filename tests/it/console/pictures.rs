@@ -131,7 +131,6 @@ fn everything_with_how_it_ended() {
         });
         rig.press("v up up enter");
         rig.advance(Duration::milliseconds(200));
-        rig.press("c down down down down");
         rig.press("esc G");
     });
 }
@@ -250,11 +249,6 @@ fn what_was_loaded_marked_stale() {
 #[test]
 fn the_views() {
     pictures("views", doubled, |rig| rig.press("v"));
-}
-
-#[test]
-fn the_columns() {
-    pictures("columns", doubled, |rig| rig.press("c down"));
 }
 
 #[test]

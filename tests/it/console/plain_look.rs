@@ -18,7 +18,6 @@ fn marked(rig: &mut Rig) -> Vec<String> {
 #[case::palette(":")]
 #[case::help("?")]
 #[case::views("v")]
-#[case::columns("c")]
 #[case::copy("y")]
 fn the_chosen_entry_has_the_only_mark(#[case] key: &str) {
     let mut rig = plain();
@@ -58,7 +57,6 @@ fn over_a_case_the_chosen_entry_has_the_only_mark() {
 
 #[rstest]
 #[case::views("v")]
-#[case::columns("c")]
 #[case::copy("y")]
 fn a_dialog_has_whole_lines_and_no_scrap_of_the_list_beside_it(#[case] keys: &str) {
     let mut rig = Made { plain: true, size: (120, 40), ..Made::default() }.start();

@@ -167,24 +167,6 @@ fn what_was_left_out_is_listed_with_its_reason() {
 }
 
 #[test]
-fn results_are_exported_by_the_form_of_lists_with_a_name() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut rig = Made { files: directory.path().to_owned(), ..Made::of(alike(2)) }.start();
-    rig.press("* b alt-n ctrl-s");
-    rig.advance(Duration::seconds(6));
-
-    rig.press("e");
-    let form = rig.screen();
-    rig.press("enter");
-
-    assert!(form.contains("Export  the results of 2 alerts"), "{form}");
-    let text = std::fs::read_to_string(directory.path().join("avert-results-20261120-1803.csv")).unwrap();
-    let rows: Vec<&str> = text.lines().collect();
-    assert_eq!(rows.len(), 3);
-    assert!(rows[1].contains("NOT REFUNDED,recorded"), "{text}");
-}
-
-#[test]
 fn a_paused_run_in_pictures() {
     let taken = screens(|size| {
         let mut rig = Made { size, ..Made::of(alike(9)) }.start();

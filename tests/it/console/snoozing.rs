@@ -427,9 +427,7 @@ fn waking_in_pictures() {
 fn the_case_of_a_snoozed_alert_offers_to_wake_it() {
     let alerts = morning(clock().now());
     let mut rig = Made { kept: kept(&alerts[4..5], 60), size: (160, 40), ..Made::default() }.start();
-    rig.press("v");
-    rig.type_text("snoozed");
-    rig.press("enter");
+    rig.show_view(avert::desk::BuiltIn::Snoozed);
     assert_eq!(rig.current(), id(5), "{}", rig.screen());
 
     rig.press("enter");

@@ -19,7 +19,6 @@ use avert::domain::time::Clock as _;
 #[case::webhooks("3")]
 #[case::activity("4")]
 #[case::settings("5")]
-#[case::columns("c")]
 #[case::snooze("z")]
 fn a_key_that_means_nothing_says_so(#[case] keys: &str) {
     let mut rig = Rig::new(morning(clock().now()));

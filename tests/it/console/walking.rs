@@ -1,10 +1,7 @@
 //! Walking the list: windows, cursor, search, views, columns, mouse.
 
 use avert::{
-    console::{
-        message::{Effect, Keep},
-        screens::queue::columns::Column,
-    },
+    console::message::{Effect, Keep},
     domain::{AlertStatus, SortField, SortOrder, time::Clock},
     service::{Deployment, ServiceError},
 };
@@ -143,17 +140,15 @@ fn a_view_is_chosen_by_key() {
 }
 
 #[test]
-fn the_console_begins_on_what_is_to_answer_with_its_columns_as_they_were_left() {
+fn the_console_begins_on_what_is_to_answer_divided_as_it_was_left() {
     let mut kept = avert::console::app::DeskState::default();
     kept.layout.divider = Some(50);
-    kept.layout.columns = vec![avert::desk::ColumnLayout { name: "amount".to_owned() }];
 
     let rig = Made { kept, ..Made::default() }.start();
 
     let queue = rig.app.queue();
     assert_eq!((queue.view.name.as_str(), queue.divider), ("To answer", 50));
     assert!(queue.listing.alerts().all(|alert| alert.outcome.is_none() && !alert.alert_type.is_notice()));
-    assert_eq!(queue.columns, [Column::Amount]);
 }
 
 #[test]
@@ -200,31 +195,6 @@ fn a_view_that_was_deleted_is_brought_back() {
 }
 
 #[test]
-fn what_is_typed_narrows_the_views_and_esc_clears_it_and_then_closes_them() {
-    let mut rig = Rig::new(morning(clock().now()));
-
-    rig.press("v");
-    rig.type_text("sno");
-    let narrowed = rig.screen();
-    rig.press("esc");
-    let cleared = rig.screen();
-    rig.type_text("qqq");
-    let none = rig.screen();
-    rig.press("esc esc");
-    let closed = rig.screen();
-    rig.press("v");
-    rig.type_text("due");
-    rig.press("enter");
-
-    let has = |screen: &str, name: &str| screen.lines().any(|line| line.contains(&format!("  {name}  ")));
-    assert!(has(&narrowed, "Snoozed") && !has(&narrowed, "Due within 6 hours"), "{narrowed}");
-    assert!(has(&cleared, "Snoozed") && has(&cleared, "Due within 6 hours"), "{cleared}");
-    assert!(none.contains("No match"), "{none}");
-    assert!(!closed.contains("Views"), "{closed}");
-    assert_eq!(rig.app.queue().view.name, "Due within 6 hours");
-}
-
-#[test]
 fn a_list_without_rows_has_no_heads_of_columns() {
     let mut rig = Rig::new(morning(clock().now()));
     let with_rows = rig.screen();
@@ -265,18 +235,6 @@ fn a_column_is_sorted_by_in_place_and_the_other_way_round() {
         (SortField::Provider, SortOrder::Descending)
     );
     assert_eq!(rig.app.queue().current().unwrap().provider.as_str(), "VERIFI");
-}
-
-#[test]
-fn columns_are_hidden_and_moved_in_their_list() {
-    let mut rig = Rig::new(morning(clock().now()));
-
-    rig.press("c down space J");
-
-    let columns = &rig.app.queue().columns;
-    assert!(!columns.contains(&Column::Provider), "{columns:?}");
-    rig.press("esc");
-    assert!(!rig.screen().contains("PROVIDER  TYPE"));
 }
 
 #[test]

@@ -62,8 +62,6 @@ fn every_state_of_the_screen_has_its_picture() {
         take("endpoints", "tab j");
         take("page", "j j j enter");
         take("of-one", "tab j enter");
-        take("filter", "f space right space tab right");
-        take("send-all", "tab j S");
     }
 }
 
@@ -184,73 +182,6 @@ fn the_attempts_are_those_of_the_delivery_under_the_cursor_and_follow_its_change
 }
 
 #[test]
-fn the_filter_shows_deliveries_by_state_endpoint_and_time() {
-    let mut rig = on(Made { size: (200, 60), ..Made::default() });
-
-    // Waiting or given up, to the second endpoint, within a day.
-    rig.press("f space right right right space tab right right tab");
-    rig.type_text("1d");
-    rig.press("enter");
-
-    assert!(has(&mut rig, "pending, failed") && has(&mut rig, "erp.example"), "{}", rig.screen());
-    let rows = |rig: &mut Rig| {
-        let screen = rig.screen();
-        // The endpoints' health counts some too.
-        let lines = screen.lines().skip_while(|line| !line.contains("WHEN"));
-        let list: String = lines.collect::<Vec<_>>().join("\n");
-        ["pending", "failed", "delivered", "cancelled"].map(|word| list.matches(&format!(" {word}  ")).count())
-    };
-    assert_eq!(rows(&mut rig), [3, 0, 0, 0], "{}", rig.screen());
-    rig.press("esc");
-    assert!(!has(&mut rig, "pending, failed"), "{}", rig.screen());
-}
-
-#[test]
-fn a_part_of_the_filter_that_has_no_room_is_cut() {
-    let mut rig = webhooks();
-
-    rig.press("f space right right right space tab right right tab");
-    rig.type_text("1d");
-    rig.press("enter");
-
-    let shown = line(&mut rig, "pending, failed");
-    assert!(shown.contains("pending, failed") && shown.contains("erp.example"), "{shown}");
-}
-
-#[test]
-fn what_the_filter_narrows_is_all_shown_again_by_the_key_that_stands_beside_its_button() {
-    let mut rig = on(Made { size: (200, 60), ..Made::default() });
-    rig.press("f space enter");
-    let narrowed = rig.screen();
-    rig.press("f tab tab");
-    let form = rig.screen();
-
-    rig.press("ctrl-r");
-
-    assert!(narrowed.lines().any(|line| line.contains("Deliveries") && line.contains("pending")), "{narrowed}");
-    assert!(form.contains("Reset    ctrl-r"), "{form}");
-    assert!(!rig.screen().contains("Reset") && has(&mut rig, "failed"), "{}", rig.screen());
-    assert!(has(&mut rig, "Deliveries  13 "), "{}", rig.screen());
-}
-
-#[test]
-fn a_moment_that_is_none_is_refused_at_its_field_and_the_form_stays() {
-    let mut rig = webhooks();
-
-    rig.press("f tab tab");
-    rig.type_text("soon");
-    rig.press("enter");
-    assert!(has(&mut rig, "soon is no time"), "{}", rig.screen());
-    rig.press("ctrl-u tab");
-    rig.type_text("2026-11-20 09:00");
-    rig.press("up");
-    rig.type_text("2026-11-20 09:00");
-    rig.press("enter");
-
-    assert!(has(&mut rig, "The end must be after the start"), "{}", rig.screen());
-}
-
-#[test]
 fn enter_on_an_endpoint_shows_its_deliveries_alone_and_esc_all_again() {
     let mut rig = webhooks();
 
@@ -317,54 +248,13 @@ fn a_delivery_that_waits_for_its_next_try_is_sent_at_once() {
 }
 
 #[test]
-fn everything_that_was_given_up_is_sent_again_when_asked_with_its_number_and_enter_leaves_it() {
-    let mut rig = webhooks();
-
-    rig.press("tab j");
-    rig.choose("resend all");
-    assert!(has(&mut rig, "Resend 2 deliveries?"), "{}", rig.screen());
-    rig.press("enter");
-    assert_eq!(sent(&rig), []);
-    rig.choose("resend all");
-    rig.press("s");
-
-    assert_eq!(sent(&rig), [Sent::AllOf(endpoint_id(2))]);
-    assert!(has(&mut rig, "Resent 2 deliveries"), "{}", rig.screen());
-}
-
-#[rstest]
-#[case::none("tab", "No failed delivery at this endpoint")]
-#[case::disabled("tab j j", "--enable")]
-fn where_nothing_can_be_sent_again_it_says_why(#[case] keys: &str, #[case] words: &str) {
-    let mut rig = webhooks();
-
-    rig.press(keys);
-    rig.choose("resend all");
-
-    assert!(has(&mut rig, words), "{}", rig.screen());
-    assert_eq!(sent(&rig), []);
-}
-
-#[test]
 fn a_read_only_console_sends_no_webhook() {
     let mut rig = on(Made { place: SessionInfo { read_only: true, ..SessionInfo::default() }, ..Made::default() });
 
     rig.press("j j t s tab j t");
-    rig.choose("resend all");
 
     assert_eq!(sent(&rig), []);
     assert!(has(&mut rig, "read-only connection"), "{}", rig.screen());
-}
-
-#[test]
-fn what_another_deployment_may_have_sent_again_is_not_said_to_be_unsent() {
-    let place = SessionInfo { remote: true, ..Made::default().place };
-    let mut rig = on(Made { place, ..Made::default() });
-    rig.service.set_down(Some(ServiceError::Unavailable("no reply within 30 s".to_owned())));
-
-    rig.press("j j s");
-
-    assert!(has(&mut rig, "Resend unconfirmed") && !has(&mut rig, "Not resent"), "{}", rig.screen());
 }
 
 #[test]

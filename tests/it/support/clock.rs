@@ -10,32 +10,23 @@ use chrono::{Duration, TimeDelta};
 
 /// A clock that stands still until it is moved.
 #[derive(Debug)]
-pub struct ManualClock(Mutex<Timestamp>, Mutex<Option<TimeDelta>>);
+pub struct ManualClock(Mutex<Timestamp>);
 
 impl ManualClock {
     /// A clock that shows this moment.
     pub fn at(iso: &str) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(from_iso(iso).expect("an ISO 8601 moment")), Mutex::default()))
+        Arc::new(Self(Mutex::new(from_iso(iso).expect("an ISO 8601 moment"))))
     }
 
     /// Moves the clock forward (or back, by a negative duration).
     pub fn advance(&self, by: Duration) {
         *self.0.lock().unwrap() += by;
     }
-
-    /// The machine's date is ahead of it by so much, and not believed; or it is.
-    pub fn doubt(&self, ahead: Option<TimeDelta>) {
-        *self.1.lock().unwrap() = ahead;
-    }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         *self.0.lock().unwrap()
-    }
-
-    fn jumped_ahead(&self) -> Option<TimeDelta> {
-        *self.1.lock().unwrap()
     }
 }
 

@@ -7,29 +7,26 @@ use super::{
     AnswerForm, Choice, GO_TO_WARNED, TAKE_SUGGESTION,
     fields::FieldFacts,
     item::{AnswerScope, Caution, FormItem},
-    validation::{RowPlan, duplicate_words},
+    validation::RowPlan,
 };
 use crate::{
     Action, AppContext,
-    answer_words::{answered_as, list_behind},
+    answer_words::{answered_as, duplicate_words, list_behind},
     decisions::{PendingDecision, leaves_at_once},
     domain::{
-        Alert, AlertStatus, Deadline, Dialect, Money, OrderAdvice,
+        Alert, AlertStatus, Deadline, Dialect, OrderAdvice,
         duplicate::{Duplicate, DuplicateState, not_compared},
-        money::sums_by_currency,
         resolution::{Decision, InvalidReason, OlderWord},
     },
     suggestion::Suggestion,
     text::{count, sanitize},
     times,
+    totals::total_of,
     ui::form::FactLine,
 };
 
 /// A deadline that is so near is worth a warning.
 const CLOSING: Duration = Duration::minutes(15);
-
-/// Sums by currency that are told at most.
-const SUMS: usize = 3;
 
 /// Counts of alerts that get an answer, are left out, and need review.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,7 +82,7 @@ impl AnswerForm {
     /// The answer that is suggested for the one alert.
     pub(super) fn suggestion<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
         let row = self.rows.first().filter(|row| row.alert.outcome.is_none())?;
-        Suggestion::by(&row.alert, row.others(), self.order_of_one(), &cx.draw_context())
+        Suggestion::by(&row.alert, row.others(), self.order_of_one(), cx)
     }
 
     pub(super) fn says(&self, decision: Decision, dialect: Dialect) -> bool {
@@ -120,8 +117,7 @@ impl AnswerForm {
         if let Some(why) = cx.held_back_by() {
             checks.push(care(format!("{why}: it stays queued, avert asks first")));
         }
-        let mut doubles = cx.known_decisions().duplicates(&row.alert, row.others());
-        doubles.sort_by_key(|double| !double.is_refunded());
+        let doubles = cx.known_decisions().duplicates(&row.alert, row.others());
         for (at, double) in doubles.iter().enumerate() {
             let mut words = duplicate_words(double, cx.now);
             if at == 0 {
@@ -144,7 +140,7 @@ impl AnswerForm {
         } else if let Some(error) = row.not_searched() {
             checks.push(care(format!("duplicates not checked: {error}")));
         }
-        checks.extend(not_compared(&row.alert).filter(|_| !cx.compares_all).map(note));
+        checks.extend(not_compared(&row.alert).filter(|_| !cx.operator).map(note));
         if checks.is_empty() {
             checks.push(FactLine::of("no warnings", theme.quiet));
         }
@@ -199,13 +195,16 @@ impl AnswerForm {
         let mut checks = Vec::new();
         if self.plans.is_ok() {
             let FormCounts { sent, left_out, care } = self.counts();
-            let sums = if self.scope == AnswerScope::Bulk && sent > 0 { self.sums_of_sent() } else { String::new() };
+            let plans = self.rows.iter().zip(self.plans.iter().flatten());
+            let total = total_of(plans.filter(|(_, plan)| plan.is_sent()).map(|(row, _)| &row.alert));
+            let is_told = self.scope == AnswerScope::Bulk && !total.is_empty();
+            let total = if is_told { format!(", {total}") } else { String::new() };
             let not_searched = self.rows.iter().filter(|row| row.not_searched().is_some()).count();
             let look = if care == 1 { "needs review" } else { "need review" };
             let can_be_sent = self.plans.iter().flatten().any(|plan| !plan.cautions().is_empty());
             let anyway = if can_be_sent { ": tab, space sends anyway" } else { "" };
             let lines = [
-                (sent, format!("will be sent{sums}"), theme.strong),
+                (sent, format!("will be sent{total}"), theme.strong),
                 (left_out, "skipped".to_owned(), theme.plain),
                 (care, format!("{look}{anyway}"), theme.warning),
                 (not_searched, "duplicates not checked".to_owned(), theme.warning),
@@ -302,12 +301,6 @@ impl AnswerForm {
     fn follows_refund(&self) -> bool {
         matches!(self.scope, AnswerScope::Case(_)) && self.fields.refunds() && self.counts().sent > 1
     }
-
-    /// Sums of what will be sent, by currency.
-    fn sums_of_sent(&self) -> String {
-        let plans = self.rows.iter().zip(self.plans.iter().flatten());
-        sums_words(plans.filter(|(_, plan)| plan.is_sent()).map(|(row, _)| &row.alert))
-    }
 }
 
 /// A word of the older dialect with its number in the form.
@@ -330,38 +323,4 @@ fn closing(alert: &Alert, cx: &AppContext) -> Option<String> {
         (None, Deadline::HoursLeft(0)) => "due within an hour, or expired".to_owned(),
         _ => return None,
     })
-}
-
-/// The largest of these sums in words: ` · 1,204.50 EUR · 310.00 USD · +2 more`.
-pub(super) fn sums_words<'a>(alerts: impl Iterator<Item = &'a Alert>) -> String {
-    let mut sums = sums(alerts);
-    let more = sums.len().saturating_sub(SUMS);
-    sums.truncate(SUMS);
-    sums.extend((more > 0).then(|| format!("+{more} more")));
-    sums.iter().map(|sum| format!(" · {sum}")).collect()
-}
-
-/// Sums of alerts by currency, the largest count first: `1,204.50 EUR`.
-pub(super) fn sums<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<String> {
-    let sums = sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money)));
-    sums.iter().map(Money::to_string).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::Currency;
-
-    #[test]
-    fn sums_stand_by_currency_and_the_one_of_most_alerts_first() {
-        let of = |amount: &str, currency: &str| Alert {
-            amount: Some(amount.parse().unwrap()),
-            currency: Currency::new(currency),
-            ..Alert::sample()
-        };
-        let alerts =
-            [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
-
-        assert_eq!(sums(alerts.iter()), ["12.60 EUR", "1,000.00 USD"]);
-    }
 }

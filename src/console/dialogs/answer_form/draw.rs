@@ -10,17 +10,14 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{
-    AnswerForm, Part, RowPlan, Target,
-    checks::{sums, sums_words},
-    item::AnswerScope,
-};
+use super::{AnswerForm, Part, RowPlan, Target, item::AnswerScope};
 use crate::{
     AppContext, Pen, Theme,
-    dialogs::alert_rows::{self, AlertRow, OF_QUEUE, of_one_payment},
+    dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT, OF_QUEUE},
     domain::{Alert, AlertId, Dialect},
     text::{count, counted, sanitize},
     times,
+    totals::total_of,
     ui::{
         areas::{FILL, stacked},
         fit::{self, KeyHint, Segment},
@@ -38,16 +35,15 @@ const MARGIN: u16 = 2;
 impl AnswerForm {
     pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let draw = cx.draw_context();
-        alert_rows::open_page(&draw, frame.buffer_mut(), area);
+        alert_rows::open_page(cx, frame.buffer_mut(), area);
         let list_rows = if self.scope == AnswerScope::One { 0 } else { LIST };
         let inside = Margin::new(MARGIN, 0);
         let most = area.height.saturating_sub(3 + list_rows + u16::from(list_rows > 0) + 1);
-        let rows = self.fields.rows(area.inner(inside).width, most, draw.theme);
+        let rows = self.fields.rows(area.inner(inside).width, most, &cx.theme);
         let [_, title, _, fields, _, list, word] = stacked(area, [1, 1, 1, rows, u16::from(list_rows > 0), FILL, 1]);
         let [title, fields, word] = [title, fields, word].map(|row| row.inner(inside));
         self.draw_title(frame.buffer_mut(), title, cx);
-        self.fields.draw(draw.theme, frame, fields);
+        self.fields.draw(&cx.theme, frame, fields);
         if list_rows > 0 {
             self.draw_list(frame, [list, word], cx);
         }
@@ -62,19 +58,15 @@ impl AnswerForm {
             AnswerScope::One => self.title_of_one(&self.rows[0].alert, cx),
             AnswerScope::Bulk => {
                 let what = format!("Answer {}", counted(self.rows.len() as u64, "alert", "alerts"));
-                let sums = sums(self.rows.iter().map(|row| &row.alert));
-                let sums = sums.iter().enumerate().map(|(at, sum)| {
-                    part(2, sum.clone(), theme.plain).or_none(9 - u8::try_from(at.min(5)).unwrap_or(5))
-                });
+                let total = part(2, total_of(self.rows.iter().map(|row| &row.alert)), theme.plain).or_none(9);
                 let from = part(3, self.from.clone(), theme.quiet).or_none(10);
-                [part(0, what, theme.strong)].into_iter().chain(sums).chain([from]).collect()
+                vec![part(0, what, theme.strong), total, from]
             }
             AnswerScope::Case(first) => {
                 let what = format!("Answer {}, same payment", counted(self.rows.len() as u64, "alert", "alerts"));
                 // The alerts of a case are about one payment.
-                let money = sums(self.rows.iter().map(|row| &row.alert).filter(|alert| alert.id == first));
-                let money = money.into_iter().map(|sum| part(3, sum, theme.plain));
-                [part(0, what, theme.strong)].into_iter().chain(money).collect::<Vec<_>>()
+                let of_payment = self.rows.iter().map(|row| &row.alert).filter(|alert| alert.id == first);
+                vec![part(0, what, theme.strong), part(3, total_of(of_payment), theme.plain)]
             }
         };
         segments.extend(cx.place.is_production().then(|| part(1, " PRODUCTION ".to_owned(), theme.production).right()));
@@ -92,7 +84,7 @@ impl AnswerForm {
         segments.extend(has_card.then(|| Segment::new(3, format!("{bin}··{last}"), theme.quiet).or_none(8)));
         if alert.outcome.is_none() {
             let left = times::left(alert, now);
-            let style = cx.draw_context().urgency(left.urgency);
+            let style = cx.urgency(left.urgency);
             let words = match left.urgency {
                 times::Urgency::Over => left.text,
                 _ => format!("due in {}", left.text),
@@ -191,12 +183,12 @@ impl AnswerForm {
     }
 
     pub(super) fn draw_list(&self, frame: &mut Frame<'_>, [list, word]: [Rect; 2], cx: &AppContext) {
-        let (theme, draw) = (&cx.theme, cx.draw_context());
+        let theme = &cx.theme;
         let is_bulk = self.scope == AnswerScope::Bulk;
         let rows: Vec<AlertRow<'_>> = (0..self.rows.len()).map(|at| self.alert_row(at, theme)).collect();
-        let columns = if is_bulk { OF_QUEUE } else { of_one_payment(self.rows.iter().map(|row| &row.alert)) };
+        let columns = if is_bulk { OF_QUEUE } else { OF_ONE_PAYMENT };
         let title = if is_bulk { "" } else { "ANSWER" };
-        let table = alert_rows::table(&rows, columns, (title, &[]), table::room(list), &draw);
+        let table = alert_rows::table(&rows, columns, (title, &[]), table::room(list), cx);
         let listed = self.list_rows();
         // What needs review says why below its row.
         let below = |row: &AnswerRow| match row {
@@ -210,11 +202,12 @@ impl AnswerForm {
             }),
             Some(AnswerRow::Alert(at)) => table.line(&rows[*at]),
             Some(AnswerRow::Same(words, members)) => {
-                let money = sums_words(members.iter().map(|at| &self.rows[*at].alert));
+                let total = total_of(members.iter().map(|at| &self.rows[*at].alert));
+                let total = if total.is_empty() { total } else { format!(", {total}") };
                 let does = if self.unfolded.contains(words) { " folds" } else { " unfolds" };
                 let mut spans = vec![
                     Span::raw(INDENT),
-                    Span::styled(format!("{} × {words}{money}", count(members.len() as u64)), theme.plain),
+                    Span::styled(format!("{} × {words}{total}", count(members.len() as u64)), theme.plain),
                 ];
                 spans.extend([Span::styled("   space", theme.key), Span::styled(does, theme.quiet)]);
                 Line::from(spans)

@@ -2,6 +2,7 @@
 
 use crate::{
     AppContext, Loadable, Reply,
+    answer_words::REFUNDED_BY_RULE,
     desk::ledger::preflight::KnownRefunds,
     domain::{Alert, AlertId, OrderAdvice, Timestamp},
     message::OrdersFound,
@@ -54,7 +55,7 @@ impl Caution {
             Self::ListBehind => "already answered, the list is behind",
             Self::MayHaveArrived => "an earlier answer is unconfirmed",
             Self::PaidTwice => "possible double refund",
-            Self::NetworkRule => "probably refunded by the network's rule",
+            Self::NetworkRule => REFUNDED_BY_RULE,
             Self::RefundDenied => "already refunded",
             Self::RefundOpen => "order cancelled, refund unknown",
             Self::OrderFound => "an order matches exactly",

@@ -24,7 +24,7 @@ use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders,
     desk::{AnswerDraft, Draft},
     domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, advice::advice, resolution::FieldError},
-    idle::{NONE_LEAVES, NONE_TOLD, OTHER_PLACE, unless},
+    idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless},
     ui::table::Cursor,
 };
 pub use choice::Choice;
@@ -130,7 +130,7 @@ impl AnswerForm {
             unfolded: BTreeSet::new(),
             came_from: None,
             beside: None,
-            by_one_search: cx.compares_all,
+            by_one_search: cx.operator,
             asked: if rows.iter().all(FormItem::is_looked_up) { rows.len() } else { 0 },
             rows,
             kept_send: None,
@@ -279,7 +279,7 @@ impl Dialog for AnswerForm {
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
+            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
             Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
             action => unless(action == Action::Back || leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
         }

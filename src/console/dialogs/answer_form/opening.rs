@@ -103,7 +103,7 @@ fn one(alert: &Alert, choice: Choice, facts: &Facts, cx: &mut AppContext) -> Ord
 
 /// Opens the form as it is suggested for an alert, or says that nothing is.
 fn suggested(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Orders {
-    let suggested = Suggestion::of(alert, facts, &cx.draw_context());
+    let suggested = Suggestion::of(alert, facts, cx);
     let Some((decision, comments)) = suggested.map(|suggested| (suggested.decision(), suggested.comments().to_owned()))
     else {
         cx.hint("Nothing is suggested for this alert.");

@@ -8,9 +8,9 @@ use super::{
 };
 use crate::{
     AppContext,
-    answer_words::{answered_as, stored_words},
+    answer_words::{answered_as, duplicate_words},
     domain::{
-        Alert, AlertId, OrderAdvice, Resolution, ResolutionParts, Timestamp,
+        Alert, AlertId, OrderAdvice, Resolution, ResolutionParts,
         advice::{advice, refund_warning},
         duplicate::{self, DecisionSays, Duplicate, DuplicateState},
         resolution::{Decision, Dialect, FieldError, InvalidReason, invalid},
@@ -18,8 +18,7 @@ use crate::{
     known_decisions::KnownDecisions,
     resolving::subject,
     text::sanitize,
-    times,
-    unfinished::{Stage, in_words},
+    unfinished::Stage,
 };
 
 /// Plan for one alert of a form.
@@ -285,23 +284,4 @@ fn fits(resolution: &Resolution, advised: Decision) -> bool {
         }
         (Resolution::Older { .. }, _) => false,
     }
-}
-
-/// Describes a duplicate: how far it is, the alert, and what both have in common.
-pub(super) fn duplicate_words(duplicate: &Duplicate, now: Timestamp) -> String {
-    let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
-    let said = |resolution: &Resolution| match resolution.gives_money_back() {
-        true => "a refund".to_owned(),
-        false => in_words(resolution),
-    };
-    let state = match &duplicate.state {
-        DuplicateState::Refunded { at } => format!("refunded {}", when(at)),
-        DuplicateState::RefundedByRule => Caution::NetworkRule.words().to_owned(),
-        DuplicateState::OnItsWay(resolution) => format!("{} is under way", said(resolution)),
-        DuplicateState::MayHaveArrived(resolution) => format!("{} is unconfirmed", said(resolution)),
-        DuplicateState::Waiting => "open".to_owned(),
-        DuplicateState::Answered { outcome, at } => format!("answered {} {}", stored_words(outcome), when(at)),
-    };
-    let who = format!("{} {}", sanitize(duplicate.provider.as_str()), sanitize(&duplicate.provider_id));
-    format!("{state}: {who}, {}", duplicate.evidence.words())
 }

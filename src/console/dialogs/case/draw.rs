@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Action, AppContext, Loadable,
     answer_words::{answer_words, is_answered_refunded, who_answered},
-    dialogs::alert_rows::{self, AlertRow, of_one_payment},
+    dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT},
     domain::{Alert, Dialect, Resolution, Timestamp, resolution::InvalidReason, sanitize::lines},
     screens::queue::{
         columns::{amount, masked},
@@ -99,8 +99,7 @@ impl CaseWarning {
 impl CaseDialog {
     pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let draw = cx.draw_context();
-        alert_rows::open_page(&draw, frame.buffer_mut(), area);
+        alert_rows::open_page(cx, frame.buffer_mut(), area);
         let mut facts = area.inner(Margin::new(2, 1));
         if self.alerts.len() > 1 {
             facts = self.draw_case(frame, area.inner(Margin::new(0, 1)), cx);
@@ -158,7 +157,7 @@ impl CaseDialog {
         let mut segments =
             vec![Segment::new(0, doubt, style), Segment::new(0, shared_words(&self.alerts), theme.quiet).cut_to(9, 0)];
         if let Some((first, at)) = self.first_to_close(now) {
-            let urgent = cx.draw_context().urgency(times::left(first, now).urgency);
+            let urgent = cx.urgency(times::left(first, now).urgency);
             segments.push(Segment::new(4, "first due in", theme.quiet));
             segments.push(Segment::new(1, times::short(at - now), urgent));
             segments.push(Segment::new(2, cx.times().at(at, now), theme.quiet));
@@ -175,7 +174,6 @@ impl CaseDialog {
 
     fn draw_alerts(&self, frame: &mut Frame<'_>, list: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let draw = cx.draw_context();
         let foreseen = self.foreseen.as_ref();
         let mut titles = vec!["SHARES".to_owned()];
         titles.extend(foreseen.map(|foreseen| match foreseen.refunds {
@@ -198,7 +196,7 @@ impl CaseDialog {
                         (("✓", style), told, style)
                     }
                     (None, Some(decision)) => {
-                        let (sign, words, style) = alert_rows::progress(decision, &cx.draw_context());
+                        let (sign, words, style) = alert_rows::progress(decision, cx);
                         (sign, format!("{}: {words}", brief_word(&decision.resolution)), style)
                     }
                     (None, None) if let Some(attempt) = cx.unfinished.of(alert.id) => {
@@ -215,8 +213,7 @@ impl CaseDialog {
                 AlertRow { sign, alert, what, style, quiet: over, beside }
             })
             .collect();
-        let table =
-            alert_rows::table(&rows, of_one_payment(&self.alerts), ("STATE", &titles), table::room(list), &draw);
+        let table = alert_rows::table(&rows, OF_ONE_PAYMENT, ("STATE", &titles), table::room(list), cx);
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (self.position(), true), theme, frame.buffer_mut(), list, note);
     }
@@ -312,7 +309,6 @@ impl CaseDialog {
 
     /// Facts and timeline, beside each other where there is room.
     fn draw_facts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let draw = cx.draw_context();
         let (alert, facts) = (self.current(), self.facts_here());
         let note = |line: Rect, action: Action| self.targets.push(line, Target::Do(action));
         if self.raw {
@@ -320,7 +316,7 @@ impl CaseDialog {
             let lines = wrap_indented(&lines(&indented_json(&json)), area.width.min(WIDEST));
             let parts: Vec<Part> =
                 lines.into_iter().map(|line| Part::of(Line::from(Span::styled(line, cx.theme.plain)))).collect();
-            put(&[(&parts, area)], &self.scroll, &draw, frame.buffer_mut(), area, note);
+            put(&[(&parts, area)], &self.scroll, cx, frame.buffer_mut(), area, note);
             return;
         }
         let count = match area.width {
@@ -331,9 +327,8 @@ impl CaseDialog {
         let areas = Layout::horizontal(vec![Constraint::Fill(1); count]).spacing(GAP).split(area);
         let (fact, last) = (areas[0].width, areas[count - 1].width);
         let alone = self.alerts.len() == 1;
-        let of = |facet, width| facets(facet, alert, false, facts, &draw, width);
-        let order_told = !alone && self.alerts.iter().any(|alert| cx.known_decisions().answered(alert).was_refunded());
-        let decides = |width| of(Facet::Decides { alone, order_told }, width);
+        let of = |facet, width| facets(facet, alert, false, facts, cx, width);
+        let decides = |width| of(Facet::Decides { alone }, width);
         let own = |width| of(Facet::Own { alone }, width);
         let payment = |width| of(Facet::Payment, width);
         let told = |width| self.timeline(width, cx);
@@ -347,7 +342,7 @@ impl CaseDialog {
         // The facts of a column begin on the line of the others' first one.
         let first = |parts: &[Part]| usize::from(parts.first().is_some_and(Part::is_blank));
         let columns: Vec<_> = columns.iter().map(|parts| &parts[first(parts)..]).zip(areas.iter().copied()).collect();
-        put(&columns, &self.scroll, &draw, frame.buffer_mut(), area, note);
+        put(&columns, &self.scroll, cx, frame.buffer_mut(), area, note);
     }
 
     fn timeline(&self, width: u16, cx: &AppContext) -> Vec<Part> {
@@ -383,26 +378,18 @@ impl CaseDialog {
         let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
         let mut offered = vec![key(Action::Back, "back")];
         if !cx.place.read_only {
-            let waits = self.alerts.iter().filter(|alert| Standing::of(alert, cx) == Standing::Waits).count();
-            let refunded = self.alerts.iter().any(Alert::was_refunded) || self.refunded_elsewhere(cx).is_some();
             let invalid = if cx.place.dialect == Dialect::Current { "invalid" } else { "other word" };
-            let (one, all) = if waits > 1 { (" one", "all ") } else { ("", "") };
-            let mut answers = vec![
+            let (one, all) = if self.alerts.len() > 1 { (" one", "all ") } else { ("", "") };
+            let answers = [
                 (Action::Refund, format!("refund{one}")),
                 (Action::NotRefunded, format!("{all}not refunded")),
                 (Action::Invalid, format!("{all}{invalid}")),
             ];
-            // What fits where money has gone back already comes first.
-            if refunded {
-                answers.rotate_right(1);
-            }
             // What lapsed or asks for no answer can be ticked in the form, which alone is no reason to offer it.
-            let alone = self.alerts.len() == 1;
-            let is_here = Standing::of(self.current(), cx) == Standing::Waits;
-            answers.retain(|(action, _)| {
-                self.takes(*action, cx) && (alone || if *action == Action::Refund { is_here } else { waits > 0 })
-            });
-            offered.extend(answers.into_iter().map(|(action, words)| key(action, &words)));
+            let waits = self.alerts.iter().any(|alert| Standing::of(alert, cx) == Standing::Waits);
+            let is_offered = waits || self.alerts.len() == 1;
+            let answers = answers.into_iter().filter(|(action, _)| is_offered && self.takes(*action, cx));
+            offered.extend(answers.map(|(action, words)| key(action, &words)));
         }
         offered.extend(self.parked(cx).map(|_| key(Action::Settle, "set result")));
         if self.alerts.len() > 1 {

@@ -29,7 +29,7 @@ use crate::{
         duplicate,
         resolution::Decision,
     },
-    idle::{NONE_LEAVES, NONE_MADE, NONE_PARKED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
+    idle::{NONE_MADE, NONE_PARKED, NONE_STAGED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
     screens::queue::{
         facts::{Facts, change_match},
         state::Queue,
@@ -288,7 +288,7 @@ impl CaseDialog {
     /// What is suggested for the alert under the cursor. Which of several that wait is a duplicate of another is not
     /// known before one is answered.
     fn suggested<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
-        let suggestion = Suggestion::of(self.current(), self.facts_here(), &cx.draw_context())?;
+        let suggestion = Suggestion::of(self.current(), self.facts_here(), cx)?;
         let waits = matches!(&suggestion,
             Suggestion::Advice(advice) if advice.basis == AdviceBasis::Duplicates && !advice.after_refund);
         (!waits || self.alerts.len() == 1).then_some(suggestion)
@@ -297,10 +297,9 @@ impl CaseDialog {
     /// What says of an alert that waits that money has gone back already, though no alert of the case was refunded: in
     /// words.
     fn refunded_elsewhere(&self, cx: &AppContext) -> Option<String> {
-        let draw = cx.draw_context();
         let says = |alert: &Alert| {
             let facts = self.facts.get(&alert.id)?;
-            match Suggestion::of(alert, facts, &draw)? {
+            match Suggestion::of(alert, facts, cx)? {
                 Suggestion::Advice(Advice {
                     basis: AdviceBasis::Order,
                     after_refund: true,
@@ -456,7 +455,7 @@ impl Dialog for CaseDialog {
                 unless(self.alerts.len() > 1, "the case has one alert")
             }
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_LEAVES),
+            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
             Action::Refresh => None,
             Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
             Back | CopyId | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => {

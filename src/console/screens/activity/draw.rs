@@ -145,7 +145,7 @@ fn trouble(screen: &ActivityScreen, cx: &AppContext) -> Option<String> {
         return Some(format!("▲ {words} Run avert doctor."));
     }
     let is_shown = screen.view == ActivityView::History;
-    screen.audit.trouble_words("Audit log not read", &cx.draw_context()).filter(|_| is_shown)
+    screen.audit.trouble_words("Audit log not read", cx).filter(|_| is_shown)
 }
 
 /// Says in the place of rows why there are none, and what to do.
@@ -171,7 +171,7 @@ type TimedRow = (String, ActivityRow);
 /// The columns of a tab. What is to do has its reason on a line of its own, and a note is all that its row says.
 fn columns(view: ActivityView, room: u16, cx: &AppContext) -> Vec<TableColumn<'_, TimedRow>> {
     let is_wide = usize::from(room >= WIDE);
-    let (theme, digits) = (&cx.theme, cx.draw_context().digits());
+    let (theme, digits) = (&cx.theme, cx.digits());
     let of_row = |row: &TimedRow| Span::styled(row.1.result.clone(), row.1.tone.of(theme));
     let named = TableColumn::new("ALERT", |row: &TimedRow, _| Span::styled(row.1.named.clone(), theme.plain));
     let mut columns = vec![

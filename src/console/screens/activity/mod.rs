@@ -53,7 +53,8 @@ impl Screen for ActivityScreen {
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
-            Action::CopyId | Action::Open | Action::Reopen | Action::Dismiss => match self.chosen(cx) {
+            Action::CopyId => Some("copy in the case"),
+            Action::Open | Action::Reopen | Action::Dismiss => match self.chosen(cx) {
                 Some(chosen) => rows::why_idle(&chosen, action, cx),
                 None => Some(NOTHING_LISTED),
             },
@@ -99,7 +100,7 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Refresh => screen.refresh(cx.now),
         Action::Back if cx.toasts.dismiss() => {}
         Action::Back => return vec![Order::Act(Action::ShowQueue)],
-        Action::Open | Action::Reopen | Action::Dismiss | Action::CopyId => {
+        Action::Open | Action::Reopen | Action::Dismiss => {
             screen.hold(cx);
             let Some(chosen) = screen.chosen(cx) else { return Vec::new() };
             return rows::act(&chosen, action, cx);

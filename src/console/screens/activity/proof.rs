@@ -140,36 +140,23 @@ fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a 
 }
 
 fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
-    let (at, step) = record.last();
-    let when = cx.times().row(at, cx.now);
-    let (dismissed, wrong) = if record.dismissed { ("dismissed; ", RowTone::Quiet) } else { ("", RowTone::Wrong) };
     if let Some(status) = decided_again(record, cx) {
         return (RowTone::Quiet, format!("not recorded; {DECIDED_AGAIN}: {status}"));
     }
+    let (words, tone) = step_words(record.step());
     let word = record.on_whose_word().map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
-    let (tone, words) = match step {
-        AnswerStep::Staged => (RowTone::Quiet, "queued; nothing else is known".to_owned()),
-        AnswerStep::TakenBack => (RowTone::Quiet, "undone".to_owned()),
-        AnswerStep::Sent => (RowTone::Unsure, format!("sent {when}, no reply")),
-        AnswerStep::NotSent(why) => (RowTone::Under, format!("not sent: {why}")),
-        AnswerStep::Recorded(_) if record.unlooked.is_some() => {
-            (RowTone::Plain, format!("recorded {when}; duplicates not checked again"))
-        }
-        AnswerStep::Recorded(_) => (RowTone::Quiet, format!("recorded {when}{word}")),
-        AnswerStep::AsDecided(_) => (RowTone::Quiet, format!("recorded, found {when}; {BY_WHOM}")),
-        AnswerStep::Overtaken(status) => {
-            let (tone, risk) = match is_overtaken_refund(record) {
-                true => (wrong, "; a refund may be paid twice"),
-                false => (RowTone::Quiet, ""),
-            };
-            (tone, format!("{dismissed}already answered: {status}{risk}"))
-        }
-        AnswerStep::Answered(status) => (RowTone::Quiet, format!("not recorded; answered another way since: {status}")),
-        AnswerStep::Refused(why) => (wrong, format!("{dismissed}{}", not_recorded(why))),
-        AnswerStep::Unknown(why) => (RowTone::Unsure, format!("unconfirmed: {}", why.trim_end_matches('.'))),
-        AnswerStep::NeverLeft => (wrong, format!("{dismissed}{NEVER_LEFT}")),
+    let (tone, more) = match record.step() {
+        AnswerStep::Recorded(_) if record.unlooked.is_some() => (tone, "; duplicates not checked again"),
+        AnswerStep::Sent => (RowTone::Unsure, ", no reply"),
+        AnswerStep::Overtaken(_) if is_overtaken_refund(record) => (RowTone::Wrong, "; a refund may be paid twice"),
+        AnswerStep::Overtaken(_) => (RowTone::Quiet, ""),
+        _ if tone == RowTone::Plain => (RowTone::Quiet, ""),
+        _ => (tone, ""),
     };
-    (tone, sanitize(&words).into_owned())
+    match record.dismissed && tone == RowTone::Wrong {
+        true => (RowTone::Quiet, format!("dismissed; {words}{more}")),
+        false => (tone, format!("{words}{word}{more}")),
+    }
 }
 
 /// The words of one step of a decision.

@@ -8,7 +8,6 @@ use crate::{
     answer_drafts::AnswerDraftList,
     decisions::alert_of,
     desk::{AnswerDraft, AnswerStep, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
-    dialogs::alert_menus,
     domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
     idle::{OTHER_PLACE, READ_ONLY, unless},
     journal_feed::CALLS_FOR,
@@ -134,11 +133,10 @@ fn by(who: String) -> ActivityRow {
     ActivityRow { who, ..ActivityRow::default() }
 }
 
-/// An alert is named by what it is known by, and an endpoint by its address, where that is known.
+/// Names an alert by what it is known by, all else by its id.
 fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
     let alert = ActivityItem::Audit(entry).alert().and_then(|id| cx.alert_named(id)).map(name_of);
-    let endpoint = || cx.endpoints.address(&entry.subject).map(str::to_owned);
-    let named = alert.or_else(endpoint).unwrap_or_else(|| entry.subject.clone());
+    let named = alert.unwrap_or_else(|| entry.subject.clone());
     ActivityRow {
         what: sanitize(&entry.action).replace(['.', '_'], " "),
         named: sanitize(&named).into_owned(),
@@ -303,7 +301,7 @@ impl From<&ActivityItem<'_>> for ChosenItem {
 pub fn why_idle(chosen: &ChosenItem, action: Action, cx: &AppContext) -> Option<&'static str> {
     let record = chosen.record.as_ref();
     match action {
-        Action::Open | Action::CopyId => unless(chosen.alert.is_some(), "this is not about one alert"),
+        Action::Open => unless(chosen.alert.is_some(), "this is not about one alert"),
         Action::Reopen if cx.place.read_only => Some(READ_ONLY),
         Action::Reopen => {
             let is_open = record.is_some_and(|record| can_be_made_again(record, cx) || is_unconfirmed(record, cx));
@@ -331,7 +329,6 @@ pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Orders {
     }
     match (action, chosen.alert, &chosen.record) {
         (Action::Open, Some(alert), _) => vec![Message::OpenCase(alert).into()],
-        (Action::CopyId, Some(alert), _) => alert_menus::read(alert),
         (Action::Reopen, _, Some(decision)) if can_be_made_again(decision, cx) => {
             vec![Message::Reopen(Box::new(decision.said.clone())).into()]
         }

@@ -23,35 +23,38 @@ use crate::{
 /// The days that are told.
 const DAYS: i64 = 7;
 
-/// A column of the table: its title, its number of a day, and whether it stands only where there is any.
-type Column = (&'static str, fn(&DayCount) -> u64, bool);
+/// A column of the table: its title, and its number of a day.
+type Column = (&'static str, fn(&DayCount) -> u64);
+
+/// The column that stands only where there is any.
+const NOT_SETTLED: &str = "NOT SETTLED";
 
 const COLUMNS: [Column; 5] = [
-    ("REFUNDED", |count| count.refunded, false),
-    ("NOT REFUNDED", |count| count.not_refunded, false),
-    ("NOT SETTLED", |count| count.not_settled, true),
-    ("INVALID", |count| count.invalid, false),
-    ("EXPIRED", |count| count.missed, false),
+    ("REFUNDED", |count| count.refunded),
+    ("NOT REFUNDED", |count| count.not_refunded),
+    (NOT_SETTLED, |count| count.not_settled),
+    ("INVALID", |count| count.invalid),
+    ("EXPIRED", |count| count.missed),
 ];
 
 /// A row for each of the last seven days, today first.
 pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let (theme, calendar, today) = (view.draw.theme, view.insights().calendar, view.today());
+    let (theme, calendar, today) = (&view.cx.theme, view.insights().calendar, view.today());
     let on = |day: i64, pick: fn(&DayCount) -> u64| {
         view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>()
     };
-    let days = || (today - DAYS + 1..=today).rev();
-    let has_any = |pick: fn(&DayCount) -> u64| days().any(|day| on(day, pick) > 0);
-    let columns: Vec<Column> = COLUMNS.into_iter().filter(|(_, pick, only_any)| !only_any || has_any(*pick)).collect();
     let mut lines = vec![heading(view, "ANSWERED PER DAY", "")];
     lines.extend(limited(view, false, width));
-    let titles: String = columns.iter().map(|(title, ..)| format!("  {title}")).collect();
+    // In the current dialect none is left open.
+    let settles = view.insights().days.iter().all(|count| count.not_settled == 0);
+    let columns: Vec<Column> = COLUMNS.into_iter().filter(|(title, _)| !settles || *title != NOT_SETTLED).collect();
+    let titles: String = columns.iter().map(|(title, _)| format!("  {title}")).collect();
     lines.push(Line::from(view.quiet(format!("{:<8}{titles}", ""))));
-    for day in days() {
+    for day in (today - DAYS + 1..=today).rev() {
         let date = calendar.day_start(day).with_timezone(&calendar.offset()).date_naive();
         let label = if day == today { "today".to_owned() } else { times::day_of_axis(date) };
         let mut line = Line::from(view.plain(format!("{label:<8}")));
-        for (title, pick, _) in &columns {
+        for (title, pick) in &columns {
             let number = on(day, *pick);
             let style = match (number, *title) {
                 (0, _) => theme.quiet,
@@ -67,7 +70,7 @@ pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 
 /// Alerts of a network, and of each of its types.
 pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let theme = view.draw.theme;
+    let theme = &view.cx.theme;
     let mut lines = vec![heading(view, "BY NETWORK", "alerts")];
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {
@@ -91,31 +94,22 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// A share in thousandths, rounded; all is said of all alone, and none of none. Nothing where there is nothing to
-/// share.
-fn permille(part: u64, all: u64) -> Option<u64> {
-    let rounded = (part * 1_000 + all / 2).checked_div(all)?;
-    let (least, most) = (u64::from(part > 0), if part < all { 999 } else { 1_000 });
-    Some(rounded.clamp(least, most))
-}
-
 /// One row: waiting, answered, missed, and the share that was answered in time.
 fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
     let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
     // A notice asks for no answer, and none of it is missed.
-    let asking: Vec<&KindCount> = kinds.iter().filter(|kind| !kind.alert_type.is_notice()).copied().collect();
-    let of_asking = |pick: fn(&KindCount) -> u64| asking.iter().map(|kind| pick(kind)).sum::<u64>();
+    let of_asking = |pick: fn(&KindCount) -> u64| {
+        kinds.iter().filter(|kind| !kind.alert_type.is_notice()).map(|kind| pick(kind)).sum::<u64>()
+    };
     let (in_time, missed) = (of_asking(|kind| kind.answered), of_asking(|kind| kind.missed));
-    let share = permille(in_time, in_time + of_asking(|kind| kind.late) + missed);
-    let missed = if asking.is_empty() { "–".to_owned() } else { count(missed) };
-    let words = share.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
+    let permille = (in_time * 1_000).checked_div(in_time + of_asking(|kind| kind.late) + missed);
+    let share = permille.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
     Line::from(vec![
         Span::styled(format!("{:<20}", cut(label, 20)), style),
         Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
         Span::styled(format!("{:>10}", count(all(|kind| kind.answered + kind.late))), style),
-        Span::styled(format!("{missed:>8}"), style),
-        // No limit was set that it could be below.
-        Span::styled(format!("{words:>9}"), style),
+        Span::styled(format!("{:>8}", count(missed)), style),
+        Span::styled(format!("{share:>9}"), style),
     ])
 }
 
@@ -127,7 +121,7 @@ const NEAR: u64 = 750;
 
 /// Each programme with its gauge, and where the numbers come from.
 pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let month = SalesMonth::of(view.draw.now);
+    let month = SalesMonth::of(view.cx.now);
     let mut lines = vec![heading(view, "SCHEME THRESHOLDS", &format!("{}, all alerts", month.words()))];
     if !view.found.knows_monitored {
         lines.extend(said(view, "Not available here.", width));
@@ -172,7 +166,7 @@ fn percent(hundredths: u64) -> String {
 
 /// A line for each programme: ratio, number and a gauge of the one that is further from its bound, which decides.
 fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) -> Vec<Line<'static>> {
-    let theme = view.draw.theme;
+    let theme = &view.cx.theme;
     let value = |words: String, reading: &ProgrammeReading, decides: bool, is_passed: bool| {
         let style = match (decides, is_passed) {
             (true, _) if reading.applies() => theme.danger,
@@ -196,9 +190,7 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
             _ if other => theme.fill_soon,
             _ => theme.ok,
         };
-        // One that is read aloud tells the numbers alone.
-        let cells = if view.plain { 0 } else { cells.min(GAUGE) };
-        Span::styled(bar(reading.reached().min(1_000), 1_000, cells), style)
+        Span::styled(bar(reading.reached().min(1_000), 1_000, cells.min(GAUGE)), style)
     };
     let of = |bound: String| Span::styled(format!("of {bound}"), theme.quiet);
     let columns = vec![
@@ -207,7 +199,7 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
         TableColumn::new("", |reading: &ProgrammeReading, _| of(percent(reading.programme.ratio))),
         TableColumn::new("", number).right().gap(1),
         TableColumn::new("", |reading: &ProgrammeReading, _| of(count(reading.programme.number))),
-        TableColumn::new("", gauge).reserve(if view.plain { 0 } else { GAUGE }).rank(1),
+        TableColumn::new("", gauge).reserve(GAUGE).rank(1),
         TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.about, theme.quiet))
             .rank(2),
     ];
@@ -223,22 +215,9 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
     let wanted = programme.sales_month(month).words();
     match sales_of(view, programme, month) {
         Some(sales) => {
-            let entered = view.draw.times.day(sales.entered_at);
+            let entered = view.cx.times().day(sales.entered_at);
             format!("{} sales of {wanted}: {}, entered {entered}.", scheme.name(), count(sales.count))
         }
         None => format!("{}: no sales of {wanted}. Enter them: avert sales set", scheme.name()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_rounded_and_all_or_none_is_said_of_all_or_none_alone() {
-        let told = [(29, 33), (1, 3), (2, 3), (9_999, 10_000), (1, 10_000), (4, 4), (0, 4), (0, 0)]
-            .map(|(part, all)| permille(part, all));
-
-        assert_eq!(told, [Some(879), Some(333), Some(667), Some(999), Some(1), Some(1_000), Some(0), None]);
     }
 }

@@ -11,7 +11,7 @@ use ratatui::{
 
 use super::{
     counts::{self, answered, networks},
-    lapses::{self, Hour},
+    lapses::lapses,
     parts::{self, InsightsView},
     state::InsightsScreen,
 };
@@ -20,10 +20,7 @@ use crate::{
     domain::query::{self, DEFAULT_SORT},
     screens::loading::{ListWords, has_rows},
     text::sanitize,
-    ui::{
-        areas::{FILL, stacked},
-        table::scrolled,
-    },
+    ui::areas::{FILL, stacked},
     widgets::scrollbar,
 };
 
@@ -41,13 +38,11 @@ const WIDEST: u16 = 92;
 
 /// Draws everything below the header and above the notes.
 pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
-    screen.targets.clear();
-    let draw = cx.draw_context();
     let inside = area.inner(Margin::new(GUTTER, 0));
     // The last line is kept for notifications.
     let [title, _, body, _] = stacked(inside, [1, 1, FILL, 1]);
     let words = ListWords { name: "Insights", empty: "" };
-    if !has_rows(&screen.found.data, |_| false, &words, &draw, buffer, body) {
+    if !has_rows(&screen.found.data, |_| false, &words, cx, buffer, body) {
         draw_title(screen, cx, buffer, title);
         return;
     }
@@ -55,15 +50,9 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let head = parts::head(&view, body.width);
     let (width, columns) = columns_of(&view, body.width);
     let rows = columns.iter().map(Vec::len).max().unwrap_or(0) + head.len();
-    let top = screen.scroll.fit(rows, body.height);
+    let top = usize::from(screen.scroll.fit(rows, body.height));
     screen.page.set(body.height);
     draw_title(screen, cx, buffer, title);
-    // The hours stand first in the first column, and that under the cursor stays in sight.
-    let hours = lapses::hours(&view);
-    let hours: Vec<_> = repeat_n(None, head.len() + lapses::HEADING).chain(hours.iter().map(Hour::listed)).collect();
-    let cursor = screen.hour.and_then(|chosen| hours.iter().position(|hour| *hour == Some(chosen)));
-    let (top, height) = (usize::from(top), usize::from(body.height));
-    let top = cursor.map_or(top, |line| scrolled(top, line, rows, height));
     let areas = Layout::horizontal(columns.iter().map(|_| Constraint::Length(width))).spacing(BETWEEN).split(body);
     let blank = Line::default();
     let below_head = columns.iter().map(|lines| repeat_n(&blank, head.len()).chain(lines).collect::<Vec<_>>());
@@ -72,21 +61,14 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
             buffer.set_line(row.x, row.y, line, row.width);
         }
     }
-    for (hour, row) in hours.into_iter().skip(top).zip(areas[0].outer(Margin::new(GUTTER, 0)).rows()) {
-        let Some(hour) = hour else { continue };
-        screen.targets.push(row, hour);
-        if screen.hour == Some(hour) {
-            draw.theme.mark_row(buffer, row);
-        }
-    }
-    scrollbar::draw(draw.theme, buffer, scrollbar::beside(body), top as u64, rows as u64);
+    scrollbar::draw(&cx.theme, buffer, scrollbar::beside(body), top as u64, rows as u64);
 }
 
 /// The parts, one below the other in one column or two of a width.
 fn columns_of(view: &InsightsView<'_>, width: u16) -> (u16, Vec<Vec<Line<'static>>>) {
     let is_wide = width >= TWO_COLUMNS;
     let width = if is_wide { (width - BETWEEN) / 2 } else { width }.min(WIDEST);
-    let first = [lapses::lapses(view, width), answered(view, width)];
+    let first = [lapses(view, width), answered(view, width)];
     let second = [
         parts::response_times(view, width),
         networks(view, width),
@@ -127,5 +109,5 @@ fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, lin
         pen.put(&sanitize(&chip.text), theme.accent);
     }
     pen.skip(3);
-    pen.put(&screen.found.stale_words(&cx.draw_context()).unwrap_or_default(), theme.warning);
+    pen.put(&screen.found.stale_words(cx).unwrap_or_default(), theme.warning);
 }

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::state::InsightsScreen;
 use crate::{
-    AppContext, DrawContext,
+    AppContext,
     desk::{DeskFigures, FoundInsights, InsightLimit},
     domain::{
         Insights, Lapsing, Timestamp, WorkPace,
@@ -16,6 +16,7 @@ use crate::{
     },
     text::{count, counted, sanitize, wrap, wrap_spans},
     times,
+    totals::total_words,
 };
 
 /// Columns of labels.
@@ -25,21 +26,16 @@ const LABEL: u16 = 20;
 pub struct InsightsView<'a> {
     pub found: &'a FoundInsights,
     pub figures: &'a DeskFigures,
-    pub draw: DrawContext<'a>,
+    pub cx: &'a AppContext,
     /// True where it is another deployment.
     pub remote: bool,
-    /// True where it is read aloud: then a chart is told in numbers.
-    pub plain: bool,
-    /// Beginning of the hour whose alerts can be shown.
-    pub hour: Option<Timestamp>,
 }
 
 impl<'a> InsightsView<'a> {
     /// What the screen is drawn of, once something was found.
     pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
         let found = screen.found.loaded()?;
-        let (draw, remote, plain) = (cx.draw_context(), cx.place.remote, cx.settings.plain);
-        Some(Self { found, figures: &screen.figures, draw, remote, plain, hour: screen.hour })
+        Some(Self { found, figures: &screen.figures, cx, remote: cx.place.remote })
     }
 }
 
@@ -49,7 +45,7 @@ impl InsightsView<'_> {
     }
 
     pub(super) fn now(&self) -> Timestamp {
-        self.draw.now
+        self.cx.now
     }
 
     /// What has not lapsed since it was read.
@@ -64,15 +60,15 @@ impl InsightsView<'_> {
     }
 
     pub(super) fn plain(&self, text: impl Into<String>) -> Span<'static> {
-        Span::styled(text.into(), self.draw.theme.plain)
+        Span::styled(text.into(), self.cx.theme.plain)
     }
 
     pub(super) fn quiet(&self, text: impl Into<String>) -> Span<'static> {
-        Span::styled(text.into(), self.draw.theme.quiet)
+        Span::styled(text.into(), self.cx.theme.quiet)
     }
 
     pub(super) fn strong(&self, text: impl Into<String>) -> Span<'static> {
-        Span::styled(text.into(), self.draw.theme.strong)
+        Span::styled(text.into(), self.cx.theme.strong)
     }
 
     /// Today, by the days that were counted.
@@ -82,7 +78,7 @@ impl InsightsView<'_> {
 
     /// `18:40 UTC, 22:40 local`
     fn clock(&self, moment: Timestamp) -> String {
-        self.draw.times.at(moment, self.draw.now)
+        self.cx.times().at(moment, self.cx.now)
     }
 }
 
@@ -105,7 +101,7 @@ pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> 
         }
         _ => None,
     });
-    let style = |words: &str| if words.starts_with('▲') { view.draw.theme.warning } else { view.draw.theme.quiet };
+    let style = |words: &str| if words.starts_with('▲') { view.cx.theme.warning } else { view.cx.theme.quiet };
     words
         .flat_map(|words| {
             wrap(&words, width).into_iter().map(|line| Line::styled(line, style(&words))).collect::<Vec<_>>()
@@ -135,7 +131,7 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 
 /// `31 open within 4 h, you do 11 an hour: 9 will lapse`
 fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
-    let theme = view.draw.theme;
+    let theme = &view.cx.theme;
     let rows: Vec<Lapsing> = view.lapsing().filter(|row| row.soon).cloned().collect();
     let soon: u64 = rows.iter().map(|row| row.alerts).sum();
     let mut spans = match soon {
@@ -145,7 +141,7 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
         }
         soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h, "))],
     };
-    let Some(pace) = WorkPace::of(&view.draw.journal.recorded_at(), view.now()) else {
+    let Some(pace) = WorkPace::of(&view.cx.journal.recorded_at(), view.now()) else {
         if soon > 0 {
             spans = vec![view.strong(count(soon)), view.plain(format!(" due within {SOON_HOURS} h"))];
         }
@@ -164,10 +160,6 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
             lost => Span::styled(format!("{} will expire", count(lost)), theme.danger),
         });
     }
-    // Work from before a break tells the pace too; that it is from then is said.
-    if view.now() - pace.last_at > Duration::minutes(10) {
-        spans.push(view.quiet(format!("  (as when you last worked, {})", times::ago(pace.last_at, view.now()))));
-    }
     spans
 }
 
@@ -177,13 +169,8 @@ pub(super) fn money_of(rows: &[&Lapsing]) -> String {
     let priced = rows.iter().filter(|row| row.unpriced < row.alerts);
     let sums = sums_by_currency(priced.map(|row| (row.alerts, row.money.clone())));
     let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
-    let first = sums.first().map(|money| sanitize(&money.to_string()).into_owned()).unwrap_or_default();
-    let others = match sums.len().saturating_sub(1) {
-        0 => String::new(),
-        others => format!(" + {}", counted(others as u64, "currency", "currencies")),
-    };
     let untold = if unpriced > 0 { format!("  {} without an amount", count(unpriced)) } else { String::new() };
-    format!("{first}{others}{untold}").trim_start().to_owned()
+    format!("{}{untold}", total_words(&sums)).trim_start().to_owned()
 }
 
 /// How long answers took.
@@ -198,9 +185,7 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
     }
     let within = |per_mille| {
         let minutes = i64::try_from(percentile(times, per_mille).unwrap_or(0)).unwrap_or(i64::MAX / 60_000);
-        // Of days no minutes are told: what is begun of an hour is within it.
-        let told = if minutes < 1_440 { minutes } else { (minutes - 1) / 60 * 60 + 60 };
-        times::short(Duration::try_minutes(told).unwrap_or_default())
+        times::short(Duration::try_minutes(minutes).unwrap_or_default())
     };
     let told = [("median ", within(500)), ("   90 % ", within(900)), ("   99 % ", within(990))];
     let spans = told.into_iter().flat_map(|(label, value)| [view.plain(label), view.strong(value)]);

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use chrono::Duration;
 
 use crate::{
-    ClickTargets, Effect, Loadable, Reply,
+    Effect, Loadable, Reply,
     desk::{DeskFigures, FoundInsights},
     domain::{AlertFilter, Calendar, Timestamp, insights::scope},
     screens::loading::{LoadSchedule, Polled},
@@ -30,10 +30,6 @@ pub struct InsightsScreen {
     calendar: Calendar,
     /// What the desk knows.
     pub figures: DeskFigures,
-    /// Beginning of the hour under the cursor, while it is among what lapses.
-    pub hour: Option<Timestamp>,
-    /// Where the hours stand.
-    pub targets: ClickTargets<Timestamp>,
     pub scroll: Scroll,
     /// Lines that have room, as of the last frame.
     pub page: Cell<u16>,

@@ -29,20 +29,12 @@ pub enum Column {
     Card,
     Descriptor,
     Outcome,
-    Merchant,
-    Issuer,
-    Reason,
-    Alerted,
-    Transaction,
-    Updated,
     ProviderId,
 }
 
 /// What a column needs and is called.
 struct Spec {
-    name: &'static str,
     title: &'static str,
-    about: &'static str,
     sort: Option<SortField>,
     /// The narrowest it is of use while nothing is known of its content, and the widest it ever gets.
     room: (u16, u16),
@@ -51,14 +43,8 @@ struct Spec {
 }
 
 impl Spec {
-    const fn new(
-        name: &'static str,
-        title: &'static str,
-        about: &'static str,
-        sort: Option<SortField>,
-        room: (u16, u16),
-    ) -> Self {
-        Self { name, title, about, sort, room, is_cut: false }
+    const fn new(title: &'static str, sort: Option<SortField>, room: (u16, u16)) -> Self {
+        Self { title, sort, room, is_cut: false }
     }
 
     const fn cut(self) -> Self {
@@ -70,29 +56,23 @@ impl Spec {
 const SPECS: [Spec; Column::ALL.len()] = {
     use SortField as By;
     [
-        Spec::new("left", "DUE IN", "time left to answer", Some(By::HoursLeft), (7, 7)),
-        Spec::new("when", "WHEN", "when it was answered or expired", None, (7, 7)),
-        Spec::new("provider", "NETWORK", "alert network", Some(By::Provider), (8, 8)),
-        Spec::new("type", "TYPE", "kind of alert", Some(By::Type), (7, 12)).cut(),
-        Spec::new("order", "ORDER", "your order id", None, (9, 26)).cut(),
-        Spec::new("status", "STATUS", "API status", Some(By::Status), (10, 10)),
-        Spec::new("amount", "AMOUNT", "disputed money", Some(By::Amount), (14, 28)),
-        Spec::new("card", "CARD", "BIN and last four", Some(By::CardLastFour), (6, 16)).cut(),
-        Spec::new("descriptor", "DESCRIPTOR", "merchant descriptor", Some(By::MerchantDescriptor), (10, 30)).cut(),
-        Spec::new("outcome", "ANSWER", "answer recorded", None, (12, 20)).cut(),
-        Spec::new("merchant", "MERCHANT", "merchant name", Some(By::MerchantName), (10, 24)).cut(),
-        Spec::new("issuer", "ISSUER", "issuing bank", Some(By::Issuer), (8, 22)).cut(),
-        Spec::new("reason", "REASON", "reason code", None, (6, 8)),
-        Spec::new("alerted", "ALERTED", "time of the alert", Some(By::AlertTimeStamp), (16, 16)),
-        Spec::new("transaction", "TRANSACTION", "time of the payment", Some(By::TransactionTimeStamp), (16, 16)),
-        Spec::new("updated", "UPDATED", "time of the last change", Some(By::UpdatedAt), (16, 16)),
-        Spec::new("provider-id", "NETWORK ID", "the network's alert id", Some(By::ProviderId), (10, 26)).cut(),
+        Spec::new("DUE IN", Some(By::HoursLeft), (7, 7)),
+        Spec::new("WHEN", None, (7, 7)),
+        Spec::new("NETWORK", Some(By::Provider), (8, 8)),
+        Spec::new("TYPE", Some(By::Type), (7, 12)).cut(),
+        Spec::new("ORDER", None, (9, 26)).cut(),
+        Spec::new("STATUS", Some(By::Status), (10, 10)),
+        Spec::new("AMOUNT", Some(By::Amount), (14, 28)),
+        Spec::new("CARD", Some(By::CardLastFour), (6, 16)).cut(),
+        Spec::new("DESCRIPTOR", Some(By::MerchantDescriptor), (10, 30)).cut(),
+        Spec::new("ANSWER", None, (12, 20)).cut(),
+        Spec::new("NETWORK ID", Some(By::ProviderId), (10, 26)).cut(),
     ]
 };
 
 impl Column {
     /// Every column, in the order of the list of columns.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 11] = [
         Self::Left,
         Self::When,
         Self::Provider,
@@ -103,16 +83,10 @@ impl Column {
         Self::Card,
         Self::Descriptor,
         Self::Outcome,
-        Self::Merchant,
-        Self::Issuer,
-        Self::Reason,
-        Self::Alerted,
-        Self::Transaction,
-        Self::Updated,
         Self::ProviderId,
     ];
 
-    /// The columns one begins with.
+    /// The usual columns.
     pub const USUAL: [Self; 7] =
         [Self::Left, Self::Provider, Self::Type, Self::Order, Self::Amount, Self::Card, Self::Descriptor];
 
@@ -129,24 +103,9 @@ impl Column {
         }
     }
 
-    /// The name in the kept layout.
-    pub fn name(self) -> &'static str {
-        self.spec().name
-    }
-
-    /// Finds a column by its name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|column| column.name() == name)
-    }
-
     /// What stands over it.
     pub fn title(self) -> &'static str {
         self.spec().title
-    }
-
-    /// What it shows, in words.
-    pub fn about(self) -> &'static str {
-        self.spec().about
     }
 
     /// What the list is sorted by when this column is.
@@ -171,7 +130,6 @@ impl Column {
 
     /// The text of the cell in so many columns.
     pub fn text(self, alert: &Alert, width: u16, told: TimeFormat, now: Timestamp) -> Cow<'_, str> {
-        let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| told.minute(at).into());
         match self {
             Self::Left => times::left(alert, now).text.into(),
             Self::When => over_at(alert).map_or(Cow::Borrowed("–"), |at| told.short(at, now).into()),
@@ -185,12 +143,6 @@ impl Column {
             Self::Outcome => {
                 alert.outcome.as_ref().map_or(Cow::Borrowed("–"), |outcome| answer_words(alert, outcome).into())
             }
-            Self::Merchant => or_dash(&alert.merchant_name),
-            Self::Issuer => or_dash(&alert.issuer),
-            Self::Reason => or_dash(alert.reason_code.as_deref().unwrap_or_default()),
-            Self::Alerted => moment(alert.alert_time),
-            Self::Transaction => moment(alert.given_transaction_time()),
-            Self::Updated => moment(alert.updated_at),
             Self::ProviderId => or_dash(&alert.provider_id),
         }
     }
@@ -281,27 +233,23 @@ fn is_of_answered(filter: &AlertFilter) -> bool {
     filter.conditions.answered.is_some() || (!filter.statuses.is_empty() && filter.statuses.iter().all(is_over))
 }
 
-/// The columns that are shown: those chosen, and how alerts ended where not only open ones are listed. What all of them
+/// The place of the status, behind the type.
+const STATUS_AT: usize = 3;
+
+/// The columns that are shown: the usual ones, and how alerts ended where not only open ones are listed. What all of them
 /// have alike has none. Where nothing waits, by the filter or by all of what it found (`waits`), no time is left: when
 /// it was over stands there.
-pub fn shown(chosen: &[Column], filter: &AlertFilter, waits: bool) -> Vec<Column> {
-    let mut columns = chosen.to_vec();
+pub fn shown(filter: &AlertFilter, waits: bool) -> Vec<Column> {
+    let mut columns = Column::USUAL.to_vec();
     if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {
-        if (!waits || is_of_answered(filter))
-            && !columns.contains(&Column::When)
-            && let Some(left) = columns.iter_mut().find(|column| **column == Column::Left)
-        {
-            *left = Column::When;
+        if !waits || is_of_answered(filter) {
+            columns[0] = Column::When;
         }
         // What was refunded has one status; how it ended says more.
-        if !columns.contains(&Column::Status) && filter.statuses.len() != 1 && filter.conditions.answered.is_none() {
-            let after = columns
-                .iter()
-                .position(|column| *column == Column::Type)
-                .map_or(columns.len(), |position| position + 1);
-            columns.insert(after, Column::Status);
+        if filter.statuses.len() != 1 && filter.conditions.answered.is_none() {
+            columns.insert(STATUS_AT, Column::Status);
         }
-        if !columns.contains(&Column::Outcome) && filter.statuses != [AlertStatus::Expired] {
+        if filter.statuses != [AlertStatus::Expired] {
             columns.push(Column::Outcome);
         }
     }
@@ -335,7 +283,7 @@ impl ContentWidths {
             let widest = &mut self.0[column as usize];
             let width = match column {
                 // As wide as they ever are: the moment does not matter.
-                Column::Left | Column::When | Column::Alerted | Column::Transaction | Column::Updated => continue,
+                Column::Left | Column::When => continue,
                 _ => width_of(&column.text(alert, u16::MAX, TimeFormat::default(), Timestamp::UNIX_EPOCH)),
             };
             *widest = width.max(*widest);

@@ -18,7 +18,7 @@ use super::{
     state::{Queue, QueueTarget},
 };
 use crate::{
-    Action, DrawContext, Loadable,
+    Action, AppContext, Loadable,
     answer_words::answer_words,
     domain::{
         Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, Timestamp,
@@ -68,8 +68,8 @@ pub enum Facet {
     /// All that is known.
     Whole,
     /// What decides: what becomes of it, its outcome, its order. Where it stands `alone` it is named; else it is in a
-    /// list above. `order_told`: what its order says of a refund stands there too.
-    Decides { alone: bool, order_told: bool },
+    /// list above.
+    Decides { alone: bool },
     /// What it has in common with the others of its payment.
     Payment,
     /// What is its own: its network, its webhooks; and its window, where it does not stand `alone`.
@@ -86,7 +86,7 @@ struct Fact {
 
 /// Collects lines of a fixed width.
 struct Parts<'l> {
-    draw: &'l DrawContext<'l>,
+    cx: &'l AppContext,
     width: u16,
     /// The bar of the box that is open.
     bar: Option<Style>,
@@ -94,10 +94,10 @@ struct Parts<'l> {
 }
 
 /// Draws the detail of the alert under the cursor, scrolled as it was left.
-pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+pub fn draw(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let Some(alert) = queue.current() else { return };
-    let parts = facets(Facet::Whole, alert, queue.listing.is_gone(), &queue.facts, draw, area.width.min(WIDEST));
-    put(&[(&parts, area)], &queue.detail_scroll, draw, buffer, area, |line, action| {
+    let parts = facets(Facet::Whole, alert, queue.listing.is_gone(), &queue.facts, cx, area.width.min(WIDEST));
+    put(&[(&parts, area)], &queue.detail_scroll, cx, buffer, area, |line, action| {
         queue.targets.push(line, QueueTarget::Do(action));
     });
 }
@@ -106,7 +106,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 pub fn put(
     columns: &[(&[Part], Rect)],
     scroll: &Scroll,
-    draw: &DrawContext<'_>,
+    cx: &AppContext,
     buffer: &mut Buffer,
     area: Rect,
     note: impl Fn(Rect, Action),
@@ -122,7 +122,7 @@ pub fn put(
                 // The box is a column wider than its text on either side, as far as there is room; a bar says how grave
                 // it is.
                 let wide = line.outer(Margin::new(1, 0)).intersection(buffer.area);
-                buffer.set_style(wide, draw.theme.panel);
+                buffer.set_style(wide, cx.theme.panel);
                 buffer.set_stringn(wide.x, wide.y, "▎", 1, bar);
             }
             buffer.set_line(line.x, line.y, &part.line, line.width);
@@ -131,18 +131,18 @@ pub fn put(
             }
         }
     }
-    scrollbar::draw(draw.theme, buffer, scrollbar::beside(area), top.into(), longest as u64);
+    scrollbar::draw(&cx.theme, buffer, scrollbar::beside(area), top.into(), longest as u64);
 }
 
 /// The lines of an alert's facts, for so many columns. `gone`: it is no longer in its list.
-pub fn facets(facet: Facet, alert: &Alert, gone: bool, facts: &Facts, draw: &DrawContext<'_>, width: u16) -> Vec<Part> {
-    let mut parts = Parts { draw, width, bar: None, parts: Vec::with_capacity(48) };
+pub fn facets(facet: Facet, alert: &Alert, gone: bool, facts: &Facts, cx: &AppContext, width: u16) -> Vec<Part> {
+    let mut parts = Parts { cx, width, bar: None, parts: Vec::with_capacity(48) };
     let is_whole = facet == Facet::Whole;
-    if matches!(facet, Facet::Whole | Facet::Decides { alone: true, .. }) {
+    if matches!(facet, Facet::Whole | Facet::Decides { alone: true }) {
         parts.head(alert, gone);
     }
     if is_whole || matches!(facet, Facet::Decides { .. }) {
-        parts.answer(alert, facts, is_whole, matches!(facet, Facet::Decides { order_told: true, .. }));
+        parts.answer(alert, facts, is_whole);
     }
     if is_whole || facet == Facet::Payment {
         parts.fields(Section::Card, "CARD", alert);
@@ -168,7 +168,7 @@ impl Parts<'_> {
     fn quiet(&mut self, text: &str) {
         self.blank();
         for line in wrap_even(&sanitize(text), self.width) {
-            self.push(Span::styled(line, self.draw.theme.quiet));
+            self.push(Span::styled(line, self.cx.theme.quiet));
         }
     }
 
@@ -182,7 +182,7 @@ impl Parts<'_> {
     /// What a key does, in as many lines as it takes, under each other behind the key; a click on it does the same.
     fn offer(&mut self, text: &str, target: Option<Action>) {
         let (key, words) = text.split_at(text.find("  ").map_or(0, |at| at + 2));
-        let style = self.draw.theme.accent;
+        let style = self.cx.theme.accent;
         for line in hanging(Span::styled(key.to_owned(), style), words, style, self.width) {
             self.parts.push(Part { line, boxed: self.bar, target });
         }
@@ -215,7 +215,7 @@ impl Parts<'_> {
     }
 
     fn head(&mut self, alert: &Alert, gone: bool) {
-        let theme = self.draw.theme;
+        let theme = &self.cx.theme;
         let badge = if alert.status == AlertStatus::Open { theme.badge } else { theme.muted };
         let badge = Span::styled(format!(" {} ", sanitize(alert.status.as_str())), badge);
         let room = self.width.saturating_sub(u16::try_from(badge.width()).unwrap_or(0) + 1);
@@ -240,14 +240,14 @@ impl Parts<'_> {
         if gone {
             self.push(Span::styled("no longer in this list", theme.quiet));
         }
-        if let Some(until) = self.draw.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()) {
-            let (left, until) = (times::short(until - self.draw.now), self.draw.times.at(until, self.draw.now));
+        if let Some(until) = self.cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()) {
+            let (left, until) = (times::short(until - self.cx.now), self.cx.times().at(until, self.cx.now));
             self.say(&format!("snoozed until {until} ({left})"), theme.accent);
         }
     }
 
     fn closing(&self, alert: &Alert) -> Vec<Span<'static>> {
-        let (theme, now) = (self.draw.theme, self.draw.now);
+        let (theme, now) = (&self.cx.theme, self.cx.now);
         let quiet = |text: String| Span::styled(text, theme.quiet);
         if let Some(outcome) = &alert.outcome {
             let when = outcome.action_time.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
@@ -257,8 +257,8 @@ impl Parts<'_> {
             return vec![quiet(format!("expired {}", times::ago(at, now)))];
         }
         let left = times::left(alert, now);
-        let style = if left.urgency == Urgency::Today { theme.strong } else { self.draw.urgency(left.urgency) };
-        let at = alert.deadline.moment().map(|at| quiet(format!("  {}", self.draw.times.at(at, now))));
+        let style = if left.urgency == Urgency::Today { theme.strong } else { self.cx.urgency(left.urgency) };
+        let at = alert.deadline.moment().map(|at| quiet(format!("  {}", self.cx.times().at(at, now))));
         let said = match (left.urgency, alert.alert_type.is_notice()) {
             (Urgency::Over, _) if left.text == "?" => quiet("due time unknown".to_owned()),
             (Urgency::Over, _) => quiet(left.text),
@@ -279,11 +279,11 @@ impl Parts<'_> {
 
     fn label(&self, text: &str) -> Span<'static> {
         let room = self.label_room();
-        Span::styled(format!("{:<width$}", cut(text, room - 1), width = usize::from(room)), self.draw.theme.quiet)
+        Span::styled(format!("{:<width$}", cut(text, room - 1), width = usize::from(room)), self.cx.theme.quiet)
     }
 
     fn fact(&self, label: impl Into<Cow<'static, str>>, value: impl Into<String>, note: impl Into<String>) -> Fact {
-        Fact { label: label.into(), value: value.into(), style: self.draw.theme.plain, note: note.into() }
+        Fact { label: label.into(), value: value.into(), style: self.cx.theme.plain, note: note.into() }
     }
 
     /// A section of facts; those without a value are left out.
@@ -292,7 +292,7 @@ impl Parts<'_> {
         if facts.is_empty() {
             return;
         }
-        let theme = self.draw.theme;
+        let theme = &self.cx.theme;
         self.blank();
         self.push(Span::styled(title, theme.quiet));
         for Fact { label, value, style, note } in facts {
@@ -316,7 +316,7 @@ impl Parts<'_> {
         let mut facts = self.facts_of(Section::Provider, alert);
         if let (true, None, None, Deadline::At(at)) = (with_window, &alert.outcome, alert.expired_at, alert.deadline) {
             let (value, _) = self.moment(Some(at));
-            let left = format!("in {}", times::short(at - self.draw.now));
+            let left = format!("in {}", times::short(at - self.cx.now));
             let behind = facts.iter().position(|fact| fact.label == "alerted").map_or(facts.len(), |at| at + 1);
             facts.insert(behind, self.fact("due", value, left));
         }
@@ -371,7 +371,7 @@ impl Parts<'_> {
 
     /// A moment, and how long ago it was.
     fn moment(&self, at: Option<Timestamp>) -> (String, String) {
-        at.map(|at| (self.draw.times.minute(at), times::ago(at, self.draw.now))).unwrap_or_default()
+        at.map(|at| (self.cx.times().minute(at), times::ago(at, self.cx.now))).unwrap_or_default()
     }
 
     fn outcome(&mut self, alert: &Alert) {
@@ -404,9 +404,9 @@ impl Parts<'_> {
 
     /// A delivery: its event, its state, and what is known of its attempts.
     fn delivery(&self, delivery: &Delivery) -> Fact {
-        let (sign, words, style) = self.draw.delivery_state(delivery.state);
+        let (sign, words, style) = self.cx.delivery_state(delivery.state);
         let attempts = u64::from(delivery.attempts);
-        let due = delivery.due.filter(|_| delivery.state == DeliveryState::Pending).map(|due| due - self.draw.now);
+        let due = delivery.due.filter(|_| delivery.state == DeliveryState::Pending).map(|due| due - self.cx.now);
         let next = due.map(|left| match left > chrono::Duration::zero() {
             true => format!("next in {}", times::short(left)),
             false => "next now".to_owned(),

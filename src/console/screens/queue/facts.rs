@@ -1,5 +1,5 @@
 //! Facts beyond the alerts of the list: webhooks, orders and other alerts on the payment of the cursor's, what orders
-//! say of the rows in sight, a cache of searches for duplicates, and the warnings that follow.
+//! say of the rows in sight, and a cache of searches for duplicates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use chrono::Duration;
 
 use crate::{
     AppContext, Effect, Loadable, Reply, Tone,
-    domain::{Alert, AlertId, AlertQuery, Delivery, OrderAdvice, Timestamp, advice::AdviceBasis, duplicate},
+    domain::{Alert, AlertId, AlertQuery, Delivery, OrderAdvice, Timestamp},
     message::{MatchChange, OrdersFound},
     service::ServiceError,
 };
@@ -68,8 +68,8 @@ impl Facts {
     }
 
     /// Asks for other alerts on an alert's payment. Where a service could not be asked for any, none are known.
-    pub fn ask_duplicates(&mut self, alert: AlertId, query: Option<AlertQuery>, compares_all: bool) -> Option<Effect> {
-        if query.is_none() && !compares_all {
+    pub fn ask_duplicates(&mut self, alert: AlertId, query: Option<AlertQuery>, operator: bool) -> Option<Effect> {
+        if query.is_none() && !operator {
             self.duplicates = Loadable::Loaded(Vec::new());
             return None;
         }
@@ -109,51 +109,6 @@ pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Ef
     };
     let others = facts.duplicates.loaded().cloned().unwrap_or_default();
     vec![Effect::MatchOrders(vec![(alert.clone(), others)], Some(change))]
-}
-
-/// A warning: something that speaks against a plain answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Warning<'a> {
-    /// Another alert on the same payment was refunded, or probably was: all the others, those first.
-    PaidTwice(Vec<&'a Alert>),
-    /// Other alerts on the same payment wait for an answer, or were answered otherwise.
-    Duplicates(Vec<&'a Alert>),
-    /// A rule at the network has probably refunded already; its name, where it was told.
-    NetworkRule(Option<&'a str>),
-    /// The network asks for no answer.
-    Notice,
-}
-
-impl Warning<'_> {
-    /// What an advice rests on that follows from it.
-    pub const fn basis(&self) -> Option<AdviceBasis> {
-        match self {
-            Self::PaidTwice(_) | Self::Duplicates(_) => Some(AdviceBasis::Duplicates),
-            Self::NetworkRule(_) => Some(AdviceBasis::NetworkRule),
-            Self::Notice => None,
-        }
-    }
-}
-
-/// What speaks against a plain answer to this alert; the weightiest first. An answered alert warns of nothing.
-pub fn warnings<'a>(alert: &'a Alert, duplicates: &'a [Alert]) -> Vec<Warning<'a>> {
-    if alert.outcome.is_some() {
-        return Vec::new();
-    }
-    let mut warnings = Vec::new();
-    let others = duplicate::of(alert, duplicates);
-    match others.first() {
-        Some(_) if duplicate::may_be_paid_twice(others.iter().copied()) => warnings.push(Warning::PaidTwice(others)),
-        Some(_) => warnings.push(Warning::Duplicates(others)),
-        None => {}
-    }
-    if alert.network_rule_applied() {
-        warnings.push(Warning::NetworkRule(alert.rule_name.as_deref()));
-    }
-    if alert.alert_type.is_notice() {
-        warnings.push(Warning::Notice);
-    }
-    warnings
 }
 
 /// So long what the orders said stands; another program may bring in others.
@@ -347,50 +302,5 @@ mod searched_tests {
         searched.replace(&answered);
 
         assert_eq!(searched.fresh(&query, Duration::seconds(1), now()), Some(&(now(), vec![answered])));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::{AlertType, Outcome, Provider};
-
-    #[test]
-    fn a_refunded_sibling_weighs_more_than_an_open_one() {
-        let alert = Alert::sample();
-        let open = Alert { provider: Provider::Cdrn, ..Alert::sample() };
-        let mut paid = Alert::sample();
-        paid.outcome = Some(Outcome::sample(paid.id));
-        let duplicates = [open, paid];
-
-        let found = warnings(&alert, &duplicates);
-
-        assert_eq!(found, [Warning::PaidTwice(vec![&duplicates[1], &duplicates[0]])]);
-    }
-
-    #[test]
-    fn every_double_is_told() {
-        let alert = Alert::sample();
-        let others = [Alert { provider: Provider::Cdrn, ..Alert::sample() }, Alert::sample()];
-
-        assert_eq!(warnings(&alert, &others), [Warning::Duplicates(vec![&others[0], &others[1]])]);
-    }
-
-    #[test]
-    fn a_rule_of_the_network_and_a_notice_are_told() {
-        let mut alert = Alert::sample();
-        (alert.provider, alert.alert_type) = (Provider::Verifi, AlertType::VerifiFraudNotice);
-        alert.rule_name = Some("Above 10 AED".to_owned());
-
-        assert_eq!(warnings(&alert, &[]), [Warning::NetworkRule(Some("Above 10 AED")), Warning::Notice]);
-    }
-
-    #[test]
-    fn an_answered_alert_warns_of_nothing() {
-        let mut alert = Alert::sample();
-        let duplicate = Alert::sample();
-        alert.outcome = Some(Outcome::sample(alert.id));
-
-        assert!(warnings(&alert, &[duplicate]).is_empty());
     }
 }

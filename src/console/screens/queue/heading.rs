@@ -8,9 +8,10 @@ use super::{
     sums::known_sums,
 };
 use crate::{
-    Action, DrawContext, Loadable,
-    domain::{Alert, Money, Sort, SortField, SortOrder, money::sums_by_currency, query},
+    Action, AppContext, Loadable,
+    domain::{Alert, Money, Sort, SortField, SortOrder, query},
     text::{count, counted, sanitize},
+    totals::{total_of, total_words},
     ui::fit::{self, Segment},
 };
 
@@ -20,37 +21,26 @@ const LEAST_NAME: u16 = 6;
 /// The ranks by which parts of the line give way, the last one first.
 mod rank {
     pub(super) const AT_RISK: u8 = 1;
-    pub(super) const CUT_NAME: u8 = 2;
-    pub(super) const NAME: u8 = 3;
-    pub(super) const SNOOZED: u8 = 4;
-    pub(super) const SORT: u8 = 5;
-    pub(super) const COUNTS: u8 = 6;
-    pub(super) const SHORT_SUM: u8 = 7;
-    pub(super) const ONE_SUM: u8 = 8;
-    pub(super) const TWO_SUMS: u8 = 9;
+    pub(super) const SNOOZED: u8 = 2;
+    pub(super) const BACK: u8 = 3;
+    pub(super) const NAME: u8 = 4;
+    pub(super) const COUNTS: u8 = 5;
+    pub(super) const HINT: u8 = 6;
 }
 
 /// Draws the line.
-pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let mut segments = name_and_counts(queue, draw);
+pub fn draw(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let mut segments = name_and_counts(queue, cx);
     // One sum stands there: that of what is marked, where something is.
-    segments.extend(if queue.has_marks() { marked(queue, draw) } else { list_sums(queue, draw) });
-    segments.extend(news(queue, draw));
+    segments.extend(if queue.has_marks() { marked(queue, cx) } else { list_sums(queue, cx) });
+    segments.extend(news(queue, cx));
     fit::draw(&segments, buffer, area, |area, action| queue.targets.push(area, QueueTarget::Do(action)));
 }
 
 /// The name of what is listed, and how many alerts it has.
-fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
-    let theme = draw.theme;
-    // What it is sorted by stays longer where no column on the screen shows it.
-    let field = Some(queue.order().field);
-    let is_shown = queue.placed_columns().iter().any(|placed| placed.column.sort_field() == field);
-    let is_named = is_shown || queue.is_set_aside();
-    let ordered = if is_named { name(queue) } else { format!("{}, {}", name(queue), order_words(queue.order())) };
-    let called = Segment::new(0, sanitize(&title(queue)), theme.strong)
-        .or(rank::SORT, sanitize(&ordered))
-        .or(rank::NAME, sanitize(&name(queue)))
-        .cut_to(rank::CUT_NAME, LEAST_NAME);
+fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
+    let theme = &cx.theme;
+    let called = Segment::new(0, sanitize(&title(queue)), theme.strong).cut_to(rank::NAME, LEAST_NAME);
     let mut segments = vec![called];
     let Some(listed) = queue.listing.listed() else {
         segments.push(Segment::new(3, "…", theme.quiet));
@@ -66,24 +56,24 @@ fn name_and_counts(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>
     }
     // The rows look as they do while they are read again and again.
     if let Some(at) = queue.link.read_at.filter(|_| queue.link.trouble.is_some()) {
-        let words = format!("as of {}", draw.times.at(at, draw.now));
-        segments.push(Segment::new(3, words, theme.warning).or_none(rank::NAME));
+        let words = format!("as of {}", cx.times().at(at, cx.now));
+        segments.push(Segment::new(3, words, theme.warning).or_none(rank::AT_RISK));
     }
     if queue.is_set_aside() {
         let words = format!("esc back to {}", sanitize(&queue.view.name));
-        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::SORT));
+        segments.push(Segment::new(3, words, theme.quiet).or_none(rank::BACK));
     }
     segments.extend(queue.snoozed_words().map(|words| Segment::new(2, words, theme.quiet).or_none(rank::SNOOZED)));
     segments
 }
 
 /// Words for new alerts, and for what is due soon.
-fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
-    let theme = draw.theme;
+fn news(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
+    let theme = &cx.theme;
     let mut segments = Vec::new();
     if queue.listing.arrived_above() > 0 {
         let words = format!("{} new above", count(queue.listing.arrived_above()));
-        let key = draw.key(Action::Arrived);
+        let key = cx.key(Action::Arrived);
         let parts = [Segment::new(3, words, theme.accent), Segment::new(2, key, theme.key)];
         segments.extend(parts.map(|part| part.target(Action::Arrived)));
     }
@@ -93,15 +83,15 @@ fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
     }
     if !queue.counts_at_risk() {
         // Only an avert counts what is due; Insights reads lists for it.
-        let key = draw.key(Action::ShowInsights);
-        let words = Segment::new(3, format!("Press {key} to see what is due"), theme.quiet).or_none(rank::COUNTS);
+        let key = cx.key(Action::ShowInsights);
+        let words = Segment::new(3, format!("Press {key} to see what is due"), theme.quiet).or_none(rank::HINT);
         segments.push(words.target(Action::ShowInsights));
     }
     let at_risk = queue.at_risk.loaded().map(|at_risk| at_risk.iter().map(|risk| risk.alerts).sum());
     segments.extend(match at_risk {
         // Where there is nothing at all nothing can expire.
         Some(0) if queue.all == Loadable::Loaded(0) => None,
-        Some(0) => Some(Segment::new(3, format!("none due within {AT_RISK_HOURS} h"), theme.quiet).or_none(rank::SORT)),
+        Some(0) => Some(Segment::new(3, format!("none due within {AT_RISK_HOURS} h"), theme.quiet).or_none(rank::BACK)),
         Some(alerts) => {
             let said = format!("▲ {} due within {AT_RISK_HOURS} h", count(alerts));
             Some(Segment::new(3, said, theme.warning).or_none(rank::AT_RISK))
@@ -112,7 +102,7 @@ fn news(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
 }
 
 /// Number of marked alerts, and their sums.
-fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
+fn marked(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let (words, alerts): (String, Option<Vec<&Alert>>) = match queue.range_rows() {
         Some((first, rows)) => {
             let alerts = counted(queue.listing.lines_between(first, first + rows), "alert", "alerts");
@@ -124,45 +114,33 @@ fn marked(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
             (format!("{} marked", count(marked.len() as u64)), Some(marked.iter().collect()))
         }
     };
-    let said = Segment::new(3, words, draw.theme.accent);
+    let said = Segment::new(3, words, cx.theme.accent);
     let sums = match alerts {
-        Some(alerts) => {
-            sums(&sums_by_currency(alerts.into_iter().filter_map(Alert::money).map(|money| (1, money))), 2, draw)
-        }
-        None => Some(Segment::new(2, "sum unknown", draw.theme.quiet)),
+        Some(alerts) => total(total_of(alerts.into_iter()), 2, cx),
+        None => Some(Segment::new(2, "sum unknown", cx.theme.quiet)),
     };
     [said].into_iter().chain(sums).collect()
 }
 
 /// The sums of what is listed.
-fn list_sums(queue: &Queue, draw: &DrawContext<'_>) -> Vec<Segment<Action>> {
+fn list_sums(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     if queue.listing.total().is_none() {
         return Vec::new();
     }
     let known = match known_sums(&queue.listing, &queue.sums, queue.counts_at_risk()) {
         Ok(known) => known,
-        Err(words) => return vec![Segment::new(3, words, draw.theme.quiet)],
+        Err(words) => return vec![Segment::new(3, words, cx.theme.quiet)],
     };
     let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
     let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
-    let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), draw.theme.quiet);
+    let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), cx.theme.quiet);
     let untold = (unpriced > 0).then(|| untold.or_none(rank::COUNTS));
-    sums(&money, 3, draw).into_iter().chain(untold).collect()
+    total(total_words(&money), 3, cx).into_iter().chain(untold).collect()
 }
 
-/// Sums, and how many more there are, after so many blanks. The first one is shortened last: a sum in one currency
-/// never stands for all.
-fn sums(money: &[Money], gap: u16, draw: &DrawContext<'_>) -> Option<Segment<Action>> {
-    let told = |most: usize, write: fn(&Money) -> String| {
-        let shown = money.len().min(most);
-        let more = (money.len() > shown).then(|| format!("+{} more", money.len() - shown));
-        money[..shown].iter().map(write).chain(more).collect::<Vec<_>>().join("  ")
-    };
-    let segment = Segment::new(gap, told(4, Money::to_string), draw.theme.plain)
-        .or(rank::TWO_SUMS, told(2, Money::to_string))
-        .or(rank::ONE_SUM, told(1, Money::to_string))
-        .or(rank::SHORT_SUM, told(1, Money::short));
-    (!money.is_empty()).then_some(segment)
+/// A total, where there is one, after so many blanks.
+fn total(words: String, gap: u16, cx: &AppContext) -> Option<Segment<Action>> {
+    (!words.is_empty()).then(|| Segment::new(gap, words, cx.theme.plain))
 }
 
 /// The view's name and what it is sorted by: `Open, by deadline`.

@@ -16,7 +16,7 @@ use super::{
     state::{Queue, QueueTarget},
 };
 use crate::{
-    Action, DrawContext, Loadable, Pen,
+    Action, AppContext, Loadable, Pen,
     domain::{Alert, SortOrder, duplicate, query, redact::without_exchange},
     pen::put_middle,
     service::ServiceError,
@@ -31,19 +31,19 @@ use crate::{
 };
 
 /// Draws everything of the list.
-pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
+pub fn draw(queue: &Queue, cx: &AppContext, frame: &mut Frame<'_>) {
     let regions = queue.regions();
-    heading::draw(queue, draw, frame.buffer_mut(), regions.title);
-    draw_chips(queue, draw, frame, &regions);
+    heading::draw(queue, cx, frame.buffer_mut(), regions.title);
+    draw_chips(queue, cx, frame, &regions);
     let placed = queue.placed_columns();
     if !queue.listing.window().is_empty() {
-        draw_heads(queue, draw, frame.buffer_mut(), &regions, &placed);
+        draw_heads(queue, cx, frame.buffer_mut(), &regions, &placed);
     }
-    draw_rows(queue, draw, frame.buffer_mut(), &regions, &placed);
-    draw_left_above(queue, draw, frame.buffer_mut(), regions.rows);
-    draw_scrollbar(queue, draw, frame.buffer_mut(), regions.rows);
+    draw_rows(queue, cx, frame.buffer_mut(), &regions, &placed);
+    draw_left_above(queue, cx, frame.buffer_mut(), regions.rows);
+    draw_scrollbar(queue, cx, frame.buffer_mut(), regions.rows);
     if queue.listing.window().is_empty() {
-        draw_empty(queue, draw, frame.buffer_mut(), regions.rows);
+        draw_empty(queue, cx, frame.buffer_mut(), regions.rows);
     }
 }
 
@@ -55,8 +55,8 @@ const LEAST_SEARCH: u16 = 12;
 const FIRST_CHIP: u8 = 100;
 const LAST_CHIP: u8 = 1;
 
-fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regions: &Regions) {
-    let theme = draw.theme;
+fn draw_chips(queue: &Queue, cx: &AppContext, frame: &mut Frame<'_>, regions: &Regions) {
+    let theme = &cx.theme;
     let mut segments: Vec<Segment<QueueTarget>> = Vec::new();
     // What the list does not show is said before what it was asked for.
     segments.extend(queue.view_note().map(|note| Segment::new(0, note, theme.warning)));
@@ -78,8 +78,8 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     if queue.all != Loadable::Loaded(0) {
         let first = if segments.is_empty() { 0 } else { 4 };
         for (gap, action) in [(first, Action::Search), (3, Action::Filter), (3, Action::Views)] {
-            let words = draw.keymap.binding(action).map_or("", |binding| &binding.words);
-            let key = Segment::new(gap, format!("{} {words}", draw.key(action)), theme.quiet).or_none(u8::MAX);
+            let words = cx.settings.keymap.binding(action).map_or("", |binding| &binding.words);
+            let key = Segment::new(gap, format!("{} {words}", cx.key(action)), theme.quiet).or_none(u8::MAX);
             segments.push(key.target(QueueTarget::Do(action)));
         }
     }
@@ -87,15 +87,15 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
 }
 
 /// The titles of the columns, with the direction of the sort.
-fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
+fn draw_heads(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let sort = queue.order();
     let arrow = if sort.order == SortOrder::Ascending { "▲" } else { "▼" };
     let heads = placed.iter().map(|Placed { column, x, width }| {
         let title = column.title();
         let head = match column.sort_field() == Some(sort.field) {
-            true if text::columns(title) < *width => Span::styled(format!("{title}{arrow}"), draw.theme.accent),
-            true => Span::styled(title, draw.theme.accent),
-            false => Span::styled(title, draw.theme.quiet),
+            true if text::columns(title) < *width => Span::styled(format!("{title}{arrow}"), cx.theme.accent),
+            true => Span::styled(title, cx.theme.accent),
+            false => Span::styled(title, cx.theme.quiet),
         };
         (*x, *width, column.is_right(), head)
     });
@@ -105,62 +105,62 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
     }
 }
 
-fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
+fn draw_rows(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let listing = &queue.listing;
     let range = queue.range_rows();
-    let coming = draw.known_decisions().refunds_unlisted(listing.alerts(), |id| listing.find(id));
+    let coming = cx.known_decisions().refunds_unlisted(listing.alerts(), |id| listing.find(id));
     let in_sight = || listing.in_sight().filter(|alert| alert.outcome.is_none());
     let (refunded, answered): (Vec<_>, Vec<_>) =
-        draw.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
+        cx.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
     let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().copied().chain(refunded));
     let paired = duplicate::with_duplicate_in(in_sight(), answered);
     let rows: Vec<Rect> = inset(regions.rows, 0, BAR).rows().collect();
     for (line, index) in listing.window() {
         let row = rows[usize::from(line)];
         if index == listing.cursor() {
-            draw.theme.mark_row(buffer, row);
+            cx.theme.mark_row(buffer, row);
         }
         queue.targets.push(row, QueueTarget::Row(index));
         // The sign stands left of the cells.
         let area = inset(row, GUTTER - 1, 0);
         let Some(alert) = listing.row(index).alert() else {
-            buffer.set_stringn(area.x + 6, area.y, "·", 1, draw.theme.quiet);
+            buffer.set_stringn(area.x + 6, area.y, "·", 1, cx.theme.quiet);
             continue;
         };
         let stand = match listing.row(index) {
             ListRow::Gone(_) => Stand::Gone,
-            _ if is_aside(queue, alert, draw) => Stand::Gone,
+            _ if is_aside(queue, alert, cx) => Stand::Gone,
             _ if index == listing.cursor() => Stand::Cursor,
             _ => Stand::Row,
         };
         // What is answered together is seen whatever else there is to say of it.
         let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
         let is_marked = in_range || queue.marked.contains(alert.id);
-        let sign = if is_marked { Some(ListSign::Marked) } else { decision_sign(alert, draw) };
+        let sign = if is_marked { Some(ListSign::Marked) } else { decision_sign(alert, cx) };
         // A refund that is on its way or was recorded here warns as one does that is listed.
         let duplicate = match warned.contains(&alert.id) {
             true => Some(true),
             false => queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false)),
         };
-        let flag = flag(alert, duplicate, queue, draw);
-        buffer.set_line(area.x, area.y, &row_line(alert, stand, [sign, flag], draw, placed), area.width);
+        let flag = flag(alert, duplicate, queue, cx);
+        buffer.set_line(area.x, area.y, &row_line(alert, stand, [sign, flag], cx, placed), area.width);
         carry_over_blanks(buffer, row);
     }
 }
 
 /// Returns true where an alert is snoozed, or has its outcome though the list shows none.
-fn is_aside(queue: &Queue, alert: &Alert, draw: &DrawContext<'_>) -> bool {
-    let is_snoozed = queue.listing.chosen().is_none() && draw.snoozes.until(alert.id).is_some();
-    is_snoozed && alert.outcome.is_none() || draw.list_behind(alert).is_some()
+fn is_aside(queue: &Queue, alert: &Alert, cx: &AppContext) -> bool {
+    let is_snoozed = queue.listing.chosen().is_none() && cx.snoozes.until(alert.id).is_some();
+    is_snoozed && alert.outcome.is_none() || cx.list_behind(alert).is_some()
 }
 
 /// Says in the line over the first row why there is none: the cursor's row keeps its line while rows above it leave.
-fn draw_left_above(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, rows: Rect) {
+fn draw_left_above(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, rows: Rect) {
     let listing = &queue.listing;
     let last = listing.lead().checked_sub(1).and_then(|line| usize::try_from(line).ok());
     let Some(area) = last.and_then(|line| inset(rows, GUTTER, BAR).rows().nth(line)) else { return };
     let words = format!("{} no longer listed", counted(listing.lead(), "alert", "alerts"));
-    Pen::new(buffer, area).put(&words, draw.theme.quiet);
+    Pen::new(buffer, area).put(&words, cx.theme.quiet);
 }
 
 /// Gives every blank of a row the colour and weight of the text before it. That cannot be seen, and saves a third of
@@ -200,22 +200,22 @@ fn row_line(
     alert: &Alert,
     stand: Stand,
     [sign, flag]: [Option<ListSign>; 2],
-    draw: &DrawContext<'_>,
+    cx: &AppContext,
     placed: &[Placed],
 ) -> Line<'static> {
-    let urgency = times::left(alert, draw.now).urgency;
+    let urgency = times::left(alert, cx.now).urgency;
     let signed = |sign: ListSign| {
-        let (sign, style) = sign.drawn(draw.theme);
+        let (sign, style) = sign.drawn(&cx.theme);
         Span::styled(sign, style)
     };
     let mut cells: Vec<(u16, u16, bool, Span<'_>)> = sign.into_iter().map(|sign| (0, 1, false, signed(sign))).collect();
     for Placed { column, x, width } in placed {
-        let text = column.text(alert, *width, draw.times, draw.now);
-        let style = cell_style(*column, stand, urgency, draw);
+        let text = column.text(alert, *width, cx.times(), cx.now);
+        let style = cell_style(*column, stand, urgency, cx);
         cells.push((x + 1, *width, column.is_right(), Span::styled(text, style)));
         if let (Column::Left | Column::When, Some(flag)) = (column, flag) {
             let flag = signed(flag);
-            let flag = if stand == Stand::Gone { flag.style(draw.theme.quiet) } else { flag };
+            let flag = if stand == Stand::Gone { flag.style(cx.theme.quiet) } else { flag };
             cells.push((x + width + 2, 1, false, flag));
         }
     }
@@ -223,24 +223,24 @@ fn row_line(
 }
 
 /// Styles the time left: more than a day steps back, and what is over further still.
-fn cell_style(column: Column, stand: Stand, urgency: Urgency, draw: &DrawContext<'_>) -> Style {
-    use Column::{Amount, Card, Descriptor, Left, Merchant, Order, Outcome, Provider, Status, Type, When};
-    let theme = draw.theme;
+fn cell_style(column: Column, stand: Stand, urgency: Urgency, cx: &AppContext) -> Style {
+    use Column::{Amount, Card, Descriptor, Left, Order, Outcome, Provider, Status, Type, When};
+    let theme = &cx.theme;
     match (stand, urgency, column) {
         (Stand::Gone, ..) => theme.quiet,
-        (_, _, Left) => draw.urgency(urgency),
-        (Stand::Cursor, ..) => draw.digits(),
+        (_, _, Left) => cx.urgency(urgency),
+        (Stand::Cursor, ..) => cx.digits(),
         (_, _, Outcome) => theme.plain,
         (_, Urgency::Over, _) => theme.quiet,
         (_, Urgency::Later, Type | Descriptor) => theme.quiet,
-        (_, Urgency::Now | Urgency::Soon | Urgency::Today, Amount) => draw.digits(),
-        (_, _, Type | Descriptor | Provider | Order | Status | Card | Merchant | When | Amount) => theme.plain,
+        (_, Urgency::Now | Urgency::Soon | Urgency::Today, Amount) => cx.digits(),
+        (_, _, Type | Descriptor | Provider | Order | Status | Card | When | Amount) => theme.plain,
         _ => theme.quiet,
     }
 }
 
 /// The flag right of the time left: what warns first, then what is suggested. An answered alert has none.
-fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, draw: &DrawContext<'_>) -> Option<ListSign> {
+fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, cx: &AppContext) -> Option<ListSign> {
     if alert.outcome.is_some() {
         return None;
     }
@@ -248,27 +248,27 @@ fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, draw: &DrawContex
         return Some(ListSign::LookFirst);
     }
     let duplicate = duplicate.map(|_| ListSign::SamePayment);
-    duplicate.or_else(|| draw.suggestion(alert).map(|_| ListSign::Suggested))
+    duplicate.or_else(|| cx.suggestion(alert).map(|_| ListSign::Suggested))
 }
 
 /// The sign at the left edge: where an answer to the alert is, this console's own or what the engine has not finished.
-fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<ListSign> {
-    let own = draw.decisions.of(alert.id).map(|decision| ListSign::of(decision.fate));
-    let engines = draw.unfinished.of(alert.id).map(ListSign::of_unfinished);
-    let decision = match draw.decisions.is_checking(alert.id) {
+fn decision_sign(alert: &Alert, cx: &AppContext) -> Option<ListSign> {
+    let own = cx.decisions.of(alert.id).map(|decision| ListSign::of(decision.fate));
+    let engines = cx.unfinished.of(alert.id).map(ListSign::of_unfinished);
+    let decision = match cx.decisions.is_checking(alert.id) {
         true => engines.or(own),
         false => own.or(engines),
     };
-    decision.or_else(|| draw.failed_before(alert).map(|_| ListSign::NotRecorded))
+    decision.or_else(|| cx.failed_before(alert).map(|_| ListSign::NotRecorded))
 }
 
-fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let bar = scrollbar::draw(draw.theme, buffer, area, queue.listing.top(), queue.listing.rows());
+fn draw_scrollbar(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let bar = scrollbar::draw(&cx.theme, buffer, area, queue.listing.top(), queue.listing.rows());
     bar.into_iter().for_each(|bar| queue.targets.push(bar, QueueTarget::Scrollbar));
 }
 
 /// Commands to begin with at a desk that has no alert at all, each with what it is for.
-fn first_steps(draw: &DrawContext<'_>) -> Vec<String> {
+fn first_steps(cx: &AppContext) -> Vec<String> {
     const HERE: &[(&str, &str)] = &[
         ("avert import FILE", "imports alerts"),
         ("avert serve", "receives them over HTTP"),
@@ -277,7 +277,7 @@ fn first_steps(draw: &DrawContext<'_>) -> Vec<String> {
     ];
     const ELSEWHERE: &[(&str, &str)] =
         &[("avert profiles test", "tests address and key"), ("avert doctor", "finds problems")];
-    let (said, commands) = match (draw.place.demo, draw.place.remote) {
+    let (said, commands) = match (cx.place.demo, cx.place.remote) {
         (true, _) => ("New alerts appear by themselves.", &[][..]),
         (_, true) => ("The service has none for this key. New alerts appear by themselves.", ELSEWHERE),
         (_, false) => ("New alerts appear by themselves.", HERE),
@@ -293,8 +293,8 @@ fn sentence(error: &ServiceError) -> String {
 }
 
 /// Says why there is no row: a title, and what to do next.
-fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let (title, told) = nothing_listed(queue, draw);
+fn draw_empty(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let (title, told) = nothing_listed(queue, cx);
     let wrapped = |line: &String| match line.is_empty() {
         true => vec![String::new()],
         false => text::wrap_even(line, inset(area, 4, 4).width.min(72)),
@@ -303,14 +303,14 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     let height = u16::try_from(lines.len() + 1).unwrap_or(u16::MAX);
     let parts = [Constraint::Fill(1), Constraint::Length(height), Constraint::Fill(2)];
     let [_, words, _] = Layout::vertical(parts).areas(area);
-    let styled = [(&title, draw.theme.strong)].into_iter().chain(lines.iter().map(|line| (line, draw.theme.plain)));
+    let styled = [(&title, cx.theme.strong)].into_iter().chain(lines.iter().map(|line| (line, cx.theme.plain)));
     for ((line, style), row) in styled.zip(words.rows()) {
         put_middle(buffer, row, line, style);
     }
 }
 
-fn nothing_listed(queue: &Queue, draw: &DrawContext<'_>) -> (String, Vec<String>) {
-    let key = |action: Action| draw.key(action);
+fn nothing_listed(queue: &Queue, cx: &AppContext) -> (String, Vec<String>) {
+    let key = |action: Action| cx.key(action);
     let (title, told) = match (&queue.link.trouble, queue.listing.total()) {
         (Some((_, error @ ServiceError::InvalidRequest(_))), _) => (
             "The service refused this filter.",
@@ -319,8 +319,8 @@ fn nothing_listed(queue: &Queue, draw: &DrawContext<'_>) -> (String, Vec<String>
         (Some((since, error)), None) if queue.link.is_unreachable() => {
             let why = if let ServiceError::Unreachable(why) = error { why.clone() } else { error.to_string() };
             let why = sanitize(&without_exchange(&why)).into_owned();
-            let hour = draw.times.at(*since, draw.now);
-            let next = queue.link.next_try().map(|at| format!("at {}", draw.times.second(at)));
+            let hour = cx.times().at(*since, cx.now);
+            let next = queue.link.next_try().map(|at| format!("at {}", cx.times().second(at)));
             let retry =
                 format!("Retry {}. {} retries now.", next.as_deref().unwrap_or("by itself"), key(Action::Refresh));
             ("This list was not read.", vec![format!("Offline since {hour}: {}.", why.trim_end_matches('.')), retry])
@@ -330,9 +330,9 @@ fn nothing_listed(queue: &Queue, draw: &DrawContext<'_>) -> (String, Vec<String>
             vec![sentence(error), format!("Retrying. {} retries now.", key(Action::Refresh))],
         ),
         (None, None) => ("Loading…", Vec::new()),
-        (None, Some(_)) if queue.all == Loadable::Loaded(0) => ("No alerts yet.", first_steps(draw)),
+        (None, Some(_)) if queue.all == Loadable::Loaded(0) => ("No alerts yet.", first_steps(cx)),
         (None, Some(1..)) => {
-            let back = draw.snoozes.next_wake().map(|at| format!(" until {}", draw.times.at(at, draw.now)));
+            let back = cx.snoozes.next_wake().map(|at| format!(" until {}", cx.times().at(at, cx.now)));
             let back = back.unwrap_or_default();
             let told = format!("None comes back{back}. {} opens the view Snoozed.", key(Action::Views));
             ("All alerts here are snoozed.", vec![told])

@@ -83,13 +83,9 @@ impl Screen for Queue {
                 Vec::new()
             }
             Message::List(filter, sort) => self.ask(filter, sort),
-            Message::Sort(sort) => self.ask_sorted(sort),
             Message::ShowView(view) => self.show(view),
             Message::GoToFound(alert) => self.go_to_found(&alert),
-            Message::ListFound(filter, sort, said) => {
-                said.into_iter().for_each(|said| cx.notify(Tone::Note, said));
-                self.list_found(filter, sort)
-            }
+            Message::ListFound(filter, sort) => self.list_found(filter, sort),
             Message::ShowBeside(id) => match self.listing.move_to_alert(id) {
                 true => self.ask_facts_now(now),
                 false => Vec::new(),
@@ -110,9 +106,9 @@ impl Screen for Queue {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, _: Rect, cx: &AppContext) {
-        let (draw, regions) = (cx.draw_context(), self.regions());
+        let regions = self.regions();
         self.targets.clear();
-        list::draw(self, &draw, frame);
+        list::draw(self, cx, frame);
         if let Some(divider) = regions.divider.filter(|_| self.listing.total() != Some(0)) {
             for y in divider.y..divider.bottom() {
                 frame.buffer_mut().set_stringn(divider.x, y, "│", 1, cx.theme.line);
@@ -120,7 +116,7 @@ impl Screen for Queue {
             self.targets.push(divider, QueueTarget::Divider);
         }
         if let Some(detail) = regions.detail {
-            detail::draw(self, &draw, frame.buffer_mut(), detail);
+            detail::draw(self, cx, frame.buffer_mut(), detail);
         }
     }
 

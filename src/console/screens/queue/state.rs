@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     Action, ClickTargets, Effect, Loadable,
-    desk::{self, BuiltIn, Layout, snoozes::ChosenAlerts},
+    desk::{BuiltIn, Layout, snoozes::ChosenAlerts},
     domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query},
     views::View,
     widgets::scrollbar::Scroll,
@@ -82,7 +82,6 @@ pub struct Queue {
     pub incoming: Option<Listing>,
     /// The view it began from.
     pub view: View,
-    pub columns: Vec<Column>,
     /// The alerts that are marked to be answered together.
     pub marked: MarkedAlerts,
     /// The list's share of the width beside the detail, in percent.
@@ -117,9 +116,8 @@ pub struct Queue {
     page_size: u32,
     /// The number of the service's last change.
     last_change: u64,
+    /// True where the service has what an operator's key opens: then doubles of every visible row are looked for.
     operator: bool,
-    /// True where the service looks for doubles by every fact: then every visible row's are looked for.
-    pub compares_all: bool,
     /// What searches for duplicates found.
     searched: Searched,
     /// Which alerts the shop's orders say were refunded or cancelled before.
@@ -151,7 +149,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// The screen with its columns as they were left, on the alerts to answer.
+    /// The screen as it was left, on the alerts to answer.
     pub fn new(
         kept: &Layout,
         vocabulary: query::Vocabulary,
@@ -162,11 +160,9 @@ impl Queue {
     ) -> Self {
         let view = View::built_in(BuiltIn::ToAnswer, vocabulary, now, calendar);
         let (filter, sort) = (view.filter.clone(), view.sort);
-        let columns: Vec<Column> = kept.columns.iter().filter_map(|column| Column::named(&column.name)).collect();
         let mut queue = Self {
             listing: Listing::new(0, filter, sort, 1),
             view,
-            columns: if columns.is_empty() { Column::USUAL.to_vec() } else { columns },
             divider: kept.divider.unwrap_or(USUAL_DIVIDER).clamp(20, 90),
             area,
             operator,
@@ -225,15 +221,7 @@ impl Queue {
 
     /// What the screen looks like, to be kept.
     pub fn kept(&self) -> Layout {
-        Layout {
-            divider: (self.divider != USUAL_DIVIDER).then_some(self.divider),
-            columns: if self.columns == Column::USUAL {
-                Vec::new()
-            } else {
-                self.columns.iter().map(|column| desk::ColumnLayout { name: column.name().to_owned() }).collect()
-            },
-            ..Layout::default()
-        }
+        Layout { divider: (self.divider != USUAL_DIVIDER).then_some(self.divider) }
     }
 
     /// Where everything stands.
@@ -406,7 +394,7 @@ impl Queue {
 
     /// The columns of the list that is shown, where they stand.
     pub fn placed_columns(&self) -> Vec<Placed> {
-        let shown = columns::shown(&self.columns, self.listing.filter(), self.listing.may_wait());
+        let shown = columns::shown(self.listing.filter(), self.listing.may_wait());
         columns::lay_out(&shown, self.listing.widths(), self.regions().heads.width)
     }
 

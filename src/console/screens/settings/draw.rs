@@ -9,7 +9,7 @@ use ratatui::{
 
 use super::state::SettingsScreen;
 use crate::{
-    Action, AppContext, DrawContext,
+    Action, AppContext,
     domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp, rule::DecisionRule},
     screens::loading::{FactSheet, ListWords, in_its_place},
     setting::{CredentialPlace, ListedProfile},
@@ -102,7 +102,6 @@ impl<'c> SettingsPage<'c> {
     }
 
     fn put_credentials(&mut self, settings: &SettingsScreen, cx: &AppContext, width: u16) {
-        let draw = &cx.draw_context();
         if !settings.is_offered() {
             return self.sheet.absent("Keys and clients");
         }
@@ -112,16 +111,16 @@ impl<'c> SettingsPage<'c> {
             format!("{works} of {} in force", list.credentials.len())
         });
         let creating = settings.creating.map(|_| "creating one…".to_owned());
-        match (settings.list.stale_words(draw), creating.or(in_force)) {
-            (Some(stale), _) => self.title("Keys and clients", &stale, draw.theme.warning),
-            (None, words) => self.title("Keys and clients", &words.unwrap_or_default(), draw.theme.quiet),
+        match (settings.list.stale_words(cx), creating.or(in_force)) {
+            (Some(stale), _) => self.title("Keys and clients", &stale, cx.theme.warning),
+            (None, words) => self.title("Keys and clients", &words.unwrap_or_default(), cx.theme.quiet),
         }
-        list.into_iter().for_each(|list| self.sheet.say(&whose(list), draw.theme.quiet));
-        let empty = format!("None yet. {} creates one.", draw.key(Action::CredentialCreate));
+        list.into_iter().for_each(|list| self.sheet.say(&whose(list), cx.theme.quiet));
+        let empty = format!("None yet. {} creates one.", cx.key(Action::CredentialCreate));
         let words = ListWords { name: "Keys and clients", empty: &empty };
-        match in_its_place(&settings.list.data, |list| list.credentials.is_empty(), &words, draw) {
+        match in_its_place(&settings.list.data, |list| list.credentials.is_empty(), &words, cx) {
             Some((text, style)) => self.sheet.say(&text, style),
-            None => self.put_rows(credential_columns(settings, *draw), &settings.credentials(), width),
+            None => self.put_rows(credential_columns(settings, cx), &settings.credentials(), width),
         }
     }
 
@@ -156,20 +155,20 @@ fn whose(list: &CredentialList) -> String {
     format!("organization {}, {} (avk_{world}_…)", sanitize(&list.organization), list.environment.as_str())
 }
 
-fn credential_columns<'d>(settings: &'d SettingsScreen, draw: DrawContext<'d>) -> Vec<TableColumn<'d, &'d Credential>> {
-    let theme = draw.theme;
+fn credential_columns<'d>(settings: &'d SettingsScreen, cx: &'d AppContext) -> Vec<TableColumn<'d, &'d Credential>> {
+    let theme = &cx.theme;
     let plain = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { theme.plain };
-    let digits = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { draw.digits() };
+    let digits = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { cx.digits() };
     let scope = |row: &Credential| match row.kind {
         CredentialKind::Key(scope) => scope.as_str(),
         CredentialKind::Client => "alerts",
     };
     let used = move |row: &&Credential, _| match row.last_used_at {
         None => Span::styled("never", theme.quiet),
-        Some(at) => Span::styled(times::ago(at, draw.now), plain(row)),
+        Some(at) => Span::styled(times::ago(at, cx.now), plain(row)),
     };
     let state = move |row: &&Credential, _| match row.revoked_at {
-        Some(at) => Span::styled(format!("revoked {}", times::ago(at, draw.now)), theme.quiet),
+        Some(at) => Span::styled(format!("revoked {}", times::ago(at, cx.now)), theme.quiet),
         None if settings.is_own(row) => Span::styled("in use here", theme.accent),
         None => Span::styled("works", theme.ok),
     };

@@ -10,9 +10,9 @@ use ratatui::{
     widgets::{Paragraph, Widget},
 };
 
-use super::state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
+use super::state::{WebhooksPane, WebhooksScreen};
 use crate::{
-    Action, DrawContext, Loadable, Pen,
+    Action, AppContext, Loadable, Pen,
     domain::{Delivery, DeliveryAttempt, DeliveryLog, DeliveryState, Endpoint, sanitize::lines},
     known_alerts::KnownAlerts,
     screens::loading::{FactSheet, ListWords, has_rows},
@@ -20,7 +20,7 @@ use crate::{
     times,
     ui::{
         areas::{FILL, inset, stacked},
-        fit::{self, KeyHint, Segment},
+        fit::{self, Segment},
         table::{self, DataTable, TableColumn},
     },
 };
@@ -39,40 +39,40 @@ const LIST: u16 = 66;
 const ENDPOINTS_SHARE: u16 = 4;
 
 /// Draws everything below the header and above the notes.
-pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+pub fn draw(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     screen.targets.clear();
     let inside = area.inner(Margin::new(MARGIN, 0));
     if !screen.is_offered() {
-        let mut sheet = FactSheet::new(draw.theme, inside.width);
+        let mut sheet = FactSheet::new(&cx.theme, inside.width);
         sheet.absent("Webhooks");
         Paragraph::new(sheet.lines).render(inside, buffer);
         return;
     }
     if screen.page {
-        draw_delivery(screen, draw, buffer, inset(area, MARGIN, MARGIN + 1));
+        draw_delivery(screen, cx, buffer, inset(area, MARGIN, MARGIN + 1));
         return;
     }
     let endpoints = u16::try_from(screen.endpoint_rows().len()).unwrap_or(u16::MAX);
     let shown = endpoints.min(area.height / ENDPOINTS_SHARE).max(1);
     let [title, _, top, _, below] = stacked(area, [1, 1, shown + 1, 1, FILL]);
     let title = title.inner(Margin::new(MARGIN, 0));
-    draw_title(screen, draw, buffer, title);
-    draw_endpoints(screen, draw, buffer, top);
+    draw_title(screen, cx, buffer, title);
+    draw_endpoints(screen, cx, buffer, top);
     if area.width < WIDE {
-        draw_deliveries(screen, draw, buffer, below);
+        draw_deliveries(screen, cx, buffer, below);
         return;
     }
     let columns = [Constraint::Min(LIST), Constraint::Length(1), Constraint::Max(BESIDE)];
     let [list, line, beside] = Layout::horizontal(columns).areas(below);
-    draw_deliveries(screen, draw, buffer, list);
+    draw_deliveries(screen, cx, buffer, list);
     for row in line.rows() {
-        Pen::new(buffer, row).put("│", draw.theme.line);
+        Pen::new(buffer, row).put("│", cx.theme.line);
     }
-    draw_delivery(screen, draw, buffer, inset(beside, 1, 2));
+    draw_delivery(screen, cx, buffer, inset(beside, 1, 2));
 }
 
-fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, line: Rect) {
-    let theme = draw.theme;
+fn draw_title(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+    let theme = &cx.theme;
     let part = |text: String, style: Style| Segment::<()>::new(3, text, style);
     let mut segments = vec![Segment::new(0, "Webhooks", theme.strong)];
     if let Some(endpoints) = screen.endpoints.loaded() {
@@ -86,16 +86,16 @@ fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buff
             .extend((disabled > 0).then(|| part(format!("{} disabled", count(disabled)), theme.warning).or_none(8)));
     }
     segments.extend(screen.testing.is_some().then(|| part("test sent, waiting…".to_owned(), theme.accent)));
-    let stale = screen.endpoints.stale_words(draw).or_else(|| screen.deliveries.stale_words(draw));
+    let stale = screen.endpoints.stale_words(cx).or_else(|| screen.deliveries.stale_words(cx));
     segments.extend(stale.map(|words| part(words, theme.warning).cut_to(7, 20)));
     fit::draw(&segments, buffer, line, |_, ()| {});
 }
 
-fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let theme = draw.theme;
+fn draw_endpoints(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let theme = &cx.theme;
     let words = ListWords { name: "The endpoints", empty: "None yet: avert webhooks add URL" };
     let below = area.inner(Margin::new(MARGIN, 0));
-    if !has_rows(&screen.endpoints.data, Vec::is_empty, &words, draw, buffer, below) {
+    if !has_rows(&screen.endpoints.data, Vec::is_empty, &words, cx, buffer, below) {
         return;
     }
     let rows = screen.endpoint_rows();
@@ -105,11 +105,11 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
         Span::styled(sanitize(short(&url)).into_owned(), quiet_if_off(endpoint, theme.plain))
     };
     let taken = |endpoint: &Endpoint, _| match endpoint.last_success {
-        Some(at) => Span::styled(times::ago(at, draw.now), theme.plain),
+        Some(at) => Span::styled(times::ago(at, cx.now), theme.plain),
         None => Span::styled("never", theme.quiet),
     };
     let health = |endpoint: &Endpoint, _| {
-        let (words, style) = health(endpoint, screen, draw);
+        let (words, style) = health(endpoint, screen, cx);
         Span::styled(words, quiet_if_off(endpoint, style))
     };
     let credential = |endpoint: &Endpoint, _| Span::styled(sanitize(&endpoint.auth).into_owned(), theme.quiet);
@@ -124,13 +124,13 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     ];
     let table = DataTable::of(columns, rows, table::room(area));
     let at = (screen.endpoint_row(), screen.pane == WebhooksPane::Endpoints);
-    let note = |area, row| screen.targets.push(area, WebhooksTarget::Row(WebhooksPane::Endpoints, row));
+    let note = |area, row| screen.targets.push(area, (WebhooksPane::Endpoints, row));
     screen.endpoint_list.draw((&table, rows), at, theme, buffer, area, note);
 }
 
 /// The health of an endpoint in words: `▲ failing for 2h10, 4 failed`, `– disabled 3d ago: by the operator`.
-fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>) -> (String, Style) {
-    let (theme, now) = (draw.theme, draw.now);
+fn health(endpoint: &Endpoint, screen: &WebhooksScreen, cx: &AppContext) -> (String, Style) {
+    let (theme, now) = (&cx.theme, cx.now);
     if let Some((at, reason)) = &endpoint.disabled {
         return (format!("– disabled {}: {}", times::ago(*at, now), sanitize(reason)), theme.danger);
     }
@@ -146,24 +146,24 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, draw: &DrawContext<'_>) 
     }
 }
 
-fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
-    let theme = draw.theme;
+fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let theme = &cx.theme;
     let [line, table] = stacked(area, [1, FILL]);
     let line = line.inner(Margin::new(MARGIN, 0));
-    draw_filter(screen, draw, buffer, line);
-    let empty = match screen.is_filtered() {
-        true => format!("No match. {} shows all again.", draw.key(Action::Back)),
+    draw_filter(screen, cx, buffer, line);
+    let empty = match screen.shown.is_some() {
+        true => format!("No match. {} shows all again.", cx.key(Action::Back)),
         false => "Nothing sent yet. New and answered alerts are sent.".to_owned(),
     };
     let words = ListWords { name: "The deliveries", empty: &empty };
     let below = table.inner(Margin::new(MARGIN, 1));
-    if !has_rows(&screen.deliveries.data, |page| page.data.is_empty(), &words, draw, buffer, below) {
+    if !has_rows(&screen.deliveries.data, |page| page.data.is_empty(), &words, cx, buffer, below) {
         return;
     }
     let rows = screen.delivery_rows();
     let endpoint = |delivery: &Delivery, _| Span::styled(sanitize(short(&delivery.url)).into_owned(), theme.quiet);
     let state = |delivery: &Delivery, _| {
-        let (sign, word, style) = match draw.delivery_state(delivery.state) {
+        let (sign, word, style) = match cx.delivery_state(delivery.state) {
             // What went well is no news.
             (sign, word, _) if delivery.state == DeliveryState::Delivered => (sign, word, theme.quiet),
             (_, word, _) if is_tried_again(delivery) => ("↻", word, theme.warning),
@@ -173,58 +173,42 @@ fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut
     };
     let result = |delivery: &Delivery, _| {
         let style = if is_tried_again(delivery) { theme.warning } else { theme.quiet };
-        Span::styled(outlook(delivery, draw), style)
+        Span::styled(outlook(delivery, cx), style)
     };
     let plain = |text: String| Span::styled(text, theme.plain);
     let columns = vec![
         TableColumn::new("WHEN", |delivery: &Delivery, _| {
-            Span::styled(draw.times.row(delivery.at, draw.now), draw.digits())
+            Span::styled(cx.times().row(delivery.at, cx.now), cx.digits())
         }),
         TableColumn::new("EVENT", |delivery: &Delivery, _| plain(event(delivery))).reserve(8),
-        TableColumn::new("ALERT", |delivery: &Delivery, _| plain(alert_name(delivery, draw.known))).rank(6),
+        TableColumn::new("ALERT", |delivery: &Delivery, _| plain(alert_name(delivery, &cx.known))).rank(6),
         TableColumn::new("ENDPOINT", endpoint).min(12).rank(7),
         TableColumn::new("STATE", state),
         TableColumn::new("TRIES", |delivery: &Delivery, _| plain(delivery.attempts.to_string())).right().rank(9),
         TableColumn::new("NEXT, RESULT", result).min(12).rank(8),
     ];
     let at = (screen.delivery_row(), screen.pane == WebhooksPane::Deliveries);
-    let note = |area, row| screen.targets.push(area, WebhooksTarget::Row(WebhooksPane::Deliveries, row));
+    let note = |area, row| screen.targets.push(area, (WebhooksPane::Deliveries, row));
     let data = DataTable::of(columns, rows, table::room(table));
     screen.delivery_list.draw((&data, rows), at, theme, buffer, table, note);
 }
 
-/// What is shown: `Deliveries`, how many are known, and a chip for each part of the filter.
-fn draw_filter(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, line: Rect) {
-    let theme = draw.theme;
-    let mut segments = vec![Segment::new(0, "Deliveries", theme.strong)];
+/// What is shown: `Deliveries`, how many are known, and the endpoint whose they are alone.
+fn draw_filter(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+    let theme = &cx.theme;
+    let mut pen = Pen::new(buffer, line);
+    pen.put("Deliveries", theme.strong);
     let rows = screen.delivery_rows();
     if !rows.is_empty() {
         let known = count(rows.len() as u64);
-        let known = if screen.has_more() { format!("{known} newest") } else { known };
-        segments.push(Segment::new(2, known, theme.quiet).or_none(9));
+        pen.skip(2);
+        pen.put(&if screen.has_more() { format!("{known} newest") } else { known }, theme.quiet);
     }
-    let filter = WebhooksTarget::Do(Action::DeliveryFilter);
-    let chips = chips(screen, draw).into_iter();
-    segments.extend(chips.map(|text| Segment::new(2, text, theme.accent).target(filter).cut_to(8, 6)));
-    if let Some(binding) = draw.keymap.binding(Action::DeliveryFilter).filter(|_| !screen.is_filtered()) {
-        let hint = KeyHint::new(draw.key(Action::DeliveryFilter), &*binding.words, filter);
-        segments.extend(hint.segments(2, theme));
-    }
-    fit::draw(&segments, buffer, line, |area, target| screen.targets.push(area, target));
-}
-
-/// The parts of the filter in words.
-fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<String> {
-    let filter = &screen.filter;
-    let states: Vec<&str> = filter.states.iter().map(|state| draw.delivery_state(*state).1).collect();
-    let states = (!states.is_empty()).then(|| states.join(", "));
-    let host = |id| {
+    if let Some(id) = screen.shown {
         let endpoint = screen.known(id).map(|endpoint| short(&endpoint.url.to_string()).to_owned());
-        sanitize(&endpoint.unwrap_or_else(|| "a removed endpoint".to_owned())).into_owned()
-    };
-    let moments = [("from", filter.from), ("until", filter.until)].into_iter();
-    let moments = moments.filter_map(|(word, at)| Some(format!("{word} {}", at?.format("%Y-%m-%d %H:%M"))));
-    states.into_iter().chain(filter.endpoint.map(host)).chain(moments).collect()
+        pen.skip(2);
+        pen.put(&sanitize(&endpoint.unwrap_or_else(|| "a removed endpoint".to_owned())), theme.accent);
+    }
 }
 
 /// An address without its scheme.
@@ -238,8 +222,8 @@ fn is_tried_again(delivery: &Delivery) -> bool {
 }
 
 /// Words for the next attempt and the result of the last one: `in 2 min, 503`.
-fn outlook(delivery: &Delivery, draw: &DrawContext<'_>) -> String {
-    let next = delivery.due.map(|due| match due - draw.now {
+fn outlook(delivery: &Delivery, cx: &AppContext) -> String {
+    let next = delivery.due.map(|due| match due - cx.now {
         left if left <= TimeDelta::zero() => "now".to_owned(),
         left if left < TimeDelta::minutes(1) => "in <1 min".to_owned(),
         left => format!("in {}", times::short(left)),
@@ -265,23 +249,23 @@ fn alert_name(delivery: &Delivery, known: &KnownAlerts) -> String {
 }
 
 /// Draws what is known of the delivery under the cursor, scrolled as it was left.
-fn draw_delivery(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+fn draw_delivery(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let Some(delivery) = screen.delivery().filter(|_| !area.is_empty()) else { return };
-    let mut sheet = FactSheet::new(draw.theme, area.width);
-    put_head(delivery, draw, &mut sheet);
+    let mut sheet = FactSheet::new(&cx.theme, area.width);
+    put_head(delivery, cx, &mut sheet);
     match screen.log() {
-        Some(Loadable::Loaded(log)) => put_log(log, delivery, draw, &mut sheet),
+        Some(Loadable::Loaded(log)) => put_log(log, delivery, cx, &mut sheet),
         Some(Loadable::Failed(error)) => {
-            sheet.say(&format!("Its attempts cannot be shown: {error}"), draw.theme.danger);
+            sheet.say(&format!("Its attempts cannot be shown: {error}"), cx.theme.danger);
         }
-        Some(Loadable::Loading | Loadable::NotAsked) | None => sheet.say("Loading its attempts…", draw.theme.quiet),
+        Some(Loadable::Loading | Loadable::NotAsked) | None => sheet.say("Loading its attempts…", cx.theme.quiet),
     }
-    screen.scroll.draw(&sheet.lines, draw.theme, buffer, area);
+    screen.scroll.draw(&sheet.lines, &cx.theme, buffer, area);
 }
 
-fn put_head(delivery: &Delivery, draw: &DrawContext<'_>, sheet: &mut FactSheet<'_>) {
-    let (theme, times, now) = (draw.theme, draw.times, draw.now);
-    let (sign, word, style) = draw.delivery_state(delivery.state);
+fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut FactSheet<'_>) {
+    let (theme, times, now) = (&cx.theme, cx.times(), cx.now);
+    let (sign, word, style) = cx.delivery_state(delivery.state);
     let title = if delivery.test { "test event".to_owned() } else { format!("alert.{}", event(delivery)) };
     sheet.lines.push(Line::from(vec![
         Span::styled(title, theme.strong),
@@ -290,7 +274,7 @@ fn put_head(delivery: &Delivery, draw: &DrawContext<'_>, sheet: &mut FactSheet<'
     ]));
     sheet.fact("to", &delivery.url, theme.plain);
     if !delivery.test {
-        let named = draw.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
+        let named = cx.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
         sheet.fact("network id", &named.unwrap_or_default(), theme.plain);
         sheet.fact("avert id", &delivery.alert.to_string(), theme.quiet);
     }
@@ -307,8 +291,8 @@ fn put_head(delivery: &Delivery, draw: &DrawContext<'_>, sheet: &mut FactSheet<'
     sheet.gap();
 }
 
-fn put_log(log: &DeliveryLog, delivery: &Delivery, draw: &DrawContext<'_>, sheet: &mut FactSheet<'_>) {
-    let theme = draw.theme;
+fn put_log(log: &DeliveryLog, delivery: &Delivery, cx: &AppContext, sheet: &mut FactSheet<'_>) {
+    let theme = &cx.theme;
     if log.attempts.is_empty() {
         let words = if delivery.attempts == 0 { "No attempt yet." } else { "Its attempts are pruned." };
         sheet.say(words, theme.quiet);
@@ -316,22 +300,22 @@ fn put_log(log: &DeliveryLog, delivery: &Delivery, draw: &DrawContext<'_>, sheet
     }
     // The last one matters most.
     for attempt in log.attempts.iter().rev() {
-        put_attempt(attempt, draw, sheet);
+        put_attempt(attempt, cx, sheet);
     }
     sheet.say("BODY", theme.quiet);
     let body = wrap_indented(&lines(&indented_json(&log.body)), sheet.width);
     sheet.lines.extend(body.into_iter().map(|line| Line::styled(line, theme.plain)));
 }
 
-fn put_attempt(attempt: &DeliveryAttempt, draw: &DrawContext<'_>, sheet: &mut FactSheet<'_>) {
-    let theme = draw.theme;
+fn put_attempt(attempt: &DeliveryAttempt, cx: &AppContext, sheet: &mut FactSheet<'_>) {
+    let theme = &cx.theme;
     let (result, style) = match (attempt.status, &attempt.error) {
         (_, Some(error)) => (error.clone(), theme.danger),
         (Some(status @ 200..300), None) => (status.to_string(), theme.ok),
         (Some(status), None) => (status.to_string(), theme.danger),
         (None, None) => ("unknown".to_owned(), theme.quiet),
     };
-    let when = format!("{}  {} ms", draw.times.row(attempt.started_at, draw.now), attempt.duration_ms);
+    let when = format!("{}  {} ms", cx.times().row(attempt.started_at, cx.now), attempt.duration_ms);
     sheet.lines.push(Line::from(vec![
         Span::styled(format!("Attempt {}", attempt.number), theme.strong),
         Span::raw("   "),

@@ -10,14 +10,13 @@ use ratatui::{Frame, layout::Rect};
 use crate::{
     Action, AppContext, Effect, KeyContext, Message, Order, Orders, Reply, Screen, Tone,
     dialog::run,
-    dialogs::question::{ask, send_all_again},
-    domain::{DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp},
+    domain::{Delivery, DeliveryLog, DeliveryState, EndpointId, Timestamp},
     idle::{NO_ALERT, READ_ONLY, unless},
     screens::loading::wheel,
     service::ServiceError,
-    text::{counted, sanitize},
+    text::sanitize,
 };
-use state::{WebhooksPane, WebhooksScreen, WebhooksTarget};
+use state::{WebhooksPane, WebhooksScreen};
 
 /// Why nothing is done with what is not seen.
 const UNSEEN: &str = "webhooks are not available here";
@@ -39,28 +38,19 @@ impl Screen for WebhooksScreen {
             }
             Message::Shown => self.loads.refresh(now),
             Message::Act(action) if self.why_idle(action, cx).is_none() => return act(self, action, cx),
-            Message::Input(event) => return input(self, &event, cx),
+            Message::Input(event) => input(self, &event, cx),
             Message::Endpoints(answer) => self.took_endpoints(answer, now),
             Message::DeliveryList(asked, answer) => self.took_deliveries(asked, answer, now),
             Message::DeliveryAttempts(id, answer) => self.took_log(id, answer),
             Message::EndpointTested(id, answer) => tested(self, id, answer, cx),
-            Message::SentAgain(answer) => {
-                resent(self, answer.map(|delivery| format!("Resent: {}", sanitize(&delivery.url))), cx);
-            }
-            Message::GivenUp(id, answer) => return given_up(self, id, answer, cx),
-            Message::AllSentAgain(id, answer) => {
-                let to = self.name_of(id);
-                let due = |count| format!("Resent {}: {to}", counted(count, "delivery", "deliveries"));
-                resent(self, answer.map(due), cx);
-            }
-            Message::ShowDeliveries(filter) => self.show(filter, now),
+            Message::SentAgain(answer) => resent(self, answer, cx),
             _ => {}
         }
         Vec::new()
     }
 
     fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
-        draw::draw(self, &cx.draw_context(), frame.buffer_mut(), body);
+        draw::draw(self, cx, frame.buffer_mut(), body);
     }
 
     fn keys(&self) -> KeyContext {
@@ -80,7 +70,6 @@ impl Screen for WebhooksScreen {
         const NO_ENDPOINT: &str = "no endpoint is here";
         let writes = || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.is_offered(), UNSEEN));
         let on_list = || unless(!self.page, "the delivery's page is open");
-        let on_endpoint = || writes().or_else(on_list).or_else(|| unless(self.subject().is_some(), NO_ENDPOINT));
         match action {
             Action::Open => on_list().or_else(|| match self.pane {
                 WebhooksPane::Endpoints => unless(self.endpoint().is_some(), NO_ENDPOINT),
@@ -91,16 +80,11 @@ impl Screen for WebhooksScreen {
                 let has_rows = self.endpoint().is_some() || self.delivery().is_some();
                 on_list().or_else(|| unless(has_rows, NO_DELIVERY))
             }
-            Action::DeliveryFilter => {
-                let has_rows = self.is_filtered() || self.delivery().is_some();
-                unless(self.is_offered(), UNSEEN).or_else(on_list).or_else(|| unless(has_rows, "no delivery is listed"))
-            }
             Action::GoToAlert => unless(self.alert().is_some(), NO_ALERT),
-            Action::EndpointTest => on_endpoint().or_else(|| unless(self.testing.is_none(), "a test is running")),
-            Action::SendAllAgain => {
-                let is_enabled = || self.subject().is_some_and(|endpoint| endpoint.disabled.is_none());
-                on_endpoint().or_else(|| unless(is_enabled(), "endpoint disabled (avert webhooks update ID --enable)"))
-            }
+            Action::EndpointTest => writes()
+                .or_else(on_list)
+                .or_else(|| unless(self.subject().is_some(), NO_ENDPOINT))
+                .or_else(|| unless(self.testing.is_none(), "a test is running")),
             Action::SendAgain => {
                 writes().or_else(|| match self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries) {
                     None => Some(NO_DELIVERY),
@@ -112,26 +96,22 @@ impl Screen for WebhooksScreen {
     }
 }
 
-fn input(screen: &mut WebhooksScreen, event: &Event, cx: &mut AppContext) -> Orders {
-    let Event::Mouse(mouse) = event else { return Vec::new() };
+fn input(screen: &mut WebhooksScreen, event: &Event, cx: &AppContext) {
+    let Event::Mouse(mouse) = event else { return };
     let met = screen.targets.at((mouse.column, mouse.row).into());
     match (wheel(event), met) {
-        (Some(way), Some(WebhooksTarget::Row(pane, _))) => {
+        (Some(way), Some((pane, _))) => {
             screen.pane = pane;
             screen.step(if way > 0 { Action::Down } else { Action::Up }, cx.now);
         }
         (Some(way), None) => screen.scroll.by(way * WHEEL),
-        (Some(_), Some(WebhooksTarget::Do(_))) => {}
-        (None, _) => match screen.targets.clicked(event) {
-            Some(WebhooksTarget::Row(pane, row)) => {
+        (None, _) => {
+            if let Some((pane, row)) = screen.targets.clicked(event) {
                 screen.pane = pane;
                 screen.move_to(row, cx.now);
             }
-            Some(WebhooksTarget::Do(action)) => return vec![Order::Act(action)],
-            None => {}
-        },
+        }
     }
-    Vec::new()
 }
 
 fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orders {
@@ -145,13 +125,10 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Refresh => screen.loads.refresh(now),
         Action::NextPane => screen.next_pane(),
         Action::Open if screen.pane == WebhooksPane::Deliveries => screen.page = true,
-        Action::Open => {
-            let endpoint = screen.endpoint().map(|endpoint| endpoint.id);
-            screen.show(DeliveryFilter { endpoint, ..screen.filter.clone() }, now);
-        }
+        Action::Open => screen.show(screen.endpoint().map(|endpoint| endpoint.id), now),
         Action::Back if cx.toasts.dismiss() => {}
         Action::Back if screen.page => screen.page = false,
-        Action::Back if screen.is_filtered() => screen.show(DeliveryFilter::default(), now),
+        Action::Back if screen.shown.is_some() => screen.show(None, now),
         Action::Back => return vec![Order::Act(Action::ShowQueue)],
         Action::CopyId => return screen.chosen_id().map(|id| copy(id, cx)).unwrap_or_default(),
         Action::GoToAlert => return screen.alert().map(|alert| Message::Seek(alert).into()).into_iter().collect(),
@@ -163,10 +140,6 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
         }
         Action::SendAgain => {
             return screen.delivery().map(|delivery| Effect::SendAgain(delivery.id).into()).into_iter().collect();
-        }
-        // The question comes with their number.
-        Action::SendAllAgain => {
-            return screen.subject().map(|endpoint| Effect::CountGivenUp(endpoint.id).into()).into_iter().collect();
         }
         _ => {}
     }
@@ -204,10 +177,10 @@ fn tested(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<DeliveryLog
     }
 }
 
-/// Says what became of deliveries that were to be sent again.
-fn resent(screen: &mut WebhooksScreen, answer: Reply<String>, cx: &mut AppContext) {
+/// Says what became of a delivery that was to be sent again.
+fn resent(screen: &mut WebhooksScreen, answer: Reply<Delivery>, cx: &mut AppContext) {
     match answer {
-        Ok(done) => cx.notify(Tone::Good, done),
+        Ok(delivery) => cx.notify(Tone::Good, format!("Resent: {}", sanitize(&delivery.url))),
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
             // Another deployment may have heard of it.
@@ -217,16 +190,4 @@ fn resent(screen: &mut WebhooksScreen, answer: Reply<String>, cx: &mut AppContex
         }
     }
     screen.loads.refresh(cx.now);
-}
-
-fn given_up(screen: &WebhooksScreen, id: EndpointId, answer: Reply<(u64, bool)>, cx: &mut AppContext) -> Orders {
-    match answer {
-        Ok((0, _)) => cx.notify(Tone::Note, "No failed delivery at this endpoint."),
-        Ok((count, more)) => {
-            let question = send_all_again(id, screen.name_of(id), count, more);
-            return vec![Order::OpenNext(ask(question))];
-        }
-        Err(error) => cx.notify(Tone::Bad, format!("Failed deliveries cannot be counted: {error}")),
-    }
-    Vec::new()
 }

@@ -38,13 +38,6 @@ pub enum WebhooksPane {
     Deliveries,
 }
 
-/// What a click can meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WebhooksTarget {
-    Row(WebhooksPane, usize),
-    Do(Action),
-}
-
 /// The Webhooks screen.
 #[derive(Debug, Default)]
 pub struct WebhooksScreen {
@@ -54,8 +47,8 @@ pub struct WebhooksScreen {
     pub deliveries: Polled<DeliveryPage>,
     /// The deliveries that were given up, whatever the list shows.
     pub given_up: Loadable<DeliveryPage>,
-    /// Which deliveries are shown; how many and from where on is the list's own matter.
-    pub filter: DeliveryFilter,
+    /// The endpoint whose deliveries alone are shown.
+    pub shown: Option<EndpointId>,
     pub pane: WebhooksPane,
     /// True where the attempts have a page of their own.
     pub page: bool,
@@ -65,7 +58,7 @@ pub struct WebhooksScreen {
     pub delivery_list: Cursor,
     /// Scroll position of the attempts.
     pub scroll: Scroll,
-    pub(super) targets: ClickTargets<WebhooksTarget>,
+    pub(super) targets: ClickTargets<(WebhooksPane, usize)>,
     /// True where the service has webhooks that can be seen from here.
     offered: bool,
     pub(super) loads: LoadSchedule,
@@ -207,9 +200,9 @@ impl WebhooksScreen {
         row.is_some()
     }
 
-    /// Shows these deliveries from now on.
-    pub fn show(&mut self, filter: DeliveryFilter, now: Timestamp) {
-        self.filter = filter;
+    /// Shows the deliveries of an endpoint from now on, or all.
+    pub fn show(&mut self, endpoint: Option<EndpointId>, now: Timestamp) {
+        self.shown = endpoint;
         self.deliveries = Polled::default();
         self.delivery_cursor = None;
         self.log = None;
@@ -217,11 +210,6 @@ impl WebhooksScreen {
         self.pane = WebhooksPane::Deliveries;
         self.page = false;
         self.loads.refresh(now);
-    }
-
-    /// Returns true where anything is left out.
-    pub fn is_filtered(&self) -> bool {
-        self.filter != DeliveryFilter::default()
     }
 
     /// Something changed at the service: what is shown is loaded again soon.
@@ -296,7 +284,10 @@ impl WebhooksScreen {
             effects.extend([
                 Effect::LoadEndpoints,
                 Effect::ListDeliveries(self.asked - 1, given_up),
-                Effect::ListDeliveries(self.asked, DeliveryFilter { size, ..self.filter.clone() }),
+                Effect::ListDeliveries(
+                    self.asked,
+                    DeliveryFilter { endpoint: self.shown, size, ..DeliveryFilter::default() },
+                ),
             ]);
         }
         if self.log_due.take_if(|due| *due <= now).is_some()

@@ -61,7 +61,6 @@ impl Queue {
                 }
             }
             Message::Marked(ids, answer) => self.take_marks(&ids, answer),
-            Message::Columns(columns) => self.columns = columns,
             _ => {}
         }
     }
@@ -201,7 +200,7 @@ impl Queue {
 
     /// Takes in the alerts on the same card: those on the same payment are kept.
     fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, now: Timestamp) {
-        let query = self.listing.find(of).and_then(duplicate::query).filter(|_| !self.compares_all);
+        let query = self.listing.find(of).and_then(duplicate::query).filter(|_| !self.operator);
         if let (Some(query), Ok(found)) = (query, &answer) {
             self.searched.keep(&query, found.clone(), now);
         }
@@ -264,7 +263,7 @@ impl Queue {
         if std::mem::take(&mut self.ask_gone) && self.listing.is_gone() {
             effects.extend(self.listing.cursor_id().map(Effect::Get));
         }
-        if self.compares_all {
+        if self.operator {
             let open = self.listing.in_sight().filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
             let new: Vec<AlertId> = open.filter(|id| !self.compared.contains(id)).collect();
             if !new.is_empty() {
@@ -310,7 +309,7 @@ impl Queue {
         self.facts_due = None;
         match &self.facts.duplicates {
             Loadable::Loading => Vec::new(),
-            Loadable::Loaded(_) if self.compares_all => Vec::new(),
+            Loadable::Loaded(_) if self.operator => Vec::new(),
             _ => self.ask_facts(SEARCH_LASTS[1], now),
         }
     }
@@ -325,12 +324,11 @@ impl Queue {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
         }
-        let known =
-            query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
+        let known = query.as_ref().filter(|_| !self.operator).and_then(|query| self.searched.fresh(query, lasts, now));
         if let Some((at, found)) = known.cloned() {
             self.show_same_card(id, Ok(found), at);
         } else {
-            effects.extend(self.facts.ask_duplicates(id, query, self.compares_all));
+            effects.extend(self.facts.ask_duplicates(id, query, self.operator));
         }
         effects
     }

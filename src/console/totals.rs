@@ -1,0 +1,40 @@
+//! Totals of money in words: one sum stands for all, with how many currencies more there are.
+
+use super::text::{counted, sanitize};
+use crate::domain::{Alert, Money, money::sums_by_currency};
+
+/// Returns the sum in the currency of most alerts, and how many currencies more there are: `1,480.00 AED + 2
+/// currencies`. Nothing where there is no sum.
+pub fn total_words(sums: &[Money]) -> String {
+    let Some((first, others)) = sums.split_first() else { return String::new() };
+    let first = sanitize(&first.to_string()).into_owned();
+    match others.len() {
+        0 => first,
+        others => format!("{first} + {}", counted(others as u64, "currency", "currencies")),
+    }
+}
+
+/// Returns the same of alerts.
+pub fn total_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> String {
+    total_words(&sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Currency;
+
+    #[test]
+    fn the_sum_of_most_alerts_stands_for_all_with_how_many_currencies_more_there_are() {
+        let of = |amount: &str, currency: &str| Alert {
+            amount: Some(amount.parse().unwrap()),
+            currency: Currency::new(currency),
+            ..Alert::sample()
+        };
+        let alerts =
+            [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
+
+        assert_eq!(total_of(alerts.iter()), "12.60 EUR + 1 currency");
+        assert_eq!(total_of(alerts[..1].iter()), "1,000.00 USD");
+    }
+}
