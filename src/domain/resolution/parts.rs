@@ -168,7 +168,9 @@ fn wrong_amount(word: &OlderWord, amount: Option<Amount>, disputed: Option<&Mone
                     .map_or(String::new(), |disputed| format!(" and at most the alert's amount, {}", disputed.amount));
                 return Some(format!("{amount} is not allowed: more than 0{most}"));
             }
-            None
+            let decimals = disputed.map(|disputed| (disputed.decimals(), &disputed.currency));
+            let (most, currency) = decimals.filter(|(most, _)| amount.decimal().normalize().scale() > *most)?;
+            Some(format!("{amount} is not allowed: with at most {most} decimals, as {currency} has them"))
         }
         (word, Some(_)) if word.is_known() => {
             Some("goes only with resolution = PARTIALLY_STOPPED: leave it out".to_owned())
@@ -325,8 +327,12 @@ mod tests {
     #[rstest]
     #[case("10.00", "10.00 USD", true)]
     #[case("10.01", "10.00 USD", false)]
+    #[case("9.995", "10.00 USD", false)]
     #[case("9.9900", "10 USD", true)]
-    fn a_partial_stop_is_held_against_the_alerts_amount(
+    #[case("9.995", "10.001 USD", true)]
+    #[case("9.995", "10.000 KWD", true)]
+    #[case("9.5", "10 JPY", false)]
+    fn a_partial_stop_is_held_against_the_alerts_amount_and_its_currency(
         #[case] stopped: &str,
         #[case] of: &str,
         #[case] accepted: bool,
