@@ -90,8 +90,8 @@ fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
         };
         // The first one is not the next sixty minutes: it ends when this hour of the clock is full.
         let label = match ahead {
-            0 => format!("before {:02}:00", (local + Duration::hours(1)).hour()),
-            _ => format!("{:02}", local.hour()),
+            0 => format!("before {:02}:00", (start + Duration::hours(1)).hour()),
+            _ => format!("{:02}", start.hour()),
         };
         hours.push(Hour { label, style, is_later: false, rows: of_hour.remove(&ahead).unwrap_or_default() });
     }
