@@ -42,6 +42,9 @@ const LITTLE: u64 = 1 << 30;
 /// Advice on a file that cannot be read.
 const READABLE: &str = "make it readable for the user who runs avert";
 
+/// Prefix of a temporary file's name, before six letters.
+const TEMPORARY: &[u8] = b".tmp";
+
 /// Runs the checks. `wrong_settings` is the error of the settings; the context has the defaults then.
 pub(super) async fn run(
     context: &Context,
@@ -67,6 +70,11 @@ pub(super) async fn run(
     let directory = context.home.directory();
     findings.push(data_directory(directory));
     findings.extend(files.iter().filter_map(|file| open_to_others(file)));
+    findings.extend(leftovers().map(|file| {
+        let found = format!("{} is left of a command that was killed", file.display());
+        let advice = "nothing needs it; `avert doctor --clean` removes it once nobody is at work";
+        Finding::notice("leftovers", found, advice)
+    }));
     findings.extend(room(directory));
     let known = database(context).await;
     findings.extend(networks::examine(&context.settings, &known.gateways));
@@ -202,6 +210,12 @@ fn open_to_others(file: &Path) -> Option<Finding> {
     let shown = file.display();
     is_open
         .then(|| Finding::wrong("files", format!("{shown} can be read by other users"), format!("chmod 600 {shown}")))
+}
+
+/// Returns whether it has the name of a temporary file. Unless a command is at work, a killed one has left it.
+fn is_temporary(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+    name.len() == TEMPORARY.len() + 6 && name.starts_with(TEMPORARY)
 }
 
 fn data_directory(directory: &Path) -> Finding {
