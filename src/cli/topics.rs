@@ -1,4 +1,4 @@
-//! Topics of the reference: one page each, the same text on the web, in `avert help` and in the manual.
+//! Topics of the reference: one page each, the same text on the web and in `avert help`.
 
 /// Topic of the reference: the name it is asked for by, its subject in a few words, and its page in Markdown.
 pub(super) struct Topic {

@@ -152,7 +152,9 @@ impl Command {
             Self::Sales(SalesCommand::Set(args)) => &mut args.remote,
             Self::Journal(JournalCommand::Export(args)) => &mut args.remote,
             Self::Orders(OrdersCommand::Import(args)) => &mut args.remote,
-            Self::Login(LoginArgs { profile, .. }) | Self::Logout(LogoutArgs { profile }) if profile.is_none() => {
+            Self::Login(LoginArgs { profile, .. }) | Self::Logout(LogoutArgs { profile })
+                if profile.is_none() && before.is_profile_alone() =>
+            {
                 *profile = before.profile;
                 return Ok(());
             }

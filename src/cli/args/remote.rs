@@ -42,6 +42,11 @@ pub(crate) struct RemoteArgs {
 }
 
 impl RemoteArgs {
+    /// Returns whether no other flag than a profile was given.
+    pub(crate) fn is_profile_alone(&self) -> bool {
+        *self == Self { profile: self.profile.clone(), ..Self::default() }
+    }
+
     /// Returns whether any of these flags was given.
     pub(crate) fn is_given(&self) -> bool {
         *self != Self::default()
