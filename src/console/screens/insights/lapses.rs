@@ -116,8 +116,8 @@ pub fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     hours
 }
 
-/// The list of what lapses until the end of an hour, latest first, within what is counted; and what has to be said where
-/// the service does not list so many hours.
+/// The list of what lapses until the end of an hour, latest first, within what is counted; and what has to be said
+/// where the service does not list so many hours.
 pub fn list_of(
     hour: Timestamp,
     scope: &AlertFilter,
