@@ -104,8 +104,7 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     let raised = one.alert_time.zip(other.alert_time);
     let within = |times: Option<(Timestamp, Timestamp)>, limit: Duration| times.map(|(a, b)| (a - b).abs() <= limit);
     let in_time = || within(transacted, SAME_TRANSACTION).or_else(|| within(raised, SAME_DISPUTE)).unwrap_or(true);
-    let amounts = one.amount.zip(other.amount).is_some_and(|(a, b)| a.decimal() == b.decimal());
-    let money = amounts && one.currency.is_same(&other.currency);
+    let money = is_same_money(one, other);
     let (arn, code) = (is_same_arn(one, other), is_same_code(one, other));
     let day = transacted.is_some_and(|(a, b)| a.date_naive() == b.date_naive());
     let is_one_card = is_of_one_card(one, other);
@@ -140,6 +139,11 @@ fn is_of_one_card(one: &Alert, other: &Alert) -> bool {
         CardComparison::LastFourOnly => one.card_bin.trim() == other.card_bin.trim(),
         CardComparison::Unknown | CardComparison::Different => false,
     }
+}
+
+fn is_same_money(one: &Alert, other: &Alert) -> bool {
+    let amounts = one.amount.zip(other.amount).is_some_and(|(one, other)| one.decimal() == other.decimal());
+    amounts && one.currency.is_same(&other.currency)
 }
 
 fn is_same_arn(one: &Alert, other: &Alert) -> bool {
@@ -367,48 +371,17 @@ impl Duplicate {
     }
 }
 
-/// A fact that two alerts share, stronger ones before weaker ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SharedFact {
-    /// The acquirer's reference, which names a transaction.
-    Arn,
-    TransactionId,
-    AuthCode,
-    Card,
-    /// Amount and currency.
-    Amount,
-    /// The day of the transaction.
-    Day,
-}
-
-impl SharedFact {
-    /// Describes the fact.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Arn => "ARN",
-            Self::TransactionId => "transaction id",
-            Self::AuthCode => "auth code",
-            Self::Card => "card",
-            Self::Amount => "amount",
-            Self::Day => "day",
-        }
-    }
-}
-
-/// Returns the facts that two alerts share, strongest first. A fact missing from one of them is not shared.
-pub fn shared_facts(one: &Alert, other: &Alert) -> Vec<SharedFact> {
-    let amounts = one.amount.zip(other.amount).is_some_and(|(one, other)| one.decimal() == other.decimal());
-    let days = [one, other].map(|alert| alert.given_transaction_time().map(|at| at.date_naive()));
+/// Returns the facts that two alerts share, in words. A fact missing from one of them is not shared.
+pub fn shared_facts(one: &Alert, other: &Alert) -> Vec<&'static str> {
+    let [day, other_day] = [one, other].map(|alert| alert.given_transaction_time().map(|at| at.date_naive()));
+    let id = one.known_transaction_id();
     let all = [
-        (SharedFact::Arn, is_same_arn(one, other)),
-        (
-            SharedFact::TransactionId,
-            one.known_transaction_id().is_some_and(|id| other.known_transaction_id() == Some(id)),
-        ),
-        (SharedFact::AuthCode, is_same_code(one, other)),
-        (SharedFact::Card, is_of_one_card(one, other)),
-        (SharedFact::Amount, amounts && one.currency.is_same(&other.currency)),
-        (SharedFact::Day, days[0].is_some() && days[0] == days[1]),
+        ("card", is_of_one_card(one, other)),
+        ("amount", is_same_money(one, other)),
+        ("day", day.is_some() && day == other_day),
+        ("ARN", is_same_arn(one, other)),
+        ("auth code", is_same_code(one, other)),
+        ("transaction id", id.is_some() && id == other.known_transaction_id()),
     ];
     all.into_iter().filter(|(_, shared)| *shared).map(|(fact, _)| fact).collect()
 }

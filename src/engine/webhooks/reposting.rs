@@ -130,11 +130,6 @@ impl Forwarder {
         }
     }
 
-    /// URL that it posts to.
-    pub fn url(&self) -> &EndpointUrl {
-        &self.reposter.url
-    }
-
     /// A place for one more delivery; nothing where too many wait.
     pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.waiting).try_acquire_owned().ok()

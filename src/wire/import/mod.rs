@@ -96,16 +96,6 @@ impl<R: BufRead> Importer<R> {
         self.is_empty
     }
 
-    /// Reader of the source; `None` where it cannot be read.
-    pub fn format(&self) -> Option<FileFormat> {
-        match &self.reader {
-            Reader::Refused(..) => None,
-            Reader::Document(_) => Some(FileFormat::Json),
-            Reader::Lines(_) => Some(FileFormat::Ndjson),
-            Reader::Table(_) => Some(FileFormat::Csv),
-        }
-    }
-
     /// Bytes read of the source so far, for a progress bar.
     pub fn bytes_read(&self) -> u64 {
         match &self.reader {
@@ -116,12 +106,8 @@ impl<R: BufRead> Importer<R> {
         }
     }
 
-    /// Names of fields and columns so far that nobody knows, each once; they are ignored.
-    pub fn unknown_fields(&self) -> &[String] {
-        self.unknown.names()
-    }
-
-    /// The same, as far as they have come up since this was asked before.
+    /// Names of fields and columns that nobody knows, and that have come up since this was asked before; they are
+    /// ignored.
     pub fn new_unknown_fields(&mut self) -> Vec<String> {
         self.unknown.take_new()
     }

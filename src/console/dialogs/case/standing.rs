@@ -1,13 +1,11 @@
 //! Standing of the alerts of a case: which ones wait for an answer, what each would get, and the facts that match them.
 
+use std::cmp::Reverse;
+
 use crate::{
     AppContext,
     dialogs::answer_form::{Choice, KnownCase, RowPlan, cannot_be_answered},
-    domain::{
-        Alert, AlertId, Resolution,
-        duplicate::{self, SharedFact},
-        resolution::Decision,
-    },
+    domain::{Alert, AlertId, Resolution, duplicate, resolution::Decision},
     text::counted,
     unfinished::in_words,
 };
@@ -113,19 +111,9 @@ fn sent_words(resolution: &Resolution) -> String {
     }
 }
 
-/// The facts in the order in which they are told.
-const IN_ORDER: [SharedFact; 6] = [
-    SharedFact::Card,
-    SharedFact::Amount,
-    SharedFact::Day,
-    SharedFact::Arn,
-    SharedFact::AuthCode,
-    SharedFact::TransactionId,
-];
-
 /// Describes what all of the alerts share: `matched by card, amount, day`. Empty where they have nothing in common.
 pub(super) fn shared_words(alerts: &[Alert]) -> String {
-    let told = words(&shared_by_all(alerts));
+    let told = shared_by_all(alerts).join(", ");
     if told.is_empty() { told } else { format!("matched by {told}") }
 }
 
@@ -133,28 +121,18 @@ pub(super) fn shared_words(alerts: &[Alert]) -> String {
 /// `+ ARN`, or `card, amount` where all share nothing.
 pub(super) fn shares(alert: &Alert, alerts: &[Alert]) -> String {
     let others = alerts.iter().filter(|other| duplicate::evidence(alert, other).is_some());
-    // Stronger facts before weaker ones, and more before fewer.
-    let rank = |facts: &Vec<SharedFact>| {
-        facts.iter().map(|fact| (false, Some(*fact))).chain([(true, None)]).collect::<Vec<_>>()
-    };
-    let mut facts = others.map(|other| duplicate::shared_facts(alert, other)).min_by_key(rank).unwrap_or_default();
+    let facts = others.map(|other| duplicate::shared_facts(alert, other)).min_by_key(|facts| Reverse(facts.len()));
+    let mut facts = facts.unwrap_or_default();
     let by_all = shared_by_all(alerts);
     facts.retain(|fact| !by_all.contains(fact));
-    let told = words(&facts);
+    let told = facts.join(", ");
     if told.is_empty() || by_all.is_empty() { told } else { format!("+ {told}") }
 }
 
-fn shared_by_all(alerts: &[Alert]) -> Vec<SharedFact> {
-    let Some((first, others)) = alerts.split_first().filter(|(_, others)| !others.is_empty()) else {
-        return Vec::new();
-    };
-    let shared: Vec<Vec<SharedFact>> = others.iter().map(|other| duplicate::shared_facts(first, other)).collect();
-    IN_ORDER.into_iter().filter(|fact| shared.iter().all(|facts| facts.contains(fact))).collect()
-}
-
-fn words(facts: &[SharedFact]) -> String {
-    let told = IN_ORDER.into_iter().filter(|fact| facts.contains(fact)).map(SharedFact::words);
-    told.collect::<Vec<_>>().join(", ")
+fn shared_by_all(alerts: &[Alert]) -> Vec<&'static str> {
+    let Some((first, others)) = alerts.split_first() else { return Vec::new() };
+    let shared = others.iter().map(|other| duplicate::shared_facts(first, other));
+    shared.reduce(|facts, more| facts.into_iter().filter(|fact| more.contains(fact)).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -203,7 +181,7 @@ mod tests {
         let told = |one: Alert, others: Vec<Alert>| shares(&one.clone(), &[vec![one], others].concat());
 
         assert_eq!(told(with("", code, None), vec![with("", code, None)]), "");
-        assert_eq!(told(with("", code, id), vec![with("", code, None), with("", None, id)]), "+ transaction id");
+        assert_eq!(told(with("", code, id), vec![with("", code, None), with("", None, id)]), "+ auth code");
         assert_eq!(told(with(arn, code, None), vec![with(arn, code, None), with("", None, None)]), "+ ARN, auth code");
         let other =
             Alert { card_bin: String::new(), card_last_four: String::new(), amount: None, ..with(arn, code, id) };
