@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use rusqlite::{Connection, Row, TransactionBehavior};
 use tokio::sync::watch::{self, Receiver, Sender};
 
 use super::{
@@ -19,13 +20,20 @@ use super::{
     readers::{Reader, Readers},
     restore,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
+    sql::{Statements as _, id},
     watch::Watcher,
     write_turn::Turnstile,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
 use crate::{
     SharedStore, Store, StoreError, StoreResult,
-    domain::{Actor, DatabaseId, InstanceId, batch, event::RenderEvent},
+    domain::{
+        Actor, DatabaseId, EndpointId, InstanceId, batch,
+        event::RenderEvent,
+        url::{EndpointUrl, PlainHttp},
+    },
+    encryption,
+    key_file::DataKey,
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
     subjects::opening,
     units::{Job, UnitContext, UnitOfWork, Units, Way},
@@ -161,6 +169,15 @@ impl std::fmt::Debug for SqliteStore {
     }
 }
 
+/// The location of the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A data directory: the database is `avert.db` in it.
+    Directory(PathBuf),
+    /// The database file itself; the other files are beside it.
+    File(PathBuf),
+}
+
 /// A step of opening that takes long where the database is large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LongStep {
@@ -173,8 +190,8 @@ pub enum LongStep {
 /// Options of a SQLite store.
 #[derive(Clone)]
 pub struct SqliteOptions {
-    /// The database file. `secret.key` and `instances/` are in the same directory.
-    pub database: PathBuf,
+    /// The location of the database. `secret.key` and `instances/` are in the same directory.
+    pub location: Location,
     /// Writes the bodies of events.
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, where it is not `secret.key` beside the database.
@@ -203,14 +220,18 @@ impl PageCaches {
 
 impl SqliteOptions {
     /// A store in a data directory.
-    pub fn directory(path: impl AsRef<Path>, render: Arc<dyn RenderEvent>) -> Self {
-        Self::file(path.as_ref().join("avert.db"), render)
+    pub fn directory(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
+        Self::at(Location::Directory(path.into()), render)
     }
 
     /// A store in a database file.
     pub fn file(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
+        Self::at(Location::File(path.into()), render)
+    }
+
+    fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
         Self {
-            database: path.into(),
+            location,
             render,
             secret_key_file: None,
             before: Arc::new(|_, _| ()),
@@ -227,14 +248,21 @@ impl SqliteStore {
     /// # Errors
     /// [`Unusable`](crate::StoreError::Unusable) with the file that is at fault, its fault and the way out.
     pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
-        open(options).map(Arc::new).map_err(|error| error.at(&options.database))
+        open(options).map(Arc::new)
     }
 }
 
-/// Opens everything of a database in its directory.
 fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_library()?;
-    let (database, directory) = (options.database.as_path(), directory_of(&options.database));
+    let (directory, database) = match &options.location {
+        Location::Directory(path) => (path.clone(), path.join("avert.db")),
+        Location::File(path) => (directory_of(path).to_owned(), path.clone()),
+    };
+    open_at(options, &directory, &database).map_err(|error| error.at(&database))
+}
+
+/// Opens everything of a database in its directory.
+fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreResult<SqliteStore> {
     make_directory(directory)?;
     let announced = directory.join("instances");
     restore::settle(database)?;
@@ -248,7 +276,7 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_file(database, key_beside)?;
     check_after_unclean_end(database, &|bytes| (options.before)(LongStep::Check, bytes))?;
     let mut conn = connection::open(database, Purpose::Write)?;
-    if inspect(&conn, database)? {
+    if inspect(&conn, database)?.is_empty() {
         refuse_empty(database, key_beside)?;
     }
     if !conn.is_readonly("main")? {
@@ -281,6 +309,7 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let name = database.display().to_string();
     let (data_key, identity) = driven(Box::pin(opening::open(&on_sqlite(&mut conn), &key_file, &name, whence)))?;
     conn.execute_batch("COMMIT")?;
+    seal_open_ones(&mut conn, &data_key)?;
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
     let instances =
         Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
@@ -302,3 +331,36 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
 }
 
 const UNANNOUNCED: &str = "this process cannot announce itself there";
+
+/// Seals addresses that were stored openly before addresses were sealed.
+fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
+    const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
+        WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
+    let read = |row: &Row<'_>| {
+        Ok((row.get::<_, i64>(0)?, EndpointId(id(row, 1)?), row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
+    };
+    let open = |conn: &Connection| conn.all(OPEN, [], read);
+    if open(conn)?.is_empty() {
+        return Ok(());
+    }
+    // Overwritten data leave nothing behind in the file.
+    let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
+    conn.pragma_update(None, "secure_delete", true)?;
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let check = key_check(&tx)?.ok_or_else(|| StoreError::Corrupt("no proof of the data key".to_owned()))?;
+    let seal = key.seal(&check)?;
+    for (key, id, text, removed) in open(&tx)? {
+        let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
+        let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
+        let (shown, sealed) = encryption::address(&seal, &id, &url)?;
+        tx.run(
+            "UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1",
+            (key, shown, sealed.filter(|_| !removed)),
+        )?;
+    }
+    tx.commit()?;
+    conn.pragma_update(None, "secure_delete", before)?;
+    // The write-ahead log held them too.
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
+}

@@ -5,7 +5,9 @@ use std::path::Path;
 use avert::{
     domain::{DeliveryFilter, EndpointAuth, EndpointChange, NewEndpoint, Secret},
     service::{Audit, ServiceError, Webhooks},
+    webhooks::RunReport,
 };
+use rusqlite::Connection;
 
 use super::house::House;
 use crate::support::receiver::{Answer, Receiver};
@@ -17,14 +19,14 @@ fn new(url: &str) -> NewEndpoint {
     NewEndpoint::new(url.parse().unwrap(), auth)
 }
 
-/// Files of a data directory that hold the token.
+/// Files of a data directory that hold the token, but for backups from before.
 fn holding_the_token(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
         let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
         let holds = path.is_file()
             && std::fs::read(&path).unwrap().windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes());
-        if holds {
+        if holds && !name.ends_with(".backup") {
             found.push(name);
         }
     }
@@ -90,4 +92,74 @@ async fn an_address_as_it_is_shown_does_not_take_the_place_of_the_whole_one() {
     let entries = house.engine.audit(None, 100).await.unwrap();
     let changed = entries.iter().find(|entry| entry.action == "endpoint.changed").expect("an entry");
     assert_eq!(changed.detail, format!("url {}?****", receiver.url()));
+}
+
+#[tokio::test]
+async fn addresses_from_before_are_taken_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let clock = crate::support::clock::ManualClock::at(crate::support::alerts::NOON);
+    let before = House::on(directory.path(), clock.clone()).await;
+    before.engine.add_endpoint(new(&receiver.url())).await.unwrap();
+    let gone = before.engine.add_endpoint(new("https://gone.example/")).await.unwrap();
+    before.ingest_fresh("A0").await;
+    before.dispatcher().run_once().await.unwrap();
+    before.engine.remove_endpoint(gone.id).await.unwrap();
+    drop(before);
+    as_it_was(directory.path());
+    assert!(!holding_the_token(directory.path()).is_empty(), "the search can see");
+
+    let house = House::on(directory.path(), clock.clone()).await;
+    let last_success = house.engine.endpoints().await.unwrap()[0].last_success;
+    house.ingest_fresh("A1").await;
+    let report = house.dispatcher().run_once().await.unwrap();
+    let seen = seen(&house).await;
+    drop(house);
+    let again = House::on(directory.path(), clock).await;
+
+    assert_eq!(report, RunReport { attempted: 1, delivered: 1 });
+    assert_eq!(last_success, Some(crate::support::alerts::noon()), "what was delivered before counts");
+    assert_eq!(receiver.requests()[1].path, format!("/hook?token={TOKEN}"));
+    assert!(!seen.contains(TOKEN) && seen.contains("?****"), "{seen}");
+    assert_eq!(holding_the_token(directory.path()), Vec::<String>::new());
+    assert_eq!(again.engine.endpoints().await.unwrap()[0].url.to_string(), format!("{}?****", receiver.url()));
+}
+
+/// Makes a database what an older avert left: addresses stand openly, in the log of tries too.
+fn as_it_was(directory: &Path) {
+    let conn = Connection::open(directory.join("avert.db")).unwrap();
+    let made_since = [
+        "card",
+        "arn",
+        "auth_code",
+        "created_at",
+        "expired_at",
+        "currency",
+        "issuer",
+        "merchant_descriptor",
+        "merchant_name",
+        "card_bin",
+        "card_last_four",
+    ];
+    conn.execute_batch(&made_since.map(|index| format!("DROP INDEX alert_by_{index};")).concat()).unwrap();
+    conn.execute_batch(&format!(
+        "ALTER TABLE endpoint DROP COLUMN sealed_url;
+         ALTER TABLE endpoint DROP COLUMN succeeded_at;
+         DROP TABLE retired_signing_key;
+         DROP TABLE alert_unindexed;
+         DROP TABLE alert_head;
+         DROP TABLE alert_trigram_term;
+         DROP TABLE alert_find_term;
+         DROP TABLE alert_find;
+         DROP INDEX alert_waiting_by_time;
+         DROP INDEX outcome_by_action_time;
+         ALTER TABLE audit DROP COLUMN person;
+         ALTER TABLE resolution_attempt DROP COLUMN person;
+         ALTER TABLE endpoint DROP COLUMN ca_certificate;
+         DELETE FROM schema_migration WHERE number >= 6;
+         UPDATE endpoint SET url = url || '?token={TOKEN}';
+         UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');
+         PRAGMA wal_checkpoint(TRUNCATE);"
+    ))
+    .unwrap();
 }
