@@ -48,24 +48,16 @@ pub fn undo(cx: &mut AppContext) -> Orders {
             let all = together.and_then(|number| cx.runs.answers(number)).unwrap_or(many.len());
             let left = all.saturating_sub(many.len());
             let rest = if left == 0 { "Not sent.".to_owned() } else { format!("{} already sent.", count(left as u64)) };
-            let again = match outcome.iter().find_map(marked_again) {
-                None => String::new(),
-                Some(marked) => {
-                    let others = marked.saturating_sub(many.len()) as u64;
-                    let with = if others == 0 { String::new() } else { format!(", with {} skipped", count(others)) };
-                    format!(" {} reopens the form{with}.", cx.key(Action::Bulk))
-                }
+            let is_marked =
+                |order: &Order| matches!(order, Order::Send(told) if matches!(**told, Message::MarkAgain(_)));
+            let again = match outcome.iter().any(is_marked) {
+                true => format!(" {} reopens the form.", cx.key(Action::Bulk)),
+                false => String::new(),
             };
             cx.notify_taken_back(&many[0], format!("Undone: {} answers. {rest}{again}", count(many.len() as u64)));
         }
     }
     outcome
-}
-
-/// Returns the number of alerts that this order marks again, where it is one of that.
-fn marked_again(order: &Order) -> Option<usize> {
-    let Order::Send(message) = order else { return None };
-    if let Message::MarkAgain(alerts) = &**message { Some(alerts.len()) } else { None }
 }
 
 /// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked

@@ -140,10 +140,11 @@ impl FindDialog {
 
     /// Does what a key or a click asks for that types nothing.
     fn command(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
-        if let Event::Key(KeyEvent { code, modifiers, .. }) = event {
-            if *code == KeyCode::Enter && matches!(*modifiers, KeyModifiers::ALT | KeyModifiers::CONTROL) {
-                return self.open_case(cx);
-            }
+        let is_alt_enter = |key: &KeyEvent| {
+            key.code == KeyCode::Enter && matches!(key.modifiers, KeyModifiers::ALT | KeyModifiers::CONTROL)
+        };
+        if matches!(event, Event::Key(key) if is_alt_enter(key)) {
+            return self.open_case(cx);
         }
         match self.menu.update(event, self.search.alerts().len(), cx) {
             Some(Action::MenuClose) => vec![Effect::GiveUpFind.into(), Order::Close],

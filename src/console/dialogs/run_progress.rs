@@ -19,7 +19,7 @@ use crate::{
     idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless},
     keymap::Chord,
     resolving::{briefly, undo},
-    runs::{DECIDED_AGAIN, LeftOut, RunCounts, RunItem, RunRow, RunState},
+    runs::{DECIDED_AGAIN, LeftOut, RunItem, RunRow, RunState},
     screens::activity::proof::step_words,
     text::{columns, count},
     times,
@@ -181,30 +181,15 @@ impl RunProgress {
         pen.put_whole(&when, theme.quiet);
     }
 
-    /// The bar and the counts: each in the colour of its rows.
+    /// The bar of what has its result, and its count.
     fn draw_bar(run: &RunState<'_>, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let RunCounts { recorded, again, overtaken, failed, unknown, taken_back, underway: _, waiting: _ } =
-            run.counts();
-        let all = run.items.len() as u64;
-        let parts = [
-            (recorded + again, theme.ok),
-            (failed, theme.fill_now),
-            (overtaken + unknown, theme.warning),
-            (taken_back, theme.quiet),
-        ];
-        let words = format!("  {} of {all}", parts.iter().map(|(count, _)| count).sum::<u64>());
+        let (done, all) = (run.items.iter().filter(|item| item.has_ended()).count(), run.items.len());
+        let words = format!("  {done} of {all}");
         let bar = inset(line, 0, columns(&words));
         put_right(frame.buffer_mut(), line, &words, theme.strong);
-        let width = u64::from(bar.width);
         let mut pen = Pen::new(frame.buffer_mut(), bar);
-        let mut done = 0;
-        for (count, style) in parts {
-            let before = width * done / all.max(1);
-            done += count;
-            let cells = width * done / all.max(1) - before;
-            pen.put(&"━".repeat(usize::try_from(cells).unwrap_or(0)), style);
-        }
+        pen.put(&"━".repeat(usize::from(bar.width) * done / all.max(1)), theme.accent);
         pen.put(&"─".repeat(pen.room().into()), theme.line);
     }
 }

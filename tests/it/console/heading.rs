@@ -151,17 +151,6 @@ fn a_deployment_that_adds_nothing_up_says_so() {
 }
 
 #[test]
-fn where_only_insights_tells_what_lapses_soon_the_line_says_so_and_goes_there() {
-    let mut rig = Made { operator: false, size: (200, 60), ..Made::default() }.start();
-
-    let line = heading(&mut rig);
-    rig.click_on("Press 2");
-
-    assert!(line.contains("Press 2 to see what is due"), "{line}");
-    assert!(rig.screen().contains("5 due within 4 h"), "{}", rig.screen());
-}
-
-#[test]
 fn a_range_hides_what_lapses_soon_at_no_usual_size() {
     let now = clock().now();
     let first = morning(now)[0].clone();

@@ -45,7 +45,7 @@ fn a_filter_is_kept_as_a_view_and_found_again_by_the_next_console() {
     again.wait_for("SHOP 1 ");
     again.press("v");
     again.wait_for("third shop");
-    again.press("third\r");
+    again.press("\x1b[F\r");
     again.wait_gone("SHOP 1 ");
     let screen = again.text();
     leave(again);

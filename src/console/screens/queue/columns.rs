@@ -236,9 +236,9 @@ fn is_of_answered(filter: &AlertFilter) -> bool {
 /// The place of the status, behind the type.
 const STATUS_AT: usize = 3;
 
-/// The columns that are shown: the usual ones, and how alerts ended where not only open ones are listed. What all of them
-/// have alike has none. Where nothing waits, by the filter or by all of what it found (`waits`), no time is left: when
-/// it was over stands there.
+/// The columns that are shown: the usual ones, and how alerts ended where not only open ones are listed. What all of
+/// them have alike has none. Where nothing waits, by the filter or by all of what it found (`waits`), no time is left:
+/// when it was over stands there.
 pub fn shown(filter: &AlertFilter, waits: bool) -> Vec<Column> {
     let mut columns = Column::USUAL.to_vec();
     if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {

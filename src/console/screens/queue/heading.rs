@@ -25,7 +25,6 @@ mod rank {
     pub(super) const BACK: u8 = 3;
     pub(super) const NAME: u8 = 4;
     pub(super) const COUNTS: u8 = 5;
-    pub(super) const HINT: u8 = 6;
 }
 
 /// Draws the line.
@@ -80,12 +79,6 @@ fn news(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let new = queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before));
     if let Some(new) = new.filter(|new| *new > 0) {
         segments.push(Segment::new(2, format!("{} new", count(new)), theme.accent));
-    }
-    if !queue.counts_at_risk() {
-        // Only an avert counts what is due; Insights reads lists for it.
-        let key = cx.key(Action::ShowInsights);
-        let words = Segment::new(3, format!("Press {key} to see what is due"), theme.quiet).or_none(rank::HINT);
-        segments.push(words.target(Action::ShowInsights));
     }
     let at_risk = queue.at_risk.loaded().map(|at_risk| at_risk.iter().map(|risk| risk.alerts).sum());
     segments.extend(match at_risk {
