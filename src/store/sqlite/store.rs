@@ -9,10 +9,12 @@ use std::{
 
 use rusqlite::{Connection, Row, TransactionBehavior};
 use tokio::sync::watch::{self, Receiver, Sender};
+use uuid::Uuid;
 
 use super::{
     checkpoint::Checkpointer,
     connection::{self, Purpose, check_library},
+    copy::key_check,
     files::{SameFiles, directory_of, make_directory, unusable},
     fingerprint,
     instance::{Gate, Instances},
@@ -20,7 +22,7 @@ use super::{
     readers::{Reader, Readers},
     restore,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
-    sql::{Statements as _, id},
+    sql::Statements as _,
     watch::Watcher,
     write_turn::Turnstile,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
@@ -276,7 +278,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     check_file(database, key_beside)?;
     check_after_unclean_end(database, &|bytes| (options.before)(LongStep::Check, bytes))?;
     let mut conn = connection::open(database, Purpose::Write)?;
-    if inspect(&conn, database)?.is_empty() {
+    if inspect(&conn, database)? {
         refuse_empty(database, key_beside)?;
     }
     if !conn.is_readonly("main")? {
@@ -337,7 +339,12 @@ fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
     const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
         WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
     let read = |row: &Row<'_>| {
-        Ok((row.get::<_, i64>(0)?, EndpointId(id(row, 1)?), row.get::<_, String>(2)?, row.get::<_, bool>(3)?))
+        Ok((
+            row.get::<_, i64>(0)?,
+            EndpointId(Uuid::from_bytes(row.get(1)?)),
+            row.get::<_, String>(2)?,
+            row.get::<_, bool>(3)?,
+        ))
     };
     let open = |conn: &Connection| conn.all(OPEN, [], read);
     if open(conn)?.is_empty() {
