@@ -26,13 +26,14 @@ impl Refusal {
         let text = text.trim_start_matches('\u{FEFF}').trim();
         match serde_json::from_str::<Value>(text) {
             Ok(Value::Object(members)) => {
-                let words = ["detail", "error_description", "message", "error", "title", "reason", "errors"];
+                let words = ["detail", "error_description", "message", "error", "title", "reason"];
                 Self {
                     code: ["code", "error"].iter().find_map(|name| code(members.get(*name)?)),
                     words: words.iter().find_map(|name| said(members.get(*name)?)).unwrap_or_default(),
                     errors: members.get("errors").map(errors).unwrap_or_default(),
                     is_page: false,
                 }
+                .or_first_error()
             }
             Ok(other) => Self { words: said(&other).unwrap_or_default(), ..Self::default() },
             Err(_) if is_markup(text) => Self { words: redact::words(&title(text)), is_page: true, ..Self::default() },
@@ -43,6 +44,15 @@ impl Refusal {
     /// Returns whether it has this code.
     pub fn is(&self, code: &str) -> bool {
         self.code.as_deref() == Some(code)
+    }
+
+    fn or_first_error(mut self) -> Self {
+        if self.words.is_empty()
+            && let Some(error) = self.errors.first()
+        {
+            self.words = redact::words(&format!("{} {}", error.field, error.message));
+        }
+        self
     }
 }
 
@@ -72,10 +82,23 @@ fn said(value: &Value) -> Option<String> {
     (!words.is_empty()).then_some(words)
 }
 
-/// Fields at fault, as our own problems name them: `[{"field": ..., "message": ...}]`.
+/// Fields at fault: `[{"field": ..., "message": ...}]`, `["..."]` or `{"field": ["..."]}`.
 fn errors(value: &Value) -> Vec<FieldError> {
-    let error = |item: &Value| Some(FieldError::new(redact::words(item.get("field")?.as_str()?), said(item)?));
-    value.as_array().into_iter().flatten().filter_map(error).take(MOST_ERRORS).collect()
+    let error = |field: &str, message: &Value| Some(FieldError::new(redact::words(field), said(message)?));
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .filter_map(|item| {
+                let field = ["field", "name", "path", "property"].iter().find_map(|name| item.get(*name)?.as_str());
+                error(field.unwrap_or("request"), item)
+            })
+            .take(MOST_ERRORS)
+            .collect(),
+        Value::Object(members) => {
+            members.iter().filter_map(|(field, message)| error(field, message)).take(MOST_ERRORS).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn is_markup(text: &str) -> bool {
@@ -121,7 +144,8 @@ mod tests {
         "refunded must be a string"
     )]
     #[case(r#"{"error":{"code":"E_17","message":"no"}}"#, Some("E_17"), "no")]
-    #[case(r#"{"errors":[{"field":"comments","message":"too long"}]}"#, None, "too long")]
+    #[case(r#"{"errors":[{"field":"comments","message":"too long"}]}"#, None, "comments too long")]
+    #[case(r#"{"errors":{"comments":["too long"]}}"#, None, "comments too long")]
     #[case(r#"["no"]"#, None, "no")]
     #[case(r#""no""#, None, "no")]
     #[case("17", None, "")]

@@ -33,6 +33,12 @@ pub fn kind(beginning: &[u8]) -> Option<String> {
         return if page { told("a web page (HTML)", AS_CSV) } else { told("XML", AS_CSV) };
     }
     let nul = beginning.iter().position(|byte| *byte == 0)?;
+    // Latin letters are one byte of two in UTF-16.
+    let nuls = |parity: usize| beginning.iter().skip(parity).step_by(2).filter(|byte| **byte == 0).count();
+    let pairs = beginning.len() / 2;
+    if nuls(0).max(nuls(1)) * 2 > pairs {
+        return told("UTF-16 without its mark", AS_CSV);
+    }
     let line = 1 + beginning[..nul].iter().filter(|byte| **byte == b'\n').count();
     Some(format!("is no text: it holds a NUL byte in line {line}; {AS_CSV}"))
 }
@@ -54,7 +60,8 @@ mod tests {
     #[case(b"<table><tr>", "web page")]
     #[case(b"<?xml version=\"1.0\"?><Workbook>", "XML")]
     #[case(b"\xFF\xFEi\0d\0", "UTF-16")]
-    #[case(b"i\0d\0,\0a\0\n\0", "NUL byte in line 1")]
+    #[case(b"i\0d\0,\0a\0\n\0", "UTF-16")]
+    #[case(b"\0i\0d\0,\0a", "UTF-16")]
     #[case(b"id,provider\nx,\0,y\n", "NUL byte in line 2")]
     fn a_file_of_another_kind_is_named(#[case] beginning: &[u8], #[case] words: &str) {
         let told = kind(beginning).unwrap();
