@@ -173,8 +173,8 @@ fn is_refused(rig: &mut Rig) -> bool {
     screen.contains("is not available here") || screen.contains("No such key here")
 }
 
-/// Those of the keys, each with its binding, that do something in none of their states. A console is made anew only after
-/// a key has done something.
+/// Those of the keys, each with its binding, that do something in none of their states. A console is made anew only
+/// after a key has done something.
 fn dead<'k>(states: &[State], keys: Vec<(&'k Binding, String)>) -> Vec<(&'k Binding, String)> {
     states.iter().fold(keys, |dead, state| {
         let mut rig = (state.make)();

@@ -135,7 +135,7 @@ fn an_overlong_paste_can_be_shortened_and_sent() {
 
 #[rstest]
 #[case("a\tb", "a b", "Pasted: 1 tab became a blank.")]
-#[case("\u{1b}[31mred", "red", "Pasted: 1 control character was left out.")]
+#[case("\u{7}red", "red", "Pasted: 1 control character was left out.")]
 fn a_paste_comes_in_without_its_control_characters_and_says_so(
     #[case] pasted: &str,
     #[case] text: &str,
