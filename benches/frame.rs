@@ -132,12 +132,7 @@ impl Desk {
             clock,
             alert_json: Arc::new(|_, _| String::new()),
             operator: false,
-            counts: true,
-            compares_all: false,
-            audits: true,
             vocabulary: avert::domain::query::Vocabulary::Desk,
-            credentials: false,
-            webhooks: false,
             kept: DeskState::default(),
             size: SIZE,
         };
