@@ -182,8 +182,8 @@ async fn a_node_that_idles_while_its_database_is_away_says_so_and_not_again_and_
 
     let said = std::fs::read_to_string(log).unwrap();
     // Of what it does by itself; a probe that is asked for tells of itself each time.
-    let by_itself = ["the store did not do its work", "cannot be claimed", "could not be cleared up"];
+    let by_itself = ["the store did not do its work", "cannot be claimed", "could not be checked", "could not expire"];
     let times =
         by_itself.map(|words| said.lines().filter(|line| line.contains("WARN") && line.contains(words)).count());
-    assert!(times[0] > 0 && times.iter().all(|times| *times <= 2), "{times:?}: {said}");
+    assert!(times.iter().any(|times| *times > 0) && times.iter().all(|times| *times <= 2), "{times:?}: {said}");
 }

@@ -250,7 +250,7 @@ fn a_command_is_warned_of_the_double_that_a_console_has_refunded_while_the_list_
     let output = avert(home.path(), &arguments).env("AVERT_API_KEY", "avk_test_1_s3cret").output().unwrap();
 
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("refunded already: VERIFI"), "{told}");
+    assert!(told.contains("possible double refund: VERIFI"), "{told}");
 }
 
 /// A console on the desk of a deployment at which `avert alerts resolve` wanted to refund the first of these alerts,
