@@ -24,7 +24,8 @@ mod rank {
     pub(super) const SNOOZED: u8 = 2;
     pub(super) const BACK: u8 = 3;
     pub(super) const NAME: u8 = 4;
-    pub(super) const COUNTS: u8 = 5;
+    pub(super) const SORT: u8 = 5;
+    pub(super) const COUNTS: u8 = 6;
 }
 
 /// Draws the line.
@@ -39,8 +40,12 @@ pub fn draw(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let theme = &cx.theme;
-    let called = Segment::new(0, sanitize(&title(queue)), theme.strong).cut_to(rank::NAME, LEAST_NAME);
-    let mut segments = vec![called];
+    // An order that the service refuses is told as long as there is room for it.
+    let is_refused = queue.sort() != queue.order();
+    let (called, sorted) = if is_refused { (title(queue), String::new()) } else { (name(queue), sort_words(queue)) };
+    let called = Segment::new(0, sanitize(&called), theme.strong).cut_to(rank::NAME, LEAST_NAME);
+    let sorted = Segment::new(0, sanitize(&sorted), theme.strong).or_none(rank::SORT);
+    let mut segments = vec![called, sorted];
     let Some(listed) = queue.listing.listed() else {
         segments.push(Segment::new(3, "…", theme.quiet));
         return segments;
@@ -138,15 +143,20 @@ fn total(words: String, gap: u16, cx: &AppContext) -> Option<Segment<Action>> {
 
 /// The view's name and what it is sorted by: `Open, by deadline`.
 pub fn title(queue: &Queue) -> String {
+    format!("{}{}", name(queue), sort_words(queue))
+}
+
+/// What a view is sorted by, behind its name: `, by deadline`.
+fn sort_words(queue: &Queue) -> String {
     if queue.is_set_aside() {
-        return name(queue);
+        return String::new();
     }
     let sort = queue.order();
     let refused = match queue.sort() {
         asked if asked == sort => String::new(),
         asked => format!(" (no order by {} here)", query::field_word(asked.field)),
     };
-    format!("{}, {}{refused}", name(queue), order_words(sort))
+    format!(", {}{refused}", order_words(sort))
 }
 
 /// What a list is sorted by: `by deadline`, `newest first`.
