@@ -15,7 +15,7 @@ use crate::{
     AppContext, Pen, Theme,
     dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT, OF_QUEUE},
     domain::{Alert, AlertId, Dialect},
-    text::{count, counted, sanitize},
+    text::{count, counted, cut, sanitize},
     times,
     totals::total_of,
     ui::{
@@ -198,7 +198,7 @@ impl AnswerForm {
         let heights: Vec<usize> = listed.iter().map(|row| 1 + usize::from(below(row).is_some())).collect();
         let line = |index: usize, line: usize| match listed.get(index) {
             Some(row) if line > 0 => below(row).map_or_else(Line::default, |row| {
-                Line::from(vec![Span::raw(INDENT), Span::styled(row.what.clone(), row.style)])
+                Line::styled(cut(&format!("{INDENT}{}", row.what), table::room(list)).into_owned(), row.style)
             }),
             Some(AnswerRow::Alert(at)) => table.line(&rows[*at]),
             Some(AnswerRow::Same(words, members)) => {
