@@ -182,23 +182,6 @@ pub fn sums_by_currency(counted: impl IntoIterator<Item = (u64, Money)>) -> Vec<
     sums.into_iter().map(|(currency, (_, amount))| Money { amount, currency }).collect()
 }
 
-impl Money {
-    /// Abbreviates the money to its size, truncated and not rounded: `18.0T EUR`; below ten thousand as it is.
-    pub fn short(&self) -> String {
-        const UNITS: [(i64, &str); 4] =
-            [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")];
-        let size = self.amount.decimal().abs();
-        match UNITS.into_iter().find(|(unit, _)| size >= Decimal::from(*unit) && size >= Decimal::from(10_000)) {
-            Some((unit, sign)) => {
-                let mut number = (self.amount.decimal() / Decimal::from(unit)).trunc_with_scale(1);
-                number.rescale(1);
-                format!("{number}{sign} {}", self.currency)
-            }
-            None => self.to_string(),
-        }
-    }
-}
-
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{} {}", self.number(), self.currency))
@@ -265,18 +248,6 @@ mod tests {
         let money = Money { amount: text.parse().unwrap(), currency: Currency::new(code) };
 
         assert_eq!(money.to_string(), shown);
-    }
-
-    #[rstest]
-    #[case("18000000000001.5", "EUR", "18.0T EUR")]
-    #[case("9999999", "JPY", "9.9M JPY")]
-    #[case("10000", "KWD", "10.0k KWD")]
-    #[case("-2500000000", "USD", "-2.5B USD")]
-    #[case("9999.99", "EUR", "9,999.99 EUR")]
-    fn large_money_has_a_short_form(#[case] text: &str, #[case] code: &str, #[case] short: &str) {
-        let money = Money { amount: text.parse().unwrap(), currency: Currency::new(code) };
-
-        assert_eq!(money.short(), short);
     }
 
     proptest! {

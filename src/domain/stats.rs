@@ -91,8 +91,6 @@ pub struct WorkPace {
     pub decisions: u64,
     /// Total length of those gaps, at most an hour.
     pub worked: Duration,
-    /// The newest decision.
-    pub last_at: Timestamp,
 }
 
 impl WorkPace {
@@ -101,11 +99,9 @@ impl WorkPace {
     pub fn of(moments: &[Timestamp], now: Timestamp) -> Option<Self> {
         let mut moments: Vec<Timestamp> = moments.iter().copied().filter(|at| *at <= now).collect();
         moments.sort_unstable_by(|left, right| right.cmp(left));
-        let last_at = *moments.first()?;
         // From the last decision to now one works on the next, until the gap has become too long.
-        let since = now - last_at;
-        let mut pace =
-            Self { decisions: 0, worked: if since > LONGEST_GAP { Duration::zero() } else { since }, last_at };
+        let since = now - *moments.first()?;
+        let mut pace = Self { decisions: 0, worked: if since > LONGEST_GAP { Duration::zero() } else { since } };
         for pair in moments.windows(2) {
             let gap = pair[0] - pair[1];
             if gap > LONGEST_GAP {
@@ -196,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_hours_decisions_are_rounded_to_the_nearest() {
-        let of = |decisions| WorkPace { decisions, worked: Duration::minutes(40), last_at: now() };
+        let of = |decisions| WorkPace { decisions, worked: Duration::minutes(40) };
 
         assert_eq!([of(5), of(3)].map(|pace| pace.per_hour()), [8, 5]);
     }
@@ -249,7 +245,7 @@ mod tests {
     }
 
     fn pace(per_hour: u64) -> WorkPace {
-        WorkPace { decisions: per_hour, worked: Duration::hours(1), last_at: now() }
+        WorkPace { decisions: per_hour, worked: Duration::hours(1) }
     }
 
     #[rstest]

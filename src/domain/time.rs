@@ -11,11 +11,6 @@ pub type Timestamp = DateTime<Utc>;
 pub trait Clock: Send + Sync + 'static {
     /// Returns the present moment, in whole microseconds.
     fn now(&self) -> Timestamp;
-
-    /// Returns the lead of the machine's date over that, where it is not believed.
-    fn jumped_ahead(&self) -> Option<TimeDelta> {
-        None
-    }
 }
 
 /// A shared clock.

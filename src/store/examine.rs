@@ -7,7 +7,7 @@ use chrono::Duration;
 use crate::{
     StoreResult,
     domain::{
-        AuditState, EndpointId, Provider,
+        AuditState, Provider,
         audit::hex,
         time::{Timestamp, to_iso},
     },
@@ -26,17 +26,12 @@ pub struct Examination {
     pub findings: Vec<Finding>,
     /// The networks that have a gateway.
     pub gateways: Vec<(Provider, String)>,
-    /// The endpoints that get deliveries, by id and address.
-    pub endpoints: Vec<(EndpointId, String)>,
 }
 
 impl Examination {
     /// Reads the facts.
     pub(super) async fn read_facts(&mut self, rows: &StoreRows<'_>) {
         self.gateways = gateways(rows).await.unwrap_or_default();
-        let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
-        let enabled = rows.all(enabled, &[], |row| Ok((row.get(0)?, row.get(1)?)));
-        self.endpoints = enabled.await.unwrap_or_default();
     }
 }
 
