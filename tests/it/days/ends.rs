@@ -183,7 +183,8 @@ fn a_decision_in_its_grace_does_not_leave_when_the_console_is_told_to_end() {
     terminal.wait_for("SHOP 1 ");
     open_form(&mut terminal, "n");
     terminal.press(CTRL_S);
-    terminal.wait_for("undo");
+    // The form tells of undoing, too.
+    terminal.wait_gone("Comments");
 
     signal(terminal.process(), "TERM");
     let (code, written) = terminal.wait_exit();
