@@ -78,8 +78,9 @@ impl TextIndex {
 
 /// Puts the texts of new alerts into every index.
 pub(super) fn index(conn: &Connection, texts: &[(i64, SearchTexts)]) -> StoreResult<()> {
-    let kept = "INSERT INTO alert_search (alert, organization, text) SELECT key, organization, ?2 FROM alert
-        WHERE key = ?1";
+    // Of one row, not of a SELECT: SQLite opens a journal for each statement that may write several.
+    let kept = "INSERT INTO alert_search (alert, organization, text)
+        VALUES (?1, (SELECT organization FROM alert WHERE key = ?1), ?2)";
     for (key, texts) in texts {
         conn.run(kept, (key, &texts.q))?;
     }
