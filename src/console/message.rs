@@ -179,7 +179,7 @@ pub enum Message {
     OpenConsole(NextConsole),
     /// An alert that was found is to be gone to, whatever is listed.
     GoToFound(Box<Alert>),
-    /// What a search means that no text says is to be listed, whatever is listed.
+    /// Lists the alerts of a filter in an order, as a search without text.
     ListFound(AlertFilter, Sort),
     /// Alerts that a search over all fields found.
     Found(FindQuery, Reply<FoundAlerts>),

@@ -48,7 +48,7 @@ pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount,
 pub const OF_QUEUE: &[Column] =
     &[Column::Left, Column::Provider, Column::Type, Column::Order, Column::Amount, Column::Card, Column::Descriptor];
 
-/// What the alerts of one payment differ by.
+/// Columns that tell the alerts of one payment apart.
 pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId];
 
 /// A table of such rows: what the alerts are known by, what happens under a title where there is one, and further

@@ -236,7 +236,7 @@ fn offer(binding: &Binding) -> PaletteOffer {
     PaletteOffer { keys, ..offer }
 }
 
-/// What the list of views can do.
+/// Offers of the list of views.
 pub fn in_views(keymap: &Keymap) -> Vec<PaletteOffer> {
     let Some(opener) = keymap.binding(Action::Views) else { return Vec::new() };
     let offers = keymap.bindings(KeyContext::Views).map(|binding| {

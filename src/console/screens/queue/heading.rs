@@ -146,7 +146,7 @@ pub fn title(queue: &Queue) -> String {
     format!("{}{}", name(queue), sort_words(queue))
 }
 
-/// What a view is sorted by, behind its name: `, by deadline`.
+/// Order of a view, behind its name: `, by deadline`.
 fn sort_words(queue: &Queue) -> String {
     if queue.is_set_aside() {
         return String::new();

@@ -193,7 +193,7 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
     screen.delivery_list.draw((&data, rows), at, theme, buffer, table, note);
 }
 
-/// What is shown: `Deliveries`, how many are known, and the endpoint whose they are alone.
+/// Heading of the deliveries: their number, and the endpoint that they are narrowed to.
 fn draw_filter(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
     let mut pen = Pen::new(buffer, line);
