@@ -14,42 +14,24 @@ use super::{
     file::{DeskError, directory_of, private, replace, set_torn_line_aside, turn},
     ledger::steps::{JournalAlert, id},
 };
-use crate::domain::{
-    AlertId, Timestamp,
-    time::{from_iso, to_iso},
-};
+use crate::domain::{AlertId, Timestamp};
 
 /// Retention of notes.
 const KEPT: Duration = Duration::days(365);
 
 /// A note on an alert: its text is fit to be kept ([`crate::domain::snooze::note_text`]).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     pub at: Timestamp,
+    #[serde(with = "id")]
     pub alert: AlertId,
     /// Name of the author, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     pub text: String,
     /// Facts that the alert is known by; `None` in notes of versions that did not keep them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<JournalAlert>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct NoteLine {
-    at: String,
-    #[serde(with = "id")]
-    alert: AlertId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    user: Option<String>,
-    text: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    about: Option<JournalAlert>,
-}
-
-impl NoteLine {
-    fn note(self) -> Option<Note> {
-        Some(Note { at: from_iso(&self.at)?, alert: self.alert, user: self.user, text: self.text, about: self.about })
-    }
 }
 
 /// The notes of a desk.
@@ -93,8 +75,7 @@ impl Notes {
     /// Keeps a note; it is on the disk before this returns.
     pub fn add(&self, note: &Note) -> Result<(), DeskError> {
         let add = || -> io::Result<()> {
-            let Note { at, alert, user, text, about } = note.clone();
-            let line = serde_json::to_string(&NoteLine { at: to_iso(at), alert, user, text, about })?;
+            let line = serde_json::to_string(note)?;
             let _turn = self.turn()?;
             let mut file = self.file()?;
             set_torn_line_aside(&mut file, &self.path)?;
@@ -130,7 +111,7 @@ impl Notes {
 fn unpruned(text: &str, now: Timestamp) -> (Vec<Note>, String, bool) {
     let (mut notes, mut lines, mut pruned) = (Vec::new(), String::with_capacity(text.len()), false);
     for line in text.lines() {
-        let note = serde_json::from_str(line).ok().and_then(NoteLine::note);
+        let note = serde_json::from_str::<Note>(line).ok();
         if note.as_ref().is_some_and(|note| now - note.at > KEPT) {
             pruned = true;
             continue;
@@ -147,7 +128,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::domain::Alert;
+    use crate::domain::{Alert, time::from_iso};
 
     fn notes() -> (tempfile::TempDir, Notes) {
         let directory = tempfile::tempdir().unwrap();

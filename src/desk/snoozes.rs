@@ -9,18 +9,15 @@ use super::{
     ledger::steps::JournalAlert,
 };
 use crate::{
-    domain::{
-        Alert, AlertId, AlertQuery, Deadline, Page, Timestamp,
-        time::{from_iso, to_iso},
-    },
+    domain::{Alert, AlertId, AlertQuery, Deadline, Page, Timestamp},
     service::{Alerts, ServiceError},
 };
 
 /// A snoozed alert.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnoozedAlert {
-    pub alert: JournalAlert,
     pub until: Timestamp,
+    pub alert: JournalAlert,
 }
 
 /// Returns whether a snooze may hide an alert. It may not once the alert is answered, expired or in its last hour by
@@ -39,13 +36,7 @@ pub struct Snoozes {
 #[derive(Default, Serialize, Deserialize)]
 struct SnoozesFile {
     #[serde(default)]
-    snoozed: Vec<SnoozedEntry>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct SnoozedEntry {
-    until: String,
-    alert: JournalAlert,
+    snoozed: Vec<SnoozedAlert>,
 }
 
 impl Snoozes {
@@ -55,11 +46,9 @@ impl Snoozes {
 
     /// Returns the alerts that are snoozed at a moment.
     pub fn list(&self, now: Timestamp) -> Result<Vec<SnoozedAlert>, DeskError> {
-        let entries = self.file.read::<SnoozesFile>()?.unwrap_or_default().snoozed;
-        let snoozed = entries
-            .into_iter()
-            .filter_map(|entry| Some(SnoozedAlert { until: from_iso(&entry.until)?, alert: entry.alert }));
-        Ok(snoozed.filter(|snoozed| snoozed.until > now).collect())
+        let mut snoozed = self.file.read::<SnoozesFile>()?.unwrap_or_default().snoozed;
+        snoozed.retain(|snoozed| snoozed.until > now);
+        Ok(snoozed)
     }
 
     /// Puts alerts aside; an earlier snooze of one of them gives way.
@@ -83,11 +72,7 @@ impl Snoozes {
         if snoozed.is_empty() {
             return self.file.remove();
         }
-        let entry = |snoozed: SnoozedAlert| SnoozedEntry { until: to_iso(snoozed.until), alert: snoozed.alert };
-        self.file.write(
-            "Alerts that are put aside for a while.",
-            &SnoozesFile { snoozed: snoozed.into_iter().map(entry).collect() },
-        )
+        self.file.write("Alerts that are put aside for a while.", &SnoozesFile { snoozed })
     }
 }
 
@@ -137,6 +122,7 @@ mod tests {
     use chrono::Duration;
 
     use super::*;
+    use crate::domain::time::from_iso;
 
     fn snoozes() -> (tempfile::TempDir, Snoozes) {
         let directory = tempfile::tempdir().unwrap();
