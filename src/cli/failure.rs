@@ -9,6 +9,7 @@ use std::{
 use crate::{
     config::ConfigError,
     console::ConsoleError,
+    desk::run_file::RunFileError,
     domain::{redact, sanitize::lines},
     service::ServiceError,
     store::StoreError,
@@ -187,7 +188,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(ConsoleError::Terminated { signal, .. }) = cause.downcast_ref::<ConsoleError>() {
         return Some(Signalled(signal).code());
     }
-    if cause.is::<ConfigError>() {
+    if cause.is::<ConfigError>() || matches!(cause.downcast_ref(), Some(RunFileError::Unusable(_))) {
         return Some(2);
     }
     code_of_words(cause)

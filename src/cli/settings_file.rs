@@ -14,7 +14,7 @@ use crate::{
         setting::{SettingValue, SettingsKeeper},
         user_settings::USER_SETTINGS,
     },
-    desk::{directory_of, in_form_of, make_directory, replace, turn},
+    desk::{directory_of, make_directory, replace, turn},
 };
 
 /// Settings file of this user.
@@ -86,10 +86,6 @@ fn change(path: &Path, table: &str, key: &str, value: Value) -> Result<(), Strin
 
 /// Returns the text with one value changed; the rest of it stays as it is written.
 fn with_value(text: &str, name: &str, key: &str, new: Value) -> Result<String, String> {
-    with_value_in_lines(text, name, key, new).map(|changed| in_form_of(text, &changed))
-}
-
-fn with_value_in_lines(text: &str, name: &str, key: &str, new: Value) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.message().to_owned())?;
     let entry = document.entry(name).or_insert_with(table);
     let entry = entry.as_table_like_mut().ok_or_else(|| format!("{name} is no table"))?;
@@ -126,12 +122,6 @@ mod tests {
     )]
     #[case("console.mouse = true\n", "console.mouse = true\nconsole.theme = \"light\"\n")]
     #[case("console = { mouse = true }\n", "console = { mouse = true , theme = \"light\" }\n")]
-    #[case(
-        "# mine\r\n[console]\r\ntheme = \"dark\" # at night\r\nmouse = false\r\n",
-        "# mine\r\n[console]\r\ntheme = \"light\" # at night\r\nmouse = false\r\n"
-    )]
-    #[case("\u{feff}console.mouse = true\n", "\u{feff}console.mouse = true\nconsole.theme = \"light\"\n")]
-    #[case("organization = \"acme\"\r\n", "organization = \"acme\"\r\n\r\n[console]\r\ntheme = \"light\"\r\n")]
     #[case(
         "[log]\nlevel = \"warn\"\n\n[console] # here\n",
         "[log]\nlevel = \"warn\"\n\n[console] # here\ntheme = \"light\"\n"

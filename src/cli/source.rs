@@ -1,15 +1,24 @@
 //! Access to the alerts that a command works on: this machine's, or another deployment's.
 
 use std::{
+    collections::HashMap,
     path::PathBuf,
     sync::{Arc, OnceLock},
 };
 
 use super::{args::RemoteArgs, context::Context, local::Local, networks, process::variable, target::RemoteTarget};
 use crate::{
-    desk::{Desk, DeskError, History, Journal, OrderOwner, ledger::files::read_whole},
+    desk::{
+        Desk, DeskError, History, OrderOwner,
+        ledger::{
+            command::{CommandDecision, CommandJournal},
+            files::read_whole,
+            fold::KnownAnswer,
+            preflight::PreflightResult,
+        },
+    },
     domain::{
-        Alert, Environment, OrderAdvice,
+        Alert, AlertId, Environment,
         query::Vocabulary,
         time::{SharedClock, SystemClock, Timestamp},
     },
@@ -141,26 +150,36 @@ impl AlertAccess {
         self.history.get_or_init(|| History::of(read_whole(&self.desk).unwrap_or_default().entries))
     }
 
-    /// Opens the journal of the desk as a console there does, and makes a missing desk.
-    pub(super) fn open_journal(&self) -> Result<Option<Journal>, DeskError> {
-        let mut desk = Desk::open(&self.desk)?;
-        desk.open_journal(&self.console_place, self.user.as_deref(), Arc::clone(&self.clock))?;
-        Ok(desk.journal().cloned())
+    /// Opens the journal of the desk as a console there does, and makes a missing desk. Where it cannot be written that
+    /// is said, and nothing is held back.
+    pub(super) fn command_journal(&self) -> CommandJournal {
+        let open = || {
+            let mut desk = Desk::open(&self.desk)?;
+            desk.open_journal(&self.console_place, self.user.as_deref(), Arc::clone(&self.clock))?;
+            Ok(desk.journal().cloned())
+        };
+        CommandJournal::of(open(), |error| {
+            say!("warning: {error}. Answers are sent all the same; what is missing there no console knows");
+        })
+    }
+
+    /// Looks right before a decision is sent for what speaks against it.
+    pub(super) async fn preflight(
+        &self,
+        decision: &CommandDecision,
+        answers: &HashMap<AlertId, KnownAnswer>,
+    ) -> PreflightResult {
+        let advise = |alert: &Alert, others: &[Alert]| {
+            let advice = self.desk().and_then(|desk| desk.map_or(Ok(None), |desk| desk.order_advice(alert, others)));
+            advice.map_err(|error| ServiceError::Unavailable(error.to_string()))
+        };
+        decision.preflight(&self.deployment, self.history(), answers, advise).await
     }
 
     /// Opens the desk; `None` where it does not exist.
     pub(super) fn desk(&self) -> Result<Option<Desk>, DeskError> {
         let opened = self.desk.exists().then(|| Desk::open(&self.desk)).transpose()?;
         Ok(opened.map(|desk| desk.with_orders_of(self.order_owner.clone())))
-    }
-
-    /// Returns the shop's order that matches an alert best, by its id, and what it advises.
-    pub(super) fn order_advice(
-        &self,
-        alert: &Alert,
-        others: &[Alert],
-    ) -> Result<Option<(String, OrderAdvice)>, DeskError> {
-        self.desk()?.map_or(Ok(None), |desk| desk.order_advice(alert, others))
     }
 
     /// Returns the current time.

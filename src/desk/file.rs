@@ -257,25 +257,11 @@ pub fn make_directory(directory: &Path) -> Result<(), DeskError> {
 /// Some editors put it before a text.
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// Returns the edited text in the form of the original: its byte order mark and its line ends, which the parser makes
-/// line feeds.
-pub fn in_form_of(text: &str, made: &str) -> String {
-    let (lines, with_return) = (text.matches('\n').count(), text.matches("\r\n").count());
-    let made = made.trim_start_matches(BYTE_ORDER_MARK);
-    // A file with both has been through several hands: what most of its lines have is taken.
-    let has_returns = with_return * 2 > lines;
-    let made = if has_returns { made.replace("\r\n", "\n").replace('\n', "\r\n") } else { made.to_owned() };
-    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.to_string() } else { String::new() };
-    mark + &made
-}
-
-/// The text with the values of another one, which says the same; that one itself where the text cannot be read.
+/// The text with the values of another one, which says the same; that one itself where the text cannot be read. Its
+/// lines end in line feeds.
 pub(super) fn merge(text: &str, wanted: &str) -> String {
-    in_form_of(text, &merge_lines(text.trim_start_matches(BYTE_ORDER_MARK), wanted))
-}
-
-fn merge_lines(text: &str, wanted: &str) -> String {
-    let (head, rest) = text.split_at(head_of(text));
+    let text = text.trim_start_matches(BYTE_ORDER_MARK).replace("\r\n", "\n");
+    let (head, rest) = text.split_at(head_of(&text));
     let merged = match (rest.parse::<DocumentMut>(), wanted.parse::<DocumentMut>()) {
         (Ok(mut document), Ok(wanted)) => {
             merge_table(document.as_table_mut(), wanted.as_table());
@@ -503,17 +489,11 @@ mod merge_tests {
     }
 
     #[test]
-    fn line_ends_and_a_byte_order_mark_stay() {
+    fn a_file_of_another_system_gets_line_feeds() {
         let wanted = "[shop]\nurl = \"c\"\nrules = [\"small\"]\n[old]\nurl = \"b\"\n\n[new]\nurl = \"d\"\n";
         let expected = format!("{}\n[new]\nurl = \"d\"\n", TEXT.replace("'https://a.example'", "\"c\""));
-        let with_returns = |text: &str| text.replace('\n', "\r\n");
 
-        assert_eq!(merge(&with_returns(TEXT), wanted), with_returns(&expected));
-        assert_eq!(merge(&format!("\u{feff}{TEXT}"), wanted), format!("\u{feff}{expected}"));
-        assert_eq!(
-            merge(&format!("\u{feff}{}", with_returns(TEXT)), wanted),
-            format!("\u{feff}{}", with_returns(&expected))
-        );
+        assert_eq!(merge(&format!("\u{feff}{}", TEXT.replace('\n', "\r\n")), wanted), expected);
     }
 
     #[test]

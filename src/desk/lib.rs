@@ -11,6 +11,7 @@ use avert_service as service;
 
 pub mod drafts;
 pub mod export;
+pub mod export_part;
 mod file;
 pub mod find;
 pub mod insights;
@@ -22,6 +23,7 @@ pub mod orders;
 pub mod profiles;
 pub mod records;
 pub mod rehearsing;
+pub mod run_file;
 pub mod sales;
 pub mod secrets;
 pub mod snoozes;
@@ -37,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 pub use drafts::{AnswerDraft, AnswerDrafts, Draft, NoteDrafts};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
-pub use file::{DeskError, begins_with, directory_of, in_form_of, make_directory, open_own, replace, turn, write_new};
+pub use file::{DeskError, begins_with, directory_of, make_directory, open_own, replace, turn, write_new};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use keyring::KeyringError;
 pub use ledger::{

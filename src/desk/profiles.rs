@@ -315,7 +315,7 @@ mod tests {
     #[case::returns("# mine\r\n\r\n[profile.shop] # the shop's\r\nurl = \"https://a.example\"\r\n")]
     #[case::a_byte_order_mark("\u{feff}[profile.shop]\nurl = \"https://a.example\"\n")]
     #[case::both("\u{feff}# mine\r\n[profile.shop]\r\nurl = \"https://a.example\"\r\n")]
-    fn a_file_of_another_system_is_read_and_keeps_its_line_ends(#[case] text: &str) {
+    fn a_file_of_another_system_is_read_and_gets_line_feeds(#[case] text: &str) {
         let (_directory, profiles) = profiles();
         std::fs::create_dir_all(profiles.path().parent().unwrap()).unwrap();
         std::fs::write(profiles.path(), text).unwrap();
@@ -324,9 +324,9 @@ mod tests {
         keep(&profiles, "shop2", Profile { url: "https://b.example".to_owned(), ..Profile::default() });
 
         let changed = std::fs::read_to_string(profiles.path()).unwrap();
-        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         assert_eq!(read, "https://a.example");
-        assert_eq!(changed, format!("{text}{end}[profile.shop2]{end}url = \"https://b.example\"{end}"));
+        assert_eq!(changed, format!("{text}\n[profile.shop2]\nurl = \"https://b.example\"\n"));
     }
 
     #[test]

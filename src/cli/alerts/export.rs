@@ -1,19 +1,14 @@
-//! `avert alerts export`: every alert of a filter as a stream of records with the same fields. One to a file keeps the
-//! part that it has, a record a line, and can be resumed from it.
+//! `avert alerts export`: every alert of a filter as a stream of records with the same fields.
 
 use std::{
-    fs::File,
-    io::{self, BufRead, BufReader, BufWriter, Write},
-    path::{Path, PathBuf},
+    io::{self, BufWriter},
     sync::Arc,
 };
 
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
-use serde::Deserialize;
-use tempfile::NamedTempFile;
 
-use super::{answer, run_file};
+use super::answer;
 use crate::{
     cli::{
         args::{AlertExportArgs, Format},
@@ -22,12 +17,12 @@ use crate::{
         source::{AlertAccess, MeantAlerts},
     },
     desk::{
-        directory_of,
         export::{self, AlertRecords, AlertSink, ListReadError},
-        records::{Cells, RecordFormat, RecordWriter},
+        export_part::{ExportPart, is_whole},
+        records::{RecordFormat, RecordWriter},
         whole_list::PageWalk,
     },
-    domain::{Alert, AlertId, AlertQuery, MAX_PAGE_SIZE, count::counted, query, time::SharedClock},
+    domain::{Alert, AlertQuery, MAX_PAGE_SIZE, count::counted, query, time::SharedClock},
     wire,
 };
 
@@ -65,9 +60,8 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
             let (mut part, met) = ExportPart::open(to, args.resume, &about)?;
             let mut sink = RecordSink { record: &*record, put: |record: &str| part.put(record), count: 0 };
             let short = read_all(&source, &mut query, args.details, PageWalk::begun(met), &mut sink).await?;
-            whole(short).with_context(|| format!("what was read is in {}", part.path.display()))?;
-            let writer = RecordWriter::new(format, columns, Cells::default(), part.beside()?)?;
-            part.finish(writer)?
+            whole(short).with_context(|| format!("what was read is in {}", part.path().display()))?;
+            part.finish(format, columns)?
         }
     };
     source.close();
@@ -170,99 +164,12 @@ impl<P: FnMut(&str) -> io::Result<()>> AlertSink for RecordSink<'_, P> {
     }
 }
 
-/// Part of an export: a file beside the target, `FILE.part`, held by one export at a time.
-struct ExportPart {
-    target: PathBuf,
-    path: PathBuf,
-    file: BufWriter<File>,
-}
-
-/// Line of the part: the head, or a record.
-#[derive(Deserialize)]
-struct PartLine {
-    export: Option<String>,
-    id: Option<String>,
-}
-
-/// Returns whether an export is whole: its file exists, and no part is beside it. An export takes its file's name only
-/// at its end.
-fn is_whole(target: &Path) -> bool {
-    target.is_file() && !part_of(target).exists()
-}
-
-/// Returns the path of the part of an export.
-fn part_of(target: &Path) -> PathBuf {
-    run_file::beside(target, ".part")
-}
-
-impl ExportPart {
-    /// Opens the part of an export, and the alerts in it. `about` describes the export: a part of another one is
-    /// refused.
-    fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, Vec<AlertId>)> {
-        let path = part_of(target);
-        if target.exists() {
-            refuse!("{}: is there already: name another file, or remove it", target.display());
-        }
-        let file = run_file::open(&path, "{\"export\":", "export")?;
-        if file.metadata()?.len() > 0 && !resume {
-            return Err(run_file::left_behind(&path, "export").into());
-        }
-        let mut met = Vec::new();
-        run_file::read(&file, &path, |line| {
-            let read: PartLine =
-                serde_json::from_slice(line).map_err(|error| format!("is no part of an export: {error}"))?;
-            if read.export.is_some_and(|known| known != about) {
-                return Err("is the part of an export of something else: of another place, by another filter or with \
-                    other details"
-                    .to_owned());
-            }
-            if let Some(id) = read.id {
-                met.push(id.parse::<AlertId>().map_err(|_| "holds an alert without an id")?);
-            }
-            Ok(())
-        })?;
-        let is_new = file.metadata()?.len() == 0;
-        let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file) };
-        if is_new {
-            part.put(&serde_json::json!({ "export": about }).to_string())?;
-        }
-        Ok((part, met))
-    }
-
-    /// Writes a line.
-    fn put(&mut self, record: &str) -> io::Result<()> {
-        writeln!(self.file, "{record}").map_err(|error| {
-            io::Error::new(error.kind(), format!("{} cannot be written: {error}", self.path.display()))
-        })
-    }
-
-    /// Opens a temporary file beside the target, which takes its name when it is whole.
-    fn beside(&self) -> io::Result<BufWriter<NamedTempFile>> {
-        Ok(BufWriter::new(NamedTempFile::new_in(directory_of(&self.target))?))
-    }
-
-    /// Writes each record of the part, gives the whole its name, and removes the part. Returns the number of records.
-    fn finish(mut self, mut writer: RecordWriter<BufWriter<NamedTempFile>>) -> anyhow::Result<u64> {
-        self.file.flush()?;
-        for line in BufReader::new(File::open(&self.path)?).lines().skip(1) {
-            writer.put(&line?)?;
-        }
-        let (count, whole) = writer.finish()?;
-        let whole = whole.into_inner().map_err(io::IntoInnerError::into_error)?;
-        whole.as_file().sync_all()?;
-        whole
-            .persist_noclobber(&self.target)
-            .with_context(|| format!("{} cannot be written", self.target.display()))?;
-        std::fs::remove_file(&self.path).with_context(|| format!("{} cannot be removed", self.path.display()))?;
-        Ok(count)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::desk::records::Cells;
     use crate::domain::time::SystemClock;
     use crate::domain::{AlertId, AlertType, Outcome, Provider};
 

@@ -4,7 +4,6 @@ mod answer;
 mod export;
 mod many;
 mod resolve;
-mod run_file;
 
 use super::{
     args::AlertsCommand,

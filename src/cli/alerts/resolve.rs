@@ -1,7 +1,7 @@
 //! `avert alerts resolve`: one decision from flags, confirmed, sent once, with the same steps in the desk's journal as
 //! from a console.
 
-use std::{cell::Cell, collections::HashMap};
+use std::collections::HashMap;
 
 use anyhow::bail;
 
@@ -18,17 +18,12 @@ use super::{
     answer::{answered, as_decided, card, find_named, in_words, joined, require_name},
 };
 use crate::{
-    desk::{
-        AnswerStep, DeskError, Journal, JournalDecision, JournalRun, JournalStep,
-        ledger::{
-            fold::KnownAnswer,
-            preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult, paid_twice},
-            sender::{self, Landing, step_by_error},
-            steps::new_command_key,
-        },
+    desk::ledger::{
+        command::CommandDecision,
+        preflight::{PreflightResult, paid_twice},
     },
-    domain::{Alert, AlertId, Environment, Money, Resolution, ResolutionParts, Timestamp, duplicate, time::to_iso},
-    service::{ResolveRequest, ServiceError},
+    domain::{Alert, Environment, Money, Resolution, ResolutionParts, Timestamp, duplicate, time::to_iso},
+    service::ServiceError,
     wire::Dialect,
 };
 
@@ -45,13 +40,13 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
     let mut decision = CommandDecision::new(alert, resolution);
-    let (warnings, mut checked) = decision.warnings(&source).await;
+    let (warnings, mut checked) = warnings(&mut decision, &source).await;
     if args.yes {
         warnings.iter().for_each(|line| say!("warning: {line}"));
     } else {
         confirm(question(&decision.alert, &decision.resolution, &warnings, source.environment)).await?;
         // The question may have stood for long.
-        checked = decision.preflight(&source, &HashMap::new()).await;
+        checked = source.preflight(&decision, &HashMap::new()).await;
     }
     match checked {
         PreflightResult::Answered(alert) => return Err(ServiceError::AlreadyResolved(alert).into()),
@@ -61,8 +56,8 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         PreflightResult::PaidTwice(other) => bail!("not sent: {}", paid_twice(&other)),
     }
     let mut signals = Signals::listen()?;
-    let sent = CommandJournal::open(&source).send(decision, &source, &mut signals).await;
-    let landed = sent.inspect_err(|_| {
+    let sent = source.command_journal().send(decision, &*source.alerts, &*source.clock, signals.next()).await;
+    let landed = sent.map_err(Signalled).inspect_err(|_| {
         say!(
             "the decision may have left, and its answer was not waited for: `avert alerts show {id}` tells what became \
              of it"
@@ -157,152 +152,31 @@ fn question(alert: &Alert, resolution: &Resolution, warnings: &[String], environ
     )
 }
 
-/// Decision that a command sends.
-pub(super) struct CommandDecision {
-    pub(super) alert: Alert,
-    pub(super) resolution: Resolution,
-    /// Key in the journal, and idempotency key for the service.
-    pub(super) key: String,
-    /// Run that it is part of.
-    pub(super) together: Option<JournalRun>,
-    /// Refunds on its payment that were known when it was confirmed.
-    known: KnownRefunds,
-    /// Reason for which duplicates could not be searched.
-    unlooked: Option<String>,
-}
-
-impl CommandDecision {
-    /// Makes a decision under a new key.
-    pub(super) fn new(alert: Alert, resolution: Resolution) -> Self {
-        Self {
-            alert,
-            resolution,
-            key: new_command_key(),
-            together: None,
-            known: KnownRefunds::default(),
-            unlooked: None,
-        }
+/// Returns what speaks against a decision, a line each, and the result of the preflight check. A refund that is told is
+/// known from then on.
+async fn warnings(decision: &mut CommandDecision, source: &AlertAccess) -> (Vec<String>, PreflightResult) {
+    let mut warnings: Vec<String> = unanswerable(&decision.alert, source.now()).into_iter().collect();
+    if decision.resolution.gives_money_back() {
+        warnings.extend(rule_in_words(&decision.alert));
+        warnings.extend(not_compared(source, &decision.alert));
     }
-
-    /// Returns what speaks against it, a line each, and the result of the preflight check. A refund that is told is
-    /// known from then on.
-    async fn warnings(&mut self, source: &AlertAccess) -> (Vec<String>, PreflightResult) {
-        let mut warnings: Vec<String> = unanswerable(&self.alert, source.now()).into_iter().collect();
-        if self.resolution.gives_money_back() {
-            warnings.extend(rule_in_words(&self.alert));
-            warnings.extend(not_compared(source, &self.alert));
-        }
-        loop {
-            match self.preflight(source, &HashMap::new()).await {
-                PreflightResult::PaidTwice(other) => {
-                    warnings.push(paid_twice(&other));
-                    self.known.alerts.push(other.id);
-                }
-                // The shop's order may be what speaks against it: that is asked of once.
-                PreflightResult::Against(why) if !self.known.by_order => {
-                    warnings.push(why);
-                    self.known.by_order = true;
-                }
-                checked => {
-                    if let PreflightResult::InPart(why, _) = &checked {
-                        warnings.push(format!("alerts on the same payment could not be looked for: {why}"));
-                    }
-                    return (warnings, checked);
-                }
+    loop {
+        match source.preflight(decision, &HashMap::new()).await {
+            PreflightResult::PaidTwice(other) => {
+                warnings.push(paid_twice(&other));
+                decision.known.alerts.push(other.id);
             }
-        }
-    }
-
-    /// Looks right before it is sent for what speaks against it. `answers` are those that neither the service's lists
-    /// nor the journal may tell of yet.
-    pub(super) async fn preflight(
-        &self,
-        source: &AlertAccess,
-        answers: &HashMap<AlertId, KnownAnswer>,
-    ) -> PreflightResult {
-        let check = Preflight {
-            alert: self.alert.clone(),
-            sort: PreflightKind::of(&self.resolution, false),
-            known: self.known.clone(),
-            answers: HashMap::new(),
-            within: LONGEST,
-        };
-        let advise = |alert: &Alert, others: &[Alert]| {
-            source.order_advice(alert, others).map_err(|error| ServiceError::Unavailable(error.to_string()))
-        };
-        let mut check = check.knowing(source.history());
-        check.answers.extend(answers.iter().map(|(id, answer)| (*id, answer.clone())));
-        check.check(&source.deployment, advise).await
-    }
-
-    /// Returns the journal's steps of sending it. It has no undo time.
-    fn leaving(&self) -> Vec<JournalStep> {
-        let (decision, said) = (self.key.clone(), JournalDecision::of(&self.alert, &self.resolution));
-        let staged =
-            JournalStep::Staged { decision: decision.clone(), said, rule: None, together: self.together.clone() };
-        let unlooked = self.unlooked.clone().map(|why| JournalStep::Unlooked { decision: decision.clone(), why });
-        [staged].into_iter().chain(unlooked).chain([JournalStep::Sent { decision }]).collect()
-    }
-}
-
-/// Journal of the desk for a command. Where it cannot be written a decision is sent all the same, as the alert may
-/// expire; the error is reported once.
-pub(super) struct CommandJournal {
-    journal: Option<Journal>,
-    is_told: Cell<bool>,
-}
-
-impl CommandJournal {
-    /// Opens the journal.
-    pub(super) fn open(source: &AlertAccess) -> Self {
-        let mut opened = Self { journal: None, is_told: Cell::default() };
-        match source.open_journal() {
-            Ok(journal) => opened.journal = journal,
-            Err(error) => opened.tell(&error),
-        }
-        opened
-    }
-
-    /// Sends a decision. The journal holds the sending on the disk before, and the result after: unconfirmed where a
-    /// signal ends the wait for the reply, which is the outer error.
-    pub(super) async fn send(
-        &self,
-        decision: CommandDecision,
-        source: &AlertAccess,
-        signals: &mut Signals,
-    ) -> Result<Result<Landing, ServiceError>, Signalled> {
-        self.write(decision.leaving());
-        let CommandDecision { alert, resolution, key, .. } = decision;
-        let request = ResolveRequest { resolution, idempotency_key: Some(key.clone()) };
-        let gaps = sender::gaps_of_a_command();
-        tokio::select! {
-            biased;
-            landed = sender::resolve(&*source.alerts, alert.id, request, &*source.clock, &gaps) => {
-                self.became(key, landed.as_ref().map_or_else(step_by_error, Landing::step));
-                Ok(landed)
+            // The shop's order may be what speaks against it: that is asked of once.
+            PreflightResult::Against(why) if !decision.known.by_order => {
+                warnings.push(why);
+                decision.known.by_order = true;
             }
-            signal = signals.next() => {
-                let unanswered = format!("{signal} ended the command before its answer came");
-                self.became(key, AnswerStep::Unknown(unanswered));
-                Err(Signalled(signal))
+            checked => {
+                if let PreflightResult::InPart(why, _) = &checked {
+                    warnings.push(format!("alerts on the same payment could not be looked for: {why}"));
+                }
+                return (warnings, checked);
             }
-        }
-    }
-
-    /// Writes the result of a decision.
-    pub(super) fn became(&self, key: String, step: AnswerStep) {
-        self.write(step.line(key).into_iter().collect());
-    }
-
-    fn write(&self, steps: Vec<JournalStep>) {
-        if let Some(Err(error)) = self.journal.as_ref().map(|journal| journal.append_all(steps)) {
-            self.tell(&error);
-        }
-    }
-
-    fn tell(&self, error: &DeskError) {
-        if !self.is_told.replace(true) {
-            say!("warning: {error}. Answers are sent all the same; what is missing there no console knows");
         }
     }
 }

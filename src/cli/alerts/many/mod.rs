@@ -7,11 +7,11 @@ use std::{
     path::Path,
 };
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use super::{
     answer::{as_decided, find_named},
-    resolve::{CommandDecision, CommandJournal, not_compared, parts, rule_in_words, unanswerable},
+    resolve::{not_compared, parts, rule_in_words, unanswerable},
 };
 use crate::{
     cli::{
@@ -26,8 +26,10 @@ use crate::{
     desk::{
         AnswerStep, JournalRun,
         ledger::{
+            command::{CommandDecision, CommandJournal},
             fold::KnownAnswer,
             preflight::{PreflightResult, paid_twice},
+            results::{ResultEntry, ResultsFile, RowOutcome, RowResult},
             sender,
         },
     },
@@ -38,7 +40,7 @@ use crate::{
     },
     service::ServiceError,
 };
-use rows::{DecisionRow, FileReport, ResultEntry, ResultsFile, RowOutcome, RowResult, SaidRow};
+use rows::{DecisionRow, FileReport, SaidRow};
 
 /// Advice on a row that a check warns of.
 const ALONE: &str = "decide it by itself, where you can say that it is to be answered all the same";
@@ -72,7 +74,7 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     let now = source.now();
     let refunds = lines(|result| result == RowResult::Unknown).filter_map(|(id, _)| Some((id, answer(&refund, now)?)));
     let refunds = refunds.collect();
-    let kept = results.map(|results| KeptRun { results, journal: CommandJournal::open(&source), together: None });
+    let kept = results.map(|results| KeptRun { results, journal: source.command_journal(), together: None });
     let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
     let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
     let mut run = Run { source: &source, kept, from_file, earlier, seen, refunds, in_vain: 0, stopped: None };
@@ -315,7 +317,7 @@ impl Run<'_> {
             }
         }
         let decision = CommandDecision::new(alert, resolution);
-        match decision.preflight(self.source, &self.refunds).await {
+        match self.source.preflight(&decision, &self.refunds).await {
             PreflightResult::Clear => Ok(Ready { decision, unsearched }),
             PreflightResult::Answered(alert) => Err((RowResult::Conflict, already(&alert))),
             PreflightResult::Against(why) | PreflightResult::Waits(why) => warned(why),
@@ -349,13 +351,14 @@ impl Run<'_> {
         let sending = RowOutcome::new(RowResult::Unknown, "it left, and its answer was not written").about(id);
         self.put(line, said, &sending, left.clone())?;
         let Some(kept) = &self.kept else { return Ok(sending) };
-        let outcome = match kept.journal.send(decision, self.source, signals).await {
+        let outcome = match kept.journal.send(decision, &*self.source.alerts, &*self.source.clock, signals.next()).await
+        {
             Ok(Ok(landing)) if landing.found => RowOutcome::new(RowResult::AsDecided, as_decided()),
             Ok(Ok(_)) => RowOutcome { reason: None, ..RowOutcome::new(RowResult::Recorded, "") },
             Ok(Err(error)) => self.refused(error),
             Err(signal) => {
-                self.stopped = Some(Stop::Signal(signal));
-                RowOutcome::new(RowResult::Unknown, left_unanswered(signal.0))
+                self.stopped = Some(Stop::Signal(Signalled(signal)));
+                RowOutcome::new(RowResult::Unknown, left_unanswered(signal))
             }
         };
         if outcome.result.is_done() || outcome.result == RowResult::Conflict {
@@ -414,7 +417,8 @@ impl Run<'_> {
     /// Writes the outcome of a row, whose decision was sent at this time.
     fn put(&mut self, line: u64, said: &SaidRow, outcome: &RowOutcome, (at, decision): Left) -> anyhow::Result<()> {
         let Some(kept) = &mut self.kept else { return Ok(()) };
-        kept.results.put(&ResultEntry { line, outcome: outcome.clone(), row: said.digest(), at, decision })
+        let entry = ResultEntry { line, outcome: outcome.clone(), row: said.digest(), at, decision };
+        kept.results.put(&entry).context("no further decision is sent")
     }
 }
 
