@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     desk::{Desk, DeskError, OrderDatabase, begins_with, open_own},
-    domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRow, UnknownWords},
+    domain::{IngestOptions, IngestReport, RejectedRow, UnknownWords},
     engine::intake::{self, IntakeError, Taken},
     wire::import,
 };
@@ -62,8 +62,9 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         bar.suspend(|| {
             let UnknownWords { fields, providers, types } = &taken.unknown;
             fields.iter().for_each(|name| say!("warning: unknown field {name:?}; it is ignored"));
-            warn_of_strangers("provider", providers, &mut Provider::KNOWN.iter().map(Provider::as_str));
-            warn_of_strangers("alert type", types, &mut AlertType::KNOWN.iter().map(AlertType::as_str));
+            for (what, names) in [("provider", providers), ("alert type", types)] {
+                names.iter().for_each(|name| say!("warning: unknown {what} {name:?}; its alerts are imported"));
+            }
             for money in &taken.fractions {
                 let (code, number) = (&money.currency, money.number());
                 say!(
@@ -95,17 +96,6 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
-}
-
-fn warn_of_strangers<'n>(
-    what: &str,
-    names: impl IntoIterator<Item = &'n String>,
-    known: &mut dyn Iterator<Item = &'static str>,
-) {
-    let known = known.collect::<Vec<_>>().join(", ");
-    for name in names {
-        say!("warning: unknown {what} {name:?}; its alerts are imported (known: {known})");
-    }
 }
 
 /// Headers of columns in a file: of the flags, else of an earlier file with the same first row.
