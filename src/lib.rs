@@ -46,15 +46,22 @@
 //! telemetry → domain
 //! ```
 //!
-//! [`cli`] uses all of them, [`config`] and [`telemetry`] too. Each room but these three is a crate below `src`, whose
-//! manifest names what it may see; `tests/it/tidy.rs` reads manifests and sources and holds them to this picture, and
-//! that no file leads back to itself.
+//! [`cli`] uses all of them, [`config`] and [`telemetry`] too. Each room but these three is a crate below `src`, which
+//! lists its dependencies in its manifest; `tests/it/tidy.rs` checks manifests and imports against this diagram and
+//! forbids cycles of files.
 //!
 //! # How state flows
 //!
 //! In the console: key, keymap, action, `App::update`, effects, a task on the service, a message, `update` again; when
-//! the queue is empty and something changed, one frame. Over HTTP: request, caller, service on the engine, `decide`,
+//! no message waits and something changed, one frame. Over HTTP: request, caller, service on the engine, `decide`,
 //! one commit, response. Apart from both, the dispatcher: claim with a lease, send, record, schedule.
+//!
+//! # Words
+//!
+//! What the merchant says of an alert is an *answer* on the screen, a *decision* in the console and the journal, a
+//! *resolution* on the wire. The engine makes an *attempt* to have it applied by the network; what is stored of it is
+//! the *outcome*. Docs cite `tests/it/sentences/decisions.md` and `interface.md` as *decisions* and *interface*, by
+//! heading.
 
 pub mod cli;
 pub mod config;

@@ -24,7 +24,7 @@ use crate::{
     wire::Dialect,
 };
 
-const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+pub(super) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Longest Idempotency-Key (decisions, Repeats).

@@ -1,7 +1,8 @@
 //! Everything that comes in by HTTP, to the API and to the webhook receiver: the code that both servers share.
 //!
 //! [`connections`] takes connections within bounds, serves them, knows the activity of each, and which one gives way.
-//! [`framing`] refuses what frames a body twice and reads bodies. [`write_timeout`] ends what nobody reads.
+//! [`framing`] refuses what frames a body twice and reads bodies. [`write_timeout`] closes connections whose client
+//! stops reading.
 
 pub mod connections;
 pub mod framing;
