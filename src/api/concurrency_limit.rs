@@ -26,7 +26,7 @@ const STRANGERS: usize = 64;
 /// Longest wait of such a request for a place.
 const STRANGERS_PATIENCE: Duration = Duration::from_secs(5);
 
-/// One may have so many times as many places as are left, so that a newcomer always finds one.
+/// Dynamic threshold: a caller may hold up to three times the free places, so that a newcomer always finds one.
 const TIMES_WHAT_IS_LEFT: usize = 3;
 
 /// A pool of places with dynamic thresholds: whoever has few is let in before whoever has many.

@@ -39,7 +39,7 @@ const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id that a client may give its request.
 const MAX_REQUEST_ID: usize = 128;
 
-/// The health checks carry nothing: balancers ask without a name, or by an address of their own.
+/// Paths without the check of the host: load balancers ask without a name, or by an address of their own.
 const NAMELESS: [&str; 2] = ["/health", "/ready"];
 
 /// The state of the request guard.

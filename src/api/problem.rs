@@ -51,7 +51,7 @@ codes! {
     AmbiguousCredentials = BAD_REQUEST, "ambiguous_credentials", "More than one credential";
     /// The network refused or could not be reached.
     ProviderFailed = BAD_REQUEST, "provider_failed", "The network did not record the answer";
-    /// The network was asked, and its answer is lost or not stored.
+    /// The network was asked, and its reply is lost or not stored.
     ProviderOutcomeUnknown = BAD_REQUEST, "provider_outcome_unknown", "The result of the answer is not known";
     /// The body of a resolution breaks the rules.
     InvalidResolution = BAD_REQUEST, "invalid_resolution", "The resolution is not valid";

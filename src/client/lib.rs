@@ -1,8 +1,7 @@
 //! The HTTP client of another deployment's alert service, in either dialect.
 //!
 //! A [`Client`] is bound to one credential, as an engine's handle is bound to one caller. Reads are repeated a little
-//! where that helps. **A decision is sent once**: when its answer does not come, whoever asked is told that it is
-//! indeterminate.
+//! where that helps. **A decision is sent once**: where no reply comes its result is indeterminate.
 
 use avert_domain as domain;
 use avert_outbound as outbound;

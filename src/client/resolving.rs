@@ -1,4 +1,4 @@
-//! Sending a decision: once. When its answer does not come, that is what is told: whoever asked looks at the alert.
+//! Sends a decision once. Where no reply comes that is the error, and the caller looks at the alert.
 
 use reqwest::Method;
 use uuid::Uuid;

@@ -46,8 +46,7 @@ pub trait Dialog: Send {
         DataAge::OfList
     }
 
-    /// Returns true where a question that asks by itself may lie over it: on a page where nothing is typed it takes no
-    /// key from anybody.
+    /// Returns true where an unasked question may open over it, since nothing is typed there.
     fn takes_questions(&self) -> bool {
         false
     }

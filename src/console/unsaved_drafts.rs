@@ -16,12 +16,12 @@ pub struct UnsavedDrafts {
     tried_again: bool,
 }
 
-/// What of a text is on its way to the disk. It is written, and answered, one after the other.
+/// Writes of a text that are under way, one after the other.
 #[derive(Debug, Default)]
 struct PendingSaves {
-    /// How often it is.
+    /// Number of them.
     times: usize,
-    /// How many of them, the first ones, are of a text that was let go of meanwhile: it is not missed.
+    /// Number of the first of them that belong to a discarded text.
     let_go: usize,
 }
 

@@ -1,5 +1,4 @@
-//! A list read to its end, page by page, and held to what the deployment says of it: never less than all without a
-//! word.
+//! Reads a list to its end, page by page, checks it against the announced total, and reports a shortfall.
 
 use std::collections::HashMap;
 

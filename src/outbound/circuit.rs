@@ -1,8 +1,8 @@
 //! The circuit breaker: after some failures in a row it opens for a pause, and nothing is attempted; each further
 //! failure doubles the pause.
 //!
-//! Each endpoint of `webhooks` and each gateway of `providers` has one. It only reckons; who lets how much through
-//! while it proves itself again is up to them.
+//! Each endpoint of `webhooks` and each gateway of `providers` has one. It only counts; callers limit the probes while
+//! it proves itself again.
 
 use chrono::Duration;
 
@@ -51,8 +51,8 @@ impl Circuit {
         self.failures
     }
 
-    /// Opens by so many failures in a row from now on.
-    pub fn bear(&mut self, failures: u32) {
+    /// Sets the number of failures in a row that open the circuit.
+    pub fn set_threshold(&mut self, failures: u32) {
         self.limits.failures = failures;
     }
 

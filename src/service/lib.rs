@@ -49,7 +49,7 @@ pub enum ServiceError {
     /// The service refused the decision without saying that it was the network; nothing was retained.
     #[error("not recorded by the service: {0}")]
     Refused(String),
-    /// The network was asked, and its answer is lost or not stored; nothing is retained yet.
+    /// The network was asked, and its reply is lost or not stored; nothing is retained yet.
     #[error("the result of the answer is not known: {0}")]
     ProviderOutcomeUnknown(OutcomeUnknown),
     /// A decision was sent to a service, and it did not say what became of it: only the alert can tell.
@@ -70,7 +70,7 @@ pub enum ServiceError {
     /// The service cannot answer now (disk, database, network); the text says what to do.
     #[error("the service cannot answer: {0}")]
     Unavailable(String),
-    /// No answer came at all: no connection, one that broke, or none in time. What was asked changes nothing.
+    /// No reply came at all: no connection, one that broke, or none in time. What was asked changes nothing.
     #[error("the service cannot answer: {0}")]
     Unreachable(String),
     /// The service asked not to be asked again for so long, at most ten minutes.

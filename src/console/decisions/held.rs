@@ -1,5 +1,5 @@
-//! Decisions that are held here while their windows close: paused ones, those that follow another one, those that wait.
-//! They call in time, and at the end it is asked what becomes of them.
+//! Decisions on hold: paused, dependent on another one, or waiting. Reminds of them before the deadline, then asks the
+//! user.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,10 @@ use crate::{desk::Fate, domain::Timestamp};
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);
 
-/// While an undo window runs it is told what time it is each second: where so much has passed without, this console did
-/// not run, or the clock was set.
+/// Gap between two ticks that tells of a suspended console or a clock that was set, 3 s.
 const UNSEEN: Duration = Duration::seconds(3);
 
-/// So long a decision may be held before it calls: what is decided in its turn calls nobody.
+/// Least time on hold before a reminder, 60 s: the queue of a run reminds of nothing.
 const PATIENCE: Duration = Duration::seconds(60);
 
 impl PendingDecision {
@@ -34,7 +33,7 @@ impl PendingDecision {
         Some(near.max(self.staged_at + PATIENCE).min(self.asked_at()?))
     }
 
-    /// When it leaves where it is to leave later than it was: no later than the last moment for its answer.
+    /// Limits a postponed sending to the last moment before the deadline.
     pub(super) fn in_time(&self, later: Timestamp, before: Timestamp) -> Timestamp {
         self.last_moment.map_or(later, |last| later.min(last.max(before)))
     }
@@ -68,8 +67,8 @@ impl Decisions {
         None
     }
 
-    /// Takes what was to leave while its window was open, and closed while this console did not run: it stays here, to
-    /// be made anew if at all. To be asked before it is told what time it is.
+    /// Returns queued decisions whose window closed while the console was suspended, as not sent. Call it before
+    /// `adjust_for_clock`.
     pub fn closed_unseen(&mut self, now: Timestamp) -> Vec<(PendingDecision, DecisionEvent)> {
         let Some(told) = self.told.filter(|told| now - *told > UNSEEN) else { return Vec::new() };
         let closed = |decision: &&PendingDecision| {

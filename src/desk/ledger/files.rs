@@ -40,7 +40,7 @@ const RUNNING: &str = "journal";
 pub struct Leftovers {
     /// Decisions that were made and did not leave, the oldest first.
     pub unsent: Vec<LeftDecision>,
-    /// Decisions that left and whose answer never came.
+    /// Decisions that were sent and whose reply never came.
     pub unanswered: Vec<LeftDecision>,
     /// Texts and choices that were lost with the last of them, in words.
     pub lost: Vec<String>,

@@ -79,8 +79,8 @@ pub enum PreflightResult {
     Clear,
     /// Its alert was answered meanwhile: the alert as it is.
     Answered(Box<Alert>),
-    /// The reason for which it does not leave: the payment was refunded otherwise, or may be; or what it rests on is
-    /// not so.
+    /// The reason for which it is not sent: the payment was or may be refunded elsewhere, or the refund that it depends
+    /// on is missing.
     Against(String),
     /// The other alert on the payment that is refunded, so that it does not leave.
     PaidTwice(Box<Alert>),

@@ -30,7 +30,7 @@ impl Landing {
     }
 }
 
-/// Returns the step of a decision by the error that came in place of its answer.
+/// Returns the step of a decision by the error that came in place of its reply.
 pub fn step_by_error(error: &ServiceError) -> AnswerStep {
     match error {
         ServiceError::AlreadyResolved(alert) => AnswerStep::Overtaken(alert.status.to_string()),
@@ -100,7 +100,7 @@ pub async fn send(
     }
 }
 
-/// Sends a decision once and, where its answer does not come, polls the alert for its fate after each of these gaps.
+/// Sends a decision once and, where no reply comes, polls the alert for its fate after each of these gaps.
 ///
 /// # Errors
 /// Those of [`send`], and [`ServiceError::Indeterminate`] where no decision is recorded so far.

@@ -128,7 +128,7 @@ pub enum AnswerStep {
     Staged,
     /// Undone before it was sent.
     TakenBack,
-    /// Sent, and its answer is not here.
+    /// Sent; no reply yet.
     Sent,
     /// Not sent, and why; it waits.
     NotSent(String),
@@ -220,7 +220,7 @@ impl AnswerStep {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum JournalStep {
-    /// A decision was made; it leaves after its grace.
+    /// A decision was made; it is sent after its undo time.
     Staged {
         decision: String,
         #[serde(flatten)]

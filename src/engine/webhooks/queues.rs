@@ -3,8 +3,8 @@
 //!
 //! Organizations are served in turn, and of each its endpoints: one with many deliveries takes no place from those with
 //! few. A slow send gives its place in the total back and keeps the one of its endpoint. So endpoints that hang use up
-//! sockets, but not the others' turn. Sockets are shared by dynamic thresholds: an organization may use as many as it
-//! leaves free. So the next one finds as many as anybody has.
+//! sockets, but not the others' turn. Sockets are shared by a dynamic threshold: an organization may hold as many as
+//! are free.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
@@ -24,7 +24,7 @@ use crate::{
 const SLOW_AFTER: Duration = Duration::from_millis(250);
 /// Most deliveries leased beyond those that can be sent at once, in all and for one endpoint.
 const MOST_AHEAD: usize = 512;
-/// Number of sends that is too small a sign of a fast receiver.
+/// Number of sends that does not yet prove a fast receiver.
 const FEW: usize = 4;
 
 /// The prefetch: number of deliveries leased beyond those that can be sent at once. Fast receivers get as many ahead as
@@ -294,7 +294,7 @@ impl Breaker {
         // An endpoint that was down earns its trust anew.
         self.trust = if self.circuit.is_unproven() { 0 } else { (self.trust + 1).min(MOST_TRUST) };
         self.circuit.succeeded();
-        self.circuit.bear(LIMITS.failures + self.trust);
+        self.circuit.set_threshold(LIMITS.failures + self.trust);
         self.window = (self.window * 2).clamp(1, LARGEST_WINDOW);
     }
 

@@ -23,7 +23,7 @@ impl From<tokio_postgres::Error> for WorkFault {
         }
         match told.code() {
             &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => Self::Again(
-                StoreError::Unavailable(format!("too many work on the same rows at once ({message}); try again")),
+                StoreError::Unavailable(format!("too many writes to the same rows at once ({message}); try again")),
             ),
             &SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly(refusal(told)),
             _ => Self::Final(refusal(told)),

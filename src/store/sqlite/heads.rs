@@ -5,8 +5,8 @@
 //! its beginning, and a checksum of the whole of it. Those of outcomes are apart from the others: no alert that waits
 //! for an answer has one.
 //!
-//! Requests to the full-text indexes: the rarest trigrams of the searched texts, and the beginnings of values; the
-//! candidates that they have.
+//! The requests to the full-text indexes are here, too: the rarest trigrams of the searched texts, the beginnings of
+//! values, and the candidates that they have.
 
 use rusqlite::Connection;
 
@@ -33,8 +33,7 @@ const ASCII: u32 = 0xe000;
 /// Stands for the first character of all, where it is that of an outcome's field.
 const OUTCOME: u32 = 0xf_0000;
 
-/// Stands behind a value that is kept as a whole; the next ones, by the checksum of the value, behind one that is
-/// longer.
+/// Ends a value that is kept as a whole; `END` plus the checksum of the value ends the beginning of a longer one.
 const END: u32 = 0x10_0000;
 
 /// Number of different checksums. Of a million values that begin alike some 250 have the same one, and no token is rare

@@ -1,10 +1,11 @@
-//! The check of a database before anything is written to it. It has to be one, and not an empty file in the place of a
-//! lost one. After an unclean end every page of it has to hold.
+//! The check of a database before anything is written to it: its pages, its write-ahead log, its newest change number.
 //!
-//! A walk of the write-ahead log, which tells damage from a torn end.
+//! It has to be a database, and not an empty file in the place of a lost one. After an unclean end every page of it
+//! has to hold.
 //!
-//! SQLite ends a log at the first frame with a wrong checksum. That is right behind an unclean end. The transaction
-//! that was being written then is there in part, in any order behind a power cut, and nobody was told of it.
+//! A walk of the write-ahead log tells damage from a torn end. SQLite ends a log at the first frame with a wrong
+//! checksum. That is right behind an unclean end. The transaction that was being written then is there in part, in any
+//! order behind a power cut, and nobody was told of it.
 //!
 //! But a transaction begins only when the one before is on the disk. So behind the first bad frame there is at most one
 //! commit of this log, the one of the transaction that was under way. A second one says that a frame went bad which had
@@ -13,7 +14,7 @@
 //! Frames with another salt are of an earlier round of the log, and frames without a commit of a transaction that was
 //! rolled back. Damage to the last commit shows by the newest change number.
 //!
-//! The newest change number in a file of its own, beside the database: a log that is missing, or was cut, shows by it.
+//! The newest change number stands in a file of its own beside the database: it shows a log that is missing or was cut.
 
 use std::{
     fs::{self, File},
