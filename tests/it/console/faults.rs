@@ -164,11 +164,9 @@ impl Place {
         *self.fault.lock().unwrap() = fault;
     }
 
-    /// Each screen that somebody would see who looks on for so long.
-    fn watch(&self, rig: &mut Rig, long: Duration) -> Vec<String> {
-        let step = Duration::seconds(3);
-        let looks = 0..long.num_seconds() / step.num_seconds();
-        let screens = looks.map(|_| {
+    /// Each screen that somebody would see who looks on so often, after so long each time.
+    fn watch(&self, rig: &mut Rig, looks: usize, step: Duration) -> Vec<String> {
+        let screens = (0..looks).map(|_| {
             self.pass(rig, step);
             rig.screen()
         });
@@ -310,9 +308,9 @@ fn the_console_stays_usable_and_says_what_is_so(#[case] fault: Fault, #[case] ro
     let read = rig.screen();
     let under_cursor = rig.current();
     rig.press("r ctrl-s");
-    let decided = place.watch(&mut rig, Duration::minutes(1));
+    let decided = place.watch(&mut rig, 20, Duration::seconds(3));
     place.set(None);
-    let after = place.watch(&mut rig, Duration::minutes(8));
+    let after = place.watch(&mut rig, 60, Duration::seconds(8));
 
     assert_eq!(under_cursor, alert, "the cursor stays on its alert");
     let on_one_of = |screens: &[String], words: &str| screens.iter().any(|screen| in_one_line(screen).contains(words));
