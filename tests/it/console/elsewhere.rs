@@ -586,6 +586,9 @@ fn ten_thousand() -> Vec<Alert> {
         let deadline = Deadline::At(now + Duration::hours(2) + Duration::seconds(number));
         Alert {
             id: AlertId::generate(),
+            card_last_four: format!("{number:04}"),
+            auth_code: None,
+            acquirer_reference_number: None,
             deadline,
             alert_time: alert.alert_time.map(|at| at + Duration::seconds(number)),
             ..alert

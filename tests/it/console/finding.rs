@@ -199,6 +199,9 @@ fn long_desk(count: usize) -> Vec<Alert> {
     let open = |number: usize| Alert {
         id: AlertId::generate(),
         provider_id: format!("LONG-{number}"),
+        card_last_four: format!("{number:04}"),
+        auth_code: None,
+        acquirer_reference_number: None,
         deadline: Deadline::At(clock().now() + Duration::minutes(60 + i64::try_from(number).unwrap())),
         ..alerts[0].clone()
     };

@@ -96,6 +96,9 @@ fn a_large_sum_stays_beside_large_counts() {
         .map(|number| Alert {
             id: AlertId::generate(),
             provider_id: format!("M-{number}"),
+            card_last_four: format!("{number:04}"),
+            auth_code: None,
+            acquirer_reference_number: None,
             amount: Some("9876543210".parse().unwrap()),
             deadline: Deadline::At(now + Duration::minutes(30)),
             ..open[number % open.len()].clone()
@@ -157,6 +160,9 @@ fn a_range_hides_what_lapses_soon_at_no_usual_size() {
     let many = (0..1_472).map(|number| Alert {
         id: AlertId::generate(),
         provider_id: format!("M-{number}"),
+        card_last_four: format!("{number:04}"),
+        auth_code: None,
+        acquirer_reference_number: None,
         deadline: Deadline::At(now + Duration::minutes(30)),
         ..first.clone()
     });
