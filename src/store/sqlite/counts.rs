@@ -5,9 +5,11 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    num::NonZeroUsize,
     ops,
 };
 
+use lru::LruCache;
 use rusqlite::{Connection, params};
 
 use super::sql::{Range, Statements as _, cell};
@@ -127,10 +129,8 @@ impl CellFilter {
     }
 }
 
-/// Most kinds and most days of kinds that a cache remembers between two uses: words come from outside, and there may be
-/// any number.
-const MOST_CELLS: usize = 50_000;
-const MOST_ENTRIES: usize = 1_000_000;
+/// Most organizations whose counts a reader remembers.
+const MOST: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 /// The counts of one organization as of one change number.
 #[derive(Debug, Default)]
@@ -144,7 +144,6 @@ pub(super) struct Counts {
     totals: Vec<u64>,
     /// The days on which each cell has alerts, in order.
     dates: Vec<Vec<i64>>,
-    entries: usize,
 }
 
 impl Counts {
@@ -179,7 +178,6 @@ impl Counts {
             Err(at) => {
                 *total += u64::from(alerts);
                 day.insert(at, (position, alerts));
-                self.entries += 1;
             }
         }
         Ok(())
@@ -254,27 +252,29 @@ impl Counts {
     }
 }
 
-/// A cache of the counts of the organizations that were asked for.
-#[derive(Debug, Default)]
+/// A cache of the counts of the organizations that were asked for last.
+#[derive(Debug)]
 pub(super) struct CountCache {
-    organizations: HashMap<i64, Counts>,
+    organizations: LruCache<i64, Counts>,
     /// The counts of every other organization.
     none: Counts,
-    /// The one that was asked for last.
-    last: i64,
 }
 
 impl CountCache {
+    /// An empty cache.
+    pub(super) fn new() -> Self {
+        Self { organizations: LruCache::new(MOST), none: Counts::default() }
+    }
+
     /// The counts of an organization.
     pub(super) fn of(&self, organization: i64) -> &Counts {
-        self.organizations.get(&organization).unwrap_or(&self.none)
+        self.organizations.peek(&organization).unwrap_or(&self.none)
     }
 
     /// Brings the memory of an organization up to the snapshot that the connection reads from, in which `newest` is the
     /// newest commit.
     pub(super) fn refresh(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
-        self.last = organization;
-        let counts = self.organizations.entry(organization).or_default();
+        let counts = self.organizations.get_or_insert_mut(organization, Counts::default);
         if counts.change == Some(newest) {
             return Ok(());
         }
@@ -297,24 +297,6 @@ impl CountCache {
         }
         counts.change = Some(newest);
         Ok(())
-    }
-
-    /// Drops the excess of the cache, beginning with the organizations that were not asked for last.
-    pub(super) fn forget_excess(&mut self) {
-        if self.is_excessive() {
-            self.organizations.retain(|organization, _| *organization == self.last);
-        }
-        if self.is_excessive() {
-            self.organizations = HashMap::new();
-        }
-    }
-
-    fn is_excessive(&self) -> bool {
-        let (cells, entries) = self
-            .organizations
-            .values()
-            .fold((0, 0), |(cells, entries), counts| (cells + counts.cells.len(), entries + counts.entries));
-        cells > MOST_CELLS || entries > MOST_ENTRIES
     }
 }
 
@@ -356,25 +338,7 @@ mod tests {
     }
 
     fn cells(cache: &CountCache) -> usize {
-        cache.organizations.values().map(|counts| counts.cells.len()).sum()
-    }
-
-    #[test]
-    fn kinds_without_number_are_counted_and_not_remembered() {
-        let (_directory, conn) = database();
-        kinds(&conn, 1, 3, 1);
-        kinds(&conn, 2, MOST_CELLS as i64 + 1, 2);
-        let mut cache = CountCache::default();
-
-        let mut seen = Vec::new();
-        for organization in [1, 2, 1] {
-            refresh(&mut cache, &conn, organization);
-            let all = cache.of(organization).all();
-            cache.forget_excess();
-            seen.push((all, cells(&cache)));
-        }
-
-        assert_eq!(seen, [(3, 3), (MOST_CELLS as u64 + 1, 0), (3, 3)]);
+        cache.organizations.iter().map(|(_, counts)| counts.cells.len()).sum()
     }
 
     #[test]
@@ -382,7 +346,7 @@ mod tests {
         let (_directory, conn) = database();
         kinds(&conn, 1, 3, 1);
         kinds(&conn, 2, 5, 2);
-        let mut cache = CountCache::default();
+        let mut cache = CountCache::new();
         refresh(&mut cache, &conn, 1);
         let before = cells(&cache);
         refresh(&mut cache, &conn, 2);

@@ -195,18 +195,8 @@ fn texts_of_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) 
     Ok(read_outcome(conn, dictionary, alert)?.as_ref().and_then(SearchTexts::of_outcome))
 }
 
-/// Takes the outcome of an answered alert out of the index again, and lists the alert.
 #[cfg(test)]
-pub(super) fn as_if_just_answered(conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<()> {
-    let alert = read_by_key(conn, dictionary, key)?;
-    let before = SearchTexts::of(&Alert { outcome: None, ..alert.clone() });
-    OF_FIND.iter().try_for_each(|index| index.take_out(conn, key, &SearchTexts::of(&alert)))?;
-    put_in(conn, &OF_FIND, &[(key, before)])?;
-    alert.outcome.iter().try_for_each(|outcome| index_later(conn, key, outcome))
-}
-
-#[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
     use std::time::{Duration, Instant};
@@ -218,12 +208,23 @@ mod tests {
     use super::*;
     use crate::domain::resolution::Decision;
     use crate::domain::time::Timestamp;
-    use crate::domain::{
-        Actor, AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution,
-    };
+    use crate::domain::{AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution};
     use crate::{AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    /// Takes the outcome of an answered alert out of the index again, and lists the alert.
+    pub(in crate::sqlite) fn as_if_just_answered(
+        conn: &Connection,
+        dictionary: &mut Dictionary,
+        key: i64,
+    ) -> StoreResult<()> {
+        let alert = read_by_key(conn, dictionary, key)?;
+        let before = SearchTexts::of(&Alert { outcome: None, ..alert.clone() });
+        OF_FIND.iter().try_for_each(|index| index.take_out(conn, key, &SearchTexts::of(&alert)))?;
+        put_in(conn, &OF_FIND, &[(key, before)])?;
+        alert.outcome.iter().try_for_each(|outcome| index_later(conn, key, outcome))
+    }
 
     async fn organization(store: &SqliteStore) -> OrganizationId {
         store.organizations().await.unwrap()[0].organization.id
@@ -285,20 +286,20 @@ mod tests {
     /// Leaves every answer as it is right behind its commit, and the writer without a reason to catch up.
     async fn leave_unindexed(store: &SqliteStore) {
         caught_up(store).await;
-        let work = |unit: &mut Unit<'_>, _: &Actor| {
+        let work = |unit: &mut Unit<'_>| {
             let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome", [], cell)?;
             keys.into_iter().try_for_each(|key| as_if_just_answered(unit.conn, unit.dictionary, key))
         };
-        store.write(WriteKind::Quiet, work).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, work).await.unwrap();
     }
 
     async fn catch_up_now(store: &SqliteStore) {
-        store.write(WriteKind::Quiet, |unit, _| catch_up(unit.conn, unit.dictionary)).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, |unit| catch_up(unit.conn, unit.dictionary)).await.unwrap();
     }
 
     /// The beginnings that the index has, each with its alert, and those that it should have.
     async fn beginnings(store: &SqliteStore) -> [BTreeSet<(String, i64)>; 2] {
-        let work = |unit: &mut Unit<'_>, _: &Actor| {
+        let work = |unit: &mut Unit<'_>| {
             let conn = &*unit.conn;
             conn.execute_batch(
                 "CREATE VIRTUAL TABLE IF NOT EXISTS temp.head_instance USING fts5vocab(main, alert_head, instance)",
@@ -312,7 +313,7 @@ mod tests {
             }
             Ok([kept.into_iter().collect(), expected])
         };
-        store.write(WriteKind::Quiet, work).await.unwrap()
+        store.threads.writer.write(WriteKind::Quiet, work).await.unwrap()
     }
 
     async fn check(store: &SqliteStore) {
@@ -320,7 +321,7 @@ mod tests {
         assert_eq!(kept, expected);
         for index in ["alert_find", "alert_head"] {
             let check = format!("INSERT INTO {index} ({index}) VALUES ('integrity-check')");
-            store.write(WriteKind::Quiet, move |unit, _| unit.conn.run(&check, [])).await.unwrap();
+            store.threads.writer.write(WriteKind::Quiet, move |unit| unit.conn.run(&check, [])).await.unwrap();
         }
     }
 
@@ -398,13 +399,13 @@ mod tests {
         ];
 
         for (emptied, make) in anew {
-            let work = move |unit: &mut Unit<'_>, _: &Actor| {
+            let work = move |unit: &mut Unit<'_>| {
                 for index in emptied {
                     unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), [])?;
                 }
                 make(unit.conn)
             };
-            store.write(WriteKind::Quiet, work).await.unwrap();
+            store.threads.writer.write(WriteKind::Quiet, work).await.unwrap();
 
             assert_eq!((indexed(&store, "til").await, indexed(&store, "soo").await), (1, 1));
             check(&store).await;
@@ -418,13 +419,13 @@ mod tests {
         bring(&store, &alert).await;
         answer(&store, alert.id, "sent by till nine").await;
         leave_unindexed(&store).await;
-        let anew = |unit: &mut Unit<'_>, _: &Actor| {
+        let anew = |unit: &mut Unit<'_>| {
             for index in ["alert_find", "alert_head"] {
                 unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), [])?;
             }
             index_all(unit.conn)
         };
-        store.write(WriteKind::Quiet, anew).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, anew).await.unwrap();
         let comment = outcome_heads(&Outcome { comments: "sent by till nine".to_owned(), ..Outcome::default() });
         let [before, _] = beginnings(&store).await;
 
@@ -459,7 +460,7 @@ mod tests {
             answer(&store, alert.id, "sent by till nine").await;
         }
         // It stands behind the writer's own work.
-        store.write(WriteKind::Quiet, |_, _| Ok(())).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, |_| Ok(())).await.unwrap();
 
         assert!(listed(&store).await < MOST_UNINDEXED);
         caught_up(&store).await;

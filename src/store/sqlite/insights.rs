@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::Connection;
 
 use super::{
     counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start},
@@ -11,7 +11,7 @@ use super::{
     list::{everything, planned},
     query::Wanted,
     readers::Reader,
-    sql::{Sql, Statements as _, micros},
+    sql::{Sql, micros, selected},
 };
 use crate::{
     StoreResult,
@@ -76,13 +76,8 @@ impl InsightScope for Scope<'_> {
             Reach::Expired => from(select, "FROM alert a INDEXED BY alert_by_expired_at", wanted),
         };
         sql.push(tests);
-        Ok(rows(self.reader, &sql, |row| Ok(read(&StoredRow::Sqlite(row))?))?)
+        Ok(selected(&self.reader.conn, &sql, |row| Ok(read(&StoredRow::Sqlite(row))?))?)
     }
-}
-
-/// The rows of a statement that is made for what is wanted.
-fn rows<T>(reader: &Reader, sql: &Sql, read: impl FnMut(&Row<'_>) -> StoreResult<T>) -> StoreResult<Vec<T>> {
-    reader.conn.all(&sql.text, params_from_iter(&sql.values), read)
 }
 
 fn from(mut sql: Sql, tables: &str, wanted: &Wanted) -> Sql {
@@ -136,7 +131,7 @@ fn counted_now(reader: &Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<
     let sql = from_own_index(Sql::new(&select), wanted, rows_index(reader, wanted));
     // Counted here: a GROUP BY would put every row in order first.
     let mut cells = HashMap::new();
-    rows(reader, &sql, |row| {
+    selected(&reader.conn, &sql, |row| {
         let has_outcome: bool = row.get(4)?;
         let outcome = if has_outcome { NO_OUTCOME + 1 } else { NO_OUTCOME };
         let cell =
@@ -186,7 +181,7 @@ fn sums_by(
 
 fn read_sums(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {
     sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
-    conn.all(&sql.text, params_from_iter(&sql.values), |row| Ok(currency_sum(&StoredRow::Sqlite(row), 0)?))
+    selected(conn, &sql, |row| Ok(currency_sum(&StoredRow::Sqlite(row), 0)?))
 }
 
 #[cfg(test)]

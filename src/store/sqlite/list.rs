@@ -14,7 +14,7 @@
 //! A filter that takes more than one index is marked first, by each of them and by the columns: that is the total as
 //! well ([`intersection`](super::intersection)).
 
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use super::{
     budget::{FEW_STEPS, FEWEST_STEPS, STEPS},
@@ -469,6 +469,6 @@ fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart,
 }
 
 fn count(conn: &Connection, sql: &Sql) -> rusqlite::Result<u64> {
-    let count: i64 = conn.prepare_cached(&sql.text)?.query_row(params_from_iter(&sql.values), |row| row.get(0))?;
-    Ok(count.unsigned_abs())
+    let counted = keys(conn, sql)?;
+    Ok(counted.first().copied().unwrap_or_default().unsigned_abs())
 }

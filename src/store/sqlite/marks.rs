@@ -2,16 +2,15 @@
 //! order of the sort is walked, past the marks and without reading a row.
 
 use fixedbitset::FixedBitSet;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use super::{
     counts::newest_key,
     query::{SortColumn, is_partial, push_order},
-    sql::{Sql, keys},
+    sql::{Sql, composed, keys},
 };
 use crate::{
     StoreResult,
-    composed::SqlValue,
     domain::SortOrder,
     order::{Nulls, push_direction},
 };
@@ -93,13 +92,11 @@ impl Marks {
     pub(super) fn tested(&self, conn: &Connection, mut test: Sql) -> rusqlite::Result<Self> {
         test.push(" AND a.key = ");
         test.value(0_i64);
-        let mut statement = conn.prepare_cached(&test.text)?;
+        let mut statement = composed(conn, &test)?;
         let mut both = FixedBitSet::with_capacity(self.0.len());
         for key in self.0.ones() {
-            if let Some(last) = test.values.last_mut() {
-                *last = SqlValue::Number(i64::try_from(key).unwrap_or(i64::MAX));
-            }
-            if statement.exists(params_from_iter(&test.values))? {
+            statement.raw_bind_parameter(test.values.len(), i64::try_from(key).unwrap_or(i64::MAX))?;
+            if statement.raw_query().next()?.is_some() {
                 both.insert(key);
             }
         }
@@ -278,8 +275,8 @@ fn of_index(index: &str, organization: i64) -> Sql {
 
 /// Goes through the keys that a statement selects for as long as it is wanted.
 pub(super) fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool) -> rusqlite::Result<()> {
-    let mut statement = conn.prepare_cached(&sql.text)?;
-    let mut rows = statement.query(params_from_iter(&sql.values))?;
+    let mut statement = composed(conn, sql)?;
+    let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         let key: i64 = row.get(0)?;
         // Keys count up from 1.

@@ -14,7 +14,6 @@ pub mod examine;
 mod files;
 pub(super) mod find;
 mod find_index;
-mod fingerprint;
 mod heads;
 pub(super) mod ingest;
 pub(super) mod insights;

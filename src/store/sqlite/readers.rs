@@ -89,7 +89,7 @@ impl Reader {
         // A negative size is one in KiB.
         conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
-        let (dictionary, counts) = (Dictionary::new(), CountCache::default());
+        let (dictionary, counts) = (Dictionary::new(), CountCache::new());
         Ok(Self { conn, budget, dictionary, counts, shared, organizations: HashMap::new(), newest: None })
     }
 
@@ -367,7 +367,6 @@ fn run(queue: &Queue) {
 fn attempt<T>(reader: &mut Reader, work: impl FnOnce(&mut Reader) -> T) -> Option<T> {
     let done = catch_unwind(AssertUnwindSafe(|| work(reader))).ok();
     reader.budget.watch(None);
-    reader.counts.forget_excess();
     // A panic leaves the transaction open, and so does a beginning that is given up once it is done. Without its end no
     // later read could begin with this reader.
     if !reader.conn.is_autocommit()

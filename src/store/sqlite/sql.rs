@@ -3,7 +3,7 @@
 
 use std::borrow::Borrow;
 
-use rusqlite::{CachedStatement, Connection, Params, Row, params_from_iter, types::FromSql};
+use rusqlite::{CachedStatement, Connection, Params, Row, types::FromSql};
 
 use crate::{StoreResult, cells::ToCell};
 pub(super) use crate::{
@@ -13,9 +13,26 @@ pub(super) use crate::{
 
 /// The keys that a statement selects.
 pub(super) fn keys(conn: &Connection, sql: &Sql) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = conn.prepare_cached(&sql.text)?;
-    let keys = statement.query_map(params_from_iter(&sql.values), |row| row.get(0))?;
-    keys.collect()
+    composed(conn, sql)?.raw_query().mapped(|row| row.get(0)).collect()
+}
+
+/// The rows that a composed statement selects.
+pub(super) fn selected<T>(
+    conn: &Connection,
+    sql: &Sql,
+    mut read: impl FnMut(&Row<'_>) -> StoreResult<T>,
+) -> StoreResult<Vec<T>> {
+    let mut statement = composed(conn, sql)?;
+    let (mut rows, mut all) = (statement.raw_query(), Vec::new());
+    while let Some(row) = rows.next()? {
+        all.push(read(row)?);
+    }
+    Ok(all)
+}
+
+/// A composed statement with its values.
+pub(super) fn composed<'c>(conn: &'c Connection, sql: &Sql) -> rusqlite::Result<CachedStatement<'c>> {
+    bound(conn, &sql.text, &sql.cells())
 }
 
 /// A text as a phrase of a full-text query.

@@ -16,11 +16,10 @@ use super::{
     connection::{self, Purpose, check_library},
     copy::key_check,
     files::{SameFiles, directory_of, make_directory, unusable},
-    fingerprint,
     instance::{Gate, Instances},
     migrate::{MIGRATIONS, inspect, is_waiting, migrate},
     readers::{Reader, Readers},
-    restore,
+    restore, schema,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
     sql::Statements as _,
     watch::Watcher,
@@ -38,7 +37,7 @@ use crate::{
     key_file::DataKey,
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
     subjects::opening,
-    units::{Job, UnitContext, UnitOfWork, Units, Way},
+    units::{Job, StoreContext, UnitContext, UnitOfWork, Units, Way},
 };
 
 /// A store in one SQLite database. Several processes may have the same one open.
@@ -88,16 +87,6 @@ impl SqliteStore {
     fn placed(&self, error: StoreError) -> StoreError {
         error.at(&self.shared.path)
     }
-
-    /// Does a unit of work for the actor that the audit log attributes it to, and answers once it is durable.
-    pub(super) async fn write<T: Send + 'static>(
-        &self,
-        kind: WriteKind,
-        work: impl FnOnce(&mut Unit<'_>, &Actor) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        let by = Arc::clone(&self.by);
-        self.threads.writer.write(kind, move |unit| work(unit, &by)).await.map_err(|error| self.placed(error))
-    }
 }
 
 impl Units for SqliteStore {
@@ -127,11 +116,12 @@ impl Units for SqliteStore {
                 return read.map_err(|error| self.placed(error));
             }
         };
-        self.write(kind, move |unit, by| {
+        let by = Arc::clone(&self.by);
+        let write = move |unit: &mut Unit<'_>| {
             let rows = SqliteRows::Written(unit.conn, unit.dictionary);
-            driven(job(&unit_of(rows, Memory::new(unit.shared, unit.change), by), &given))
-        })
-        .await
+            driven(job(&unit_of(rows, Memory::new(unit.shared, unit.change), &by), &given))
+        };
+        self.threads.writer.write(kind, write).await.map_err(|error| self.placed(error))
     }
 
     fn most_taken_in(&self) -> usize {
@@ -140,16 +130,17 @@ impl Units for SqliteStore {
 }
 
 fn unit_of<'u>(rows: SqliteRows<'u>, memory: Memory<'u>, by: &'u Actor) -> UnitOfWork<'u> {
-    UnitOfWork { rows: StoreRows::Sqlite(Mutex::new(rows)), by, database: UnitContext::Sqlite(memory) }
+    let context = &memory.shared.context;
+    UnitOfWork { rows: StoreRows::Sqlite(Mutex::new(rows)), by, context, database: UnitContext::Sqlite(memory) }
 }
 
 impl Store for SqliteStore {
     fn instance(&self) -> InstanceId {
-        self.shared.instances.own()
+        self.shared.context.own
     }
 
     fn database(&self) -> DatabaseId {
-        self.shared.database
+        self.shared.context.database
     }
 
     fn changes(&self) -> Receiver<u64> {
@@ -167,7 +158,7 @@ impl Store for SqliteStore {
 
 impl std::fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqliteStore").field("instance", &self.shared.instances.own()).finish_non_exhaustive()
+        f.debug_struct("SqliteStore").field("instance", &self.shared.context.own).finish_non_exhaustive()
     }
 }
 
@@ -302,7 +293,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
     }
-    fingerprint::check(&conn, database, MIGRATIONS.len())?;
+    schema::check(&conn, database, MIGRATIONS.len())?;
     if is_waiting {
         gate.open_behind().map_err(|_| restore::being_restored(directory))?;
     }
@@ -317,7 +308,8 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
         Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
     let files = SameFiles::of(database);
     let (render, path) = (Arc::clone(&options.render), database.to_owned());
-    let shared = Arc::new(Shared { render, data_key, database: identity, path, instances, files, _gate: gate });
+    let context = StoreContext { render, data_key, database: identity, own };
+    let shared = Arc::new(Shared { context, path, instances, files, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let turnstile = || {
         Turnstile::open(&announced).map_err(|error| StoreError::of_file(&announced, "has no turns to write", &error))

@@ -23,10 +23,10 @@ use super::{
 
 use crate::{
     SchemaState, StoreResult,
-    cells::{SqlCell, ToCell as _},
+    cells::{SqlCell, SqlValue, ToCell as _},
     portable::{
-        AUDIT_START, CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableColumn, PortableRow, PortableTable,
-        UNFINISHED_COPY, require_current,
+        AUDIT_START, CopyEnd, CopyMark, DESK, Occupant, PortableColumn, PortableRow, PortableTable, UNFINISHED_COPY,
+        require_current,
     },
     sql::{StoreRows, on_sqlite},
 };
@@ -89,10 +89,10 @@ impl SqliteEnd {
     }
 
     /// A cell as it is stored: words and ids that alerts share stand for themselves once.
-    fn stored<'c>(&mut self, column: &PortableColumn, cell: &'c PortableCell) -> StoreResult<SqlCell<'c>> {
+    fn stored<'c>(&mut self, column: &PortableColumn, cell: &'c SqlValue<'static>) -> StoreResult<SqlCell<'c>> {
         Ok(match (column.kind.as_str(), cell) {
-            ("word", PortableCell::Text(word)) => SqlCell::Number(self.dictionary.words.intern(&self.conn, word)?),
-            ("reference", PortableCell::Bytes(id)) => SqlCell::Number(self.dictionary.ids.intern(&self.conn, id)?),
+            ("word", SqlValue::Text(word)) => SqlCell::Number(self.dictionary.words.intern(&self.conn, word)?),
+            ("reference", SqlValue::Bytes(id)) => SqlCell::Number(self.dictionary.ids.intern(&self.conn, id)?),
             (_, cell) => cell.cell(),
         })
     }

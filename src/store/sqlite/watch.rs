@@ -43,7 +43,7 @@ impl Watcher {
 
 fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped: &Receiver<()>) {
     let mut seen = None;
-    let mut newest = Newest::of(&shared.path, shared.database);
+    let mut newest = Newest::of(&shared.path, shared.context.database);
     let mut keep = || {
         if shared.files.check().is_ok() {
             newest.keep(*changes.borrow());
