@@ -249,7 +249,7 @@ impl Search<'_> {
         let column = sort_column(reader, self.organization, SortField::AlertTimeStamp)?;
         let Reader { conn, dictionary, .. } = reader;
         let mut found = Vec::new();
-        for key in marks.sorted(conn, &column, (SortOrder::Descending, false), (0, marks.len()))? {
+        for key in marks.sorted(conn, self.organization, &column, (SortOrder::Descending, false), (0, marks.len()))? {
             if self.matches(conn, dictionary, share, key)? {
                 found.push(read_by_key(conn, dictionary, key)?);
             }

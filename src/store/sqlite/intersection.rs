@@ -26,7 +26,7 @@ pub(super) fn matched(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Optio
         return Ok(None);
     }
     let (cache, of) = (reader.marks(), (reader.newest()?, matching(wanted), reader.budget.is_hurried()));
-    Ok(cache.kept_or(of, || Ok(find(reader, wanted)?.map(Marks::into_keys)))?.map(Marks::of_keys))
+    cache.kept_or(of, || find(reader, wanted))
 }
 
 fn find(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
@@ -59,7 +59,7 @@ pub(super) fn by_words(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Opti
     if !wanted.is_of_words() {
         return Ok(None);
     }
-    Ok(reader.having(wanted.organization, &wanted.cells, wanted.companies.as_ref())?.map(Marks::of_keys))
+    reader.having(wanted.organization, &wanted.cells, wanted.companies.as_ref())
 }
 
 /// By the texts and the time of the transaction, and then by words and the time of the alert; `None` where one index

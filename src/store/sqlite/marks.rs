@@ -30,14 +30,9 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Marks the keys with a bit set.
-    pub(super) fn of_keys(keys: FixedBitSet) -> Self {
-        Self(keys)
-    }
-
-    /// A bit for each key that is marked.
-    pub(super) fn into_keys(self) -> FixedBitSet {
-        self.0
+    /// Marks so many keys by blocks of bits.
+    pub(super) fn of_blocks(keys: usize, blocks: impl Iterator<Item = usize>) -> Self {
+        Self(FixedBitSet::with_capacity_and_blocks(keys, blocks))
     }
 
     /// Marks the keys that a statement selects as well.
@@ -103,25 +98,22 @@ impl Marks {
         Ok(Self(both))
     }
 
-    /// So many of what is marked, from `offset` on, in the order of a column: the row of each is read.
+    /// So many of what is marked of an organization, from `offset` on, in the order of a column: the row of each is
+    /// read.
     pub(super) fn sorted(
         &self,
         conn: &Connection,
+        organization: i64,
         column: &SortColumn,
         (order, backwards): (SortOrder, bool),
         (offset, limit): (u64, u64),
     ) -> rusqlite::Result<Vec<i64>> {
         let mut sql = Sql::new("SELECT a.key FROM json_each(");
         sql.value(self.to_json());
-        sql.push(") marked CROSS JOIN alert a ON a.key = marked.value");
+        sql.with(") marked CROSS JOIN alert a ON a.key = marked.value WHERE a.organization = ", organization);
         push_order(&mut sql, column, order, backwards);
         sql.window(offset, limit);
         keys(conn, &sql)
-    }
-
-    /// Keys that are marked.
-    pub(super) fn keys(&self) -> impl Iterator<Item = usize> {
-        self.0.ones()
     }
 
     /// Keys that are marked, as an array in JSON.

@@ -1,7 +1,6 @@
 //! SQLite behind [`crate::Store`]: one thread that writes, a few that read (by key, and lists), one that empties
 //! the log, one that watches.
 
-mod amounts;
 pub mod backup;
 mod budget;
 mod caches;
