@@ -293,6 +293,12 @@ impl FromCell<'_> for Arc<str> {
     }
 }
 
+impl FromCell<'_> for Arc<[u8]> {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
+        <&[u8]>::of(cell).map(Self::from)
+    }
+}
+
 impl<const N: usize> ToCell for [u8; N] {
     fn cell(&self) -> SqlCell<'_> {
         SqlCell::Bytes(self)

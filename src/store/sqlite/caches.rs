@@ -101,7 +101,7 @@ impl AlertCache {
             debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without a newer commit");
             return Ok(alert);
         }
-        let changed = conn.first("SELECT changed FROM alert WHERE key = ?1", [key], cell)?;
+        let changed = conn.first("SELECT changed FROM alert WHERE key = ?1", &[&key], cell)?;
         let changed = changed.ok_or_else(|| StoreError::Corrupt(format!("no alert in row {key}")))?;
         if let Some(alert) = self.kept(key, |entry| entry.changed == changed, newest) {
             debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without the number of its commit");

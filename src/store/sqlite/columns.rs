@@ -189,7 +189,7 @@ mod tests {
             reader.refresh_counts(organization)?;
             let all = reader.conn.all(
                 "SELECT key, provider, type, status, outcome, expired_at IS NOT NULL, company FROM alert",
-                [],
+                &[],
                 |row| Ok((usize::try_from(row.get::<_, i64>(0)?).unwrap(), kind(organization, row)?)),
             )?;
             let mut told = Vec::new();

@@ -100,7 +100,7 @@ fn damaged(path: &Path, what: &str) -> StoreError {
 }
 
 fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
-    let lines: Vec<String> = conn.all("PRAGMA integrity_check(3)", [], cell)?;
+    let lines: Vec<String> = conn.all("PRAGMA integrity_check(3)", &[], cell)?;
     if lines != ["ok"] { Err(damaged(path, &lines.join("; "))) } else { Ok(()) }
 }
 
@@ -108,8 +108,8 @@ fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
 fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<String, u64>)> {
     let schema = applied(conn, path, MIGRATIONS)?;
     let mut rows = BTreeMap::new();
-    for name in conn.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", [], cell::<String>)? {
-        let count: i64 = conn.one(&format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\"")), [], cell)?;
+    for name in conn.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", &[], cell::<String>)? {
+        let count: i64 = conn.one(&format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\"")), &[], cell)?;
         rows.insert(name, count.unsigned_abs());
     }
     Ok((schema, rows))

@@ -10,11 +10,11 @@ use std::{
 };
 
 use lru::LruCache;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use super::sql::{Range, Statements as _, cell};
 pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY, day_of};
-use crate::{StoreError, StoreResult};
+use crate::{StoreError, StoreResult, sql::BoundValues};
 
 /// The SELECT of the counts, from the alerts.
 pub(super) fn counted() -> String {
@@ -38,7 +38,7 @@ pub(super) fn on_day(organization: i64, day: i64) -> (&'static str, Vec<i64>) {
 
 /// The key of the newest alert: keys count up from 1.
 pub(super) fn newest_key(conn: &Connection) -> StoreResult<i64> {
-    conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)
+    conn.one("SELECT coalesce(max(key), 0) FROM alert", &[], cell)
 }
 
 /// The first microsecond of a day.
@@ -50,7 +50,7 @@ pub(super) fn day_start(day: i64) -> i64 {
 pub(super) fn touched_days(conn: &Connection, organization: i64, since: i64) -> StoreResult<Vec<i64>> {
     let touched = "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND \
         changed > ?2";
-    conn.all(touched, [organization, since], cell)
+    conn.all(touched, &[&organization, &since], cell)
 }
 
 /// The key in the place of an outcome where there is none.
@@ -83,17 +83,9 @@ impl CountChanges<CountKey> {
                 AND expired = ?7";
         const INSERT: &str = "INSERT INTO alert_count VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         for (CountKey { organization, day, cell }, by) in self.0 {
-            let values = params![
-                organization,
-                day,
-                cell.provider,
-                cell.alert_type,
-                cell.status,
-                cell.outcome,
-                cell.expired,
-                by,
-                change
-            ];
+            let Cell { provider, alert_type, status, outcome, expired } = &cell;
+            let values: BoundValues<'_> =
+                &[&organization, &day, provider, alert_type, status, outcome, expired, &by, &change];
             if conn.run(UPDATE, values)? == 0 {
                 conn.run(INSERT, values)?;
             }

@@ -146,11 +146,11 @@ async fn audit_log(conn: &mut Connection) -> StoreResult<Finding> {
 }
 
 fn integrity(conn: &Connection) -> StoreResult<Finding> {
-    let lines: Vec<String> = conn.all("PRAGMA quick_check(5)", [], cell)?;
+    let lines: Vec<String> = conn.all("PRAGMA quick_check(5)", &[], cell)?;
     if lines != ["ok"] {
         return Ok(Finding::wrong("integrity", lines.join("; "), ""));
     }
-    Ok(match conn.one("SELECT count(*) FROM pragma_foreign_key_check", [], cell::<i64>)? {
+    Ok(match conn.one("SELECT count(*) FROM pragma_foreign_key_check", &[], cell::<i64>)? {
         0 => Finding::fine("integrity", "every page and every reference holds"),
         orphans => Finding::wrong("integrity", format!("{orphans} rows refer to rows that are not there"), ""),
     })

@@ -415,7 +415,7 @@ mod tests {
             .unwrap();
         // A third of what is answered is not in the index yet.
         let every_ninth = |unit: &mut Unit<'_>| {
-            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome WHERE alert % 9 = 0", [], cell)?;
+            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome WHERE alert % 9 = 0", &[], cell)?;
             keys.into_iter().try_for_each(|key| as_if_just_answered(unit.conn, unit.dictionary, key))
         };
         store.threads.writer.write(WriteKind::Quiet, every_ninth).await.unwrap();

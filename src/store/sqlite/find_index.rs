@@ -65,14 +65,14 @@ const OF_FIND: [TextIndex; 2] = [TRIGRAMS, HEADS];
 impl TextIndex {
     fn put_in(&self, conn: &Connection, key: i64, texts: &SearchTexts) -> StoreResult<()> {
         let table = self.table;
-        conn.run(&format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)"), (key, (self.text)(texts))).map(drop)
+        conn.run(&format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)"), &[&key, &(self.text)(texts)]).map(drop)
     }
 
     /// The text has to be what is in the index.
     fn take_out(&self, conn: &Connection, key: i64, texts: &SearchTexts) -> StoreResult<()> {
         let table = self.table;
         let taken_out = format!("INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?1, ?2)");
-        conn.run(&taken_out, (key, (self.text)(texts))).map(drop)
+        conn.run(&taken_out, &[&key, &(self.text)(texts)]).map(drop)
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn index(conn: &Connection, texts: &[(i64, SearchTexts)]) -> StoreRes
     let kept = "INSERT INTO alert_search (alert, organization, text)
         VALUES (?1, (SELECT organization FROM alert WHERE key = ?1), ?2)";
     for (key, texts) in texts {
-        conn.run(kept, (key, &texts.q))?;
+        conn.run(kept, &[key, &texts.q])?;
     }
     put_in(conn, &[Q, TRIGRAMS, HEADS], texts)
 }
@@ -99,8 +99,8 @@ pub(super) fn index_anew(
 ) -> StoreResult<()> {
     let mut lacking = Vec::new();
     for (key, _, new) in changes {
-        conn.run("UPDATE alert_search SET text = ?2 WHERE alert = ?1 AND text <> ?2", (key, &new.q))?;
-        if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])? > 0 {
+        conn.run("UPDATE alert_search SET text = ?2 WHERE alert = ?1 AND text <> ?2", &[key, &new.q])?;
+        if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", &[key])? > 0 {
             lacking.extend(texts_of_outcome(conn, dictionary, *key)?.map(|texts| (*key, texts)));
         }
     }
@@ -116,7 +116,7 @@ pub(super) fn index_anew(
 
 /// Puts every alert into the index of beginnings, which is empty, and into that of trigrams where it is.
 pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
-    let is_whole: bool = conn.one("SELECT EXISTS (SELECT 1 FROM alert_find_term)", [], cell)?;
+    let is_whole: bool = conn.one("SELECT EXISTS (SELECT 1 FROM alert_find_term)", &[], cell)?;
     let indexes = if is_whole { &[HEADS][..] } else { &OF_FIND };
     let mut last = Some(0);
     while let Some(indexed) = last {
@@ -138,10 +138,9 @@ pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Option<i
 fn texts_behind(conn: &Connection, last: i64) -> StoreResult<Vec<(i64, SearchTexts)>> {
     let mut dictionary = Dictionary::new();
     let keys: Vec<i64> =
-        conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
+        conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", &[&last, &AT_ONCE], cell)?;
     let behind = "SELECT alert FROM alert_unindexed WHERE alert > ?1 AND alert <= ?2";
-    let lacking: HashSet<i64> =
-        conn.all(behind, [last, keys.last().copied().unwrap_or(last)], cell)?.into_iter().collect();
+    let lacking: HashSet<i64> = conn.all(behind, &[&last, keys.last().unwrap_or(&last)], cell)?.into_iter().collect();
     let text = |key: i64| -> StoreResult<(i64, SearchTexts)> {
         let mut alert = read_by_key(conn, &mut dictionary, key)?;
         // Its outcome is put in later.
@@ -156,24 +155,24 @@ fn texts_behind(conn: &Connection, last: i64) -> StoreResult<Vec<(i64, SearchTex
 /// Lists an alert, which is in the index without this outcome.
 pub(super) fn index_later(conn: &Connection, key: i64, outcome: &Outcome) -> StoreResult<()> {
     if outcome_text(outcome).is_some() {
-        conn.run("INSERT OR IGNORE INTO alert_unindexed (alert) VALUES (?1)", [key])?;
+        conn.run("INSERT OR IGNORE INTO alert_unindexed (alert) VALUES (?1)", &[&key])?;
     }
     Ok(())
 }
 
 /// The alerts whose outcomes are not in the index yet, of all organizations.
 pub(super) fn unindexed(conn: &Connection) -> StoreResult<Vec<i64>> {
-    conn.all("SELECT alert FROM alert_unindexed ORDER BY alert", [], cell)
+    conn.all("SELECT alert FROM alert_unindexed ORDER BY alert", &[], cell)
 }
 
 /// Number of the alerts that are not indexed yet.
 pub(super) fn count_unindexed(conn: &Connection) -> StoreResult<u32> {
-    conn.one("SELECT count(*) FROM alert_unindexed", [], cell)
+    conn.one("SELECT count(*) FROM alert_unindexed", &[], cell)
 }
 
 /// Puts outcomes into the index that are listed, a batch of them.
 pub(super) fn catch_up(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<()> {
-    let keys: Vec<i64> = conn.all("SELECT alert FROM alert_unindexed ORDER BY alert LIMIT ?1", [BATCH], cell)?;
+    let keys: Vec<i64> = conn.all("SELECT alert FROM alert_unindexed ORDER BY alert LIMIT ?1", &[&BATCH], cell)?;
     let (mut caught_up, mut texts, mut bytes) = (Vec::new(), Vec::new(), 0);
     for key in keys {
         if bytes >= BATCH_BYTES {
@@ -186,7 +185,7 @@ pub(super) fn catch_up(conn: &Connection, dictionary: &mut Dictionary) -> StoreR
     }
     put_in(conn, &OF_FIND, &texts)?;
     for key in caught_up {
-        conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])?;
+        conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", &[&key])?;
     }
     Ok(())
 }
@@ -268,7 +267,7 @@ pub(super) mod tests {
     /// Number of alerts with a trigram, as the index has it.
     async fn indexed(store: &SqliteStore, trigram: &'static str) -> u32 {
         let sql = "SELECT count(*) FROM alert_find WHERE alert_find MATCH ?1";
-        store.read(move |reader: &mut Reader| reader.conn.one(sql, [trigram], cell)).await.unwrap()
+        store.read(move |reader: &mut Reader| reader.conn.one(sql, &[&trigram], cell)).await.unwrap()
     }
 
     async fn listed(store: &SqliteStore) -> u32 {
@@ -287,7 +286,7 @@ pub(super) mod tests {
     async fn leave_unindexed(store: &SqliteStore) {
         caught_up(store).await;
         let work = |unit: &mut Unit<'_>| {
-            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome", [], cell)?;
+            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome", &[], cell)?;
             keys.into_iter().try_for_each(|key| as_if_just_answered(unit.conn, unit.dictionary, key))
         };
         store.threads.writer.write(WriteKind::Quiet, work).await.unwrap();
@@ -305,9 +304,9 @@ pub(super) mod tests {
                 "CREATE VIRTUAL TABLE IF NOT EXISTS temp.head_instance USING fts5vocab(main, alert_head, instance)",
             )?;
             let kept: Vec<(String, i64)> =
-                conn.all("SELECT term, doc FROM temp.head_instance", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                conn.all("SELECT term, doc FROM temp.head_instance", &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let mut expected = BTreeSet::new();
-            for key in conn.all("SELECT key FROM alert", [], cell::<i64>)? {
+            for key in conn.all("SELECT key FROM alert", &[], cell::<i64>)? {
                 let heads = heads(&read_by_key(conn, unit.dictionary, key)?);
                 expected.extend(heads.split(' ').map(|head| (head.to_owned(), key)));
             }
@@ -321,7 +320,7 @@ pub(super) mod tests {
         assert_eq!(kept, expected);
         for index in ["alert_find", "alert_head"] {
             let check = format!("INSERT INTO {index} ({index}) VALUES ('integrity-check')");
-            store.threads.writer.write(WriteKind::Quiet, move |unit| unit.conn.run(&check, [])).await.unwrap();
+            store.threads.writer.write(WriteKind::Quiet, move |unit| unit.conn.run(&check, &[])).await.unwrap();
         }
     }
 
@@ -401,7 +400,7 @@ pub(super) mod tests {
         for (emptied, make) in anew {
             let work = move |unit: &mut Unit<'_>| {
                 for index in emptied {
-                    unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), [])?;
+                    unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), &[])?;
                 }
                 make(unit.conn)
             };
@@ -421,7 +420,7 @@ pub(super) mod tests {
         leave_unindexed(&store).await;
         let anew = |unit: &mut Unit<'_>| {
             for index in ["alert_find", "alert_head"] {
-                unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), [])?;
+                unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), &[])?;
             }
             index_all(unit.conn)
         };

@@ -6,7 +6,7 @@ use super::{
     counts::CountChanges,
     find_index::{self, SearchTexts},
     rows,
-    sql::{Statements as _, cell, micros},
+    sql::{Statements as _, cell},
     writer::Unit,
 };
 use crate::{
@@ -23,13 +23,13 @@ pub(crate) fn known(unit: &mut Unit<'_>, organization: i64, incoming: &[AlertPat
         let alert = &row.alert;
         if row.is_by_id() {
             let by_id = "SELECT key FROM alert WHERE organization = ?1 AND id = ?2";
-            keys.extend(conn.first(by_id, (organization, alert.id.0.as_bytes()), cell::<i64>)?);
+            keys.extend(conn.first(by_id, &[&organization, &alert.id], cell::<i64>)?);
         } else if !alert.provider_id.is_empty()
             && let Some(provider) = dictionary.words.find(conn, alert.provider.as_str())?
         {
             let by_identity = "SELECT key FROM alert INDEXED BY alert_by_identity
                 WHERE organization = ?1 AND provider_id = ?2 AND provider = ?3 ORDER BY key LIMIT 1";
-            keys.extend(conn.first(by_identity, (organization, &alert.provider_id, provider), cell::<i64>)?);
+            keys.extend(conn.first(by_identity, &[&organization, &alert.provider_id, &provider], cell::<i64>)?);
         }
     }
     Ok(keys)
@@ -75,11 +75,11 @@ pub(crate) fn store_expiries(unit: &mut Unit<'_>, organization: i64, changed: &[
     for ChangedAlert { key, before, after } in changed {
         let count = rows::count_key(conn, unit.dictionary, organization, after)?;
         counts.shift(rows::count_key(conn, unit.dictionary, organization, before)?, count);
-        let (expired, open) = (after.expired_at.map(micros), after.waits_until().map(micros));
+        let (expired, open) = (after.expired_at, after.waits_until());
         conn.run(
             "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = ?4, updated_at = ?5, changed = ?6 \
              WHERE key = ?1",
-            (key, count.cell.status, expired, open, after.updated_at.map(micros), unit.change),
+            &[key, &count.cell.status, &expired, &open, &after.updated_at, &unit.change],
         )?;
     }
     counts.write(conn, unit.change)
@@ -100,7 +100,7 @@ pub(crate) fn store_answer(unit: &mut Unit<'_>, organization: i64, changed: &Cha
     conn.run(
         "UPDATE alert SET status = ?2, outcome = ?3, updated_at = ?4, open_deadline = NULL, changed = ?5
          WHERE key = ?1",
-        (key, count.cell.status, count.cell.outcome, after.updated_at.map(micros), unit.change),
+        &[key, &count.cell.status, &count.cell.outcome, &after.updated_at, &unit.change],
     )
     .map(drop)
 }
@@ -113,18 +113,18 @@ pub(crate) fn record_events(
     events: &[(i64, String)],
     now: Timestamp,
 ) -> StoreResult<()> {
-    let (conn, kind, at) = (&*unit.conn, kind.as_str(), micros(now));
+    let (conn, kind) = (&*unit.conn, kind.as_str());
     for (alert, body) in events {
         conn.run(
             "INSERT INTO event (id, alert, kind, at, body, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            (EventId::generate().0.as_bytes(), alert, kind, at, body, unit.change),
+            &[&EventId::generate(), alert, &kind, &now, body, &unit.change],
         )?;
         let event = conn.last_insert_rowid();
         for endpoint in recipients {
             conn.run(
                 "INSERT INTO delivery (id, event, endpoint, alert, kind, at, state, due, since)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?6, ?6)",
-                (DeliveryId::generate().0.as_bytes(), event, endpoint, alert, kind, at),
+                &[&DeliveryId::generate(), &event, endpoint, alert, &kind, &now],
             )?;
         }
     }

@@ -12,7 +12,7 @@ use super::{
     marks::Marks,
     query::Wanted,
     readers::Reader,
-    sql::{Sql, micros, selected},
+    sql::{Sql, Statements as _, micros},
 };
 use crate::{
     StoreError, StoreResult,
@@ -78,7 +78,7 @@ impl InsightScope for Scope<'_> {
             Reach::Expired => from(select, "FROM alert a INDEXED BY alert_by_expired_at", wanted),
         };
         sql.push(tests);
-        Ok(selected(&self.reader.conn, &sql, |row| Ok(read(&StoredRow::Sqlite(row))?))?)
+        Ok(self.reader.conn.all(&sql.text, &sql.cells(), read)?)
     }
 }
 
@@ -133,7 +133,7 @@ fn counted_now(reader: &Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<
     let sql = from_own_index(Sql::new(&select), wanted, rows_index(reader, wanted));
     // Counted here: a GROUP BY would put every row in order first.
     let mut cells = HashMap::new();
-    selected(&reader.conn, &sql, |row| {
+    reader.conn.all(&sql.text, &sql.cells(), |row| {
         let has_outcome: bool = row.get(4)?;
         let outcome = if has_outcome { NO_OUTCOME + 1 } else { NO_OUTCOME };
         let cell =
@@ -217,7 +217,7 @@ fn marked_sums(conn: &Connection, organization: i64, marks: &Marks) -> StoreResu
 
 fn read_sums(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {
     sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
-    selected(conn, &sql, |row| Ok(currency_sum(&StoredRow::Sqlite(row), 0)?))
+    conn.all(&sql.text, &sql.cells(), |row| currency_sum(row, 0))
 }
 
 #[cfg(test)]

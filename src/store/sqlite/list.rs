@@ -88,7 +88,7 @@ pub(super) fn planned(
 pub(crate) fn get(reader: &mut Reader, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(None) };
     let key = "SELECT key FROM alert WHERE organization = ?1 AND id = ?2";
-    let key = reader.conn.first(key, (organization, id.0.as_bytes()), cell)?;
+    let key = reader.conn.first(key, &[&organization, &id], cell)?;
     key.map(|key| reader.alert(key)).transpose()
 }
 

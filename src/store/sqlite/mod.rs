@@ -46,7 +46,7 @@ pub(super) use self::{
     interned::Dictionary,
     readers::Reader,
     rows::read_alerts,
-    sql::bound,
+    sql::{Statements, bound},
     writer::{Memory, Unit},
 };
 pub use self::{schema::schema_of, store::SqliteStore};

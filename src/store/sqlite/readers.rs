@@ -130,7 +130,7 @@ impl Reader {
         if let Some(newest) = self.newest {
             return Ok(newest);
         }
-        let newest = self.conn.one("SELECT number FROM change_number", [], cell)?;
+        let newest = self.conn.one("SELECT number FROM change_number", &[], cell)?;
         self.newest = Some(newest);
         Ok(newest)
     }

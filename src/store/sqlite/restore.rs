@@ -186,7 +186,7 @@ fn empty_log(database: &Path) {
         return;
     }
     let emptied = connection::open(database, Purpose::Checkpoint)
-        .and_then(|conn| conn.one("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+        .and_then(|conn| conn.one("PRAGMA wal_checkpoint(TRUNCATE)", &[], |_| Ok(())));
     if let Err(error) = emptied {
         tracing::warn!(%error, "the database that is replaced is damaged; it is kept with its log as it is");
     }

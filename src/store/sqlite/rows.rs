@@ -45,7 +45,7 @@ static READ_BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = ?1"))
 
 /// The key of an organization.
 pub(super) fn organization_key(conn: &Connection, id: OrganizationId) -> StoreResult<Option<i64>> {
-    conn.first("SELECT key FROM organization WHERE id = ?1", [id.0.as_bytes()], cell)
+    conn.first("SELECT key FROM organization WHERE id = ?1", &[&id], cell)
 }
 
 /// Reads the alerts that a [`selection`] finds.

@@ -75,7 +75,7 @@ fn objects(conn: &Connection) -> StoreResult<Objects> {
     let sql = "SELECT type || ' ' || name || iif(type = 'trigger', ' on ' || tbl_name, ''), tbl_name, coalesce(sql, '')
         FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     let plain = |sql: String| sql.chars().filter(|letter| !letter.is_whitespace() && *letter != '"').collect();
-    let all = conn.all(sql, [], |row| Ok((row.get(0)?, (row.get(1)?, plain(row.get(2)?)))))?;
+    let all = conn.all(sql, &[], |row| Ok((row.get(0)?, (row.get(1)?, plain(row.get(2)?)))))?;
     Ok(all.into_iter().collect())
 }
 

@@ -7,9 +7,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use rusqlite::{Connection, Row, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::watch::{self, Receiver, Sender};
-use uuid::Uuid;
 
 use super::{
     checkpoint::Checkpointer,
@@ -28,6 +27,7 @@ use super::{
 };
 use crate::{
     SharedStore, Store, StoreError, StoreResult,
+    cells::StoredRow,
     domain::{
         Actor, DatabaseId, EndpointId, InstanceId, batch,
         event::RenderEvent,
@@ -330,15 +330,10 @@ const UNANNOUNCED: &str = "this process cannot announce itself there";
 fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
     const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
         WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
-    let read = |row: &Row<'_>| {
-        Ok((
-            row.get::<_, i64>(0)?,
-            EndpointId(Uuid::from_bytes(row.get(1)?)),
-            row.get::<_, String>(2)?,
-            row.get::<_, bool>(3)?,
-        ))
+    let read = |row: &StoredRow<'_>| {
+        Ok((row.get::<i64>(0)?, row.get::<EndpointId>(1)?, row.get::<String>(2)?, row.get::<bool>(3)?))
     };
-    let open = |conn: &Connection| conn.all(OPEN, [], read);
+    let open = |conn: &Connection| conn.all(OPEN, &[], read);
     if open(conn)?.is_empty() {
         return Ok(());
     }
@@ -354,7 +349,7 @@ fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
         let (shown, sealed) = encryption::address(&seal, &id, &url)?;
         tx.run(
             "UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1",
-            (key, shown, sealed.filter(|_| !removed)),
+            &[&key, &shown, &sealed.filter(|_| !removed)],
         )?;
     }
     tx.commit()?;

@@ -54,7 +54,7 @@ fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped
         if changes.receiver_count() == 0 {
             continue;
         }
-        let version = conn.one("PRAGMA data_version", [], cell::<i64>);
+        let version = conn.one("PRAGMA data_version", &[], cell::<i64>);
         let newer = match version {
             Ok(version) if seen == Some(version) => continue,
             Ok(version) => newest_change(conn).map(|number| (version, number)),

@@ -261,7 +261,7 @@ impl State {
         let no_checkpoint = self.checkpointer.wait();
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         drop((no_checkpoint, turn));
-        let number = self.conn.one("SELECT number FROM change_number", [], cell);
+        let number = self.conn.one("SELECT number FROM change_number", &[], cell);
         number.inspect_err(|_| self.abandon())
     }
 
