@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     StoreError, StoreResult,
-    cells::{FromCell as _, SqlCell, StoredRow},
+    cells::{FromCell as _, SqlCell, SqlValue, StoredRow},
     domain::{
         Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome,
         field::{Field, Kind},
@@ -100,6 +100,17 @@ pub(super) fn read_fields<R: 'static>(
         at += 1;
     }
     Ok(at)
+}
+
+/// The value of a field, as rows hold it that share no words and ids.
+pub(super) fn value_of<'r, R>(kind: &Kind<R>, record: &'r R) -> SqlValue<'r> {
+    match kind {
+        Kind::Id(access) | Kind::Reference(access) => (access.get)(record).into(),
+        Kind::Word(access) | Kind::Text(access) => (access.get)(record).into(),
+        Kind::Moment(access) => (access.get)(record).map(micros).into(),
+        Kind::Amount(access) => (access.get)(record).map(|amount| amount.to_string()).into(),
+        Kind::Flag(access) => (access.get)(record).into(),
+    }
 }
 
 /// A stored amount.

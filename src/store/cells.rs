@@ -3,7 +3,7 @@
 //! SQLite has ids as bytes and flags as numbers; PostgreSQL has types for both, and holds texts without the character
 //! NUL.
 
-use std::{error::Error, fmt, sync::Arc};
+use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
@@ -59,6 +59,11 @@ fn corrupt(kind: &str) -> StoreError {
     StoreError::Corrupt(format!("a cell that should hold {kind}"))
 }
 
+/// Text without the one character that PostgreSQL cannot hold.
+pub(super) fn storable(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
+}
+
 impl rusqlite::ToSql for SqlCell<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
@@ -86,10 +91,8 @@ impl<'v> ToSql for &'v (dyn ToCell + 'v) {
             SqlCell::Number(number) => number.to_sql(kind, out),
             SqlCell::Flag(flag) if *kind == Type::BOOL => flag.to_sql(kind, out),
             SqlCell::Flag(flag) => i64::from(flag).to_sql(kind, out),
-            SqlCell::Text(text) if *kind != Type::BYTEA && text.contains('\0') => {
-                text.replace('\0', "\u{fffd}").to_sql(kind, out)
-            }
-            SqlCell::Text(text) => text.to_sql(kind, out),
+            SqlCell::Text(text) if *kind == Type::BYTEA => text.to_sql(kind, out),
+            SqlCell::Text(text) => storable(text).to_sql(kind, out),
             SqlCell::Bytes(bytes) => bytes.to_sql(kind, out),
             SqlCell::Id(id) => id.to_sql(kind, out),
         }
@@ -122,6 +125,92 @@ impl<'c> FromSql<'c> for SqlCell<'c> {
         true
     }
 }
+
+/// A value apart from its row. Ids are bytes where they were read, so that rows of both databases are alike.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum SqlValue<'v> {
+    Null,
+    Number(i64),
+    Flag(bool),
+    Text(Cow<'v, str>),
+    Bytes(Vec<u8>),
+    Id(Uuid),
+}
+
+impl SqlValue<'_> {
+    /// The bytes of an id, or of what else is bytes or a text.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+            Self::Id(id) => id.as_bytes(),
+            Self::Null | Self::Number(_) | Self::Flag(_) => &[],
+        }
+    }
+}
+
+impl ToCell for SqlValue<'_> {
+    fn cell(&self) -> SqlCell<'_> {
+        match self {
+            Self::Null => SqlCell::Null,
+            Self::Number(number) => SqlCell::Number(*number),
+            Self::Flag(flag) => SqlCell::Flag(*flag),
+            Self::Text(text) => SqlCell::Text(text),
+            Self::Bytes(bytes) => SqlCell::Bytes(bytes),
+            Self::Id(id) => SqlCell::Id(*id),
+        }
+    }
+}
+
+impl FromCell<'_> for SqlValue<'static> {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
+        Ok(match cell {
+            SqlCell::Null => Self::Null,
+            SqlCell::Number(number) => Self::Number(number),
+            SqlCell::Flag(flag) => Self::Number(flag.into()),
+            SqlCell::Text(text) => text.to_owned().into(),
+            SqlCell::Bytes(bytes) => Self::Bytes(bytes.to_vec()),
+            SqlCell::Id(id) => Self::Bytes(id.as_bytes().to_vec()),
+        })
+    }
+}
+
+impl ToSql for SqlValue<'_> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        (self as &dyn ToCell).to_sql(kind, out)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+impl<'v, T: Into<SqlValue<'v>>> From<Option<T>> for SqlValue<'v> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, T::into)
+    }
+}
+
+macro_rules! sql_values {
+    ($($kind:ty: |$value:ident| $of:expr),+ $(,)?) => {$(
+        impl<'v> From<$kind> for SqlValue<'v> {
+            fn from($value: $kind) -> Self {
+                $of
+            }
+        }
+    )+};
+}
+
+sql_values!(
+    i64: |number| Self::Number(number),
+    bool: |flag| Self::Flag(flag),
+    String: |text| Self::Text(Cow::Owned(text)),
+    &'v str: |text| Self::Text(Cow::Borrowed(text)),
+    &[u8; 32]: |hash| Self::Bytes(hash.to_vec()),
+    Uuid: |id| Self::Id(id),
+);
 
 /// A type that can be a value of a statement.
 pub(super) trait ToCell: Sync {
@@ -201,6 +290,12 @@ impl FromCell<'_> for String {
 impl FromCell<'_> for Arc<str> {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
         <&str>::of(cell).map(Self::from)
+    }
+}
+
+impl FromCell<'_> for Arc<[u8]> {
+    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
+        <&[u8]>::of(cell).map(Self::from)
     }
 }
 

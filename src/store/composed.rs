@@ -4,11 +4,9 @@
 //! PostgreSQL alone, and what stands between `/*-*/` and `/*+` by SQLite alone. So the lock of a row is
 //! `/*+FOR UPDATE*/`.
 
-use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{ToSql, Type};
-use uuid::Uuid;
 
-use crate::cells::{SqlCell, ToCell};
+use crate::cells::{SqlValue, ToCell};
 
 /// The text of a statement for PostgreSQL.
 pub(super) fn rewritten(sql: &str) -> String {
@@ -33,57 +31,11 @@ pub(super) fn with_types<'v>(values: &'v [&'v dyn ToCell]) -> Vec<(&'v (dyn ToSq
 /// A half-open range: from the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);
 
-/// A value of SQL under construction.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum SqlValue {
-    Number(i64),
-    Text(String),
-    Id(Uuid),
-}
-
-impl From<i64> for SqlValue {
-    fn from(number: i64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<String> for SqlValue {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<Uuid> for SqlValue {
-    fn from(id: Uuid) -> Self {
-        Self::Id(id)
-    }
-}
-
-impl ToCell for SqlValue {
-    fn cell(&self) -> SqlCell<'_> {
-        match self {
-            Self::Number(number) => SqlCell::Number(*number),
-            Self::Text(text) => SqlCell::Text(text),
-            Self::Id(id) => SqlCell::Id(*id),
-        }
-    }
-}
-
-impl rusqlite::ToSql for SqlValue {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Number(number) => ValueRef::Integer(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Id(id) => ValueRef::Blob(id.as_bytes()),
-        }))
-    }
-}
-
 /// SQL under construction, with its values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Sql {
     pub(super) text: String,
-    pub(super) values: Vec<SqlValue>,
+    pub(super) values: Vec<SqlValue<'static>>,
 }
 
 impl Sql {
@@ -98,20 +50,20 @@ impl Sql {
     }
 
     /// Adds a value.
-    pub(super) fn value(&mut self, value: impl Into<SqlValue>) {
+    pub(super) fn value(&mut self, value: impl Into<SqlValue<'static>>) {
         self.values.push(value.into());
         self.text.push('?');
         self.text.push_str(&self.values.len().to_string());
     }
 
     /// Adds text and a value behind it.
-    pub(super) fn with(&mut self, text: &str, value: impl Into<SqlValue>) {
+    pub(super) fn with(&mut self, text: &str, value: impl Into<SqlValue<'static>>) {
         self.push(text);
         self.value(value);
     }
 
     /// Adds the end of an expression, and the condition that it is one of these values.
-    pub(super) fn one_of<V: Into<SqlValue>>(&mut self, expression: &str, values: impl IntoIterator<Item = V>) {
+    pub(super) fn one_of<V: Into<SqlValue<'static>>>(&mut self, expression: &str, values: impl IntoIterator<Item = V>) {
         self.push(expression);
         self.push(" IN (");
         for (place, value) in values.into_iter().enumerate() {

@@ -28,20 +28,6 @@ use crate::{
 const VERSION: u8 = 1;
 const NONCE_LEN: usize = 24;
 
-/// Associated data of a sealed value: its place. A value moved to another place does not open.
-#[derive(Debug, Clone, Copy)]
-struct AssociatedData<'a> {
-    table: &'a str,
-    row: &'a [u8],
-    column: &'a str,
-}
-
-impl AssociatedData<'_> {
-    fn bytes(&self) -> Vec<u8> {
-        [self.table.as_bytes(), &[0], self.column.as_bytes(), &[0], self.row].concat()
-    }
-}
-
 /// The cipher with the data key. Its `Debug` shows nothing.
 #[derive(Clone)]
 pub struct Seal(XChaCha20Poly1305);
@@ -88,24 +74,6 @@ impl Seal {
                 Err(unusable(format!("cannot be read: {error}; make it readable for the user who runs avert")))
             }
         }
-    }
-
-    /// Seals a value for its place.
-    fn seal(&self, place: AssociatedData<'_>, plain: &[u8]) -> StoreResult<Vec<u8>> {
-        let nonce = XNonce::generate();
-        let sealed = self
-            .0
-            .encrypt(&nonce, Payload { msg: plain, aad: &place.bytes() })
-            .map_err(|_| StoreError::Unavailable("a value is too long to be sealed".to_owned()))?;
-        Ok([&[VERSION][..], &nonce[..], &sealed].concat())
-    }
-
-    /// Opens a sealed value; `None` when it was sealed with another key, for another place, or was changed.
-    fn open(&self, place: AssociatedData<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
-        let (version, rest) = sealed.split_first()?;
-        let (nonce, sealed) = rest.split_at_checked(NONCE_LEN)?;
-        let nonce = XNonce::try_from(nonce).ok()?;
-        (*version == VERSION).then(|| self.0.decrypt(&nonce, Payload { msg: sealed, aad: &place.bytes() }).ok())?
     }
 }
 
@@ -163,19 +131,30 @@ pub(super) const SIGNING_KEY: SealedColumn = SealedColumn { table: "signing_key"
 pub(super) const SEALED: [SealedColumn; 4] = [ADDRESS, CREDENTIAL, SIGNING_SECRET, SIGNING_KEY];
 
 impl SealedColumn {
-    fn place(self, row: &[u8]) -> AssociatedData<'_> {
+    /// Associated data of a sealed value: its place. A value moved to another place does not open.
+    fn place(self, row: &[u8]) -> Vec<u8> {
         // The whole address is sealed in the place of the one that is shown.
-        AssociatedData { table: self.table, row, column: if self == ADDRESS { "url" } else { self.name } }
+        let name = if self == ADDRESS { "url" } else { self.name };
+        [self.table.as_bytes(), &[0], name.as_bytes(), &[0], row].concat()
     }
 
     /// Seals the value of a row, which is known by its id.
     pub(super) fn seal(self, seal: &Seal, row: &[u8], plain: &[u8]) -> StoreResult<Vec<u8>> {
-        seal.seal(self.place(row), plain)
+        let nonce = XNonce::generate();
+        let sealed = seal.0.encrypt(&nonce, Payload { msg: plain, aad: &self.place(row) });
+        let sealed = sealed.map_err(|_| StoreError::Unavailable("a value is too long to be sealed".to_owned()))?;
+        Ok([&[VERSION][..], &nonce[..], &sealed].concat())
     }
 
-    /// Opens the sealed value of a row.
+    /// Opens the sealed value of a row. It fails where that was sealed with another key, for another place, or was
+    /// changed.
     pub(super) fn open(self, seal: &Seal, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
-        seal.open(self.place(row), sealed).ok_or_else(|| self.unreadable())
+        let opened = || {
+            let (nonce, sealed) = sealed.strip_prefix(&[VERSION])?.split_at_checked(NONCE_LEN)?;
+            let nonce = XNonce::try_from(nonce).ok()?;
+            seal.0.decrypt(&nonce, Payload { msg: sealed, aad: &self.place(row) }).ok()
+        };
+        opened().ok_or_else(|| self.unreadable())
     }
 
     /// Opens a sealed text.
@@ -258,33 +237,32 @@ pub(super) fn open_credential(
 mod tests {
     use super::*;
 
-    const PLACE: AssociatedData<'static> =
-        AssociatedData { table: "endpoint", row: b"0123456789abcdef", column: "credential" };
+    const ROW: &[u8] = b"0123456789abcdef";
 
     #[test]
     fn a_sealed_value_opens_in_its_place_and_holds_no_plain_text() {
         let seal = Seal::new([7; 32]);
 
-        let sealed = seal.seal(PLACE, b"user:password").unwrap();
+        let sealed = CREDENTIAL.seal(&seal, ROW, b"user:password").unwrap();
 
         assert!(!sealed.windows(8).any(|window| window == b"password"));
-        assert_eq!(seal.open(PLACE, &sealed).unwrap(), b"user:password");
+        assert_eq!(CREDENTIAL.open(&seal, ROW, &sealed).unwrap(), b"user:password");
     }
 
     #[test]
     fn a_sealed_value_opens_nowhere_else_and_with_no_other_key() {
         let seal = Seal::new([7; 32]);
-        let sealed = seal.seal(PLACE, b"user:password").unwrap();
+        let sealed = CREDENTIAL.seal(&seal, ROW, b"user:password").unwrap();
         let mut changed = sealed.clone();
         *changed.last_mut().unwrap() ^= 1;
 
-        assert_eq!(seal.open(AssociatedData { row: b"another row 1234", ..PLACE }, &sealed), None);
-        assert_eq!(seal.open(AssociatedData { column: "secret", ..PLACE }, &sealed), None);
-        assert_eq!(seal.open(AssociatedData { table: "provider", ..PLACE }, &sealed), None);
-        assert_eq!(seal.open(PLACE, &changed), None);
-        assert_eq!(seal.open(PLACE, &sealed[..10]), None);
-        assert_eq!(seal.open(PLACE, &[]), None);
-        assert_eq!(Seal::new([8; 32]).open(PLACE, &sealed), None);
+        assert!(CREDENTIAL.open(&seal, b"another row 1234", &sealed).is_err());
+        assert!(SealedColumn { name: "secret", ..CREDENTIAL }.open(&seal, ROW, &sealed).is_err());
+        assert!(SealedColumn { table: "provider", ..CREDENTIAL }.open(&seal, ROW, &sealed).is_err());
+        assert!(CREDENTIAL.open(&seal, ROW, &changed).is_err());
+        assert!(CREDENTIAL.open(&seal, ROW, &sealed[..10]).is_err());
+        assert!(CREDENTIAL.open(&seal, ROW, &[]).is_err());
+        assert!(CREDENTIAL.open(&Seal::new([8; 32]), ROW, &sealed).is_err());
     }
 
     #[test]
@@ -297,7 +275,7 @@ mod tests {
         let again = Seal::from_file(&path, true).unwrap();
 
         assert!(refused.to_string().contains("secret.key"), "{refused}");
-        assert!(again.open(PLACE, &first.seal(PLACE, b"x").unwrap()).is_some());
+        assert!(CREDENTIAL.open(&again, ROW, &CREDENTIAL.seal(&first, ROW, b"x").unwrap()).is_ok());
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use std::{
     fs,
     io::{self, ErrorKind, Write as _},
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -139,17 +138,13 @@ pub(super) fn beside(file: &Path) -> Option<RefusalCause> {
         .or_else(|| (error.kind() == ErrorKind::PermissionDenied).then_some(RefusalCause::ReadOnly))
 }
 
-/// Describes the place of a refusal, with the room that is left or the process that holds the lock.
+/// Describes the place of a refusal, with the room that is left there where that is too little.
 fn place(cause: RefusalCause, file: &Path) -> String {
     let shown = file.display();
-    let more = match cause {
-        RefusalCause::DiskFull => {
-            free_bytes(file).map(|free| format!("{} KiB free in {}", free >> 10, directory_of(file).display()))
-        }
-        RefusalCause::Locked => holder(file),
-        _ => None,
-    };
-    more.map_or_else(|| shown.to_string(), |more| format!("{shown} ({more})"))
+    match free_bytes(file).filter(|_| cause == RefusalCause::DiskFull) {
+        Some(free) => format!("{shown} ({} KiB free in {})", free >> 10, directory_of(file).display()),
+        None => shown.to_string(),
+    }
 }
 
 /// The room that is left where a file is.
@@ -163,20 +158,4 @@ pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
-}
-
-/// The other process that holds a lock on a database, where the system reports it.
-fn holder(database: &Path) -> Option<String> {
-    let inodes = ["", "-shm"]
-        .map(|suffix| fs::metadata(with_suffix(database, suffix)).ok().map(|there| there.ino().to_string()));
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    // `1: POSIX  ADVISORY  WRITE 4711 08:01:123456 120 120`
-    let mut holders = locks.lines().filter_map(|line| {
-        let mut words = line.split_whitespace().skip_while(|word| *word != "WRITE");
-        let (pid, inode) = (words.nth(1)?, words.next()?.rsplit(':').next()?);
-        (pid != std::process::id().to_string() && inodes.iter().flatten().any(|known| known == inode)).then_some(pid)
-    });
-    let pid = holders.next()?;
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    Some(format!("process {pid} {}", name.trim()))
 }

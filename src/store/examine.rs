@@ -6,6 +6,7 @@ use chrono::Duration;
 
 use crate::{
     StoreResult,
+    cells::SqlValue,
     domain::{
         AuditState, Provider,
         audit::hex,
@@ -14,7 +15,7 @@ use crate::{
     encryption::{KEY_CHECK, Seal, open_to_others},
     finding::{Finding, Grade},
     key_file,
-    portable::{PortableCell, PortableRow},
+    portable::PortableRow,
     sql::StoreRows,
     subjects::networks::gateways,
 };
@@ -162,17 +163,17 @@ pub(super) fn numbers<const N: usize>(rows: &[PortableRow]) -> [i64; N] {
     std::array::from_fn(|place| rows.first().and_then(|row| row.get(place)).map_or(0, number))
 }
 
-fn number(cell: &PortableCell) -> i64 {
-    if let PortableCell::Number(number) = cell { *number } else { 0 }
+fn number(cell: &SqlValue<'_>) -> i64 {
+    if let SqlValue::Number(number) = cell { *number } else { 0 }
 }
 
 /// The text of a cell.
-pub(super) fn text(cell: &PortableCell) -> &str {
-    if let PortableCell::Text(text) = cell { text } else { "" }
+pub(super) fn text<'c>(cell: &'c SqlValue<'_>) -> &'c str {
+    if let SqlValue::Text(text) = cell { text } else { "" }
 }
 
-fn moment(cell: &PortableCell) -> Option<Timestamp> {
-    if let PortableCell::Number(micros) = cell { Timestamp::from_timestamp_micros(*micros) } else { None }
+fn moment(cell: &SqlValue<'_>) -> Option<Timestamp> {
+    if let SqlValue::Number(micros) = cell { Timestamp::from_timestamp_micros(*micros) } else { None }
 }
 
 /// Checks the file with the data key: that it can be read, and who else can read it.

@@ -7,11 +7,12 @@
 use async_trait::async_trait;
 
 use crate::{
-    Finding, SchemaState, StoreError, StoreResult, audit_log,
-    cells::{FromCell, SqlCell, StoredRow, ToCell, cell},
+    Finding, SchemaState, StoreError, StoreResult,
+    cells::{SqlValue, StoredRow, ToCell, cell},
     composed::insertion,
     error::Work,
     sql::StoreRows,
+    subjects::audit,
 };
 
 /// Every table, in order. Data that a database derives from them are made anew.
@@ -44,52 +45,8 @@ pub(super) const AUDIT_START: &str = "audit_start";
 /// Number of rows that are carried at once.
 const BATCH: usize = 2_000;
 
-/// One cell of a carried row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PortableCell {
-    Null,
-    Number(i64),
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl PortableCell {
-    /// The bytes of an id, or of what else is bytes or a text.
-    pub(super) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
-            Self::Null | Self::Number(_) => &[],
-        }
-    }
-}
-
-impl FromCell<'_> for PortableCell {
-    fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
-        Ok(match cell {
-            SqlCell::Null => Self::Null,
-            SqlCell::Number(number) => Self::Number(number),
-            SqlCell::Flag(flag) => Self::Number(flag.into()),
-            SqlCell::Text(text) => Self::Text(text.to_owned()),
-            SqlCell::Bytes(bytes) => Self::Bytes(bytes.to_vec()),
-            SqlCell::Id(id) => Self::Bytes(id.as_bytes().to_vec()),
-        })
-    }
-}
-
-impl ToCell for PortableCell {
-    fn cell(&self) -> SqlCell<'_> {
-        match self {
-            Self::Null => SqlCell::Null,
-            Self::Number(number) => SqlCell::Number(*number),
-            Self::Text(text) => SqlCell::Text(text),
-            Self::Bytes(bytes) => SqlCell::Bytes(bytes),
-        }
-    }
-}
-
 /// A carried row.
-pub(super) type PortableRow = Vec<PortableCell>;
+pub(super) type PortableRow = Vec<SqlValue<'static>>;
 
 /// A column, with its type in the words of its database.
 #[derive(Debug)]
@@ -114,7 +71,7 @@ impl PortableTable {
     }
 
     /// The cell of a row in this column.
-    pub(super) fn cell<'a>(&self, row: &'a mut PortableRow, name: &str) -> Option<&'a mut PortableCell> {
+    pub(super) fn cell<'a>(&self, row: &'a mut PortableRow, name: &str) -> Option<&'a mut SqlValue<'static>> {
         let place = self.columns.iter().position(|column| column.name == name)?;
         row.get_mut(place)
     }
@@ -145,9 +102,7 @@ impl PortableTable {
         );
         // What is text elsewhere and bytes here is carried as text.
         let carried = |row: &StoredRow<'_>, place: usize, kind: &str| match row.get(place)? {
-            PortableCell::Bytes(bytes) if kind == "octets" => {
-                Ok(PortableCell::Text(String::from_utf8_lossy(&bytes).into_owned()))
-            }
+            SqlValue::Bytes(bytes) if kind == "octets" => Ok(String::from_utf8_lossy(&bytes).into_owned().into()),
             cell => Ok(cell),
         };
         let kinds = || self.columns.iter().map(|column| column.kind.as_str()).enumerate();
@@ -263,7 +218,7 @@ pub(super) trait CopyEnd {
 
     /// The newest number that an entry of the audit log was ever given.
     async fn newest_entry(&mut self) -> StoreResult<i64> {
-        Ok(audit_log::last_number(&self.store_rows()).await?)
+        Ok(audit::last_number(&self.store_rows()).await?)
     }
 
     /// Refuses a source that was changed since it is read.

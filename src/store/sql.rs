@@ -18,7 +18,7 @@ use crate::{
     domain::{Alert, AlertId},
     error::{Work, WorkFault},
     postgres::{Connection, is_taken},
-    sqlite::{Dictionary, Reader, bound, is_duplicate, read_alerts},
+    sqlite::{Dictionary, Reader, Statements as _, bound, is_duplicate, read_alerts},
 };
 
 /// The keys in a list, which is the first value of a statement.
@@ -104,7 +104,7 @@ impl StoreRows<'_> {
     /// Runs a statement that has no answer; returns the number of changed rows.
     pub(super) async fn run(&self, sql: &str, values: BoundValues<'_>) -> Work<u64> {
         match self {
-            Self::Sqlite(conn) => Ok(bound(&locked(conn), sql, values)?.raw_execute()? as u64),
+            Self::Sqlite(conn) => Ok(locked(conn).run(sql, values)?),
             Self::Postgres(conn) => conn.run(&for_postgres(sql), &typed(values)).await,
         }
     }
@@ -136,15 +136,7 @@ impl StoreRows<'_> {
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
         match self {
-            Self::Sqlite(conn) => {
-                let conn = locked(conn);
-                let mut statement = bound(&conn, sql, values)?;
-                let (mut rows, mut all) = (statement.raw_query(), Vec::new());
-                while let Some(row) = rows.next()? {
-                    all.push(read(&StoredRow::Sqlite(row))?);
-                }
-                Ok(all)
-            }
+            Self::Sqlite(conn) => Ok(locked(conn).all(sql, values, read)?),
             Self::Postgres(conn) => {
                 let rows = conn.query(&for_postgres(sql), &typed(values)).await?;
                 rows.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
@@ -160,10 +152,7 @@ impl StoreRows<'_> {
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Option<T>> {
         if let Self::Sqlite(conn) = self {
-            let conn = locked(conn);
-            let mut statement = bound(&conn, sql, values)?;
-            let mut rows = statement.raw_query();
-            return rows.next()?.map(|row| read(&StoredRow::Sqlite(row))).transpose();
+            return Ok(locked(conn).first(sql, values, read)?);
         }
         Ok(self.all(sql, values, read).await?.into_iter().next())
     }
@@ -232,8 +221,13 @@ impl StoreRows<'_> {
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<T> {
         let found = self.first(sql, values, read).await?;
-        Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
+        Ok(found.ok_or_else(missing_row)?)
     }
+}
+
+/// The error where a row is missing that is always there.
+pub(super) fn missing_row() -> StoreError {
+    StoreError::Corrupt("a row that is always there is missing".to_owned())
 }
 
 fn missing(key: i64) -> StoreError {

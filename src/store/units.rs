@@ -3,30 +3,44 @@
 //! A unit of work acts only through its [`UnitOfWork`]: it may be done again. On SQLite every step of it is done at
 //! once.
 
-use std::ops::Deref;
+use std::{ops::Deref, sync::Arc};
 
 use futures::future::BoxFuture;
 
 use crate::{
-    StoreError, StoreResult, audit_log,
+    StoreError, StoreResult,
     cells::{StoredRow, cell},
     domain::{
-        Actor, InstanceId, OrganizationId,
+        Actor, DatabaseId, InstanceId, OrganizationId,
         audit::{AuditNote, UnlinkedEntry},
+        event::RenderEvent,
         time::Timestamp,
     },
     encryption::{KEY_CHECK, Seal},
     error::Work,
+    key_file::DataKey,
     postgres::{Unit as OnPostgres, is_beside_service, is_dead},
     sql::{SqliteRows, StoreRows, locked, of_two_databases},
     sqlite::{Memory, Reader, Unit as OnSqlite},
+    subjects::audit,
 };
+
+/// The context that units of work share.
+pub(super) struct StoreContext {
+    /// Writes the bodies of events.
+    pub(super) render: Arc<dyn RenderEvent>,
+    pub(super) data_key: DataKey,
+    pub(super) database: DatabaseId,
+    /// This process.
+    pub(super) own: InstanceId,
+}
 
 /// One unit of work.
 pub(super) struct UnitOfWork<'u> {
     pub(super) rows: StoreRows<'u>,
     /// Actor in the audit log.
     pub(super) by: &'u Actor,
+    pub(super) context: &'u StoreContext,
     pub(super) database: UnitContext<'u>,
 }
 
@@ -45,19 +59,11 @@ impl<'u> Deref for UnitOfWork<'u> {
 }
 
 impl UnitOfWork<'_> {
-    /// This process.
-    pub(super) fn own(&self) -> InstanceId {
-        match &self.database {
-            UnitContext::Sqlite(memory) => memory.shared.instances.own(),
-            UnitContext::Postgres(unit) => unit.shared.own,
-        }
-    }
-
     /// Returns whether another process serves on this database, and this one does not.
     pub(super) async fn is_beside_service(&self) -> Work<bool> {
         match &self.database {
             UnitContext::Sqlite(memory) => Ok(memory.shared.instances.is_beside_service()),
-            UnitContext::Postgres(unit) => is_beside_service(&unit.conn, unit.shared.own).await,
+            UnitContext::Postgres(unit) => is_beside_service(&unit.conn, self.context.own).await,
         }
     }
 
@@ -85,7 +91,7 @@ impl UnitOfWork<'_> {
     pub(super) fn dead(&self, column: &str) -> String {
         match &self.database {
             UnitContext::Sqlite(_) => column.to_owned(),
-            UnitContext::Postgres(unit) => is_dead(column, &format!("'{}'::uuid", unit.shared.own.0)),
+            UnitContext::Postgres(_) => is_dead(column, &format!("'{}'::uuid", self.context.own.0)),
         }
     }
 
@@ -101,11 +107,7 @@ impl UnitOfWork<'_> {
 
     /// The seal that a row was sealed with, by the proof in this column of it.
     pub(super) fn seal_of(&self, row: &StoredRow<'_>, column: usize) -> Work<Seal> {
-        let key = match &self.database {
-            UnitContext::Sqlite(memory) => &memory.shared.data_key,
-            UnitContext::Postgres(unit) => &unit.shared.data_key,
-        };
-        Ok(key.seal(row.get(column)?)?)
+        Ok(self.context.data_key.seal(row.get(column)?)?)
     }
 
     /// The seal to seal with: until the end of this unit of work no other one comes in its place.
@@ -137,7 +139,7 @@ impl UnitOfWork<'_> {
     pub(super) async fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
         let entry = UnlinkedEntry::of(organization, by, note, at);
         match &self.database {
-            UnitContext::Sqlite(_) => audit_log::link(self, entry).await,
+            UnitContext::Sqlite(_) => audit::link(self, entry).await,
             UnitContext::Postgres(unit) => {
                 unit.put_down(entry);
                 Ok(())

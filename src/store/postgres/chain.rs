@@ -3,14 +3,14 @@
 
 use super::{
     connection::{Connection, Unit},
-    statements::{Columns, ManyCells, cell, storable},
+    statements::{Columns, cell},
 };
 use crate::{
-    audit_log,
     cells::StoredRow,
     domain::audit::{AuditLink, AuditRecord, UnlinkedEntry},
     error::Work,
     sql::StoreRows,
+    subjects::audit,
 };
 
 /// Most entries that are linked in one transaction.
@@ -22,25 +22,21 @@ pub(crate) async fn put_down(unit: &Unit<'_>) -> Work<bool> {
     if entries.is_empty() {
         return Ok(false);
     }
-    let mut columns = Columns::default();
-    columns.add("at", ManyCells::Numbers(entries.iter().map(|entry| Some(entry.at)).collect()));
-    columns.add("organization", ManyCells::Numbers(entries.iter().map(|entry| Some(entry.organization)).collect()));
-    add_texts(&mut columns, &entries, |entry| (&entry.texts, &entry.person));
+    let columns = columns_of(entries.iter());
     unit.conn.run(&columns.insertion("audit_pending"), &columns.values()).await?;
     Ok(true)
 }
 
-/// Adds the columns of the entries' texts and actors.
-fn add_texts<'a, E>(
-    columns: &mut Columns<'a>,
-    entries: &'a [E],
-    said: impl Fn(&'a E) -> (&'a [String; 5], &'a String),
-) {
+/// The columns of entries.
+fn columns_of<'a>(entries: impl Iterator<Item = &'a UnlinkedEntry> + Clone) -> Columns<'a> {
+    let mut columns = Columns::default();
+    columns.add("at", "bigint", entries.clone().map(|entry| entry.at));
+    columns.add("organization", "bigint", entries.clone().map(|entry| entry.organization));
     for (place, name) in ["actor", "origin", "action", "subject", "detail"].into_iter().enumerate() {
-        columns
-            .add(name, ManyCells::Texts(entries.iter().map(|entry| Some(storable(&said(entry).0[place]))).collect()));
+        columns.add(name, "text", entries.clone().map(|entry| entry.texts[place].as_str()));
     }
-    columns.add("person", ManyCells::Texts(entries.iter().map(|entry| Some(storable(said(entry).1))).collect()));
+    columns.add("person", "text", entries.map(|entry| entry.person.as_str()));
+    columns
 }
 
 /// Returns whether entries wait to be linked.
@@ -55,7 +51,7 @@ pub(crate) async fn is_pending(rows: &StoreRows<'_>) -> Work<bool> {
 pub(crate) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
     let StoreRows::Postgres(conn) = rows else { return Ok(false) };
     rows.lock("SELECT number FROM audit_head FOR UPDATE", &[]).await?;
-    let mut last = audit_log::last_number(rows).await?;
+    let mut last = audit::last_number(rows).await?;
     let take = "DELETE FROM audit_pending WHERE key IN (SELECT key FROM audit_pending ORDER BY key LIMIT ?1)
         RETURNING key, at, organization, actor, origin, action, subject, detail, person";
     let read = |row: &StoredRow<'_>| {
@@ -68,7 +64,7 @@ pub(crate) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
         return Ok(false);
     }
     taken.sort_unstable_by_key(|(key, _)| *key);
-    let mut link = audit_log::newest(rows).await?;
+    let mut link = audit::newest(rows).await?;
     let more = taken.len() as i64 == AT_ONCE;
     let mut linked = Vec::with_capacity(taken.len());
     for (_, entry) in taken {
@@ -90,7 +86,7 @@ pub(crate) async fn link_all(rows: &StoreRows<'_>) -> Work<()> {
 
 /// The same in a transaction of its own, where any entry waits.
 pub(super) async fn link_waiting(conn: &Connection) -> Work<()> {
-    let rows = StoreRows::Postgres(conn);
+    let rows = conn.rows();
     if is_pending(&rows).await? {
         conn.begin("").await?;
         link_all(&rows).await?;
@@ -100,16 +96,10 @@ pub(super) async fn link_waiting(conn: &Connection) -> Work<()> {
 }
 
 async fn append(conn: &Connection, linked: &[(AuditRecord, [u8; 32])]) -> Work<()> {
-    let numbers =
-        |of: fn(&AuditRecord) -> i64| ManyCells::Numbers(linked.iter().map(|(record, _)| Some(of(record))).collect());
-    let mut columns = Columns::default();
-    columns.add("number", numbers(|record| record.number));
-    columns.add("at", numbers(|record| record.entry.at));
-    columns.add("organization", numbers(|record| record.entry.organization));
-    add_texts(&mut columns, linked, |(record, _)| (&record.entry.texts, &record.entry.person));
-    columns
-        .add("previous", ManyCells::Bytes(linked.iter().map(|(record, _)| Some(record.previous.as_slice())).collect()));
-    columns.add("hash", ManyCells::Bytes(linked.iter().map(|(_, hash)| Some(hash.as_slice())).collect()));
+    let mut columns = columns_of(linked.iter().map(|(record, _)| &record.entry));
+    columns.add("number", "bigint", linked.iter().map(|(record, _)| record.number));
+    columns.add("previous", "bytea", linked.iter().map(|(record, _)| &record.previous));
+    columns.add("hash", "bytea", linked.iter().map(|(_, hash)| hash));
     conn.run(&columns.insertion("audit"), &columns.values()).await?;
     Ok(())
 }

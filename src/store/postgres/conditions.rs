@@ -11,7 +11,6 @@ use crate::{
     domain::{AlertFilter, fold::fold, time::Timestamp},
     error::Work,
     filter::{Conditions, FilterRanges, ISSUERS, is_indexed},
-    sql::StoreRows,
 };
 
 /// A compiled filter.
@@ -50,7 +49,7 @@ impl Wanted {
         let names = if conditions.issuers.is_empty() {
             None
         } else {
-            Some(StoreRows::Postgres(conn).all(ISSUERS, &[&organization], cell).await?)
+            Some(conn.rows().all(ISSUERS, &[&organization], cell).await?)
         };
         let asked = words.into_iter().filter(|(_, words)| !words.is_empty());
         Ok(Self {

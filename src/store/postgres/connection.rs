@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -26,9 +26,10 @@ use crate::{
     StoreError,
     cells::{StoredRow, cell},
     composed::{Sql, rewritten, with_types},
-    domain::{Actor, DatabaseId, InstanceId, OrganizationId, audit::UnlinkedEntry, event::RenderEvent},
+    domain::{Actor, OrganizationId, audit::UnlinkedEntry},
     error::Work,
-    key_file::DataKey,
+    sql::StoreRows,
+    units::StoreContext,
 };
 
 /// Longest wait for the statement after a commit, which has been answered by then.
@@ -170,25 +171,9 @@ impl Connection {
         self.query(sql, values).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 
-    /// Reads the first row of the answer, where there is one.
-    pub(super) async fn first<T>(
-        &self,
-        sql: &str,
-        values: Values<'_>,
-        read: impl FnOnce(&StoredRow<'_>) -> Work<T> + Send,
-    ) -> Work<Option<T>> {
-        self.query(sql, values).await?.first().map(|row| read(&StoredRow::Postgres(row))).transpose()
-    }
-
-    /// Reads the row that is always there.
-    pub(super) async fn one<T>(
-        &self,
-        sql: &str,
-        values: Values<'_>,
-        read: impl FnOnce(&StoredRow<'_>) -> Work<T> + Send,
-    ) -> Work<T> {
-        let found = self.first(sql, values, read).await?;
-        Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
+    /// The rows of its database.
+    pub(crate) fn rows(&self) -> StoreRows<'_> {
+        StoreRows::Postgres(self)
     }
 
     /// Returns the rows of the answer to SQL that is composed for one use: it is planned for its values and not cached.
@@ -223,11 +208,7 @@ impl Drop for Connection {
 
 /// The shared context of units of work.
 pub(crate) struct Shared {
-    pub(super) render: Arc<dyn RenderEvent>,
-    pub(crate) data_key: DataKey,
-    pub(super) database: DatabaseId,
-    /// This process.
-    pub(crate) own: InstanceId,
+    pub(super) context: StoreContext,
     /// Cache of the keys of organizations, which never change.
     pub(super) organizations: Mutex<HashMap<OrganizationId, i64>>,
     /// True where entries of the audit log will be linked in a moment.
@@ -255,7 +236,7 @@ impl<'r> Unit<'r> {
         if remembered.is_some() {
             return Ok(remembered);
         }
-        let read = self.conn.first("SELECT key FROM organization WHERE id = $1", &[&id.0], cell).await?;
+        let read = self.conn.rows().first("SELECT key FROM organization WHERE id = ?1", &[&id], cell).await?;
         if let Some(key) = read {
             known().insert(id, key);
         }

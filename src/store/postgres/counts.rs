@@ -3,13 +3,11 @@
 
 use std::sync::LazyLock;
 
-use super::{
-    connection::{Connection, Unit},
-    statements::storable,
-};
+use super::connection::{Connection, Unit};
 pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY};
 use crate::{
     alert_rows::day_of,
+    cells::storable,
     domain::{Alert, fold::fold},
     error::Work,
 };

@@ -10,11 +10,11 @@ use super::{
     pool::connect,
 };
 use crate::{
-    Finding, SchemaState, StoreError, audit_log,
+    Finding, SchemaState, StoreError,
     domain::{database::PostgresAddress, time::Timestamp},
     error::Work,
     examine::{self, CHECKS, Check, Examination, checked, numbers, text},
-    sql::StoreRows,
+    subjects::audit,
 };
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
@@ -100,7 +100,7 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
             return examination;
         }
     };
-    let rows = StoreRows::Postgres(&conn);
+    let rows = conn.rows();
     if let Ok(Some(mark)) = migrate::read_mark(&conn).await {
         findings.push(mark.finding(&server.to_string()));
         return examination;
@@ -168,7 +168,7 @@ fn key_of(file: Option<&Path>, needed: bool) -> Finding {
 /// The audit log, all of it on one snapshot.
 async fn audit_log(conn: &Connection) -> Work<Finding> {
     conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let state = audit_log::verify(&StoreRows::Postgres(conn)).await;
+    let state = audit::verify(&conn.rows()).await;
     conn.roll_back().await;
     Ok(examine::audit_log(state?))
 }

@@ -19,7 +19,6 @@ use crate::{
     error::Work,
     filter::{EDGE, SearchShare, find_pattern, find_text, search_text},
     order::push_direction,
-    sql::StoreRows,
 };
 
 /// Sample size, of the newest alerts that wait and of the oldest others, which tells how common a word is. The newest
@@ -257,7 +256,7 @@ pub(super) async fn index_all(conn: &Connection) -> Work<()> {
 pub(super) async fn index_behind(conn: &Connection, last: i64) -> Work<Option<i64>> {
     let next = "SELECT key FROM alert WHERE key > $1 ORDER BY key LIMIT $2";
     let keys: Vec<i64> = conn.all(next, &[&last, &BATCH], cell).await?;
-    let alerts = StoreRows::Postgres(conn).alerts_by_keys(&keys).await?;
+    let alerts = conn.rows().alerts_by_keys(&keys).await?;
     let (searched, found): (Vec<String>, Vec<String>) =
         alerts.iter().map(|stored| (search_text(&stored.alert), find_text(&stored.alert))).unzip();
     let update = "UPDATE alert SET searched = new.searched, find_text = new.found

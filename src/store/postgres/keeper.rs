@@ -117,7 +117,7 @@ async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<Clien
             }
             client => client?,
         };
-        announce_alive(&client, &shared.own.0).await?;
+        announce_alive(&client, &shared.context.own.0).await?;
         Ok(client)
     };
     match timeout(2 * CONNECT, announced).await {
@@ -135,7 +135,7 @@ async fn keep(
     mut clocks: ClockWatch,
     mut stopped: oneshot::Receiver<()>,
 ) {
-    let own = shared.own.0;
+    let own = shared.context.own.0;
     let mut client = Some(client);
     let mut next_beat = Instant::now() + BEAT;
     loop {
@@ -192,7 +192,7 @@ async fn open_or_anew(client: &mut Option<Client>, server: &DatabaseServer) -> R
 
 /// Sends a heartbeat, and does the upkeep that goes with each.
 async fn beat(client: &Client, shared: &Shared, clocks: &mut ClockWatch) -> Result<(), tokio_postgres::Error> {
-    announce_alive(client, &shared.own.0).await?;
+    announce_alive(client, &shared.context.own.0).await?;
     for drawing in &*DRAW_TOGETHER {
         client.execute(drawing, &[]).await?;
     }
@@ -203,7 +203,7 @@ async fn beat(client: &Client, shared: &Shared, clocks: &mut ClockWatch) -> Resu
     let check: Vec<u8> = client.query_one(&format!("SELECT {CHECK}"), &[]).await?.try_get(0)?;
     // A key that was rotated is put in its place here even while nothing is sealed or opened. Where it is not here,
     // whoever needs it says so.
-    let _ = shared.data_key.seal(&check);
+    let _ = shared.context.data_key.seal(&check);
     Ok(())
 }
 
@@ -258,7 +258,7 @@ pub(super) const SERVERS_DATE: &str = "SELECT floor(extract(epoch FROM clock_tim
 
 /// Describes the difference of this machine's clock from the server's, where it is too large.
 pub(super) async fn apart(conn: &Connection, now: Timestamp) -> Work<Option<String>> {
-    Ok(in_words(conn.one(SERVERS_DATE, &[], cell::<Timestamp>).await? - now))
+    Ok(in_words(conn.rows().one(SERVERS_DATE, &[], cell::<Timestamp>).await? - now))
 }
 
 /// Describes the lead of the server's clock over this machine's, where it is too large.

@@ -85,7 +85,7 @@ async fn planned(
 pub(crate) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
     let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_total WHERE organization = (SELECT key FROM \
         organization WHERE id = $1)";
-    conn.one(all, &[&organization.0], cell).await
+    conn.rows().one(all, &[&organization.0], cell).await
 }
 
 /// Totals from the table of counts.

@@ -105,7 +105,7 @@ fn unusable(what: &str) -> WorkFault {
 }
 
 async fn has_table(conn: &Connection, name: &str) -> Work<bool> {
-    conn.one("SELECT to_regclass($1) IS NOT NULL", &[&name], cell).await
+    conn.rows().one("SELECT to_regclass($1) IS NOT NULL", &[&name], cell).await
 }
 
 /// Refuses a database with tables that are not avert's.
@@ -117,7 +117,7 @@ async fn refuse_strangers(conn: &Connection) -> Work<()> {
     let tables = "SELECT count(*) FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.relnamespace = \
         current_schema()::regnamespace
         AND c.relname NOT IN ('schema_lock', $1) AND to_regclass('schema_migration') IS NULL";
-    if conn.one(tables, &[&UNFINISHED_COPY], cell::<i64>).await? > 0 {
+    if conn.rows().one(tables, &[&UNFINISHED_COPY], cell::<i64>).await? > 0 {
         return Err(unusable("holds the tables of another program; name an empty one"));
     }
     Ok(())
@@ -154,7 +154,7 @@ pub(super) async fn make_lock(conn: &Connection) -> Work<()> {
 
 /// Waits until no other process works on the schema, and keeps others off until the end of the transaction.
 pub(super) async fn lock(conn: &Connection) -> Work<()> {
-    conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await.map(drop)
+    conn.rows().one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await.map(drop)
 }
 
 /// A step over many rows takes its time.
@@ -213,7 +213,7 @@ async fn index_trigrams(conn: &Connection) -> Work<()> {
     conn.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm").await?;
     // It may be in a schema that no name is looked up in.
     let operators = "SELECT extnamespace::regnamespace || '.gin_trgm_ops' FROM pg_extension WHERE extname = 'pg_trgm'";
-    let operators: String = conn.one(operators, &[], cell).await?;
+    let operators: String = conn.rows().one(operators, &[], cell).await?;
     for (index, text) in [
         ("alert_by_trigram", "searched".to_owned()),
         ("alert_by_find_edges", format!("({})", find::edged("find_text"))),
@@ -261,10 +261,11 @@ pub(super) async fn read_mark(conn: &Connection) -> Work<Option<CopyMark>> {
     if !has_table(conn, UNFINISHED_COPY).await? {
         return Ok(None);
     }
-    conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), &[], |row| {
-        Ok(CopyMark { source: row.get(0)?, desk: row.get(1)? })
-    })
-    .await
+    conn.rows()
+        .first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), &[], |row| {
+            Ok(CopyMark { source: row.get(0)?, desk: row.get(1)? })
+        })
+        .await
 }
 
 /// Refuses a database with a mark.
@@ -290,7 +291,7 @@ pub(super) async fn put_mark(conn: &Connection, mark: &CopyMark, run: &Uuid) -> 
 /// Locks the mark until the transaction ends; refuses where another run has taken it over.
 pub(super) async fn hold_mark(conn: &Connection, run: &Uuid) -> Work<()> {
     let held = format!("SELECT run FROM {UNFINISHED_COPY} FOR UPDATE");
-    if conn.first(&held, &[], cell::<Uuid>).await?.as_ref() == Some(run) {
+    if conn.rows().first(&held, &[], cell::<Uuid>).await?.as_ref() == Some(run) {
         return Ok(());
     }
     Err(StoreError::Unusable("another `avert copy` has begun anew meanwhile".to_owned()).into())

@@ -8,7 +8,6 @@ pub(super) mod counts;
 pub mod examine;
 mod fault;
 pub(super) mod find;
-pub(super) mod ingest;
 pub(super) mod insights;
 mod keeper;
 pub(super) mod list;

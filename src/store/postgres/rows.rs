@@ -7,30 +7,42 @@ use futures::try_join;
 use uuid::Uuid;
 
 use super::{
-    connection::{Connection, Unit},
+    connection::Connection,
     counts::{CountChanges, CountKey},
-    statements::{Columns, ManyCells, Values, cell, micros},
+    statements::{Columns, Values, cell, micros},
 };
 use crate::{
     StoreError,
     alert_rows::{AsTheyAre, ChangedAlert, alert_of, selection},
-    domain::{
-        Alert, Amount, AttemptId, DeliveryId, EventId, EventKind, Outcome, Resolution, attempt::record_outcome,
-        fold::fold, time::Timestamp,
-    },
+    cells::storable,
+    domain::{Alert, AlertPatch, Amount, DeliveryId, EventId, EventKind, Outcome, fold::fold, time::Timestamp},
     error::Work,
     filter::{find_text, search_text},
-    sql::StoreRows,
-    subjects::outbox::recipients,
 };
 
 static READ_BY_IDS: LazyLock<String> = LazyLock::new(|| selection("a.organization = $1 AND a.id = ANY($2)"));
 
-/// Locks the rows of alerts until the end, always in the same order.
-pub(super) async fn lock(conn: &Connection, keys: &[i64]) -> Work<()> {
-    conn.all("SELECT key FROM alert WHERE key = ANY($1) ORDER BY key FOR NO KEY UPDATE", &[&keys], cell::<i64>)
-        .await
-        .map(drop)
+/// Keys of the alerts that rows may be about, which are locked until the end, always in the same order: by id where it
+/// was given, else by provider and provider id.
+pub(crate) async fn known(conn: &Connection, organization: i64, incoming: &[AlertPatch]) -> Work<Vec<i64>> {
+    let (by_id, others): (Vec<&AlertPatch>, Vec<&AlertPatch>) = incoming.iter().partition(|row| row.is_by_id());
+    let ids: Vec<Uuid> = by_id.iter().map(|row| row.alert.id.0).collect();
+    let named = others.iter().map(|row| &row.alert).filter(|alert| !alert.provider_id.is_empty());
+    let (providers, provider_ids): (Vec<_>, Vec<_>) =
+        named.map(|alert| (storable(alert.provider.as_str()), storable(&alert.provider_id))).unzip();
+    let mut keys: Vec<i64> = Vec::new();
+    if !ids.is_empty() {
+        let known = "SELECT key FROM alert WHERE organization = $1 AND id = ANY($2)";
+        keys.extend(conn.all(known, &[&organization, &ids], cell::<i64>).await?);
+    }
+    if !providers.is_empty() {
+        let known = "SELECT a.key FROM unnest($2::text[], $3::text[]) AS n (provider, provider_id)
+            JOIN alert a ON a.organization = $1 AND a.provider_id = n.provider_id COLLATE \"C\" AND a.provider = \
+            n.provider COLLATE \"C\"";
+        keys.extend(conn.all(known, &[&organization, &providers, &provider_ids], cell::<i64>).await?);
+    }
+    let locked = "SELECT key FROM alert WHERE key = ANY($1) ORDER BY key FOR NO KEY UPDATE";
+    conn.all(locked, &[&keys], cell).await
 }
 
 /// Reads alerts of an organization by their ids, in that order.
@@ -47,127 +59,94 @@ pub(super) async fn read_by_ids(conn: &Connection, organization: i64, ids: &[Uui
 /// Columns of `alert`: its key, those beside the table of fields, and those of the fields.
 fn columns_of<'a>(organization: i64, stored: &[(i64, &'a Alert)]) -> Columns<'a> {
     let alerts: Vec<&'a Alert> = stored.iter().map(|(_, alert)| *alert).collect();
-    let numbers = |of: fn(&Alert) -> Option<i64>| ManyCells::Numbers(alerts.iter().map(|alert| of(alert)).collect());
-    let outcome = |alert: &Alert| alert.outcome.as_ref().map(|outcome| Cow::Owned(fold(&outcome.outcome)));
+    let each = || alerts.iter().copied();
     let mut columns = Columns::default();
-    columns.add("key", ManyCells::Numbers(stored.iter().map(|(key, _)| Some(*key)).collect()));
-    columns.add("organization", ManyCells::Numbers(vec![Some(organization); stored.len()]));
-    columns.add("outcome", ManyCells::Texts(alerts.iter().map(|alert| outcome(alert)).collect()));
-    columns.add("deadline", numbers(|alert| alert.deadline.moment().map(micros)));
-    columns.add("open_deadline", numbers(|alert| alert.waits_until().map(micros)));
-    columns.add("amount_micros", numbers(|alert| alert.amount.and_then(Amount::micros)));
-    columns
-        .add("searched", ManyCells::Texts(alerts.iter().map(|alert| Some(Cow::Owned(search_text(alert)))).collect()));
-    columns.add("find_text", ManyCells::Texts(alerts.iter().map(|alert| Some(Cow::Owned(find_text(alert)))).collect()));
+    columns.add("key", "bigint", stored.iter().map(|(key, _)| *key));
+    columns.add("organization", "bigint", each().map(|_| organization));
+    columns.add("outcome", "text", each().map(|alert| alert.outcome.as_ref().map(|outcome| fold(&outcome.outcome))));
+    columns.add("deadline", "bigint", each().map(|alert| alert.deadline.moment().map(micros)));
+    columns.add("open_deadline", "bigint", each().map(|alert| alert.waits_until().map(micros)));
+    columns.add("amount_micros", "bigint", each().map(|alert| alert.amount.and_then(Amount::micros)));
+    columns.add("searched", "text", each().map(search_text));
+    columns.add("find_text", "text", each().map(find_text));
     columns.add_fields(Alert::FIELDS, &alerts);
     columns
 }
 
 /// Returns so many keys for new rows of a table, smallest first.
-pub(super) async fn new_keys(conn: &Connection, table: &str, count: usize) -> Work<Vec<i64>> {
+async fn new_keys(conn: &Connection, table: &str, count: usize) -> Work<Vec<i64>> {
     let sql = format!(
         "SELECT nextval(pg_get_serial_sequence('{table}', 'key')) FROM generate_series(1, $1::bigint) ORDER BY 1"
     );
     conn.all(&sql, &[&i64::try_from(count).unwrap_or(i64::MAX)], cell).await
 }
 
-/// Stores new alerts under these keys, with their outcomes.
-pub(super) async fn insert(conn: &Connection, organization: i64, alerts: &[(i64, &Alert)]) -> Work<()> {
+/// Stores new alerts with their outcomes and counts; returns their rows' keys.
+pub(crate) async fn store_new(conn: &Connection, organization: i64, alerts: &[Cow<'_, Alert>]) -> Work<Vec<i64>> {
     if alerts.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let columns = columns_of(organization, alerts);
+    let keys = new_keys(conn, "alert", alerts.len()).await?;
+    let new: Vec<(i64, &Alert)> = keys.iter().copied().zip(alerts.iter().map(|alert| &**alert)).collect();
+    let columns = columns_of(organization, &new);
     conn.run(&columns.insertion("alert"), &columns.values()).await?;
     let outcomes: Vec<(i64, &Outcome)> =
-        alerts.iter().filter_map(|(key, alert)| Some((*key, alert.outcome.as_ref()?))).collect();
-    insert_outcomes(conn, &outcomes).await
-}
-
-/// Stores known alerts as they are now; their outcomes are not touched.
-pub(super) async fn update(conn: &Connection, organization: i64, alerts: &[(i64, &Alert)]) -> Work<()> {
-    if alerts.is_empty() {
-        return Ok(());
-    }
-    let columns = columns_of(organization, alerts);
-    conn.run(&columns.update("alert"), &columns.values()).await?;
-    Ok(())
+        new.iter().filter_map(|(key, alert)| Some((*key, alert.outcome.as_ref()?))).collect();
+    insert_outcomes(conn, &outcomes).await?;
+    let mut counts = CountChanges::new();
+    new.iter().for_each(|(_, alert)| counts.add(CountKey::of(alert)));
+    counts.write(conn, organization).await?;
+    Ok(keys)
 }
 
 /// Stores alerts' outcomes.
-pub(super) async fn insert_outcomes(conn: &Connection, outcomes: &[(i64, &Outcome)]) -> Work<()> {
+async fn insert_outcomes(conn: &Connection, outcomes: &[(i64, &Outcome)]) -> Work<()> {
     if outcomes.is_empty() {
         return Ok(());
     }
     let records: Vec<&Outcome> = outcomes.iter().map(|(_, outcome)| *outcome).collect();
     let mut columns = Columns::default();
-    columns.add("alert", ManyCells::Numbers(outcomes.iter().map(|(key, _)| Some(*key)).collect()));
+    columns.add("alert", "bigint", outcomes.iter().map(|(key, _)| *key));
     columns.add_fields(Outcome::FIELDS, &records);
     conn.run(&columns.insertion("outcome"), &columns.values()).await?;
     Ok(())
 }
 
-/// Stores alerts of an organization that have expired, or that wait again, with their counts.
-pub(crate) async fn store_expiries(conn: &Connection, organization: i64, changed: &[ChangedAlert]) -> Work<()> {
-    let mut counts = CountChanges::new();
-    for ChangedAlert { before, after, .. } in changed {
-        counts.shift(CountKey::of(before), CountKey::of(after));
+/// Stores known alerts as they are now, with their counts; their outcomes are not touched.
+pub(crate) async fn store_changes(conn: &Connection, organization: i64, changed: &[ChangedAlert]) -> Work<()> {
+    if changed.is_empty() {
+        return Ok(());
     }
-    let changed: Vec<(i64, &Alert)> = changed.iter().map(|changed| (changed.key, &changed.after)).collect();
-    update(conn, organization, &changed).await?;
+    let after: Vec<(i64, &Alert)> = changed.iter().map(|changed| (changed.key, &changed.after)).collect();
+    let columns = columns_of(organization, &after);
+    conn.run(&columns.update("alert"), &columns.values()).await?;
+    let mut counts = CountChanges::new();
+    changed.iter().for_each(|changed| counts.shift(CountKey::of(&changed.before), CountKey::of(&changed.after)));
     counts.write(conn, organization).await
 }
 
-/// Stores outcome, status, event and deliveries; the keys are of the organization, the alert and the attempt.
-pub(crate) async fn store_outcome(
-    unit: &Unit<'_>,
-    (organization, key, attempt): (i64, i64, i64),
-    alert: &mut Alert,
-    resolution: &Resolution,
-    id: AttemptId,
-    now: Timestamp,
-) -> Work<()> {
-    let conn = &unit.conn;
-    let before = CountKey::of(alert);
-    record_outcome(alert, id, resolution, now);
-    let outcome = alert.outcome.as_ref();
-    let outcomes: Vec<_> = outcome.map(|outcome| (key, outcome)).into_iter().collect();
+/// Stores the outcome of an alert, with its status and counts.
+pub(crate) async fn store_answer(conn: &Connection, organization: i64, changed: &ChangedAlert) -> Work<()> {
+    let ChangedAlert { key, before, after } = changed;
+    let outcomes: Vec<_> = after.outcome.iter().map(|outcome| (*key, outcome)).collect();
     let mut counts = CountChanges::new();
-    counts.shift(before, CountKey::of(alert));
-    let (status, word, at, text) =
-        (alert.status.as_str(), outcome.map(|outcome| fold(&outcome.outcome)), micros(now), find_text(alert));
+    counts.shift(CountKey::of(before), CountKey::of(after));
+    let word = after.outcome.as_ref().map(|outcome| fold(&outcome.outcome));
     let update = "UPDATE alert SET status = $2, outcome = $3, updated_at = $4, open_deadline = NULL, find_text = $5 \
         WHERE key = $1";
-    let updated: Values<'_> = &[&key, &status, &word, &at, &text];
-    let end = "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = $2, lease_until = NULL, lease_count = \
-        NULL WHERE key = $1";
-    let ended: Values<'_> = &[&attempt, &at];
-    let rows = StoreRows::Postgres(conn);
+    let updated: Values<'_> = &[key, &after.status.as_str(), &word, &after.updated_at.map(micros), &find_text(after)];
     // Sent without waiting for each other's answers.
-    let (recipients, ..) = try_join!(
-        recipients(&rows, organization),
-        insert_outcomes(conn, &outcomes),
-        counts.write(conn, organization),
-        conn.run(update, updated),
-        conn.run(end, ended),
-    )?;
-    if recipients.is_empty() {
-        return Ok(());
-    }
-    let body = unit.shared.render.render(&EventKind::AlertResolved, alert, now);
-    record_events(conn, &recipients, &EventKind::AlertResolved, &[(key, body)], now).await
+    try_join!(insert_outcomes(conn, &outcomes), counts.write(conn, organization), conn.run(update, updated)).map(drop)
 }
 
 /// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient.
-pub(super) async fn record_events(
+pub(crate) async fn record_events(
     conn: &Connection,
     recipients: &[i64],
     kind: &EventKind,
     events: &[(i64, String)],
     now: Timestamp,
 ) -> Work<()> {
-    if recipients.is_empty() || events.is_empty() {
-        return Ok(());
-    }
     let (kind, at) = (kind.as_str(), micros(now));
     let keys = new_keys(conn, "event", events.len()).await?;
     let ids: Vec<_> = keys.iter().map(|_| EventId::generate().0).collect();

@@ -33,9 +33,8 @@ use crate::{
         time::{Clock as _, SystemClock},
     },
     error::{Work, WorkFault},
-    sql::StoreRows,
     subjects::opening,
-    units::{Job, UnitContext, UnitOfWork, Units, Way},
+    units::{Job, StoreContext, UnitContext, UnitOfWork, Units, Way},
 };
 
 /// A store in a PostgreSQL database. Any number of processes may have the same one open.
@@ -171,8 +170,9 @@ impl Units for PostgresStore {
 }
 
 async fn done<A: Sync, T>(unit: &Unit<'_>, given: &A, job: Job<A, T>) -> Work<T> {
-    let rows = StoreRows::Postgres(&unit.conn);
-    job(&UnitOfWork { rows, by: unit.by, database: UnitContext::Postgres(unit) }, given).await
+    let rows = unit.conn.rows();
+    job(&UnitOfWork { rows, by: unit.by, context: &unit.shared.context, database: UnitContext::Postgres(unit) }, given)
+        .await
 }
 
 const fn is_write(way: Way) -> bool {
@@ -193,11 +193,11 @@ const fn most_repeats(way: Way, fault: &WorkFault) -> u32 {
 
 impl Store for PostgresStore {
     fn instance(&self) -> InstanceId {
-        self.shared.own
+        self.shared.context.own
     }
 
     fn database(&self) -> DatabaseId {
-        self.shared.database
+        self.shared.context.database
     }
 
     fn changes(&self) -> Receiver<u64> {
@@ -215,7 +215,7 @@ impl Store for PostgresStore {
 
 impl std::fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PostgresStore").field("instance", &self.shared.own).finish_non_exhaustive()
+        f.debug_struct("PostgresStore").field("instance", &self.shared.context.own).finish_non_exhaustive()
     }
 }
 
@@ -246,7 +246,7 @@ impl PostgresStore {
         migrate::check(&conn).await?;
         conn.begin("").await?;
         make_facts_alone(&conn).await?;
-        let rows = StoreRows::Postgres(&conn);
+        let rows = conn.rows();
         let (data_key, database) = opening::open(&rows, &options.secret_key_file, "the database", WHENCE).await?;
         conn.commit("").await?;
         let apart = keeper::apart(&conn, SystemClock.now()).await?;
@@ -254,17 +254,11 @@ impl PostgresStore {
             tracing::warn!("{words}: {}", keeper::CLOCK_ADVICE);
         }
         let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
-        let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
+        let newest: i64 = conn.rows().one(NEWEST_CHANGE, &[], cell).await?;
         let (changes, _) = watch::channel(newest.unsigned_abs());
         let render = Arc::clone(&options.render);
-        let shared = Arc::new(Shared {
-            render,
-            data_key,
-            database,
-            own,
-            organizations: Mutex::default(),
-            links: AtomicBool::new(false),
-        });
+        let context = StoreContext { render, data_key, database, own };
+        let shared = Arc::new(Shared { context, organizations: Mutex::default(), links: AtomicBool::new(false) });
         let watch = ClockWatch::new(apart.is_some());
         let keeper = Keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), watch).await?;
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper: Arc::new(keeper) }))
@@ -279,7 +273,7 @@ impl PostgresStore {
         let (_pool, conn) = connect(server).await?;
         conn.begin("").await?;
         make_facts_alone(&conn).await?;
-        opening::data_key(&StoreRows::Postgres(&conn), file, "the database", WHENCE).await?;
+        opening::data_key(&conn.rows(), file, "the database", WHENCE).await?;
         conn.commit("").await?;
         Ok(())
     }

@@ -56,9 +56,9 @@ impl PostgresEnd {
         chain::link_waiting(&conn).await?;
         conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
         conn.batch(PATIENT).await?;
-        let work = conn.one(WORK, &[], cell).await?;
+        let work = conn.rows().one(WORK, &[], cell).await?;
         let alive = format!("SELECT count(*) FROM instance WHERE beat_at > clock_timestamp() - {DEAD_AFTER}");
-        if conn.one(&alive, &[], cell::<i64>).await? > 0 {
+        if conn.rows().one(&alive, &[], cell::<i64>).await? > 0 {
             let words = "another avert works on it; stop all of them first (one that was killed counts for 15 s)";
             return Err(StoreError::Unusable(format!("{server}: {words}")));
         }
@@ -100,12 +100,12 @@ impl CopyEnd for PostgresEnd {
     }
 
     fn store_rows(&mut self) -> StoreRows<'_> {
-        StoreRows::Postgres(&self.conn)
+        self.conn.rows()
     }
 
     /// Changes made meanwhile are not in the copy, and would be lost with it.
     async fn stood_still(&self) -> StoreResult<()> {
-        let now = self.pool.take().await?.one(WORK, &[], cell::<String>).await?;
+        let now = self.pool.take().await?.rows().one(WORK, &[], cell::<String>).await?;
         if now == self.work {
             return Ok(());
         }
@@ -134,7 +134,7 @@ impl CopyEnd for PostgresEnd {
         let searched = (table.name == "alert").then_some("searched");
         let insert = table.insertion(searched);
         self.begin_batch().await?;
-        let stored = StoreRows::Postgres(&self.conn);
+        let stored = self.conn.rows();
         let store = async |row: &PortableRow| {
             // It is made with the index.
             let text = searched.map(|_| &"" as &dyn ToCell);
@@ -174,7 +174,7 @@ impl CopyEnd for PostgresEnd {
             let next = format!(
                 "SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name}"
             );
-            self.conn.one(&next, &[], cell::<i64>).await?;
+            self.conn.rows().one(&next, &[], cell::<i64>).await?;
         }
         self.conn.batch(&format!("DROP TABLE {UNFINISHED_COPY}")).await?;
         self.conn.commit("SELECT nextval('change_number')").await?;
@@ -186,7 +186,7 @@ impl CopyEnd for PostgresEnd {
 async fn who_is_there(conn: &Connection) -> Work<Occupant> {
     let schema = migrate::state_of_any(conn).await?;
     let desk = match schema {
-        SchemaState::Current => StoreRows::Postgres(conn).fact(DESK).await?,
+        SchemaState::Current => conn.rows().fact(DESK).await?,
         _ => None,
     };
     Ok(Occupant::of(&schema, migrate::read_mark(conn).await?, desk)?)

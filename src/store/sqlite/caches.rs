@@ -9,13 +9,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
-use fixedbitset::FixedBitSet;
 use lru::LruCache;
 use rusqlite::Connection;
 
 use super::{
     budget::too_long_for_a_caller,
     interned::Dictionary,
+    marks::Marks,
     rows::read_by_key,
     sql::{Sql, Statements as _, cell},
     worker::locked,
@@ -27,7 +27,7 @@ const MOST: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// Matches of one filter, once they are known. Other readers that ask for the same meanwhile wait for them instead of
 /// looking as well.
-type Slot = Arc<Mutex<Option<FixedBitSet>>>;
+type Slot = Arc<Mutex<Option<Marks>>>;
 
 /// The marks for all readers of a database, by commit and filter.
 #[derive(Debug, Clone)]
@@ -44,8 +44,8 @@ impl MarksCache {
     pub(super) fn kept_or(
         &self,
         (newest, wanted, hurried): (i64, Sql, bool),
-        read: impl FnOnce() -> StoreResult<Option<FixedBitSet>>,
-    ) -> StoreResult<Option<FixedBitSet>> {
+        read: impl FnOnce() -> StoreResult<Option<Marks>>,
+    ) -> StoreResult<Option<Marks>> {
         let slot = Arc::clone(locked(&self.0).get_or_insert((newest, wanted), Slot::default));
         let mut kept =
             if hurried { taken_at_once(&slot)? } else { slot.lock().unwrap_or_else(PoisonError::into_inner) };
@@ -56,7 +56,7 @@ impl MarksCache {
     }
 }
 
-fn taken_at_once(slot: &Slot) -> StoreResult<MutexGuard<'_, Option<FixedBitSet>>> {
+fn taken_at_once(slot: &Slot) -> StoreResult<MutexGuard<'_, Option<Marks>>> {
     match slot.try_lock() {
         Ok(kept) => Ok(kept),
         Err(TryLockError::Poisoned(kept)) => Ok(kept.into_inner()),
@@ -101,7 +101,7 @@ impl AlertCache {
             debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without a newer commit");
             return Ok(alert);
         }
-        let changed = conn.first("SELECT changed FROM alert WHERE key = ?1", [key], cell)?;
+        let changed = conn.first("SELECT changed FROM alert WHERE key = ?1", &[&key], cell)?;
         let changed = changed.ok_or_else(|| StoreError::Corrupt(format!("no alert in row {key}")))?;
         if let Some(alert) = self.kept(key, |entry| entry.changed == changed, newest) {
             debug_assert_eq!(*alert, read_by_key(conn, dictionary, key)?, "changed without the number of its commit");
@@ -133,14 +133,13 @@ mod tests {
         sql
     }
 
-    fn marks(key: usize) -> StoreResult<Option<FixedBitSet>> {
-        let mut keys = FixedBitSet::new();
-        keys.grow_and_insert(key);
-        Ok(Some(keys))
+    fn marks(key: usize) -> StoreResult<Option<Marks>> {
+        Ok(Some(Marks::of_blocks(64, std::iter::once(1 << key))))
     }
 
-    fn key(read: StoreResult<Option<FixedBitSet>>) -> usize {
-        read.unwrap().unwrap().minimum().unwrap()
+    fn key(read: StoreResult<Option<Marks>>) -> i64 {
+        let marks = read.unwrap().unwrap();
+        (0..64).find(|key| marks.has(*key)).unwrap()
     }
 
     #[test]

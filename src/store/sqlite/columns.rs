@@ -1,20 +1,20 @@
-//! Column caches: values of every alert by the alert's key, so that what is asked of many reads no row and no index.
+//! A column cache: organization, words and company of every alert by the alert's key, as a number of two bytes. A filter
+//! of these alone goes through it, and reads no row and no index.
 //!
-//! Of each organization a cache holds for one commit. A commit that changes an alert touches the counts of the alert's
-//! day (`alert_count.changed`). So later only the days that were touched since are read again.
-//!
-//! One of them has organization, words and company of every alert, as a number of two bytes. A filter of these alone
-//! goes through it.
+//! Of each organization it holds for one commit. A commit that changes an alert touches the counts of the alert's day
+//! (`alert_count.changed`). So later only the days that were touched since are read again.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
 };
 
-use fixedbitset::FixedBitSet;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::counts::{Cell, CellFilter, NO_OUTCOME, newest_key, on_day, touched_days};
+use super::{
+    counts::{Cell, CellFilter, NO_OUTCOME, newest_key, on_day, touched_days},
+    marks::Marks,
+};
 use crate::StoreResult;
 
 /// Of more alerts no columns are kept. Reading them at first would take longer than anybody waits, and the memory would
@@ -27,96 +27,6 @@ const HOPELESS: i64 = i64::MAX;
 /// Most touched days; where there are more, all of them are read again.
 const MOST_DAYS: usize = 30;
 
-/// Alerts of an organization that are read: all of them, or those of some days.
-pub(super) struct ReadScope<'c> {
-    pub(super) conn: &'c Connection,
-    pub(super) organization: i64,
-    days: Option<Vec<i64>>,
-}
-
-impl ReadScope<'_> {
-    /// Hands each alert's key and the row of these columns over, until one cannot be held; tells whether all can. All
-    /// alerts are read from an index that has the columns, those of days by their time.
-    pub(super) fn each(
-        &self,
-        columns: &str,
-        index: &str,
-        mut put: impl FnMut(usize, &Row<'_>) -> StoreResult<bool>,
-    ) -> StoreResult<bool> {
-        let (index, spans) = match &self.days {
-            None => (index, vec![("", vec![self.organization])]),
-            Some(days) => ("alert_by_time", days.iter().map(|day| on_day(self.organization, *day)).collect()),
-        };
-        for (condition, values) in spans {
-            let mut statement = self.conn.prepare_cached(&format!(
-                "SELECT a.key, {columns} FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition}"
-            ))?;
-            let mut rows = statement.query(params_from_iter(values))?;
-            while let Some(row) = rows.next()? {
-                // Keys count up from 1.
-                if !usize::try_from(row.get::<_, i64>(0)?).map_or(Ok(false), |key| put(key, row))? {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// Makes room in a column: beside it there may be none for as much again.
-    pub(super) fn reserve<T>(&self, column: &mut Vec<T>) -> StoreResult<()> {
-        let places = usize::try_from(newest_key(self.conn)?).unwrap_or_default() + 1;
-        column.reserve_exact(places.saturating_sub(column.len()));
-        Ok(())
-    }
-}
-
-/// Columns that can be read again in part.
-pub(super) trait KeyColumns {
-    /// Reads alerts; tells whether the columns can hold them.
-    fn read(&mut self, alerts: &ReadScope<'_>) -> StoreResult<bool>;
-}
-
-/// Puts a value in the place of a key.
-pub(super) fn put<T: Clone>(column: &mut Vec<T>, key: usize, value: T, nothing: T) {
-    if key >= column.len() {
-        column.resize(key + 1, nothing);
-    }
-    column[key] = value;
-}
-
-/// Columns, and the commits that they are of.
-#[derive(Debug, Default)]
-pub(super) struct FollowedColumns<C> {
-    /// By organization, the newest commit that the columns have seen; [`HOPELESS`] where they cannot hold its alerts.
-    newest: HashMap<i64, i64>,
-    pub(super) columns: C,
-}
-
-impl<C: KeyColumns> FollowedColumns<C> {
-    /// Brings the columns of an organization, which has so many alerts, to a commit; false where they are not of it
-    /// then: there are too many alerts or kinds of them, or another reader is at a later commit.
-    pub(super) fn bring_to(
-        &mut self,
-        conn: &Connection,
-        (organization, alerts, newest): (i64, u64, i64),
-    ) -> StoreResult<bool> {
-        let known = self.newest.get(&organization).copied();
-        if alerts > MOST_ALERTS || known.is_some_and(|known| known > newest) {
-            return Ok(false);
-        }
-        if known != Some(newest) {
-            let touched = known.map(|known| touched_days(conn, organization, known)).transpose()?;
-            let days = touched.filter(|days| days.len() <= MOST_DAYS);
-            // Where reading fails the organization counts as not read.
-            self.newest.remove(&organization);
-            let are_held = self.columns.read(&ReadScope { conn, organization, days })?;
-            self.newest.insert(organization, if are_held { newest } else { HOPELESS });
-            return Ok(are_held);
-        }
-        Ok(true)
-    }
-}
-
 /// Fields that lists filter alerts by, without dates and texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
@@ -128,6 +38,8 @@ struct Kind {
 /// The kinds of alerts.
 #[derive(Debug, Default)]
 struct Columns {
+    /// By organization, the newest commit that the column has seen; [`HOPELESS`] where it cannot hold its alerts.
+    newest: HashMap<i64, i64>,
     kinds: Vec<Kind>,
     numbers: HashMap<Kind, u16>,
     /// By key, the place of the alert's kind, counted from 1; 0 for alerts that were not read.
@@ -135,8 +47,55 @@ struct Columns {
 }
 
 impl Columns {
-    /// The keys of alerts with the wanted words and one of these companies, where these are given.
-    fn matching(&self, organization: i64, cells: &CellFilter, companies: Option<&Vec<i64>>) -> FixedBitSet {
+    /// Brings the kinds of an organization, which has so many alerts, to a commit; false where they are not of it then:
+    /// there are too many alerts or kinds of them, or another reader is at a later commit.
+    fn bring_to(&mut self, conn: &Connection, (organization, alerts, newest): (i64, u64, i64)) -> StoreResult<bool> {
+        let known = self.newest.get(&organization).copied();
+        if alerts > MOST_ALERTS || known.is_some_and(|known| known > newest) {
+            return Ok(false);
+        }
+        if known != Some(newest) {
+            let touched = known.map(|known| touched_days(conn, organization, known)).transpose()?;
+            let days = touched.filter(|days| days.len() <= MOST_DAYS);
+            // Where reading fails the organization counts as not read.
+            self.newest.remove(&organization);
+            let are_held = self.read(conn, organization, days)?;
+            self.newest.insert(organization, if are_held { newest } else { HOPELESS });
+            return Ok(are_held);
+        }
+        Ok(true)
+    }
+
+    /// Reads all alerts of an organization, or those of some days, until one cannot be held; tells whether all can.
+    fn read(&mut self, conn: &Connection, organization: i64, days: Option<Vec<i64>>) -> StoreResult<bool> {
+        let places = usize::try_from(newest_key(conn)?).unwrap_or_default() + 1;
+        // Beside it there may be no room for as much again.
+        self.column.reserve_exact(places.saturating_sub(self.column.len()));
+        let spans = match days {
+            None => vec![("", vec![organization])],
+            Some(days) => days.iter().map(|day| on_day(organization, *day)).collect(),
+        };
+        for (condition, values) in spans {
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT a.key, a.provider, a.type, a.status, a.outcome, a.expired_at IS NOT NULL, a.company
+                FROM alert a INDEXED BY alert_by_time WHERE a.organization = ?1{condition}"
+            ))?;
+            let mut rows = statement.query(params_from_iter(values))?;
+            while let Some(row) = rows.next()? {
+                // Keys count up from 1.
+                let key = usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
+                let Some(number) = self.number(kind(organization, row)?) else { return Ok(false) };
+                if key >= self.column.len() {
+                    self.column.resize(key + 1, 0);
+                }
+                self.column[key] = number;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Marks the keys of alerts with the wanted words and one of these companies, where these are given.
+    fn matching(&self, organization: i64, cells: &CellFilter, companies: Option<&Vec<i64>>) -> Marks {
         let is_wanted = |kind: &Kind| {
             let company = companies.is_none_or(|wanted| kind.company.is_some_and(|company| wanted.contains(&company)));
             kind.organization == organization && company && cells.matches(&kind.cell)
@@ -147,10 +106,7 @@ impl Columns {
             bits.fold(0, |block, bit| block | bit)
         };
         let bits = usize::BITS as usize;
-        FixedBitSet::with_capacity_and_blocks(
-            self.column.len().next_multiple_of(bits),
-            self.column.chunks(bits).map(block),
-        )
+        Marks::of_blocks(self.column.len().next_multiple_of(bits), self.column.chunks(bits).map(block))
     }
 
     fn number(&mut self, kind: Kind) -> Option<u16> {
@@ -161,18 +117,6 @@ impl Columns {
         self.kinds.push(kind);
         self.numbers.insert(kind, number);
         Some(number)
-    }
-}
-
-impl KeyColumns for Columns {
-    fn read(&mut self, alerts: &ReadScope<'_>) -> StoreResult<bool> {
-        alerts.reserve(&mut self.column)?;
-        let words = "a.provider, a.type, a.status, a.outcome, a.expired_at IS NOT NULL, a.company";
-        alerts.each(words, "alert_by_time", |key, row| {
-            let Some(number) = self.number(kind(alerts.organization, row)?) else { return Ok(false) };
-            put(&mut self.column, key, number, 0);
-            Ok(true)
-        })
     }
 }
 
@@ -190,10 +134,10 @@ fn kind(organization: i64, row: &Row<'_>) -> StoreResult<Kind> {
 
 /// The columns for all readers of a database.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ColumnCache(Arc<Mutex<FollowedColumns<Columns>>>);
+pub(super) struct ColumnCache(Arc<Mutex<Columns>>);
 
 impl ColumnCache {
-    /// The keys of alerts with the wanted words and one of these companies, in the snapshot that the connection reads
+    /// Marks the alerts with the wanted words and one of these companies, in the snapshot that the connection reads
     /// from: of the organization, its number of alerts, and the newest commit. `None` where the columns are not of that
     /// commit, or another reader has them just now.
     pub(super) fn matching(
@@ -202,9 +146,9 @@ impl ColumnCache {
         of: (i64, u64, i64),
         cells: &CellFilter,
         companies: Option<&Vec<i64>>,
-    ) -> StoreResult<Option<FixedBitSet>> {
+    ) -> StoreResult<Option<Marks>> {
         let Ok(mut known) = self.0.try_lock() else { return Ok(None) };
-        Ok(known.bring_to(conn, of)?.then(|| known.columns.matching(of.0, cells, companies)))
+        Ok(known.bring_to(conn, of)?.then(|| known.matching(of.0, cells, companies)))
     }
 }
 
@@ -245,7 +189,7 @@ mod tests {
             reader.refresh_counts(organization)?;
             let all = reader.conn.all(
                 "SELECT key, provider, type, status, outcome, expired_at IS NOT NULL, company FROM alert",
-                [],
+                &[],
                 |row| Ok((usize::try_from(row.get::<_, i64>(0)?).unwrap(), kind(organization, row)?)),
             )?;
             let mut told = Vec::new();
@@ -269,7 +213,8 @@ mod tests {
                     let mut expected: Vec<usize> = expected.map(|(key, _)| *key).collect();
                     expected.sort_unstable();
                     let found = reader.having(organization, &cells, companies.as_ref())?.unwrap();
-                    told.push((found.ones().collect(), expected));
+                    let found = (0..60).filter(|key| found.has(i64::try_from(*key).unwrap()));
+                    told.push((found.collect(), expected));
                 }
             }
             Ok(told)

@@ -16,17 +16,18 @@ use rusqlite::{Connection, OpenFlags, backup::Backup as Copying};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    connection::{self, APPLICATION_ID, Purpose},
+    connection::{self, Purpose},
     files::unusable,
-    fingerprint,
     migrate::{MIGRATIONS, applied, inspect},
+    schema::schema_of,
     sql::{Statements as _, cell, fact},
 };
 use crate::{
-    RefusalCause, StoreError, StoreResult, audit_log,
+    RefusalCause, SchemaState, StoreError, StoreResult,
     domain::{AuditState, audit::hex},
     encryption::{KEY_CHECK, Seal, proves},
     sql::{driven, on_sqlite},
+    subjects::audit,
 };
 
 /// Pages copied in one go.
@@ -54,28 +55,11 @@ impl Contents {
 
 /// Opens a database of avert's for reading, refusing every other file in words, and one with an altered schema.
 pub(super) fn open_ours(path: &Path, advice: &str) -> StoreResult<Connection> {
-    let open =
-        || open_as_it_is(path, advice).and_then(|(conn, steps)| fingerprint::check(&conn, path, steps).map(|()| conn));
-    open().map_err(|error| error.at(path))
-}
-
-fn open_as_it_is(path: &Path, advice: &str) -> StoreResult<(Connection, usize)> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(unusable(path, &format!("does not exist; {advice}")));
-        }
-        Err(error) => return Err(StoreError::of_file(path, "cannot be looked at", &error)),
-        Ok(there) if !there.is_file() => return Err(unusable(path, &format!("is no file; {advice}"))),
-        Ok(_) => {}
+    match schema_of(path)? {
+        SchemaState::Empty(_) if !path.exists() => Err(unusable(path, &format!("does not exist; {advice}"))),
+        SchemaState::Empty(_) => Err(unusable(path, &format!("is no database of avert; {advice}"))),
+        _ => connection::open(path, Purpose::Read).map_err(|error| error.at(path)),
     }
-    let conn = connection::open(path, Purpose::Read)?;
-    inspect(&conn, path)?;
-    let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let steps = applied(&conn, path, MIGRATIONS)?;
-    if application != APPLICATION_ID || steps == 0 {
-        return Err(unusable(path, &format!("is no database of avert; {advice}")));
-    }
-    Ok((conn, steps))
 }
 
 /// Copies one state of a database into a file and compares the copy with it.
@@ -107,7 +91,7 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
         ));
     }
     let (schema, rows) = found;
-    let audit = driven(Box::pin(audit_log::verify(&on_sqlite(&mut target))))?;
+    let audit = driven(Box::pin(audit::verify(&on_sqlite(&mut target))))?;
     Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit })
 }
 
@@ -116,7 +100,7 @@ fn damaged(path: &Path, what: &str) -> StoreError {
 }
 
 fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
-    let lines: Vec<String> = conn.all("PRAGMA integrity_check(3)", [], cell)?;
+    let lines: Vec<String> = conn.all("PRAGMA integrity_check(3)", &[], cell)?;
     if lines != ["ok"] { Err(damaged(path, &lines.join("; "))) } else { Ok(()) }
 }
 
@@ -124,8 +108,8 @@ fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
 fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<String, u64>)> {
     let schema = applied(conn, path, MIGRATIONS)?;
     let mut rows = BTreeMap::new();
-    for name in conn.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", [], cell::<String>)? {
-        let count: i64 = conn.one(&format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\"")), [], cell)?;
+    for name in conn.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", &[], cell::<String>)? {
+        let count: i64 = conn.one(&format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\"")), &[], cell)?;
         rows.insert(name, count.unsigned_abs());
     }
     Ok((schema, rows))

@@ -5,14 +5,16 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    num::NonZeroUsize,
     ops,
 };
 
-use rusqlite::{Connection, params};
+use lru::LruCache;
+use rusqlite::Connection;
 
 use super::sql::{Range, Statements as _, cell};
 pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY, day_of};
-use crate::{StoreError, StoreResult};
+use crate::{StoreError, StoreResult, sql::BoundValues};
 
 /// The SELECT of the counts, from the alerts.
 pub(super) fn counted() -> String {
@@ -36,7 +38,7 @@ pub(super) fn on_day(organization: i64, day: i64) -> (&'static str, Vec<i64>) {
 
 /// The key of the newest alert: keys count up from 1.
 pub(super) fn newest_key(conn: &Connection) -> StoreResult<i64> {
-    conn.one("SELECT coalesce(max(key), 0) FROM alert", [], cell)
+    conn.one("SELECT coalesce(max(key), 0) FROM alert", &[], cell)
 }
 
 /// The first microsecond of a day.
@@ -48,7 +50,7 @@ pub(super) fn day_start(day: i64) -> i64 {
 pub(super) fn touched_days(conn: &Connection, organization: i64, since: i64) -> StoreResult<Vec<i64>> {
     let touched = "SELECT DISTINCT day FROM alert_count INDEXED BY alert_count_by_change WHERE organization = ?1 AND \
         changed > ?2";
-    conn.all(touched, [organization, since], cell)
+    conn.all(touched, &[&organization, &since], cell)
 }
 
 /// The key in the place of an outcome where there is none.
@@ -81,17 +83,9 @@ impl CountChanges<CountKey> {
                 AND expired = ?7";
         const INSERT: &str = "INSERT INTO alert_count VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         for (CountKey { organization, day, cell }, by) in self.0 {
-            let values = params![
-                organization,
-                day,
-                cell.provider,
-                cell.alert_type,
-                cell.status,
-                cell.outcome,
-                cell.expired,
-                by,
-                change
-            ];
+            let Cell { provider, alert_type, status, outcome, expired } = &cell;
+            let values: BoundValues<'_> =
+                &[&organization, &day, provider, alert_type, status, outcome, expired, &by, &change];
             if conn.run(UPDATE, values)? == 0 {
                 conn.run(INSERT, values)?;
             }
@@ -127,10 +121,8 @@ impl CellFilter {
     }
 }
 
-/// Most kinds and most days of kinds that a cache remembers between two uses: words come from outside, and there may be
-/// any number.
-const MOST_CELLS: usize = 50_000;
-const MOST_ENTRIES: usize = 1_000_000;
+/// Most organizations whose counts a reader remembers.
+const MOST: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 /// The counts of one organization as of one change number.
 #[derive(Debug, Default)]
@@ -144,7 +136,6 @@ pub(super) struct Counts {
     totals: Vec<u64>,
     /// The days on which each cell has alerts, in order.
     dates: Vec<Vec<i64>>,
-    entries: usize,
 }
 
 impl Counts {
@@ -179,7 +170,6 @@ impl Counts {
             Err(at) => {
                 *total += u64::from(alerts);
                 day.insert(at, (position, alerts));
-                self.entries += 1;
             }
         }
         Ok(())
@@ -254,27 +244,29 @@ impl Counts {
     }
 }
 
-/// A cache of the counts of the organizations that were asked for.
-#[derive(Debug, Default)]
+/// A cache of the counts of the organizations that were asked for last.
+#[derive(Debug)]
 pub(super) struct CountCache {
-    organizations: HashMap<i64, Counts>,
+    organizations: LruCache<i64, Counts>,
     /// The counts of every other organization.
     none: Counts,
-    /// The one that was asked for last.
-    last: i64,
 }
 
 impl CountCache {
+    /// An empty cache.
+    pub(super) fn new() -> Self {
+        Self { organizations: LruCache::new(MOST), none: Counts::default() }
+    }
+
     /// The counts of an organization.
     pub(super) fn of(&self, organization: i64) -> &Counts {
-        self.organizations.get(&organization).unwrap_or(&self.none)
+        self.organizations.peek(&organization).unwrap_or(&self.none)
     }
 
     /// Brings the memory of an organization up to the snapshot that the connection reads from, in which `newest` is the
     /// newest commit.
     pub(super) fn refresh(&mut self, conn: &Connection, organization: i64, newest: i64) -> StoreResult<()> {
-        self.last = organization;
-        let counts = self.organizations.entry(organization).or_default();
+        let counts = self.organizations.get_or_insert_mut(organization, Counts::default);
         if counts.change == Some(newest) {
             return Ok(());
         }
@@ -297,24 +289,6 @@ impl CountCache {
         }
         counts.change = Some(newest);
         Ok(())
-    }
-
-    /// Drops the excess of the cache, beginning with the organizations that were not asked for last.
-    pub(super) fn forget_excess(&mut self) {
-        if self.is_excessive() {
-            self.organizations.retain(|organization, _| *organization == self.last);
-        }
-        if self.is_excessive() {
-            self.organizations = HashMap::new();
-        }
-    }
-
-    fn is_excessive(&self) -> bool {
-        let (cells, entries) = self
-            .organizations
-            .values()
-            .fold((0, 0), |(cells, entries), counts| (cells + counts.cells.len(), entries + counts.entries));
-        cells > MOST_CELLS || entries > MOST_ENTRIES
     }
 }
 
@@ -356,25 +330,7 @@ mod tests {
     }
 
     fn cells(cache: &CountCache) -> usize {
-        cache.organizations.values().map(|counts| counts.cells.len()).sum()
-    }
-
-    #[test]
-    fn kinds_without_number_are_counted_and_not_remembered() {
-        let (_directory, conn) = database();
-        kinds(&conn, 1, 3, 1);
-        kinds(&conn, 2, MOST_CELLS as i64 + 1, 2);
-        let mut cache = CountCache::default();
-
-        let mut seen = Vec::new();
-        for organization in [1, 2, 1] {
-            refresh(&mut cache, &conn, organization);
-            let all = cache.of(organization).all();
-            cache.forget_excess();
-            seen.push((all, cells(&cache)));
-        }
-
-        assert_eq!(seen, [(3, 3), (MOST_CELLS as u64 + 1, 0), (3, 3)]);
+        cache.organizations.iter().map(|(_, counts)| counts.cells.len()).sum()
     }
 
     #[test]
@@ -382,7 +338,7 @@ mod tests {
         let (_directory, conn) = database();
         kinds(&conn, 1, 3, 1);
         kinds(&conn, 2, 5, 2);
-        let mut cache = CountCache::default();
+        let mut cache = CountCache::new();
         refresh(&mut cache, &conn, 1);
         let before = cells(&cache);
         refresh(&mut cache, &conn, 2);

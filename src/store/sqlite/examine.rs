@@ -7,19 +7,20 @@ use rusqlite::Connection;
 use super::{
     connection::{self, Purpose},
     counts::counted,
-    fingerprint,
     instance::census,
     migrate::{self, MIGRATIONS, applied, inspect},
     restore::is_pending,
+    schema,
     soundness::check_log,
     sql::{Statements as _, cell},
     staging::{Staging, StagingState},
 };
 use crate::{
-    Finding, Grade, RefusalCause, StoreResult, audit_log,
+    Finding, Grade, RefusalCause, StoreResult,
     domain::time::Timestamp,
     examine::{self, CHECKS, Check, Examination, checked},
     sql::on_sqlite,
+    subjects::audit,
 };
 
 const RESTORE: &str = RefusalCause::Damaged.advice();
@@ -95,7 +96,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
     if !is_whole {
         return examination;
     }
-    findings.push(checked("schema", schema(&conn), RESTORE));
+    findings.push(checked("schema", altered(&conn), RESTORE));
     findings.push(checked("integrity", integrity(&conn), RESTORE));
     findings.push(checked("audit log", audit_log(&mut conn).await, RESTORE));
     for check in [COUNTS].iter().chain(&CHECKS) {
@@ -139,25 +140,25 @@ fn steps(conn: &Connection, database: &Path, size: u64) -> Finding {
 /// The audit log, all of it in one state.
 async fn audit_log(conn: &mut Connection) -> StoreResult<Finding> {
     conn.execute_batch("BEGIN")?;
-    let state = audit_log::verify(&on_sqlite(conn)).await?;
+    let state = audit::verify(&on_sqlite(conn)).await?;
     conn.execute_batch("ROLLBACK")?;
     Ok(examine::audit_log(state))
 }
 
 fn integrity(conn: &Connection) -> StoreResult<Finding> {
-    let lines: Vec<String> = conn.all("PRAGMA quick_check(5)", [], cell)?;
+    let lines: Vec<String> = conn.all("PRAGMA quick_check(5)", &[], cell)?;
     if lines != ["ok"] {
         return Ok(Finding::wrong("integrity", lines.join("; "), ""));
     }
-    Ok(match conn.one("SELECT count(*) FROM pragma_foreign_key_check", [], cell::<i64>)? {
+    Ok(match conn.one("SELECT count(*) FROM pragma_foreign_key_check", &[], cell::<i64>)? {
         0 => Finding::fine("integrity", "every page and every reference holds"),
         orphans => Finding::wrong("integrity", format!("{orphans} rows refer to rows that are not there"), ""),
     })
 }
 
 /// Returns whether the schema is the one that the steps make.
-fn schema(conn: &Connection) -> StoreResult<Finding> {
-    let differences = fingerprint::compare(conn, MIGRATIONS.len())?;
+fn altered(conn: &Connection) -> StoreResult<Finding> {
+    let differences = schema::compare(conn, MIGRATIONS.len())?;
     differences.check("")?;
     Ok(differences.finding())
 }

@@ -249,7 +249,7 @@ impl Search<'_> {
         let column = sort_column(reader, self.organization, SortField::AlertTimeStamp)?;
         let Reader { conn, dictionary, .. } = reader;
         let mut found = Vec::new();
-        for key in marks.sorted(conn, &column, (SortOrder::Descending, false), (0, marks.len()))? {
+        for key in marks.sorted(conn, self.organization, &column, (SortOrder::Descending, false), (0, marks.len()))? {
             if self.matches(conn, dictionary, share, key)? {
                 found.push(read_by_key(conn, dictionary, key)?);
             }
@@ -369,13 +369,11 @@ impl<'a> SpanMarks<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find_index::as_if_just_answered;
+    use super::super::find_index::tests::as_if_just_answered;
     use super::super::writer::{Unit, WriteKind};
     use super::*;
     use crate::domain::time::Timestamp;
-    use crate::domain::{
-        Actor, AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider,
-    };
+    use crate::domain::{AlertPatch, AlertType, CompanyId, Deadline, EnrollmentId, Organization, Outcome, Provider};
     use crate::sqlite::sql::{Statements as _, cell};
     use crate::sqlite::tests::open;
     use crate::{AlertStore as _, OrganizationRecord, OrganizationStore as _};
@@ -416,11 +414,11 @@ mod tests {
             .await
             .unwrap();
         // A third of what is answered is not in the index yet.
-        let every_ninth = |unit: &mut Unit<'_>, _: &Actor| {
-            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome WHERE alert % 9 = 0", [], cell)?;
+        let every_ninth = |unit: &mut Unit<'_>| {
+            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome WHERE alert % 9 = 0", &[], cell)?;
             keys.into_iter().try_for_each(|key| as_if_just_answered(unit.conn, unit.dictionary, key))
         };
-        store.write(WriteKind::Quiet, every_ninth).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, every_ninth).await.unwrap();
 
         for text in [
             "so1",

@@ -65,14 +65,14 @@ const OF_FIND: [TextIndex; 2] = [TRIGRAMS, HEADS];
 impl TextIndex {
     fn put_in(&self, conn: &Connection, key: i64, texts: &SearchTexts) -> StoreResult<()> {
         let table = self.table;
-        conn.run(&format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)"), (key, (self.text)(texts))).map(drop)
+        conn.run(&format!("INSERT INTO {table} (rowid, text) VALUES (?1, ?2)"), &[&key, &(self.text)(texts)]).map(drop)
     }
 
     /// The text has to be what is in the index.
     fn take_out(&self, conn: &Connection, key: i64, texts: &SearchTexts) -> StoreResult<()> {
         let table = self.table;
         let taken_out = format!("INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?1, ?2)");
-        conn.run(&taken_out, (key, (self.text)(texts))).map(drop)
+        conn.run(&taken_out, &[&key, &(self.text)(texts)]).map(drop)
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn index(conn: &Connection, texts: &[(i64, SearchTexts)]) -> StoreRes
     let kept = "INSERT INTO alert_search (alert, organization, text)
         VALUES (?1, (SELECT organization FROM alert WHERE key = ?1), ?2)";
     for (key, texts) in texts {
-        conn.run(kept, (key, &texts.q))?;
+        conn.run(kept, &[key, &texts.q])?;
     }
     put_in(conn, &[Q, TRIGRAMS, HEADS], texts)
 }
@@ -99,8 +99,8 @@ pub(super) fn index_anew(
 ) -> StoreResult<()> {
     let mut lacking = Vec::new();
     for (key, _, new) in changes {
-        conn.run("UPDATE alert_search SET text = ?2 WHERE alert = ?1 AND text <> ?2", (key, &new.q))?;
-        if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])? > 0 {
+        conn.run("UPDATE alert_search SET text = ?2 WHERE alert = ?1 AND text <> ?2", &[key, &new.q])?;
+        if conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", &[key])? > 0 {
             lacking.extend(texts_of_outcome(conn, dictionary, *key)?.map(|texts| (*key, texts)));
         }
     }
@@ -116,7 +116,7 @@ pub(super) fn index_anew(
 
 /// Puts every alert into the index of beginnings, which is empty, and into that of trigrams where it is.
 pub(super) fn index_all(conn: &Connection) -> StoreResult<()> {
-    let is_whole: bool = conn.one("SELECT EXISTS (SELECT 1 FROM alert_find_term)", [], cell)?;
+    let is_whole: bool = conn.one("SELECT EXISTS (SELECT 1 FROM alert_find_term)", &[], cell)?;
     let indexes = if is_whole { &[HEADS][..] } else { &OF_FIND };
     let mut last = Some(0);
     while let Some(indexed) = last {
@@ -138,10 +138,9 @@ pub(super) fn index_behind(conn: &Connection, last: i64) -> StoreResult<Option<i
 fn texts_behind(conn: &Connection, last: i64) -> StoreResult<Vec<(i64, SearchTexts)>> {
     let mut dictionary = Dictionary::new();
     let keys: Vec<i64> =
-        conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", [last, AT_ONCE], cell)?;
+        conn.all("SELECT key FROM alert WHERE key > ?1 ORDER BY key LIMIT ?2", &[&last, &AT_ONCE], cell)?;
     let behind = "SELECT alert FROM alert_unindexed WHERE alert > ?1 AND alert <= ?2";
-    let lacking: HashSet<i64> =
-        conn.all(behind, [last, keys.last().copied().unwrap_or(last)], cell)?.into_iter().collect();
+    let lacking: HashSet<i64> = conn.all(behind, &[&last, keys.last().unwrap_or(&last)], cell)?.into_iter().collect();
     let text = |key: i64| -> StoreResult<(i64, SearchTexts)> {
         let mut alert = read_by_key(conn, &mut dictionary, key)?;
         // Its outcome is put in later.
@@ -156,24 +155,24 @@ fn texts_behind(conn: &Connection, last: i64) -> StoreResult<Vec<(i64, SearchTex
 /// Lists an alert, which is in the index without this outcome.
 pub(super) fn index_later(conn: &Connection, key: i64, outcome: &Outcome) -> StoreResult<()> {
     if outcome_text(outcome).is_some() {
-        conn.run("INSERT OR IGNORE INTO alert_unindexed (alert) VALUES (?1)", [key])?;
+        conn.run("INSERT OR IGNORE INTO alert_unindexed (alert) VALUES (?1)", &[&key])?;
     }
     Ok(())
 }
 
 /// The alerts whose outcomes are not in the index yet, of all organizations.
 pub(super) fn unindexed(conn: &Connection) -> StoreResult<Vec<i64>> {
-    conn.all("SELECT alert FROM alert_unindexed ORDER BY alert", [], cell)
+    conn.all("SELECT alert FROM alert_unindexed ORDER BY alert", &[], cell)
 }
 
 /// Number of the alerts that are not indexed yet.
 pub(super) fn count_unindexed(conn: &Connection) -> StoreResult<u32> {
-    conn.one("SELECT count(*) FROM alert_unindexed", [], cell)
+    conn.one("SELECT count(*) FROM alert_unindexed", &[], cell)
 }
 
 /// Puts outcomes into the index that are listed, a batch of them.
 pub(super) fn catch_up(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<()> {
-    let keys: Vec<i64> = conn.all("SELECT alert FROM alert_unindexed ORDER BY alert LIMIT ?1", [BATCH], cell)?;
+    let keys: Vec<i64> = conn.all("SELECT alert FROM alert_unindexed ORDER BY alert LIMIT ?1", &[&BATCH], cell)?;
     let (mut caught_up, mut texts, mut bytes) = (Vec::new(), Vec::new(), 0);
     for key in keys {
         if bytes >= BATCH_BYTES {
@@ -186,7 +185,7 @@ pub(super) fn catch_up(conn: &Connection, dictionary: &mut Dictionary) -> StoreR
     }
     put_in(conn, &OF_FIND, &texts)?;
     for key in caught_up {
-        conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", [key])?;
+        conn.run("DELETE FROM alert_unindexed WHERE alert = ?1", &[&key])?;
     }
     Ok(())
 }
@@ -195,18 +194,8 @@ fn texts_of_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) 
     Ok(read_outcome(conn, dictionary, alert)?.as_ref().and_then(SearchTexts::of_outcome))
 }
 
-/// Takes the outcome of an answered alert out of the index again, and lists the alert.
 #[cfg(test)]
-pub(super) fn as_if_just_answered(conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<()> {
-    let alert = read_by_key(conn, dictionary, key)?;
-    let before = SearchTexts::of(&Alert { outcome: None, ..alert.clone() });
-    OF_FIND.iter().try_for_each(|index| index.take_out(conn, key, &SearchTexts::of(&alert)))?;
-    put_in(conn, &OF_FIND, &[(key, before)])?;
-    alert.outcome.iter().try_for_each(|outcome| index_later(conn, key, outcome))
-}
-
-#[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
     use std::time::{Duration, Instant};
@@ -218,12 +207,23 @@ mod tests {
     use super::*;
     use crate::domain::resolution::Decision;
     use crate::domain::time::Timestamp;
-    use crate::domain::{
-        Actor, AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution,
-    };
+    use crate::domain::{AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution};
     use crate::{AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    /// Takes the outcome of an answered alert out of the index again, and lists the alert.
+    pub(in crate::sqlite) fn as_if_just_answered(
+        conn: &Connection,
+        dictionary: &mut Dictionary,
+        key: i64,
+    ) -> StoreResult<()> {
+        let alert = read_by_key(conn, dictionary, key)?;
+        let before = SearchTexts::of(&Alert { outcome: None, ..alert.clone() });
+        OF_FIND.iter().try_for_each(|index| index.take_out(conn, key, &SearchTexts::of(&alert)))?;
+        put_in(conn, &OF_FIND, &[(key, before)])?;
+        alert.outcome.iter().try_for_each(|outcome| index_later(conn, key, outcome))
+    }
 
     async fn organization(store: &SqliteStore) -> OrganizationId {
         store.organizations().await.unwrap()[0].organization.id
@@ -267,7 +267,7 @@ mod tests {
     /// Number of alerts with a trigram, as the index has it.
     async fn indexed(store: &SqliteStore, trigram: &'static str) -> u32 {
         let sql = "SELECT count(*) FROM alert_find WHERE alert_find MATCH ?1";
-        store.read(move |reader: &mut Reader| reader.conn.one(sql, [trigram], cell)).await.unwrap()
+        store.read(move |reader: &mut Reader| reader.conn.one(sql, &[&trigram], cell)).await.unwrap()
     }
 
     async fn listed(store: &SqliteStore) -> u32 {
@@ -285,34 +285,34 @@ mod tests {
     /// Leaves every answer as it is right behind its commit, and the writer without a reason to catch up.
     async fn leave_unindexed(store: &SqliteStore) {
         caught_up(store).await;
-        let work = |unit: &mut Unit<'_>, _: &Actor| {
-            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome", [], cell)?;
+        let work = |unit: &mut Unit<'_>| {
+            let keys: Vec<i64> = unit.conn.all("SELECT alert FROM outcome", &[], cell)?;
             keys.into_iter().try_for_each(|key| as_if_just_answered(unit.conn, unit.dictionary, key))
         };
-        store.write(WriteKind::Quiet, work).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, work).await.unwrap();
     }
 
     async fn catch_up_now(store: &SqliteStore) {
-        store.write(WriteKind::Quiet, |unit, _| catch_up(unit.conn, unit.dictionary)).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, |unit| catch_up(unit.conn, unit.dictionary)).await.unwrap();
     }
 
     /// The beginnings that the index has, each with its alert, and those that it should have.
     async fn beginnings(store: &SqliteStore) -> [BTreeSet<(String, i64)>; 2] {
-        let work = |unit: &mut Unit<'_>, _: &Actor| {
+        let work = |unit: &mut Unit<'_>| {
             let conn = &*unit.conn;
             conn.execute_batch(
                 "CREATE VIRTUAL TABLE IF NOT EXISTS temp.head_instance USING fts5vocab(main, alert_head, instance)",
             )?;
             let kept: Vec<(String, i64)> =
-                conn.all("SELECT term, doc FROM temp.head_instance", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                conn.all("SELECT term, doc FROM temp.head_instance", &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let mut expected = BTreeSet::new();
-            for key in conn.all("SELECT key FROM alert", [], cell::<i64>)? {
+            for key in conn.all("SELECT key FROM alert", &[], cell::<i64>)? {
                 let heads = heads(&read_by_key(conn, unit.dictionary, key)?);
                 expected.extend(heads.split(' ').map(|head| (head.to_owned(), key)));
             }
             Ok([kept.into_iter().collect(), expected])
         };
-        store.write(WriteKind::Quiet, work).await.unwrap()
+        store.threads.writer.write(WriteKind::Quiet, work).await.unwrap()
     }
 
     async fn check(store: &SqliteStore) {
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(kept, expected);
         for index in ["alert_find", "alert_head"] {
             let check = format!("INSERT INTO {index} ({index}) VALUES ('integrity-check')");
-            store.write(WriteKind::Quiet, move |unit, _| unit.conn.run(&check, [])).await.unwrap();
+            store.threads.writer.write(WriteKind::Quiet, move |unit| unit.conn.run(&check, &[])).await.unwrap();
         }
     }
 
@@ -398,13 +398,13 @@ mod tests {
         ];
 
         for (emptied, make) in anew {
-            let work = move |unit: &mut Unit<'_>, _: &Actor| {
+            let work = move |unit: &mut Unit<'_>| {
                 for index in emptied {
-                    unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), [])?;
+                    unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), &[])?;
                 }
                 make(unit.conn)
             };
-            store.write(WriteKind::Quiet, work).await.unwrap();
+            store.threads.writer.write(WriteKind::Quiet, work).await.unwrap();
 
             assert_eq!((indexed(&store, "til").await, indexed(&store, "soo").await), (1, 1));
             check(&store).await;
@@ -418,13 +418,13 @@ mod tests {
         bring(&store, &alert).await;
         answer(&store, alert.id, "sent by till nine").await;
         leave_unindexed(&store).await;
-        let anew = |unit: &mut Unit<'_>, _: &Actor| {
+        let anew = |unit: &mut Unit<'_>| {
             for index in ["alert_find", "alert_head"] {
-                unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), [])?;
+                unit.conn.run(&format!("INSERT INTO {index} ({index}) VALUES ('delete-all')"), &[])?;
             }
             index_all(unit.conn)
         };
-        store.write(WriteKind::Quiet, anew).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, anew).await.unwrap();
         let comment = outcome_heads(&Outcome { comments: "sent by till nine".to_owned(), ..Outcome::default() });
         let [before, _] = beginnings(&store).await;
 
@@ -459,7 +459,7 @@ mod tests {
             answer(&store, alert.id, "sent by till nine").await;
         }
         // It stands behind the writer's own work.
-        store.write(WriteKind::Quiet, |_, _| Ok(())).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, |_| Ok(())).await.unwrap();
 
         assert!(listed(&store).await < MOST_UNINDEXED);
         caught_up(&store).await;

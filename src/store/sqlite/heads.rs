@@ -266,7 +266,7 @@ impl Asked {
 fn frequency(conn: &Connection, by: &str, expression: &str, newest: i64) -> StoreResult<i64> {
     let first = format!("SELECT count(*), max(rowid) FROM ({by} LIMIT ?2)");
     let (found, reach): (i64, Option<i64>) =
-        conn.one(&first, (expression, SAMPLE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        conn.one(&first, &[&expression, &SAMPLE], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(if found < SAMPLE { found } else { found.saturating_mul(newest) / reach.unwrap_or(1).max(1) })
 }
 
@@ -296,7 +296,7 @@ pub(super) fn trigrams_beginning_with(conn: &Connection, word: &str) -> StoreRes
     let word = find_key(word);
     let end = format!("{word}{}", char::MAX);
     let beginning = "SELECT term FROM alert_find_term WHERE term >= ?1 AND term < ?2 LIMIT ?3";
-    let terms: Vec<String> = conn.all(beginning, (&word, &end, MOST_TRIGRAMS as i64 + 1), cell)?;
+    let terms: Vec<String> = conn.all(beginning, &[&word, &end, &(MOST_TRIGRAMS as i64 + 1)], cell)?;
     Ok(match terms.len() {
         0 => Beginning::None,
         1..=MOST_TRIGRAMS => Beginning::Some(terms.iter().map(|term| phrase(term)).collect::<Vec<_>>().join(" OR ")),
@@ -320,9 +320,9 @@ mod tests {
         for (key, fields) in (1_i64..).zip(alerts) {
             let fields = fields.iter().map(|value| FindField { label: "", value: (*value).into() });
             let text = tokens(fields, owner).collect::<Vec<_>>().join(" ");
-            conn.run("INSERT INTO alert_head (rowid, text) VALUES (?1, ?2)", (key, text)).unwrap();
+            conn.run("INSERT INTO alert_head (rowid, text) VALUES (?1, ?2)", &[&key, &text]).unwrap();
         }
-        conn.all("SELECT rowid FROM alert_head WHERE alert_head MATCH ?1", [asked], cell).unwrap()
+        conn.all("SELECT rowid FROM alert_head WHERE alert_head MATCH ?1", &[&asked], cell).unwrap()
     }
 
     const ALERTS: &[&[&str]] =

@@ -1,24 +1,26 @@
 //! Statistics of the alerts within a filter: those that the counts know, the others through the index of the filter,
-//! and sums by currency. Of few alerts their rows are read for the sums, of many the amounts come from columns.
+//! and sums by currency. Of few alerts their rows are read for the sums, of many two indexes.
 
-use std::collections::HashMap;
+use std::{cmp::Reverse, collections::HashMap};
 
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, Row};
 
 use super::{
-    counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start},
+    counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start, newest_key},
     intersection::{BY_DEADLINE, BY_TIME, by_words_index, counted, from_alerts, from_own_index, matched, rows_index},
     list::{everything, planned},
+    marks::Marks,
     query::Wanted,
     readers::Reader,
     sql::{Sql, Statements as _, micros},
 };
 use crate::{
-    StoreResult,
+    StoreError, StoreResult,
     alert_rows::{SUMS, currency_sum},
     cells::StoredRow,
     domain::{
-        AlertFilter, AlertStatus, AlertType, Calendar, CurrencySum, Insights, OrganizationId, Provider, time::Timestamp,
+        AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, CurrencySum, Insights, Money, OrganizationId,
+        Provider, time::Timestamp,
     },
     error::Work,
     sql::driven,
@@ -76,13 +78,8 @@ impl InsightScope for Scope<'_> {
             Reach::Expired => from(select, "FROM alert a INDEXED BY alert_by_expired_at", wanted),
         };
         sql.push(tests);
-        Ok(rows(self.reader, &sql, |row| Ok(read(&StoredRow::Sqlite(row))?))?)
+        Ok(self.reader.conn.all(&sql.text, &sql.cells(), read)?)
     }
-}
-
-/// The rows of a statement that is made for what is wanted.
-fn rows<T>(reader: &Reader, sql: &Sql, read: impl FnMut(&Row<'_>) -> StoreResult<T>) -> StoreResult<Vec<T>> {
-    reader.conn.all(&sql.text, params_from_iter(&sql.values), read)
 }
 
 fn from(mut sql: Sql, tables: &str, wanted: &Wanted) -> Sql {
@@ -136,7 +133,7 @@ fn counted_now(reader: &Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<
     let sql = from_own_index(Sql::new(&select), wanted, rows_index(reader, wanted));
     // Counted here: a GROUP BY would put every row in order first.
     let mut cells = HashMap::new();
-    rows(reader, &sql, |row| {
+    reader.conn.all(&sql.text, &sql.cells(), |row| {
         let has_outcome: bool = row.get(4)?;
         let outcome = if has_outcome { NO_OUTCOME + 1 } else { NO_OUTCOME };
         let cell =
@@ -178,15 +175,49 @@ fn sums_by(
         Some(marks) => marks,
         None => everything(reader, &wanted)?,
     };
-    match reader.sums(organization, marks.keys())? {
-        Some(sums) => Ok(sums),
-        None => read_sums(&reader.conn, through_index()),
-    }
+    marked_sums(&reader.conn, organization, &marks)
+}
+
+/// Sums what is marked by the indexes of amounts and of currencies: no row is read.
+fn marked_sums(conn: &Connection, organization: i64, marks: &Marks) -> StoreResult<Vec<CurrencySum>> {
+    let each = |column: &str, index: &str, take: &mut dyn FnMut(usize, &Row<'_>) -> rusqlite::Result<()>| {
+        let mut statement = conn.prepare_cached(&format!(
+            "SELECT a.key, a.{column} FROM alert a INDEXED BY {index} WHERE a.organization = ?1 ORDER BY a.{column}"
+        ))?;
+        let mut rows = statement.query([organization])?;
+        while let Some(row) = rows.next()? {
+            let key: i64 = row.get(0)?;
+            if marks.has(key) {
+                take(usize::try_from(key).unwrap_or_default(), row)?;
+            }
+        }
+        Ok::<_, StoreError>(())
+    };
+    let mut amounts: Vec<Option<i64>> = vec![None; usize::try_from(newest_key(conn)?).unwrap_or_default() + 1];
+    each("amount_micros", "alert_by_amount", &mut |key, row| Ok(amounts[key] = row.get(1)?))?;
+    let mut sums: Vec<(CurrencySum, i128)> = Vec::new();
+    each("currency", "alert_by_currency", &mut |key, row| {
+        let code = row.get_ref(1)?.as_str()?;
+        if sums.last().is_none_or(|(sum, _)| sum.money.currency.as_str() != code) {
+            let money = Money { amount: Amount::from_micros(0), currency: Currency::new(code) };
+            sums.push((CurrencySum { alerts: 0, money, unpriced: 0 }, 0));
+        }
+        if let Some((sum, micros)) = sums.last_mut() {
+            sum.alerts += 1;
+            sum.unpriced += u64::from(amounts[key].is_none());
+            *micros += i128::from(amounts[key].unwrap_or_default());
+        }
+        Ok(())
+    })?;
+    sums.iter_mut().for_each(|(sum, micros)| sum.money.amount = Amount::from_micros(*micros));
+    // They stand in the order of their codes.
+    sums.sort_by_key(|(sum, _)| Reverse(sum.alerts));
+    Ok(sums.into_iter().map(|(sum, _)| sum).collect())
 }
 
 fn read_sums(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {
     sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
-    conn.all(&sql.text, params_from_iter(&sql.values), |row| Ok(currency_sum(&StoredRow::Sqlite(row), 0)?))
+    conn.all(&sql.text, &sql.cells(), |row| currency_sum(row, 0))
 }
 
 #[cfg(test)]
@@ -221,7 +252,7 @@ mod tests {
         }
     }
 
-    /// The sums of filters, from rows alone and from columns as early as can be; and what they are by the domain's own
+    /// The sums of filters, from rows alone and from indexes as early as can be; and what they are by the domain's own
     /// words.
     async fn told(store: &SqliteStore, organization: OrganizationId, alerts: &[Alert]) -> Vec<[Vec<CurrencySum>; 4]> {
         let filters = [

@@ -47,11 +47,6 @@ impl Instances {
         Ok(())
     }
 
-    /// This process.
-    pub(crate) fn own(&self) -> InstanceId {
-        self.own
-    }
-
     /// Returns whether that process is provably gone.
     pub(crate) fn is_dead(&self, instance: InstanceId) -> bool {
         instance != self.own && is_free(&lock_path(&self.directory, instance))
@@ -193,7 +188,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let first = Instances::announce(directory.path(), InstanceId::generate()).unwrap();
         let second = Instances::announce(directory.path(), InstanceId::generate()).unwrap();
-        let id = first.own();
+        let id = first.own;
 
         let alive = second.is_dead(id);
         drop(first);
@@ -201,7 +196,7 @@ mod tests {
 
         assert!(!alive);
         assert!(gone);
-        assert!(!second.is_dead(second.own()));
+        assert!(!second.is_dead(second.own));
     }
 
     #[test]
@@ -262,6 +257,6 @@ mod tests {
 
         assert!(living.is_dead(killed));
         assert!(!left.exists());
-        assert!(lock_path(directory.path(), living.own()).exists());
+        assert!(lock_path(directory.path(), living.own).exists());
     }
 }

@@ -3,10 +3,13 @@
 
 use std::{borrow::Borrow, collections::HashMap, hash::Hash, sync::Arc};
 
-use rusqlite::{Connection, ToSql, types::FromSql};
+use rusqlite::Connection;
 
 use super::sql::{Statements as _, cell};
-use crate::StoreResult;
+use crate::{
+    StoreResult,
+    cells::{FromCell, ToCell},
+};
 
 /// Most values that a connection remembers of a table: they come from outside, and there may be any number.
 const MOST: usize = 4_096;
@@ -56,9 +59,8 @@ impl Dictionary {
 
 impl<T> Interned<T>
 where
-    T: ?Sized + Hash + Eq,
-    for<'a> &'a T: ToSql,
-    Arc<T>: for<'a> From<&'a T> + Borrow<T> + FromSql,
+    T: ?Sized + Hash + Eq + ToCell,
+    Arc<T>: for<'a> From<&'a T> + Borrow<T> + for<'c> FromCell<'c>,
 {
     fn new(insert: &'static str, find: &'static str, read: &'static str) -> Self {
         Self { insert, find, read, keys: HashMap::new(), values: HashMap::new() }
@@ -83,7 +85,7 @@ where
         if let Some(&key) = self.keys.get(value) {
             return Ok(Some(key));
         }
-        let key = conn.first(self.find, [value], cell)?;
+        let key = conn.first(self.find, &[&value], cell)?;
         if let Some(key) = key {
             self.remember(key, Arc::from(value));
         }
@@ -95,7 +97,7 @@ where
         if let Some(key) = self.find(conn, value)? {
             return Ok(key);
         }
-        let key = conn.one(self.insert, [value], cell)?;
+        let key = conn.one(self.insert, &[&value], cell)?;
         self.remember(key, Arc::from(value));
         Ok(key)
     }
@@ -105,7 +107,7 @@ where
         if let Some(value) = self.values.get(&key) {
             return Ok(Arc::clone(value));
         }
-        let value: Arc<T> = conn.one(self.read, [key], cell)?;
+        let value: Arc<T> = conn.one(self.read, &[&key], cell)?;
         self.remember(key, Arc::clone(&value));
         Ok(value)
     }

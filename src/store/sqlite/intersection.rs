@@ -26,7 +26,7 @@ pub(super) fn matched(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Optio
         return Ok(None);
     }
     let (cache, of) = (reader.marks(), (reader.newest()?, matching(wanted), reader.budget.is_hurried()));
-    Ok(cache.kept_or(of, || Ok(find(reader, wanted)?.map(Marks::into_keys)))?.map(Marks::of_keys))
+    cache.kept_or(of, || find(reader, wanted))
 }
 
 fn find(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
@@ -59,7 +59,7 @@ pub(super) fn by_words(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Opti
     if !wanted.is_of_words() {
         return Ok(None);
     }
-    Ok(reader.having(wanted.organization, &wanted.cells, wanted.companies.as_ref())?.map(Marks::of_keys))
+    reader.having(wanted.organization, &wanted.cells, wanted.companies.as_ref())
 }
 
 /// By the texts and the time of the transaction, and then by words and the time of the alert; `None` where one index
@@ -219,7 +219,7 @@ fn of_pair(conn: &Connection, organization: i64, pair: &str, alerts: u64) -> Sto
     let beginning = "SELECT term, doc FROM alert_trigram_term WHERE term >= ?1 AND term < ?2 LIMIT ?3";
     let end = format!("{pair}{}", char::MAX);
     let terms: Vec<(String, i64)> =
-        conn.all(beginning, (pair, end, limit(MOST_TERMS)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        conn.all(beginning, &[&pair, &end, &limit(MOST_TERMS)], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let postings: u64 = terms.iter().map(|(_, alerts)| alerts.unsigned_abs()).sum();
     if terms.len() > MOST_TERMS || postings > alerts {
         return Ok(None);
@@ -315,7 +315,7 @@ pub(super) fn rows_index(reader: &Reader, wanted: &Wanted) -> Option<&'static st
 
 /// Returns whether there is one organization alone.
 pub(super) fn has_one_organization(conn: &Connection) -> StoreResult<bool> {
-    conn.one("SELECT count(*) = 1 FROM organization", [], cell)
+    conn.one("SELECT count(*) = 1 FROM organization", &[], cell)
 }
 
 /// The keys of everything that matches, to be marked.

@@ -7,17 +7,16 @@
 //! 1. By days, in the order of the alert time: the counts say on which days the page lies ([`by_days`]). By words, in
 //!    the order of provider, type or status: the counts say which of them the page belongs to ([`by_words`]).
 //! 2. By walking the index that is in the order of the sort, as far as a budget reaches ([`walk`]).
-//! 3. By walking it past marks on everything that matches ([`past_marks`]): word by word, and rows without a value
-//!    apart, where the columns tell these.
-//! 4. By putting everything that matches in order ([`sorted`]).
+//! 3. By walking it past marks on everything that matches ([`past_marks`]), word by word where the columns tell these.
+//! 4. By putting everything that matches in order ([`sorted_marks`]).
 //!
 //! A filter that takes more than one index is marked first, by each of them and by the columns: that is the total as
 //! well ([`intersection`](super::intersection)).
 
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use super::{
-    budget::{FEW_STEPS, FEWEST_STEPS, STEPS},
+    budget::{FEW_STEPS, FEWEST_STEPS},
     counts::{CellFilter, day_start},
     intersection::{
         BY_TIME, by_words, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
@@ -25,7 +24,7 @@ use super::{
     },
     marked_orders::{FEW, Filling, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of},
     marks::{Marks, ROW},
-    query::{SortColumn, Wanted, is_partial, push_order, sort_column},
+    query::{SortColumn, Wanted, is_partial, sort_column},
     readers::Reader,
     sql::{Sql, Statements as _, cell, keys},
 };
@@ -36,12 +35,6 @@ use crate::{
     },
     order::{Nulls, PagePart, push_direction},
 };
-
-/// Most alerts that are searched one by one for a text, where the trigram index finds more than that.
-const MANY: u64 = 200_000;
-
-/// Share of marked alerts below which the row of each is read to put it in an order that has no index.
-const SORTED_SHARE: u64 = 8;
 
 /// Most rows that are passed on the way to a page before the matches are marked first.
 const MOST_PASSED: u64 = 500;
@@ -95,7 +88,7 @@ pub(super) fn planned(
 pub(crate) fn get(reader: &mut Reader, organization: OrganizationId, id: AlertId) -> StoreResult<Option<SharedAlert>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(None) };
     let key = "SELECT key FROM alert WHERE organization = ?1 AND id = ?2";
-    let key = reader.conn.first(key, (organization, id.0.as_bytes()), cell)?;
+    let key = reader.conn.first(key, &[&organization, &id], cell)?;
     key.map(|key| reader.alert(key)).transpose()
 }
 
@@ -115,11 +108,6 @@ fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
         return Ok(count(&reader.conn, &from_texts(counting, wanted, has_one_organization(&reader.conn)?))?);
     }
     Ok(count(&reader.conn, &from_own_index(counting, wanted, Some(by_words_index(wanted))))?)
-}
-
-/// Returns whether a text is looked for in alerts that are few by their words and dates.
-fn is_text_in_few(wanted: &Wanted, candidates: u64) -> bool {
-    candidates <= MANY && wanted.expires.is_none() && wanted.indexed_texts().is_some()
 }
 
 fn page_keys(
@@ -154,17 +142,15 @@ fn page_keys(
         }
     }
     let Some(index) = column.index else {
-        return match matched {
-            Some(marks) if marks.len() * SORTED_SHARE < all => sorted_marks(&reader.conn, &column, part, total, &marks),
-            _ => sorted(reader, wanted, &column, part, total),
-        };
+        let marks = matched.map_or_else(|| everything(reader, wanted), Ok)?;
+        return sorted_marks(&reader.conn, wanted.organization, &column, part, total, &marks);
     };
     if let Some(marks) = matched {
         let near = part.backwards(total).unwrap_or(part);
         if u128::from(total) * u128::from(total) * ROW < u128::from(near.offset + near.limit) * u128::from(all) {
-            return sorted_marks(&reader.conn, &column, part, total, &marks);
+            return sorted_marks(&reader.conn, wanted.organization, &column, part, total, &marks);
         }
-        return past_marks(reader, wanted.organization, (&column, index), part, total, marks);
+        return past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks);
     }
     let costs = Costs::of(reader, wanted, part, total);
     if costs.walking <= costs.marking.min(costs.sorting)
@@ -172,11 +158,11 @@ fn page_keys(
     {
         return Ok(keys);
     }
-    if costs.sorting < costs.marking {
-        return sorted(reader, wanted, &column, part, total);
-    }
     let marks = everything(reader, wanted)?;
-    past_marks(reader, wanted.organization, (&column, index), part, total, marks)
+    if costs.sorting < costs.marking {
+        return sorted_marks(&reader.conn, wanted.organization, &column, part, total, &marks);
+    }
+    past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks)
 }
 
 /// Marks everything that matches: by the columns where they tell, else by an index.
@@ -207,13 +193,12 @@ impl Costs {
         let passed = page * all / total.max(1);
         let counts = reader.counts.of(wanted.organization);
         let within = u128::from(counts.total(&CellFilter::default(), wanted.alert_days()));
-        // Finding everything that matches, and whether its rows are read for it.
-        let (finding, reads) = match () {
-            () if wanted.expires.is_some() || wanted.is_in_transaction_time() => (total, false),
-            () if wanted.is_texts_only() && wanted.indexed_texts().is_some() => (total, false),
-            () if wanted.has_own_index() => (total * ROW, true),
-            () if is_by_deadline(wanted) => (u128::from(counted(reader, wanted)), false),
-            () => (within, false),
+        let finding = match () {
+            () if wanted.expires.is_some() || wanted.is_in_transaction_time() => total,
+            () if wanted.is_texts_only() && wanted.indexed_texts().is_some() => total,
+            () if wanted.has_own_index() => total * ROW,
+            () if is_by_deadline(wanted) => u128::from(counted(reader, wanted)),
+            () => within,
         };
         let walking = match part.sort.field {
             SortField::AlertTimeStamp => page * within / total.max(1),
@@ -223,7 +208,7 @@ impl Costs {
             _ => passed * ROW,
         };
         let marking = if wanted.is_of_words() { all / COLUMN_SHARE } else { finding + total };
-        Self { walking, marking: marking + passed, sorting: finding + total * if reads { 2 } else { ROW } }
+        Self { walking, marking: marking + passed, sorting: finding + total * ROW }
     }
 }
 
@@ -243,17 +228,35 @@ fn waiting(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Wanted> {
     Ok(waiting)
 }
 
-/// Number of matches with a value in the column, as far as it is known without reading them. Every stored alert has a
+/// Number of matches without a value in the column, as far as the index or the counts tell it. Every stored alert has a
 /// deadline.
-fn valued(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> StoreResult<Option<u64>> {
-    match part.sort.field {
-        // All of them wait for an answer.
-        SortField::HoursLeft if wanted.expires.is_some() => return Ok(Some(total)),
-        SortField::HoursLeft if wanted.is_counted() => {}
-        _ => return Ok(None),
-    }
-    let waiting = waiting(reader, wanted)?;
-    Ok(Some(counted(reader, &waiting)))
+fn nulls(
+    reader: &mut Reader,
+    wanted: &Wanted,
+    by: (&SortColumn, &str),
+    part: PagePart,
+    total: u64,
+) -> StoreResult<Option<u64>> {
+    let valued = match part.sort.field {
+        _ if by.0.nulls == Nulls::Never => total,
+        // All of them wait for an answer, and none has expired.
+        SortField::HoursLeft if wanted.expires.is_some() => total,
+        SortField::ExpiredAt if wanted.expires.is_some() => 0,
+        SortField::HoursLeft if wanted.is_counted() => {
+            let waiting = waiting(reader, wanted)?;
+            counted(reader, &waiting)
+        }
+        SortField::ExpiredAt if wanted.is_counted() => {
+            let cells = CellFilter { expired: Some(true), ..wanted.cells.clone() };
+            if wanted.cells.expired == Some(false) { 0 } else { counted(reader, &Wanted { cells, ..wanted.clone() }) }
+        }
+        _ if is_partial(by.1) => return Ok(None),
+        _ => {
+            let nulls = of_group(Sql::new("SELECT count(*) "), wanted, by, Group::Nulls);
+            return reader.budget.run(FEW_STEPS, || count(&reader.conn, &nulls));
+        }
+    };
+    Ok(Some(total.saturating_sub(valued)))
 }
 
 /// In the order of the alert time: the counts tell which days the page lies on, and only those are looked at.
@@ -273,12 +276,12 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart
             let mut sql = from_alerts(Sql::new("SELECT a.key "), &one_day, Some(BY_TIME));
             push_direction(&mut sql, Some(&column.value), part.sort.order);
             sql.window(part.offset, part.limit);
-            Ok(keys(&reader.conn, &sql)?)
+            keys(&reader.conn, &sql)
         })?;
     }
     if filling.left > 0 {
         // Alerts without a time come last in either direction.
-        let walk = |part| Ok(walk_group(&reader.conn, wanted, (column, BY_TIME), Group::Nulls, part)?);
+        let walk = |part| walk_group(&reader.conn, wanted, (column, BY_TIME), Group::Nulls, part);
         filling.take(part, total.saturating_sub(dated), walk)?;
     }
     Ok(filling.keys)
@@ -316,7 +319,8 @@ fn in_word(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> 
     by_id(reader, wanted.organization, part, total, marks)
 }
 
-/// Walks the index that is in the order of the sort; `None` when the page was not reached within the budget.
+/// Walks the index that is in the order of the sort, each group from the end that is nearer; `None` when the page was
+/// not reached within the budget, or where its groups cannot be told.
 fn walk(
     reader: &mut Reader,
     wanted: &Wanted,
@@ -325,43 +329,32 @@ fn walk(
     part: PagePart,
     total: u64,
 ) -> StoreResult<Option<Vec<i64>>> {
-    let valued = match column.nulls {
-        Nulls::Never => Some(total),
-        Nulls::Last | Nulls::Least => valued(reader, wanted, part, total)?,
-    };
-    let conn = &reader.conn;
-    let walked = |group, part| walk_group(conn, wanted, (column, index), group, part);
-    if let Some(back) = part.backwards(total).filter(|_| !column.nulls_come_first(part.sort.order)) {
-        return Ok(limited(reader, wanted, index, || walk_back(conn, wanted, (column, index), back))?.map(reversed));
+    let by = (column, index);
+    if column.nulls == Nulls::Last && part.backwards(total).is_none() {
+        // Mostly a page from the beginning has values alone.
+        let walked = |reader: &Reader| walk_group(&reader.conn, wanted, by, Group::Valued, part);
+        match limited(reader, wanted, index, || walked(reader))? {
+            Some(keys) if keys.len() as u64 == part.limit => return Ok(Some(keys)),
+            None => return Ok(None),
+            _ => {}
+        }
     }
-    let count_valued = || count(conn, &of_group(Sql::new("SELECT count(*) "), wanted, (column, index), Group::Valued));
+    let Some(nulls) = nulls(reader, wanted, by, part, total)? else { return Ok(None) };
+    let mut groups = [(Group::Valued, total.saturating_sub(nulls)), (Group::Nulls, nulls)];
     if column.nulls_come_first(part.sort.order) {
-        let valued = match valued {
-            Some(valued) => Some(valued),
-            None => reader.budget.run(FEW_STEPS, count_valued)?,
-        };
-        let Some(nulls) = valued.map(|valued| total.saturating_sub(valued)) else { return Ok(None) };
-        let of_nulls = PagePart { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
-        let Some(mut found) = reader.budget.run(FEW_STEPS, || walked(Group::Nulls, of_nulls))? else {
-            return Ok(None);
-        };
-        let rest = PagePart { offset: part.offset.saturating_sub(nulls), limit: part.limit - of_nulls.limit, ..part };
-        let Some(others) = reader.budget.run(FEW_STEPS, || walked(Group::Valued, rest))? else { return Ok(None) };
-        found.extend(others);
-        return Ok(Some(found));
+        groups.reverse();
     }
-    let Some(mut found) = limited(reader, wanted, index, || walked(Group::Valued, part))? else { return Ok(None) };
-    let missing = part.limit - found.len() as u64;
-    if missing > 0 && column.nulls != Nulls::Never {
-        let valued = match (valued, found.len() as u64) {
-            (Some(valued), _) => valued,
-            (None, 0) => count_valued()?,
-            (None, some) => part.offset + some,
-        };
-        let rest = PagePart { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
-        found.extend(walked(Group::Nulls, rest)?);
-    }
-    Ok(Some(found))
+    limited(reader, wanted, index, || {
+        let mut filling = Filling::of(part);
+        for (group, alerts) in groups {
+            filling.take(part, alerts, |part| {
+                let back = part.backwards(alerts);
+                let keys = walk_group(&reader.conn, wanted, by, group, back.unwrap_or(part))?;
+                Ok::<_, rusqlite::Error>(if back.is_some() { reversed(keys) } else { keys })
+            })?;
+        }
+        Ok(filling.keys)
+    })
 }
 
 /// Walks under the budget, or to the end where no row has to be read for it.
@@ -376,28 +369,6 @@ fn limited<T>(
     } else {
         reader.budget.run(FEW_STEPS, walk)
     }
-}
-
-/// Walks from the end of a sort that has its nulls there: these first, and then what has a value.
-fn walk_back(
-    conn: &Connection,
-    wanted: &Wanted,
-    by: (&SortColumn, &str),
-    back: PagePart,
-) -> rusqlite::Result<Vec<i64>> {
-    if by.0.nulls == Nulls::Never {
-        return walk_group(conn, wanted, by, Group::Valued, back);
-    }
-    let mut found = walk_group(conn, wanted, by, Group::Nulls, back)?;
-    let missing = back.limit - found.len() as u64;
-    let nulls = match found.len() as u64 {
-        _ if missing == 0 || back.offset == 0 => 0,
-        0 => count(conn, &of_group(Sql::new("SELECT count(*) "), wanted, by, Group::Nulls))?,
-        some => back.offset + some,
-    };
-    let rest = PagePart { offset: back.offset.saturating_sub(nulls), limit: missing, ..back };
-    found.extend(walk_group(conn, wanted, by, Group::Valued, rest)?);
-    Ok(found)
 }
 
 /// Rows with a value to sort by, or those without one.
@@ -440,35 +411,7 @@ fn nulls_index(index: &str) -> &str {
     if is_partial(index) { "alert_by_id" } else { index }
 }
 
-/// Puts everything that matches in order, from the end that is nearer.
-fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
-    // Reading the whole table in its order is cheaper than jumping about in it. Exceptions: little of it is wanted, or
-    // the index has it all.
-    let in_index = wanted.conditions.is_any() && (column.words.is_some() || part.sort.field == SortField::ExpiredAt);
-    let candidates = counted(reader, wanted);
-    let little = candidates.saturating_mul(8) < reader.counts.of(wanted.organization).all();
-    let back = part.backwards(total);
-    let in_order = |mut sql: Sql| {
-        push_order(&mut sql, column, part.sort.order, back.is_some());
-        sql.window(back.unwrap_or(part).offset, part.limit);
-        sql
-    };
-    let turned = |keys| if back.is_some() { reversed(keys) } else { keys };
-    let select = || Sql::new("SELECT a.key ");
-    let through_own_index =
-        in_order(from_own_index(select(), wanted, (in_index || little).then(|| by_words_index(wanted))));
-    if is_text_in_few(wanted, candidates) && total > candidates / 8 {
-        return match reader.budget.run(STEPS, || keys(&reader.conn, &through_own_index))? {
-            Some(keys) => Ok(turned(keys)),
-            None => {
-                Ok(turned(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(by_words_index(wanted)))))?))
-            }
-        };
-    }
-    Ok(turned(keys(&reader.conn, &through_own_index)?))
-}
-
 fn count(conn: &Connection, sql: &Sql) -> rusqlite::Result<u64> {
-    let count: i64 = conn.prepare_cached(&sql.text)?.query_row(params_from_iter(&sql.values), |row| row.get(0))?;
-    Ok(count.unsigned_abs())
+    let counted = keys(conn, sql)?;
+    Ok(counted.first().copied().unwrap_or_default().unsigned_abs())
 }

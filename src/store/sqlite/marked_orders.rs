@@ -1,5 +1,5 @@
 //! Pages of marked rows, in every order: by walking an index past the marks, or by reading the rows of a few. Columns
-//! that tell the groups allow group by group: word by word, and rows without a value apart from the rest.
+//! that tell the words allow one after the other.
 //!
 //! Parts of a list as pages, filled from groups that follow each other.
 
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::{
     counts::{CellFilter, NO_OUTCOME},
     marks::{self, Marks},
-    query::{SortColumn, id_column, is_partial},
+    query::{SortColumn, id_column},
     readers::Reader,
 };
 use crate::{
@@ -23,66 +23,20 @@ pub(super) const FEW: u64 = 4_000;
 /// Puts the marked rows in order, from the end that is nearer.
 pub(super) fn sorted_marks(
     conn: &Connection,
+    organization: i64,
     column: &SortColumn,
     part: PagePart,
     total: u64,
     marks: &Marks,
 ) -> StoreResult<Vec<i64>> {
     let back = part.backwards(total);
-    let keys =
-        marks.sorted(conn, column, (part.sort.order, back.is_some()), (back.unwrap_or(part).offset, part.limit))?;
+    let window = (back.unwrap_or(part).offset, part.limit);
+    let keys = marks.sorted(conn, organization, column, (part.sort.order, back.is_some()), window)?;
     Ok(if back.is_some() { reversed(keys) } else { keys })
 }
 
 /// Walks an index past the marks on everything that matches, from the end that is nearer.
 pub(super) fn past_marks(
-    reader: &mut Reader,
-    organization: i64,
-    (column, index): (&SortColumn, &str),
-    part: PagePart,
-    total: u64,
-    marks: Marks,
-) -> StoreResult<Vec<i64>> {
-    // The index holds nothing without a value, and whether there is one can be told by words.
-    if is_partial(index)
-        && let Some(cells) = valued_cells(reader, organization, part.sort.field)?
-        && let Some(valued) = reader.having(organization, &cells, None)?.map(Marks::of_keys)
-        && let Some(all) = reader.having(organization, &CellFilter::default(), None)?
-    {
-        // Alerts of another organization may be marked too.
-        let nulls = marks.clone().common(&Marks::of_keys(all)).without(&valued);
-        let valued = marks.common(&valued);
-        let groups = if column.nulls_come_first(part.sort.order) {
-            [(nulls, true), (valued, false)]
-        } else {
-            [(valued, false), (nulls, true)]
-        };
-        let mut filling = Filling::of(part);
-        for (marks, are_nulls) in groups {
-            let total = marks.len();
-            filling.take(part, total, |part| match are_nulls {
-                true => by_id(reader, organization, part, total, marks),
-                false => nearer(&reader.conn, organization, (column, index), part, total, marks),
-            })?;
-        }
-        return Ok(filling.keys);
-    }
-    nearer(&reader.conn, organization, (column, index), part, total, marks)
-}
-
-/// Words of the alerts with a value in a column, where words tell that; every stored alert has a deadline.
-fn valued_cells(reader: &mut Reader, organization: i64, field: SortField) -> StoreResult<Option<CellFilter>> {
-    let mut cells = CellFilter::default();
-    match field {
-        SortField::ExpiredAt => cells.expired = Some(true),
-        SortField::HoursLeft => wait(reader, organization, &mut cells)?,
-        _ => return Ok(None),
-    }
-    Ok(Some(cells))
-}
-
-/// Walks an index past the marks, from the end that is nearer.
-fn nearer(
     conn: &Connection,
     organization: i64,
     (column, index): (&SortColumn, &str),
@@ -142,7 +96,7 @@ pub(super) fn marks_in_words(
         let mut cells = CellFilter::default();
         *words_of(&mut cells, part.sort.field) = Some(vec![word]);
         let Some(having) = reader.having(organization, &cells, None)? else { return Ok(None) };
-        let of_word = marks.clone().common(&Marks::of_keys(having));
+        let of_word = marks.clone().common(&having);
         let alerts = of_word.len();
         filling.take(part, alerts, |part| by_id(reader, organization, part, alerts, of_word))?;
     }
@@ -159,9 +113,9 @@ pub(super) fn by_id(
 ) -> StoreResult<Vec<i64>> {
     let column = id_column();
     if total <= FEW {
-        return sorted_marks(&reader.conn, &column, part, total, &marks);
+        return sorted_marks(&reader.conn, organization, &column, part, total, &marks);
     }
-    nearer(&reader.conn, organization, (&column, "alert_by_id"), part, total, marks)
+    past_marks(&reader.conn, organization, (&column, "alert_by_id"), part, total, marks)
 }
 
 pub(super) fn reversed(mut keys: Vec<i64>) -> Vec<i64> {
@@ -182,12 +136,12 @@ impl Filling {
     }
 
     /// Takes the wanted part of the next group, which holds so many.
-    pub(super) fn take(
+    pub(super) fn take<E>(
         &mut self,
         of: PagePart,
         total: u64,
-        page: impl FnOnce(PagePart) -> StoreResult<Vec<i64>>,
-    ) -> StoreResult<()> {
+        page: impl FnOnce(PagePart) -> Result<Vec<i64>, E>,
+    ) -> Result<(), E> {
         if self.skip >= total {
             self.skip -= total;
             return Ok(());
@@ -227,7 +181,9 @@ mod tests {
                     let (marks, total) = (marked(reader, "key % 2 = 0")?, expected.len() as u64);
                     let found = match (&column.words, column.index) {
                         (Some(words), _) => marks_in_words(reader, organization, words, part, &marks)?.unwrap(),
-                        (None, Some(index)) => past_marks(reader, organization, (&column, index), part, total, marks)?,
+                        (None, Some(index)) => {
+                            past_marks(&reader.conn, organization, (&column, index), part, total, marks)?
+                        }
                         (None, None) => unreachable!("every other order has an index"),
                     };
                     pages.push((
@@ -257,7 +213,9 @@ mod tests {
                 let (column, marks) = (sort_column(reader, organization, field)?, marked(reader, "1")?);
                 let part = PagePart { sort: Sort { field, ..Sort::default() }, offset: 0, limit: 4 };
                 found.extend(match (&column.words, column.index) {
-                    (None, Some(index)) => past_marks(reader, organization + 1, (&column, index), part, 60, marks)?,
+                    (None, Some(index)) => {
+                        past_marks(&reader.conn, organization + 1, (&column, index), part, 60, marks)?
+                    }
                     _ => marks_in_words(
                         reader,
                         organization + 1,
@@ -287,7 +245,7 @@ mod tests {
                 let read = by_id(reader, organization, part, total, marks.clone())?;
                 pages.push((
                     read,
-                    nearer(&reader.conn, organization, (&id_column(), "alert_by_id"), part, total, marks)?,
+                    past_marks(&reader.conn, organization, (&id_column(), "alert_by_id"), part, total, marks)?,
                 ));
             }
             Ok(pages)

@@ -2,16 +2,15 @@
 //! order of the sort is walked, past the marks and without reading a row.
 
 use fixedbitset::FixedBitSet;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use super::{
     counts::newest_key,
     query::{SortColumn, is_partial, push_order},
-    sql::{Sql, keys},
+    sql::{Sql, composed, keys},
 };
 use crate::{
     StoreResult,
-    composed::SqlValue,
     domain::SortOrder,
     order::{Nulls, push_direction},
 };
@@ -31,14 +30,9 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Marks the keys with a bit set.
-    pub(super) fn of_keys(keys: FixedBitSet) -> Self {
-        Self(keys)
-    }
-
-    /// A bit for each key that is marked.
-    pub(super) fn into_keys(self) -> FixedBitSet {
-        self.0
+    /// Marks so many keys by blocks of bits.
+    pub(super) fn of_blocks(keys: usize, blocks: impl Iterator<Item = usize>) -> Self {
+        Self(FixedBitSet::with_capacity_and_blocks(keys, blocks))
     }
 
     /// Marks the keys that a statement selects as well.
@@ -93,38 +87,33 @@ impl Marks {
     pub(super) fn tested(&self, conn: &Connection, mut test: Sql) -> rusqlite::Result<Self> {
         test.push(" AND a.key = ");
         test.value(0_i64);
-        let mut statement = conn.prepare_cached(&test.text)?;
+        let mut statement = composed(conn, &test)?;
         let mut both = FixedBitSet::with_capacity(self.0.len());
         for key in self.0.ones() {
-            if let Some(last) = test.values.last_mut() {
-                *last = SqlValue::Number(i64::try_from(key).unwrap_or(i64::MAX));
-            }
-            if statement.exists(params_from_iter(&test.values))? {
+            statement.raw_bind_parameter(test.values.len(), i64::try_from(key).unwrap_or(i64::MAX))?;
+            if statement.raw_query().next()?.is_some() {
                 both.insert(key);
             }
         }
         Ok(Self(both))
     }
 
-    /// So many of what is marked, from `offset` on, in the order of a column: the row of each is read.
+    /// So many of what is marked of an organization, from `offset` on, in the order of a column: the row of each is
+    /// read.
     pub(super) fn sorted(
         &self,
         conn: &Connection,
+        organization: i64,
         column: &SortColumn,
         (order, backwards): (SortOrder, bool),
         (offset, limit): (u64, u64),
     ) -> rusqlite::Result<Vec<i64>> {
         let mut sql = Sql::new("SELECT a.key FROM json_each(");
         sql.value(self.to_json());
-        sql.push(") marked CROSS JOIN alert a ON a.key = marked.value");
+        sql.with(") marked CROSS JOIN alert a ON a.key = marked.value WHERE a.organization = ", organization);
         push_order(&mut sql, column, order, backwards);
         sql.window(offset, limit);
         keys(conn, &sql)
-    }
-
-    /// Keys that are marked.
-    pub(super) fn keys(&self) -> impl Iterator<Item = usize> {
-        self.0.ones()
     }
 
     /// Keys that are marked, as an array in JSON.
@@ -278,8 +267,8 @@ fn of_index(index: &str, organization: i64) -> Sql {
 
 /// Goes through the keys that a statement selects for as long as it is wanted.
 pub(super) fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usize) -> bool) -> rusqlite::Result<()> {
-    let mut statement = conn.prepare_cached(&sql.text)?;
-    let mut rows = statement.query(params_from_iter(&sql.values))?;
+    let mut statement = composed(conn, sql)?;
+    let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         let key: i64 = row.get(0)?;
         // Keys count up from 1.

@@ -134,11 +134,11 @@ pub(super) fn is_waiting(conn: &Connection, path: &Path, migrations: &[Migration
 /// Counts the applied migrations; refuses a database that has others than these.
 pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
     let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'";
-    if conn.first(table, [], cell::<i64>)?.is_none() {
+    if conn.first(table, &[], cell::<i64>)?.is_none() {
         return Ok(0);
     }
     let rows = "SELECT number, checksum FROM schema_migration ORDER BY number";
-    let rows = conn.all(rows, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = conn.all(rows, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     schema::applied(&rows, migrations).map_err(|error| error.of(&path.display()))
 }
 
@@ -174,10 +174,10 @@ fn unwritable(file: &Path, error: &io::Error) -> StoreError {
 /// The mark, where there is one.
 pub(super) fn read_mark(conn: &Connection) -> StoreResult<Option<CopyMark>> {
     let is_there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-    if conn.first(is_there, [UNFINISHED_COPY], cell::<i64>)?.is_none() {
+    if conn.first(is_there, &[&UNFINISHED_COPY], cell::<i64>)?.is_none() {
         return Ok(None);
     }
-    conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), [], |row| {
+    conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), &[], |row| {
         Ok(CopyMark { source: row.get(0)?, desk: row.get(1)? })
     })
 }
@@ -193,7 +193,7 @@ pub(super) fn put_mark(conn: &Connection, mark: &CopyMark) -> StoreResult<()> {
         "BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID};
          CREATE TABLE {UNFINISHED_COPY} (source TEXT NOT NULL, desk BLOB NOT NULL) STRICT"
     ))?;
-    conn.run(&format!("INSERT INTO {UNFINISHED_COPY} VALUES (?1, ?2)"), (&mark.source, &mark.desk))?;
+    conn.run(&format!("INSERT INTO {UNFINISHED_COPY} VALUES (?1, ?2)"), &[&mark.source, &mark.desk])?;
     Ok(conn.execute_batch("COMMIT")?)
 }
 

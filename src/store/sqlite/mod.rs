@@ -1,7 +1,6 @@
 //! SQLite behind [`crate::Store`]: one thread that writes, a few that read (by key, and lists), one that empties
 //! the log, one that watches.
 
-mod amounts;
 pub mod backup;
 mod budget;
 mod caches;
@@ -14,7 +13,6 @@ pub mod examine;
 mod files;
 pub(super) mod find;
 mod find_index;
-mod fingerprint;
 mod heads;
 pub(super) mod ingest;
 pub(super) mod insights;
@@ -48,7 +46,7 @@ pub(super) use self::{
     interned::Dictionary,
     readers::Reader,
     rows::read_alerts,
-    sql::bound,
+    sql::{Statements, bound},
     writer::{Memory, Unit},
 };
 pub use self::{schema::schema_of, store::SqliteStore};

@@ -296,6 +296,6 @@ pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder, b
 
 /// Reads conditions.
 fn read_conditions(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Conditions> {
-    let names = (!asked.issuers.is_empty()).then(|| conn.all(ISSUERS, [organization], cell)).transpose()?;
+    let names = (!asked.issuers.is_empty()).then(|| conn.all(ISSUERS, &[&organization], cell)).transpose()?;
     Ok(Conditions::of(asked, names))
 }

@@ -16,19 +16,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fixedbitset::FixedBitSet;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    amounts::AmountCache,
     budget::{Budget, Until},
     caches::{AlertCache, MarksCache},
     columns::ColumnCache,
     connection::{BUSY_TIMEOUT, Purpose, open},
     counts::{CellFilter, CountCache},
     interned::Dictionary,
+    marks::Marks,
     rows::organization_key,
     sql::{Statements as _, cell},
     turns::{Bounds, FairQueue},
@@ -36,7 +35,7 @@ use super::{
 };
 use crate::{
     StoreError, StoreResult,
-    domain::{CurrencySum, OrganizationId, SharedAlert},
+    domain::{OrganizationId, SharedAlert},
 };
 
 /// Number of reads by key at once. Each such read takes microseconds.
@@ -59,15 +58,7 @@ const AT_ONCE: Duration = Duration::from_micros(500);
 struct Shared {
     alerts: AlertCache,
     columns: ColumnCache,
-    amounts: AmountCache,
     marks: MarksCache,
-}
-
-impl Shared {
-    fn new() -> Self {
-        let (columns, amounts) = (ColumnCache::default(), AmountCache::default());
-        Self { alerts: AlertCache::new(), columns, amounts, marks: MarksCache::new() }
-    }
 }
 
 /// One reader: its connection and what it remembers.
@@ -89,7 +80,7 @@ impl Reader {
         // A negative size is one in KiB.
         conn.pragma_update(None, "cache_size", -i64::from(cache_kib))?;
         let budget = Budget::of(&mut conn)?;
-        let (dictionary, counts) = (Dictionary::new(), CountCache::default());
+        let (dictionary, counts) = (Dictionary::new(), CountCache::new());
         Ok(Self { conn, budget, dictionary, counts, shared, organizations: HashMap::new(), newest: None })
     }
 
@@ -115,7 +106,7 @@ impl Reader {
         self.counts.refresh(&self.conn, organization, newest)
     }
 
-    /// The keys of an organization's alerts with the wanted words, and of these companies where they are given. `None`
+    /// Marks an organization's alerts with the wanted words, and of these companies where they are given. `None`
     /// where the columns do not tell. The counts have to be of the snapshot. The columns are gone through as a whole:
     /// not on a caller's thread.
     pub(super) fn having(
@@ -123,21 +114,10 @@ impl Reader {
         organization: i64,
         cells: &CellFilter,
         companies: Option<&Vec<i64>>,
-    ) -> StoreResult<Option<FixedBitSet>> {
+    ) -> StoreResult<Option<Marks>> {
         self.budget.refuse_hurried()?;
         let of = (organization, self.counts.of(organization).all(), self.newest()?);
         self.shared.columns.matching(&self.conn, of, cells, companies)
-    }
-
-    /// The sums of these keys' alerts, as far as they are the organization's; `None` where no amounts are at hand. The
-    /// counts have to be of the snapshot.
-    pub(super) fn sums(
-        &mut self,
-        organization: i64,
-        keys: impl Iterator<Item = usize>,
-    ) -> StoreResult<Option<Vec<CurrencySum>>> {
-        let of = (organization, self.counts.of(organization).all(), self.newest()?);
-        self.shared.amounts.sums(&self.conn, of, keys)
     }
 
     /// Matches of the last filters, as all readers of the lane remember them.
@@ -150,7 +130,7 @@ impl Reader {
         if let Some(newest) = self.newest {
             return Ok(newest);
         }
-        let newest = self.conn.one("SELECT number FROM change_number", [], cell)?;
+        let newest = self.conn.one("SELECT number FROM change_number", &[], cell)?;
         self.newest = Some(newest);
         Ok(newest)
     }
@@ -177,7 +157,7 @@ pub(super) struct Readers {
 impl Readers {
     /// Opens the connections and starts the threads.
     pub(super) fn start(database: &Path, cache_kib: u32) -> StoreResult<Self> {
-        let shared = Shared::new();
+        let shared = Shared { alerts: AlertCache::new(), columns: ColumnCache::default(), marks: MarksCache::new() };
         let keyed = Lane::start("avert-reader", database, cache_kib, &shared, KEYED_READERS, KEYED_BOUNDS)?;
         let lists = Lane::start("avert-lists", database, cache_kib, &shared, LIST_READERS, LIST_BOUNDS)?;
         Ok(Self { keyed, lists })
@@ -367,7 +347,6 @@ fn run(queue: &Queue) {
 fn attempt<T>(reader: &mut Reader, work: impl FnOnce(&mut Reader) -> T) -> Option<T> {
     let done = catch_unwind(AssertUnwindSafe(|| work(reader))).ok();
     reader.budget.watch(None);
-    reader.counts.forget_excess();
     // A panic leaves the transaction open, and so does a beginning that is given up once it is done. Without its end no
     // later read could begin with this reader.
     if !reader.conn.is_autocommit()
@@ -401,7 +380,12 @@ mod tests {
     fn a_read_that_is_given_up_as_it_begins_leaves_no_transaction_open() {
         let (directory, _store) = open_store();
         let path = directory.path().join("avert.db");
-        let mut reader = Reader::open(&path, 64, Shared::new()).unwrap();
+        let mut reader = Reader::open(
+            &path,
+            64,
+            Shared { alerts: AlertCache::new(), columns: ColumnCache::default(), marks: MarksCache::new() },
+        )
+        .unwrap();
 
         // The moment is checked once in hundreds of steps: sooner or later behind the beginning.
         for round in 0..3_000 {

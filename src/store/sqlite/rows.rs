@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{
     StoreError, StoreResult,
-    alert_rows::{SharedValues, Stored, alert_of, columns, read_fields, selection},
-    cells::{StoredRow, ToCell},
+    alert_rows::{SharedValues, Stored, alert_of, columns, read_fields, selection, value_of},
+    cells::{SqlValue, StoredRow, ToCell},
     composed::insertion,
     domain::{
-        Alert, AlertId, Amount, OrganizationId, Outcome,
+        Alert, Amount, OrganizationId, Outcome,
         field::{Field, Kind},
         fold::fold,
     },
@@ -42,11 +42,10 @@ static UPDATE: LazyLock<String> = LazyLock::new(|| {
 });
 
 static READ_BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = ?1"));
-static READ_BY_ID: LazyLock<String> = LazyLock::new(|| selection("a.organization = ?1 AND a.id = ?2"));
 
 /// The key of an organization.
 pub(super) fn organization_key(conn: &Connection, id: OrganizationId) -> StoreResult<Option<i64>> {
-    conn.first("SELECT key FROM organization WHERE id = ?1", [id.0.as_bytes()], cell)
+    conn.first("SELECT key FROM organization WHERE id = ?1", &[&id], cell)
 }
 
 /// Reads the alerts that a [`selection`] finds.
@@ -120,16 +119,6 @@ pub(super) fn read_outcome(conn: &Connection, dictionary: &mut Dictionary, alert
     Ok(Some(outcome))
 }
 
-/// Reads one alert of an organization by its id.
-pub(super) fn read_by_id(
-    conn: &Connection,
-    dictionary: &mut Dictionary,
-    organization: i64,
-    id: AlertId,
-) -> StoreResult<Option<Stored>> {
-    Ok(read_alerts(conn, dictionary, &READ_BY_ID, &[&organization, &id])?.pop())
-}
-
 /// Words and ids by their keys.
 struct ByKey<'d> {
     conn: &'d Connection,
@@ -188,13 +177,14 @@ pub(super) fn insert(
 pub(super) fn update(
     conn: &Connection,
     dictionary: &mut Dictionary,
-    stored: &Stored,
+    key: i64,
+    alert: &Alert,
     count: CountKey,
     change: i64,
 ) -> StoreResult<()> {
     let mut statement = conn.prepare_cached(&UPDATE)?;
-    let next = bind(conn, dictionary, &mut statement, &stored.alert, count, change)?;
-    statement.raw_bind_parameter(next, stored.key)?;
+    let next = bind(conn, dictionary, &mut statement, alert, count, change)?;
+    statement.raw_bind_parameter(next, key)?;
     statement.raw_execute()?;
     Ok(())
 }
@@ -243,23 +233,12 @@ fn bind_fields<R>(
     record: &R,
 ) -> StoreResult<usize> {
     for field in fields.iter().filter(|field| field.column.is_some()) {
-        match &field.kind {
-            Kind::Id(access) => statement.raw_bind_parameter(place, (access.get)(record).map(Uuid::into_bytes)),
-            Kind::Reference(access) => {
-                let key = (access.get)(record).map(|id| dictionary.ids.intern(conn, id.as_bytes())).transpose()?;
-                statement.raw_bind_parameter(place, key)
-            }
-            Kind::Word(access) => {
-                let key = (access.get)(record).map(|word| dictionary.words.intern(conn, word)).transpose()?;
-                statement.raw_bind_parameter(place, key)
-            }
-            Kind::Text(access) => statement.raw_bind_parameter(place, (access.get)(record)),
-            Kind::Moment(access) => statement.raw_bind_parameter(place, (access.get)(record).map(micros)),
-            Kind::Amount(access) => {
-                statement.raw_bind_parameter(place, (access.get)(record).map(|amount| amount.to_string()))
-            }
-            Kind::Flag(access) => statement.raw_bind_parameter(place, (access.get)(record)),
-        }?;
+        let value = match (&field.kind, value_of(&field.kind, record)) {
+            (Kind::Reference(_), SqlValue::Id(id)) => dictionary.ids.intern(conn, id.as_bytes())?.into(),
+            (Kind::Word(_), SqlValue::Text(word)) => dictionary.words.intern(conn, &word)?.into(),
+            (_, value) => value,
+        };
+        statement.raw_bind_parameter(place, value.cell())?;
         place += 1;
     }
     Ok(place)

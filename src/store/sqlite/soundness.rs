@@ -91,7 +91,7 @@ pub(super) fn check_after_unclean_end(database: &Path, before: &dyn Fn(u64)) -> 
         return Ok(());
     }
     let look = || -> StoreResult<Vec<String>> {
-        connection::open(database, Purpose::Read)?.all("PRAGMA quick_check(1)", [], cell)
+        connection::open(database, Purpose::Read)?.all("PRAGMA quick_check(1)", &[], cell)
     };
     let what = match look() {
         Ok(lines) if lines == ["ok"] => return Ok(()),
@@ -235,7 +235,7 @@ impl Newest {
 
 /// The newest change number.
 pub(super) fn newest_change(conn: &Connection) -> StoreResult<u64> {
-    Ok(conn.one("SELECT number FROM change_number", [], cell::<i64>)?.unsigned_abs())
+    Ok(conn.one("SELECT number FROM change_number", &[], cell::<i64>)?.unsigned_abs())
 }
 
 /// Says, in words, where a database ends before the number that was written beside it. Nobody else may be at work on

@@ -3,19 +3,28 @@
 
 use std::borrow::Borrow;
 
-use rusqlite::{CachedStatement, Connection, Params, Row, params_from_iter, types::FromSql};
+use rusqlite::{CachedStatement, Connection};
 
-use crate::{StoreResult, cells::ToCell};
+use crate::{
+    StoreResult,
+    cells::{FromCell, StoredRow},
+    error::Work,
+    sql::{BoundValues, missing_row},
+};
 pub(super) use crate::{
     alert_rows::micros,
+    cells::cell,
     composed::{Range, Sql},
 };
 
 /// The keys that a statement selects.
 pub(super) fn keys(conn: &Connection, sql: &Sql) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = conn.prepare_cached(&sql.text)?;
-    let keys = statement.query_map(params_from_iter(&sql.values), |row| row.get(0))?;
-    keys.collect()
+    composed(conn, sql)?.raw_query().mapped(|row| row.get(0)).collect()
+}
+
+/// A composed statement with its values.
+pub(super) fn composed<'c>(conn: &'c Connection, sql: &Sql) -> rusqlite::Result<CachedStatement<'c>> {
+    bound(conn, &sql.text, &sql.cells())
 }
 
 /// A text as a phrase of a full-text query.
@@ -24,24 +33,23 @@ pub(super) fn phrase(text: &str) -> String {
 }
 
 /// Prepared statements of a connection, kept by their text.
-pub(super) trait Statements: Borrow<Connection> {
+pub(crate) trait Statements: Borrow<Connection> {
     /// Runs a statement that has no answer; returns the number of changed rows.
-    fn run(&self, sql: &str, values: impl Params) -> StoreResult<usize> {
-        Ok(self.borrow().prepare_cached(sql)?.execute(values)?)
+    fn run(&self, sql: &str, values: BoundValues<'_>) -> StoreResult<u64> {
+        Ok(bound(self.borrow(), sql, values)?.raw_execute()? as u64)
     }
 
     /// Reads every row of the answer.
     fn all<T>(
         &self,
         sql: &str,
-        values: impl Params,
-        mut read: impl FnMut(&Row<'_>) -> StoreResult<T>,
+        values: BoundValues<'_>,
+        mut read: impl FnMut(&StoredRow<'_>) -> Work<T>,
     ) -> StoreResult<Vec<T>> {
-        let mut statement = self.borrow().prepare_cached(sql)?;
-        let mut rows = statement.query(values)?;
-        let mut all = Vec::new();
+        let mut statement = bound(self.borrow(), sql, values)?;
+        let (mut rows, mut all) = (statement.raw_query(), Vec::new());
         while let Some(row) = rows.next()? {
-            all.push(read(row)?);
+            all.push(read(&StoredRow::Sqlite(row))?);
         }
         Ok(all)
     }
@@ -50,17 +58,22 @@ pub(super) trait Statements: Borrow<Connection> {
     fn first<T>(
         &self,
         sql: &str,
-        values: impl Params,
-        read: impl FnOnce(&Row<'_>) -> StoreResult<T>,
+        values: BoundValues<'_>,
+        read: impl FnOnce(&StoredRow<'_>) -> Work<T>,
     ) -> StoreResult<Option<T>> {
-        let mut statement = self.borrow().prepare_cached(sql)?;
-        let mut rows = statement.query(values)?;
-        rows.next()?.map(read).transpose()
+        let mut statement = bound(self.borrow(), sql, values)?;
+        let mut rows = statement.raw_query();
+        Ok(rows.next()?.map(|row| read(&StoredRow::Sqlite(row))).transpose()?)
     }
 
     /// Reads the row that is always there.
-    fn one<T>(&self, sql: &str, values: impl Params, read: impl FnOnce(&Row<'_>) -> StoreResult<T>) -> StoreResult<T> {
-        self.first(sql, values, read)?.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: BoundValues<'_>,
+        read: impl FnOnce(&StoredRow<'_>) -> Work<T>,
+    ) -> StoreResult<T> {
+        self.first(sql, values, read)?.ok_or_else(missing_row)
     }
 }
 
@@ -70,7 +83,7 @@ impl Statements for Connection {}
 pub(crate) fn bound<'c>(
     conn: &'c Connection,
     sql: &str,
-    values: &[&dyn ToCell],
+    values: BoundValues<'_>,
 ) -> rusqlite::Result<CachedStatement<'c>> {
     let mut statement = conn.prepare_cached(sql)?;
     for (value, place) in values.iter().zip(1..) {
@@ -79,12 +92,7 @@ pub(crate) fn bound<'c>(
     Ok(statement)
 }
 
-/// The first column of a row, which mostly is the only one.
-pub(super) fn cell<T: FromSql>(row: &Row<'_>) -> StoreResult<T> {
-    Ok(row.get(0)?)
-}
-
 /// A fact by its name.
-pub(super) fn fact<T: FromSql>(conn: &Connection, name: &str) -> StoreResult<Option<T>> {
-    conn.first("SELECT value FROM fact WHERE name = ?1", [name], cell)
+pub(super) fn fact<T: for<'c> FromCell<'c>>(conn: &Connection, name: &str) -> StoreResult<Option<T>> {
+    conn.first("SELECT value FROM fact WHERE name = ?1", &[&name], cell)
 }

@@ -7,20 +7,18 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use rusqlite::{Connection, Row, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::watch::{self, Receiver, Sender};
-use uuid::Uuid;
 
 use super::{
     checkpoint::Checkpointer,
     connection::{self, Purpose, check_library},
     copy::key_check,
     files::{SameFiles, directory_of, make_directory, unusable},
-    fingerprint,
     instance::{Gate, Instances},
     migrate::{MIGRATIONS, inspect, is_waiting, migrate},
     readers::{Reader, Readers},
-    restore,
+    restore, schema,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
     sql::Statements as _,
     watch::Watcher,
@@ -29,6 +27,7 @@ use super::{
 };
 use crate::{
     SharedStore, Store, StoreError, StoreResult,
+    cells::StoredRow,
     domain::{
         Actor, DatabaseId, EndpointId, InstanceId, batch,
         event::RenderEvent,
@@ -38,7 +37,7 @@ use crate::{
     key_file::DataKey,
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
     subjects::opening,
-    units::{Job, UnitContext, UnitOfWork, Units, Way},
+    units::{Job, StoreContext, UnitContext, UnitOfWork, Units, Way},
 };
 
 /// A store in one SQLite database. Several processes may have the same one open.
@@ -88,16 +87,6 @@ impl SqliteStore {
     fn placed(&self, error: StoreError) -> StoreError {
         error.at(&self.shared.path)
     }
-
-    /// Does a unit of work for the actor that the audit log attributes it to, and answers once it is durable.
-    pub(super) async fn write<T: Send + 'static>(
-        &self,
-        kind: WriteKind,
-        work: impl FnOnce(&mut Unit<'_>, &Actor) -> StoreResult<T> + Send + 'static,
-    ) -> StoreResult<T> {
-        let by = Arc::clone(&self.by);
-        self.threads.writer.write(kind, move |unit| work(unit, &by)).await.map_err(|error| self.placed(error))
-    }
 }
 
 impl Units for SqliteStore {
@@ -127,11 +116,12 @@ impl Units for SqliteStore {
                 return read.map_err(|error| self.placed(error));
             }
         };
-        self.write(kind, move |unit, by| {
+        let by = Arc::clone(&self.by);
+        let write = move |unit: &mut Unit<'_>| {
             let rows = SqliteRows::Written(unit.conn, unit.dictionary);
-            driven(job(&unit_of(rows, Memory::new(unit.shared, unit.change), by), &given))
-        })
-        .await
+            driven(job(&unit_of(rows, Memory::new(unit.shared, unit.change), &by), &given))
+        };
+        self.threads.writer.write(kind, write).await.map_err(|error| self.placed(error))
     }
 
     fn most_taken_in(&self) -> usize {
@@ -140,16 +130,17 @@ impl Units for SqliteStore {
 }
 
 fn unit_of<'u>(rows: SqliteRows<'u>, memory: Memory<'u>, by: &'u Actor) -> UnitOfWork<'u> {
-    UnitOfWork { rows: StoreRows::Sqlite(Mutex::new(rows)), by, database: UnitContext::Sqlite(memory) }
+    let context = &memory.shared.context;
+    UnitOfWork { rows: StoreRows::Sqlite(Mutex::new(rows)), by, context, database: UnitContext::Sqlite(memory) }
 }
 
 impl Store for SqliteStore {
     fn instance(&self) -> InstanceId {
-        self.shared.instances.own()
+        self.shared.context.own
     }
 
     fn database(&self) -> DatabaseId {
-        self.shared.database
+        self.shared.context.database
     }
 
     fn changes(&self) -> Receiver<u64> {
@@ -167,7 +158,7 @@ impl Store for SqliteStore {
 
 impl std::fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqliteStore").field("instance", &self.shared.instances.own()).finish_non_exhaustive()
+        f.debug_struct("SqliteStore").field("instance", &self.shared.context.own).finish_non_exhaustive()
     }
 }
 
@@ -302,7 +293,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
     }
-    fingerprint::check(&conn, database, MIGRATIONS.len())?;
+    schema::check(&conn, database, MIGRATIONS.len())?;
     if is_waiting {
         gate.open_behind().map_err(|_| restore::being_restored(directory))?;
     }
@@ -317,7 +308,8 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
         Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
     let files = SameFiles::of(database);
     let (render, path) = (Arc::clone(&options.render), database.to_owned());
-    let shared = Arc::new(Shared { render, data_key, database: identity, path, instances, files, _gate: gate });
+    let context = StoreContext { render, data_key, database: identity, own };
+    let shared = Arc::new(Shared { context, path, instances, files, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let turnstile = || {
         Turnstile::open(&announced).map_err(|error| StoreError::of_file(&announced, "has no turns to write", &error))
@@ -338,15 +330,10 @@ const UNANNOUNCED: &str = "this process cannot announce itself there";
 fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
     const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
         WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
-    let read = |row: &Row<'_>| {
-        Ok((
-            row.get::<_, i64>(0)?,
-            EndpointId(Uuid::from_bytes(row.get(1)?)),
-            row.get::<_, String>(2)?,
-            row.get::<_, bool>(3)?,
-        ))
+    let read = |row: &StoredRow<'_>| {
+        Ok((row.get::<i64>(0)?, row.get::<EndpointId>(1)?, row.get::<String>(2)?, row.get::<bool>(3)?))
     };
-    let open = |conn: &Connection| conn.all(OPEN, [], read);
+    let open = |conn: &Connection| conn.all(OPEN, &[], read);
     if open(conn)?.is_empty() {
         return Ok(());
     }
@@ -362,7 +349,7 @@ fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
         let (shown, sealed) = encryption::address(&seal, &id, &url)?;
         tx.run(
             "UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1",
-            (key, shown, sealed.filter(|_| !removed)),
+            &[&key, &shown, &sealed.filter(|_| !removed)],
         )?;
     }
     tx.commit()?;

@@ -1,13 +1,14 @@
 //! A database file as one end of a copy: its rows as they are carried, read from one state and written batch by batch.
 
 use std::{
+    borrow::Cow,
     fs,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use async_trait::async_trait;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use super::{
     connection::{self, Purpose},
@@ -23,10 +24,10 @@ use super::{
 
 use crate::{
     SchemaState, StoreResult,
-    cells::{SqlCell, ToCell as _},
+    cells::{SqlValue, ToCell},
     portable::{
-        AUDIT_START, CopyEnd, CopyMark, DESK, Occupant, PortableCell, PortableColumn, PortableRow, PortableTable,
-        UNFINISHED_COPY, require_current,
+        AUDIT_START, CopyEnd, CopyMark, DESK, Occupant, PortableColumn, PortableRow, PortableTable, UNFINISHED_COPY,
+        require_current,
     },
     sql::{StoreRows, on_sqlite},
 };
@@ -89,11 +90,15 @@ impl SqliteEnd {
     }
 
     /// A cell as it is stored: words and ids that alerts share stand for themselves once.
-    fn stored<'c>(&mut self, column: &PortableColumn, cell: &'c PortableCell) -> StoreResult<SqlCell<'c>> {
+    fn stored<'c>(
+        &mut self,
+        column: &PortableColumn,
+        cell: &'c SqlValue<'static>,
+    ) -> StoreResult<Cow<'c, SqlValue<'static>>> {
         Ok(match (column.kind.as_str(), cell) {
-            ("word", PortableCell::Text(word)) => SqlCell::Number(self.dictionary.words.intern(&self.conn, word)?),
-            ("reference", PortableCell::Bytes(id)) => SqlCell::Number(self.dictionary.ids.intern(&self.conn, id)?),
-            (_, cell) => cell.cell(),
+            ("word", SqlValue::Text(word)) => Cow::Owned(self.dictionary.words.intern(&self.conn, word)?.into()),
+            ("reference", SqlValue::Bytes(id)) => Cow::Owned(self.dictionary.ids.intern(&self.conn, id)?.into()),
+            (_, cell) => Cow::Borrowed(cell),
         })
     }
 }
@@ -133,9 +138,10 @@ impl CopyEnd for SqliteEnd {
         self.conn.execute_batch("BEGIN IMMEDIATE")?;
         for row in rows {
             let cells = table.columns.iter().zip(row).map(|(column, cell)| self.stored(column, cell));
-            let mut values: Vec<SqlCell<'_>> = cells.collect::<StoreResult<_>>()?;
-            values.extend(changed.map(|_| SqlCell::Number(1)));
-            self.conn.run(&insert, params_from_iter(values))?;
+            let cells: Vec<Cow<'_, SqlValue<'static>>> = cells.collect::<StoreResult<_>>()?;
+            let number = changed.map(|_| &1_i64 as &dyn ToCell);
+            let values: Vec<&dyn ToCell> = cells.iter().map(|cell| &**cell as &dyn ToCell).chain(number).collect();
+            self.conn.run(&insert, &values)?;
         }
         Ok(self.conn.execute_batch("COMMIT")?)
     }
@@ -153,7 +159,7 @@ impl CopyEnd for SqliteEnd {
     async fn finish(&self, _tables: &[PortableTable], newest_entry: i64) -> StoreResult<()> {
         self.conn
             .execute_batch(&format!("BEGIN IMMEDIATE; INSERT INTO alert_count SELECT *, 1 FROM ({})", counted()))?;
-        self.conn.run("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'audit'", [newest_entry])?;
+        self.conn.run("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'audit'", &[&newest_entry])?;
         Ok(self.conn.execute_batch(&format!(
             "UPDATE change_number SET number = number + 1; DROP TABLE {UNFINISHED_COPY}; COMMIT; \
              PRAGMA wal_checkpoint(TRUNCATE)"

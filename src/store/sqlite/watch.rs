@@ -43,7 +43,7 @@ impl Watcher {
 
 fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped: &Receiver<()>) {
     let mut seen = None;
-    let mut newest = Newest::of(&shared.path, shared.database);
+    let mut newest = Newest::of(&shared.path, shared.context.database);
     let mut keep = || {
         if shared.files.check().is_ok() {
             newest.keep(*changes.borrow());
@@ -54,7 +54,7 @@ fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped
         if changes.receiver_count() == 0 {
             continue;
         }
-        let version = conn.one("PRAGMA data_version", [], cell::<i64>);
+        let version = conn.one("PRAGMA data_version", &[], cell::<i64>);
         let newer = match version {
             Ok(version) if seen == Some(version) => continue,
             Ok(version) => newest_change(conn).map(|number| (version, number)),

@@ -26,11 +26,7 @@ use super::{
     worker::{Worker, hear, locked},
     write_turn::Turnstile,
 };
-use crate::{
-    RefusalCause, StoreError, StoreResult,
-    domain::{DatabaseId, InstanceId, event::RenderEvent},
-    key_file::DataKey,
-};
+use crate::{RefusalCause, StoreError, StoreResult, domain::InstanceId, units::StoreContext};
 
 /// Most units of work in one commit.
 const GROUP_UNITS: usize = 256;
@@ -43,9 +39,7 @@ pub(super) const MOST_UNINDEXED: u32 = 256;
 
 /// The shared context of units of work.
 pub(crate) struct Shared {
-    pub(super) render: Arc<dyn RenderEvent>,
-    pub(crate) data_key: DataKey,
-    pub(super) database: DatabaseId,
+    pub(super) context: StoreContext,
     /// The database file.
     pub(super) path: PathBuf,
     pub(crate) instances: Instances,
@@ -267,7 +261,7 @@ impl State {
         let no_checkpoint = self.checkpointer.wait();
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         drop((no_checkpoint, turn));
-        let number = self.conn.one("SELECT number FROM change_number", [], cell);
+        let number = self.conn.one("SELECT number FROM change_number", &[], cell);
         number.inspect_err(|_| self.abandon())
     }
 

@@ -3,14 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use super::outbox::recipients;
+use super::ingest::ingest;
 use crate::{
     alert_rows::{ChangedAlert, NO_DAY, SUMS, Stored, currency_sum, notices, word, word_key},
     cells::{StoredRow, cell},
     domain::{
         Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, Calendar, Count,
-        CurrencySum, FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert, audit::AuditNote,
-        time::Timestamp,
+        CurrencySum, FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert, time::Timestamp,
     },
     error::Work,
     postgres,
@@ -170,26 +169,6 @@ async fn get(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId) -
     Ok(unit.alert_by_id(organization, id).await?.map(|stored| stored.alert.into()))
 }
 
-/// Ingests alerts, all in one unit of work. Each database has its own way with many rows at once.
-async fn ingest(
-    unit: &UnitOfWork<'_>,
-    (organization, incoming, now): &(OrganizationId, Vec<AlertPatch>, Timestamp),
-) -> Work<IngestReport> {
-    let key = unit.known_organization(*organization).await?;
-    let (report, named) = match &unit.database {
-        UnitContext::Sqlite(_) => {
-            let to = recipients(unit, key).await?;
-            unit.with_sqlite(|unit| sqlite::ingest::ingest(unit, key, &to, incoming, *now))?
-        }
-        UnitContext::Postgres(side) => postgres::ingest::ingest(side, key, incoming, *now).await?,
-    };
-    named.write(unit, key).await?;
-    if let Some(note) = AuditNote::alerts_taken_in(&report) {
-        unit.note(key, note, *now).await?;
-    }
-    Ok(report)
-}
-
 /// Number of alerts of each kind on each day, earliest day first.
 async fn counts(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Count>> {
     let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
@@ -296,7 +275,7 @@ async fn change_each(
                 unit.with_sqlite(|unit| sqlite::ingest::store_expiries(unit, organization, &changed))?;
             }
             UnitContext::Postgres(side) => {
-                postgres::rows::store_expiries(&side.conn, organization, &changed).await?;
+                postgres::rows::store_changes(&side.conn, organization, &changed).await?;
             }
         }
     }

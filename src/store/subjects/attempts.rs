@@ -6,18 +6,19 @@
 use chrono::TimeDelta;
 use futures::try_join;
 
-use super::outbox::recipients;
+use super::outbox::{recipients, record_events};
 pub use crate::domain::attempt::Claim;
 use crate::{
     StoreError, StoreResult,
+    alert_rows::ChangedAlert,
     cells::{StoredRow, cell},
     composed::Sql,
     domain::{
-        Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, Holder, MonotonicTime, OrganizationId,
-        Present, Resolution, ResolutionAttempt, ResolutionParts,
+        Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, MonotonicTime,
+        OrganizationId, Present, Resolution, ResolutionAttempt, ResolutionParts,
         attempt::{
             AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, Settlement, grant,
-            may_commit, word_of,
+            may_commit, record_outcome, word_of,
         },
         audit::AuditNote,
         time::Timestamp,
@@ -198,7 +199,7 @@ async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
             &request.body_hash,
             &request.idempotency_key,
             &generation,
-            &unit.own(),
+            &unit.context.own,
             &request.now.date,
             &request.deadline,
             &unit.by.name,
@@ -316,17 +317,25 @@ async fn store_outcome(
     mut alert: Box<Alert>,
     request: &CommitRequest,
 ) -> Work<Commit> {
-    let (of, said) = ((attempt.organization, attempt.alert, attempt.key), &attempt.resolution);
-    match &unit.database {
-        UnitContext::Sqlite(_) => {
-            let to = recipients(unit, attempt.organization).await?;
-            unit.with_sqlite(|unit| {
-                on_sqlite::store_outcome(unit, of, &mut alert, said, request.attempt, request.now, &to)
-            })?;
+    let (Attempt { key, organization, alert: row, resolution: said, .. }, now) = (attempt, request.now);
+    let before = (*alert).clone();
+    record_outcome(&mut alert, request.attempt, said, now);
+    let changed = ChangedAlert { key: *row, before, after: *alert };
+    let answer = async {
+        match &unit.database {
+            UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::store_answer(unit, *organization, &changed)),
+            UnitContext::Postgres(side) => on_postgres::store_answer(&side.conn, *organization, &changed).await,
         }
-        UnitContext::Postgres(unit) => {
-            on_postgres::store_outcome(unit, of, &mut alert, said, request.attempt, request.now).await?;
-        }
+    };
+    let ended = "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL, \
+        lease_count = NULL WHERE key = ?1";
+    let values: BoundValues<'_> = &[key, &now];
+    // Sent without waiting for each other's answers.
+    let (to, ..) = try_join!(recipients(unit, *organization), answer, unit.run(ended, values))?;
+    let (kind, alert) = (EventKind::AlertResolved, Box::new(changed.after));
+    if !to.is_empty() {
+        let body = unit.context.render.render(&kind, &alert, now);
+        record_events(unit, &to, &kind, &[(*row, body)], now).await?;
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;
     Ok(Commit::Committed(alert))
@@ -388,7 +397,7 @@ async fn claim_due(
     let lease_count = now.counted_at(lease_until).micros;
     let mut taken = Vec::new();
     for (key, calls_over) in unattended(unit, now, lease_until - now.date, limit).await? {
-        let (own, epoch) = (unit.own(), now.counted.epoch);
+        let (own, epoch) = (unit.context.own, now.counted.epoch);
         let values: BoundValues<'_> = &[&key, &own, &lease_until, &lease_count, &epoch, &calls_over.micros];
         let claimed = unit.all(take, values, |row| {
             let claimed = ClaimedAttempt {

@@ -175,7 +175,7 @@ async fn lease_all(
         };
         Ok((place, due))
     };
-    let mut leased = unit.all(&lease, &[&listed(&keys), &until, &unit.own(), &now], read).await?;
+    let mut leased = unit.all(&lease, &[&listed(&keys), &until, &unit.context.own, &now], read).await?;
     leased.sort_unstable_by_key(|(place, _)| *place);
     Ok(leased.into_iter().map(|(_, due)| due).collect())
 }

@@ -7,6 +7,7 @@ pub(super) mod audit;
 pub(super) mod claims;
 pub(super) mod deliveries;
 pub(super) mod endpoints;
+mod ingest;
 pub(super) mod insights;
 pub(super) mod networks;
 pub(super) mod opening;

@@ -163,7 +163,7 @@ async fn claim(unit: &UnitOfWork<'_>, source: &str, now: Timestamp, lease_until:
         return Ok(None);
     }
     let leased = "UPDATE pull SET generation = ?2, instance = ?3, lease_until = ?4 WHERE source = ?1";
-    unit.run(leased, &[&source, &lease.generation, &unit.own(), &lease_until]).await?;
+    unit.run(leased, &[&source, &lease.generation, &unit.context.own, &lease_until]).await?;
     Ok(Some(lease))
 }
 

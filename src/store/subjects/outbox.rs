@@ -17,8 +17,10 @@ use crate::{
         webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES},
     },
     error::Work,
+    postgres,
     sql::{BoundValues, StoreRows, listed},
-    units::{UnitOfWork, Way, units},
+    sqlite,
+    units::{UnitContext, UnitOfWork, Way, units},
 };
 
 /// A test event that was sent to an endpoint.
@@ -204,8 +206,28 @@ async fn finish(
 
 /// The endpoints that an organization's events go to. None of them is disabled before this unit of work ends: nothing
 /// would cancel what is recorded for it here.
-pub(crate) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<Vec<i64>> {
+pub(super) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<Vec<i64>> {
     let enabled = "SELECT key FROM endpoint WHERE organization = ?1 AND disabled_at IS NULL
         ORDER BY key/*+ FOR KEY SHARE*/";
     rows.all(enabled, &[&organization], cell).await
+}
+
+/// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient. An event
+/// that nobody gets is not recorded.
+pub(super) async fn record_events(
+    unit: &UnitOfWork<'_>,
+    recipients: &[i64],
+    kind: &EventKind,
+    events: &[(i64, String)],
+    now: Timestamp,
+) -> Work<()> {
+    if recipients.is_empty() || events.is_empty() {
+        return Ok(());
+    }
+    match &unit.database {
+        UnitContext::Sqlite(_) => {
+            unit.with_sqlite(|unit| sqlite::ingest::record_events(unit, recipients, kind, events, now))
+        }
+        UnitContext::Postgres(side) => postgres::rows::record_events(&side.conn, recipients, kind, events, now).await,
+    }
 }

@@ -14,7 +14,7 @@ use futures::try_join;
 use super::audit;
 use crate::{
     StoreResult,
-    cells::cell,
+    cells::{SqlValue, cell},
     domain::{
         audit::AuditNote,
         clock::{ClockMemory, Jump},
@@ -23,7 +23,6 @@ use crate::{
     },
     encryption::{self, CHECK, KEY_CHECK, SEALED, Seal, SealedColumn},
     error::Work,
-    portable::PortableCell,
     postgres::counts,
     sql::{BoundValues, KEYS, listed},
     units::{UnitContext, UnitOfWork, Units, Way, units},
@@ -199,7 +198,7 @@ async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u6
         let all = format!("SELECT id, {name} FROM {table} WHERE length({name}) > 0");
         // One that is removed meanwhile stays so.
         let update = format!("UPDATE {table} SET {name} = ?3 WHERE id = ?1 AND {name} = ?2");
-        let rows = unit.all(&all, &[], |row| Ok((row.get::<PortableCell>(0)?, row.get::<Vec<u8>>(1)?)));
+        let rows = unit.all(&all, &[], |row| Ok((row.get::<SqlValue<'static>>(0)?, row.get::<Vec<u8>>(1)?)));
         for (id, bytes) in rows.await? {
             let again = column.seal_again(&old, new, id.bytes(), &bytes)?;
             unit.run(&update, &[&id, &bytes, &again]).await?;

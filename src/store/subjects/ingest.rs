@@ -1,0 +1,157 @@
+//! Ingest of alerts: which are known, what is new and what has changed, and the events of new ones.
+//!
+//! Intakes of an organization follow one another, so that of two with the same alert the second one knows it. What is
+//! known is read at once, and everything is written at once, by each database in its own way.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use super::{
+    organizations::Named,
+    outbox::{recipients, record_events},
+};
+use crate::{
+    alert_rows::{ChangedAlert, Stored},
+    cells::storable,
+    domain::{
+        Alert, AlertId, AlertPatch, EventKind, IngestReport, OrganizationId, audit::AuditNote, intake::merge,
+        time::Timestamp,
+    },
+    error::Work,
+    postgres::rows as on_postgres,
+    sqlite::ingest as on_sqlite,
+    units::{UnitContext, UnitOfWork},
+};
+
+/// Ingests alerts, all in one unit of work.
+pub(super) async fn ingest(
+    unit: &UnitOfWork<'_>,
+    (organization, incoming, now): &(OrganizationId, Vec<AlertPatch>, Timestamp),
+) -> Work<IngestReport> {
+    let organization = unit.known_organization(*organization).await?;
+    unit.lock("SELECT key FROM organization WHERE key = ?1 FOR NO KEY UPDATE", &[&organization]).await?;
+    let recipients = recipients(unit, organization).await?;
+    let mut batch = Batch::default();
+    for Stored { key, alert } in known(unit, organization, incoming).await? {
+        batch.add(Entry { stored: Some((key, alert.clone())), alert: Cow::Owned(alert), event: None });
+    }
+    let (mut report, mut named) = (IngestReport::default(), Named::default());
+    for row in incoming {
+        match batch.find(row) {
+            None => {
+                named.note(&row.alert);
+                let announced = row.event && !recipients.is_empty();
+                let event = announced.then(|| unit.context.render.render(&EventKind::AlertCreated, &row.alert, *now));
+                batch.add(Entry { stored: None, alert: Cow::Borrowed(&row.alert), event });
+                report.created += 1;
+            }
+            Some(place) => match merge(&batch.entries[place].alert, row.clone(), *now) {
+                None => report.unchanged += 1,
+                Some(merged) => {
+                    named.note(&merged);
+                    batch.change(place, merged);
+                    report.updated += 1;
+                }
+            },
+        }
+    }
+    batch.write(unit, organization, &recipients, *now).await?;
+    named.write(unit, organization).await?;
+    if let Some(note) = AuditNote::alerts_taken_in(&report) {
+        unit.note(organization, note, *now).await?;
+    }
+    Ok(report)
+}
+
+/// The alerts that rows may be about, oldest first, which nobody else changes from here on.
+async fn known(unit: &UnitOfWork<'_>, organization: i64, incoming: &[AlertPatch]) -> Work<Vec<Stored>> {
+    let mut keys = match &unit.database {
+        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::known(unit, organization, incoming))?,
+        UnitContext::Postgres(side) => on_postgres::known(&side.conn, organization, incoming).await?,
+    };
+    keys.sort_unstable();
+    keys.dedup();
+    unit.alerts_by_keys(&keys).await
+}
+
+/// An alert of a batch.
+struct Entry<'i> {
+    /// The alert as it is stored, with its row's key; `None` for a new one.
+    stored: Option<(i64, Alert)>,
+    alert: Cow<'i, Alert>,
+    /// Body of the event of a new one.
+    event: Option<String>,
+}
+
+/// Identity of an alert where no id is given: provider and provider id, as every database can hold them.
+type Identity = (String, String);
+
+fn identity_of(alert: &Alert) -> Identity {
+    (storable(alert.provider.as_str()).into_owned(), storable(&alert.provider_id).into_owned())
+}
+
+/// The alerts that a batch is about, known ones first, oldest first.
+#[derive(Default)]
+struct Batch<'i> {
+    entries: Vec<Entry<'i>>,
+    by_id: HashMap<AlertId, usize>,
+    by_identity: HashMap<Identity, Vec<usize>>,
+}
+
+impl<'i> Batch<'i> {
+    fn add(&mut self, entry: Entry<'i>) {
+        let place = self.entries.len();
+        self.by_id.insert(entry.alert.id, place);
+        self.by_identity.entry(identity_of(&entry.alert)).or_default().push(place);
+        self.entries.push(entry);
+    }
+
+    /// The alert that a row is about, where it is known: by id where it was given, else by provider and provider id.
+    /// Ids given by hand can make two of one identity; the older one is meant.
+    fn find(&self, row: &AlertPatch) -> Option<usize> {
+        if row.is_by_id() {
+            return self.by_id.get(&row.alert.id).copied();
+        }
+        // Without a provider id there is nothing to recognise an alert by.
+        let places = self.by_identity.get(&identity_of(&row.alert)).filter(|_| !row.alert.provider_id.is_empty())?;
+        places.iter().min().copied()
+    }
+
+    fn change(&mut self, place: usize, alert: Alert) {
+        let entry = &mut self.entries[place];
+        let (before, after) = (identity_of(&entry.alert), identity_of(&alert));
+        entry.alert = Cow::Owned(alert);
+        if before != after {
+            self.by_identity.entry(before).or_default().retain(|known| *known != place);
+            self.by_identity.entry(after).or_default().push(place);
+        }
+    }
+
+    /// Writes what is new and what has changed, with counts and with events.
+    async fn write(self, unit: &UnitOfWork<'_>, organization: i64, recipients: &[i64], now: Timestamp) -> Work<()> {
+        let (mut created, mut events, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+        for Entry { stored, alert, event } in self.entries {
+            match stored {
+                None => {
+                    created.push(alert);
+                    events.push(event);
+                }
+                Some((key, before)) if before != *alert => {
+                    changed.push(ChangedAlert { key, before, after: alert.into_owned() });
+                }
+                Some(_) => {}
+            }
+        }
+        let keys = match &unit.database {
+            UnitContext::Sqlite(_) => unit.with_sqlite(|unit| {
+                on_sqlite::store_changes(unit, organization, &changed)?;
+                on_sqlite::store_new(unit, organization, &created)
+            })?,
+            UnitContext::Postgres(side) => {
+                on_postgres::store_changes(&side.conn, organization, &changed).await?;
+                on_postgres::store_new(&side.conn, organization, &created).await?
+            }
+        };
+        let events = keys.into_iter().zip(events).filter_map(|(key, event)| Some((key, event?)));
+        record_events(unit, recipients, &EventKind::AlertCreated, &events.collect::<Vec<_>>(), now).await
+    }
+}
