@@ -75,20 +75,18 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
             _ => {}
         })?;
     }
-    let rows: Vec<&RawValue> = match rows.map(|rows| (rows, Given::of(rows))) {
-        Some((rows, Given::Array)) => {
-            serde_json::from_str(rows).map_err(|error| FieldError::new("data", format!("is not JSON: {error}")))?
+    let wrong = |what: String| FieldError::new("data", what);
+    let rows: Vec<&RawValue> = match rows {
+        Some(rows) if rows.starts_with('[') => {
+            serde_json::from_str(rows).map_err(|error| wrong(format!("is not JSON: {error}")))?
         }
         // Some write no array where the page has no rows: believed where the total says that there are none so far
         // behind.
-        Some((_, Given::Null)) if total.is_some_and(|total| total <= asked.page.saturating_mul(asked.size.into())) => {
-            Vec::new()
-        }
-        Some((_, other)) => return Err(FieldError::new("data", format!("is {}: an array is needed", other.words()))),
-        None => return Err(FieldError::new("data", "is missing: an array of alerts is needed")),
+        Some("null") if total.is_some_and(|total| total <= asked.page.saturating_mul(asked.size.into())) => Vec::new(),
+        Some(other) => return Err(wrong(format!("is {}: an array is needed", Given::of(other).words()))),
+        None => return Err(wrong("is missing: an array of alerts is needed".to_owned())),
     };
-    let mut data = Vec::with_capacity(rows.len());
-    let mut unreadable = Vec::new();
+    let (mut data, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
         match answer(row.get(), unknown) {
             Ok(alert) => data.push(alert),
@@ -115,11 +113,7 @@ pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownNames) -> Result<Opt
 }
 
 fn whole(json: &str) -> Option<u64> {
-    match Given::of(json) {
-        Given::Number(digits) => digits.parse().ok(),
-        Given::Text(text) => text.trim().parse().ok(),
-        _ => None,
-    }
+    Given::of(json).scalar()?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -241,7 +235,7 @@ mod tests {
     #[case("{\"data\": {}}", "an object")]
     #[case("{\"data\": null}", "null: an array is needed")]
     #[case("{\"data\": null, \"total\": 5}", "null: an array is needed")]
-    #[case("<html>", "not a JSON object")]
+    #[case("<html>", "a JSON object is needed")]
     #[case("{\"data\": [", "not JSON")]
     fn what_is_no_list_is_told(#[case] json: &str, #[case] words: &str) {
         let error = page(json, ASKED, &mut UnknownNames::default()).unwrap_err();

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    body::ResolutionJson,
     domain::{
-        AlertId, AlertPatch, AttemptId, Company, CompanyId, Deadline, Dialect, EnrollmentId, FieldError, IngestReport,
-        RejectedRow, Resolution, ResolutionAttempt, ResolutionParts, UnknownWords,
+        AlertId, AlertPatch, AttemptId, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport,
+        RejectedRow, Resolution, ResolutionAttempt, UnknownWords,
         time::{Timestamp, to_iso},
     },
     operator::text::{Member, Text, json_type, stands_for},
@@ -123,12 +124,26 @@ json_type! {
     }
 }
 
-/// An answer as its body said it, in the words of either dialect.
+/// An answer as its body said it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(inline, with = "ResolutionJson"))]
 #[serde(try_from = "ResolutionJson", into = "ResolutionJson")]
 struct SaidJson(Resolution);
+
+impl From<SaidJson> for ResolutionJson {
+    fn from(SaidJson(said): SaidJson) -> Self {
+        said.into()
+    }
+}
+
+impl TryFrom<ResolutionJson> for SaidJson {
+    type Error = String;
+
+    fn try_from(json: ResolutionJson) -> Result<Self, String> {
+        json.try_into().map(Self)
+    }
+}
 
 impl Member<Resolution> for SaidJson {
     fn of(field: Resolution) -> Self {
@@ -137,60 +152,6 @@ impl Member<Resolution> for SaidJson {
 
     fn field(self) -> Resolution {
         self.0
-    }
-}
-
-/// The words of an answer, member by member.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(untagged, rename_all_fields = "camelCase")]
-#[cfg_attr(test, schemars(inline))]
-enum ResolutionJson {
-    // What only the older one has tells them apart: it has to be there, be it null.
-    Older {
-        refunded: String,
-        resolution: String,
-        #[serde(deserialize_with = "Option::deserialize")]
-        #[cfg_attr(test, schemars(with = "Option<Text<crate::domain::Amount>>"))]
-        amount_stopped: Option<String>,
-        comments: String,
-    },
-    Current {
-        refunded: String,
-        resolution: Option<String>,
-        comments: String,
-    },
-}
-
-impl From<SaidJson> for ResolutionJson {
-    fn from(SaidJson(said): SaidJson) -> Self {
-        let ResolutionParts { refunded, resolution, amount_stopped, comments } = said.to_parts();
-        let refunded = refunded.unwrap_or_default();
-        match said.dialect() {
-            Dialect::Current => Self::Current { refunded, resolution, comments },
-            Dialect::Older => {
-                Self::Older { refunded, resolution: resolution.unwrap_or_default(), amount_stopped, comments }
-            }
-        }
-    }
-}
-
-impl TryFrom<ResolutionJson> for SaidJson {
-    type Error = String;
-
-    fn try_from(json: ResolutionJson) -> Result<Self, String> {
-        let (dialect, refunded, resolution, amount_stopped, comments) = match json {
-            ResolutionJson::Current { refunded, resolution, comments } => {
-                (Dialect::Current, refunded, resolution, None, comments)
-            }
-            ResolutionJson::Older { refunded, resolution, amount_stopped, comments } => {
-                (Dialect::Older, refunded, Some(resolution), amount_stopped, comments)
-            }
-        };
-        let parts = ResolutionParts { refunded: Some(refunded), resolution, amount_stopped, comments };
-        // The alert's amount was the limit when it was said.
-        let said = Resolution::from_parts(parts, dialect, None);
-        said.map(Self).map_err(|wrong| wrong.into_iter().map(|wrong| wrong.message).collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -69,11 +69,6 @@ impl Slot {
         }
     }
 
-    /// Place at which the search for the next one begins.
-    fn next(self) -> usize {
-        self.0 + 1
-    }
-
     /// The spelling on the wire; of the outcome's fields with its name in front.
     pub(crate) fn name(self) -> Cow<'static, str> {
         match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
@@ -81,11 +76,6 @@ impl Slot {
             (None, None) => BESIDE[self.0 - OUTCOME.0].into(),
             (None, Some(index)) => format!("{OUTCOME_PREFIX}{}", Outcome::FIELDS[index].name).into(),
         }
-    }
-
-    /// True for a field with two spellings, which may both come at once, one of them empty.
-    fn has_two_names(self) -> bool {
-        Alert::FIELDS.get(self.0).is_some_and(|field| field.older_name.is_some())
     }
 }
 
@@ -109,7 +99,7 @@ impl<'a> Record<'a> {
         let mut next = 0;
         each_member(json, start, |name, value| match Slot::find(&name, next) {
             Some(slot) => {
-                next = slot.next();
+                next = slot.0 + 1;
                 record.put(slot, Given::of(value));
             }
             None => unknown.add(&name),
@@ -159,10 +149,10 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A later value replaces an earlier one.
+    /// A later value replaces an earlier one, unless it is empty: a field with two spellings may come in both.
     fn put(&mut self, slot: Slot, given: Given<'a>) {
-        let is_empty = given == Given::Null || matches!(&given, Given::Text(text) if text.is_empty());
-        if !(is_empty && slot.has_two_names()) {
+        let is_empty = given == Given::Null || given.scalar() == Some("");
+        if !is_empty || self.given[slot.0].is_none() {
             self.given[slot.0] = Some(given);
         }
     }
@@ -202,7 +192,7 @@ impl<'a> Record<'a> {
                 Err(FieldError::new(slot.name(), format!("has {} bytes: at most {MAX_TEXT} are allowed", text.len())))
             }
             Some(Given::Text(text)) => Ok(Some(text)),
-            Some(Given::Number(digits)) if self.left_out.is_some() => Ok(Some(digits.into())),
+            Some(Given::Bare(digits)) if self.left_out.is_some() => Ok(Some(digits.into())),
             Some(other) => Err(wrong(slot, &other, "a text")),
         }
     }
@@ -213,14 +203,10 @@ impl<'a> Record<'a> {
         allowed: &str,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<T>, FieldError> {
-        match self.take(slot) {
-            None => Ok(None),
-            Some(Given::Text(text)) if text.trim().is_empty() => Ok(None),
-            Some(Given::Text(text)) => match parse(text.trim()) {
-                Some(value) => Ok(Some(value)),
-                None => Err(wrong(slot, &Given::Text(text), allowed)),
-            },
-            Some(other) => Err(wrong(slot, &other, allowed)),
+        let Some(given) = self.take(slot) else { return Ok(None) };
+        match given.scalar().map(str::trim) {
+            Some("") => Ok(None),
+            text => text.and_then(parse).map(Some).ok_or_else(|| wrong(slot, &given, allowed)),
         }
     }
 
@@ -233,33 +219,17 @@ impl<'a> Record<'a> {
     }
 
     fn decimal(&mut self, slot: Slot) -> Result<Option<Amount>, FieldError> {
-        self.number_as_text(slot);
         self.parsed(slot, "a decimal such as 129.90, as a string or a number", |text| text.parse().ok())
     }
 
     fn hours(&mut self) -> Result<Option<i64>, FieldError> {
-        self.number_as_text(HOURS_LEFT);
-        let hours = self.parsed(HOURS_LEFT, &format!("a whole number of hours, at most {MAX_HOURS_LEFT}"), |text| {
-            text.parse().ok()
-        })?;
-        Ok(hours.map(|hours: i64| hours.max(-1)))
+        let allowed = format!("a whole number of hours, at most {MAX_HOURS_LEFT}");
+        let hours: Option<i64> = self.parsed(HOURS_LEFT, &allowed, |text| text.parse().ok())?;
+        Ok(hours.map(|hours| hours.max(-1)))
     }
 
     fn flag(&mut self, slot: Slot) -> Result<Option<bool>, FieldError> {
-        if let Some(Given::Bool(flag)) = self.given[slot.0] {
-            return Ok(Some(flag));
-        }
-        self.parsed(slot, "true or false", |text| match text {
-            _ if text.eq_ignore_ascii_case("true") => Some(true),
-            _ if text.eq_ignore_ascii_case("false") => Some(false),
-            _ => None,
-        })
-    }
-
-    fn number_as_text(&mut self, slot: Slot) {
-        if let Some(Given::Number(digits)) = self.given[slot.0] {
-            self.given[slot.0] = Some(Given::Text(Cow::Borrowed(digits)));
-        }
+        self.parsed(slot, "true or false", |text| text.to_ascii_lowercase().parse().ok())
     }
 
     /// Makes an alert of what was given, and tells whether its id was; whatever is missing stays empty.
