@@ -11,7 +11,7 @@ use self::text::{Member, json_type, stands_for};
 use crate::domain::{AuditEntry, Environment, Organization, OrganizationId, time::Timestamp};
 
 pub use self::{
-    credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson},
+    credentials::{CreatedCredentialJson, CredentialJson},
     endpoints::{
         CreatedEndpointJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson,
         delivery_query,
