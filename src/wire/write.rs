@@ -1,14 +1,13 @@
 //! Serialization of answers and event bodies: alerts, outcomes and pages as JSON, field by field from the tables of the
 //! domain.
 
-use chrono::{Datelike, Timelike};
 use serde::{
     Serialize,
     ser::{SerializeStruct, Serializer},
 };
 use sha2::{Digest, Sha256};
 
-use super::Dialect;
+use super::{Dialect, operator::ListJson};
 use crate::domain::{
     Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp, Written,
     event::RenderEvent,
@@ -110,7 +109,7 @@ fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestam
 /// Results of a search over all fields, best first, in the current dialect.
 pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
     let data = alerts.iter().map(|alert| AlertJson { alert, form: Form::Current, now }).collect();
-    bytes(&FoundJson { data }, 16 + alerts.len() * 2_048)
+    bytes(&ListJson { data }, 16 + alerts.len() * 2_048)
 }
 
 /// Writes event bodies: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
@@ -164,11 +163,6 @@ struct EventJson<'a> {
     event: &'a str,
     timestamp: Moment,
     payload: AlertJson<'a>,
-}
-
-#[derive(Serialize)]
-struct FoundJson<'a> {
-    data: Vec<AlertJson<'a>>,
 }
 
 struct AlertJson<'a> {
@@ -242,43 +236,7 @@ struct Moment(Timestamp);
 
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut buffer = [0; 27];
-        match iso(self.0, &mut buffer) {
-            Some(text) => serializer.serialize_str(text),
-            None => serializer.serialize_str(&to_iso(self.0)),
-        }
-    }
-}
-
-/// Writes what [`to_iso`] writes, without asking for memory: six of these are in every alert. `None` for years of more
-/// than four digits.
-fn iso(moment: Timestamp, buffer: &mut [u8; 27]) -> Option<&str> {
-    let (date, time) = (moment.date_naive(), moment.time());
-    let micros = moment.timestamp_subsec_micros();
-    let year = u32::try_from(date.year()).ok().filter(|year| *year <= 9_999)?;
-    *buffer = *b"0000-00-00T00:00:00.000000Z";
-    digits(&mut buffer[0..4], year);
-    digits(&mut buffer[5..7], date.month());
-    digits(&mut buffer[8..10], date.day());
-    digits(&mut buffer[11..13], time.hour());
-    digits(&mut buffer[14..16], time.minute());
-    digits(&mut buffer[17..19], time.second());
-    let length = if micros.is_multiple_of(1_000) {
-        digits(&mut buffer[20..23], micros / 1_000);
-        buffer[23] = b'Z';
-        24
-    } else {
-        digits(&mut buffer[20..26], micros);
-        27
-    };
-    std::str::from_utf8(&buffer[..length]).ok()
-}
-
-fn digits(into: &mut [u8], number: u32) {
-    let mut rest = number;
-    for digit in into.iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
+        serializer.serialize_str(&to_iso(self.0))
     }
 }
 
@@ -297,25 +255,11 @@ impl Serialize for DecimalJson {
 #[cfg(test)]
 mod tests {
     use chrono::Duration;
-    use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
     use crate::domain::Deadline;
     use crate::domain::time::from_iso;
-
-    proptest! {
-        #[test]
-        fn moments_are_written_as_everywhere(micros in -62_167_219_200_000_000_i64..253_402_300_800_000_000,
-            whole in 0..3) {
-            let unit = [1, 1_000, 1_000_000][usize::try_from(whole).unwrap()];
-            let moment = Timestamp::default() + Duration::microseconds(micros / unit * unit);
-
-            let (mut buffer, expected) = ([0; 27], to_iso(moment));
-
-            prop_assert_eq!(iso(moment, &mut buffer), Some(expected.as_str()));
-        }
-    }
 
     #[rstest]
     #[case::waits(None)]
@@ -390,11 +334,5 @@ mod tests {
         {
             assert_eq!(digest == others_digest, bytes == others_bytes);
         }
-    }
-
-    #[test]
-    fn years_of_more_than_four_digits_are_left_to_the_long_way() {
-        assert_eq!(iso(Timestamp::MAX_UTC, &mut [0; 27]), None);
-        assert_eq!(iso(Timestamp::MIN_UTC, &mut [0; 27]), None);
     }
 }

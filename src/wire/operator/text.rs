@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use chrono::{NaiveDate, TimeDelta};
+use chrono::NaiveDate;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
@@ -27,11 +27,6 @@ pub trait Scalar: Sized {
     fn allowed() -> String {
         "a text of its kind".to_owned()
     }
-}
-
-/// Returns the value, where there is one.
-pub(super) fn bare<T>(text: Option<Text<T>>) -> Option<T> {
-    text.map(|text| text.0)
 }
 
 impl<T: Scalar> Serialize for Text<T> {
@@ -154,15 +149,11 @@ impl<M: Member<F>, F> Member<Vec<F>> for Vec<M> {
 /// A day as days since 1970-01-01.
 impl Member<i64> for Text<NaiveDate> {
     fn of(field: i64) -> Self {
-        Self(
-            TimeDelta::try_days(field)
-                .and_then(|days| NaiveDate::default().checked_add_signed(days))
-                .unwrap_or_default(),
-        )
+        Self(i32::try_from(field).ok().and_then(NaiveDate::from_epoch_days).unwrap_or_default())
     }
 
     fn field(self) -> i64 {
-        self.0.signed_duration_since(NaiveDate::default()).num_days()
+        self.0.to_epoch_days().into()
     }
 }
 
