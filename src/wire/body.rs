@@ -69,23 +69,22 @@ impl From<ResolutionJson> for ResolutionParts {
     }
 }
 
-impl From<Resolution> for ResolutionJson {
-    fn from(said: Resolution) -> Self {
-        said.to_parts().into()
+/// A resolution that was accepted before, as its body: its words tell the dialect.
+pub(super) mod as_body {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error as _};
+
+    use super::{Dialect, InvalidReason, Resolution, ResolutionJson, ResolutionParts};
+
+    pub(in super::super) fn serialize<S: Serializer>(said: &Resolution, serializer: S) -> Result<S::Ok, S::Error> {
+        ResolutionJson::from(said.to_parts()).serialize(serializer)
     }
-}
 
-/// The resolution of a body that was accepted before: its words tell the dialect.
-impl TryFrom<ResolutionJson> for Resolution {
-    type Error = String;
-
-    fn try_from(json: ResolutionJson) -> Result<Self, String> {
-        let parts = ResolutionParts::from(json);
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Resolution, D::Error> {
+        let parts = ResolutionParts::from(ResolutionJson::deserialize(deserializer)?);
         let is_current = parts.resolution.as_deref().is_none_or(|word| InvalidReason::parse(word).is_some());
         let dialect = if is_current { Dialect::Current } else { Dialect::Older };
         // The alert's amount was the limit when it was said.
-        Self::from_parts(parts, dialect, None)
-            .map_err(|wrong| wrong.into_iter().map(|wrong| wrong.message).collect::<Vec<_>>().join(", "))
+        Resolution::from_parts(parts, dialect, None).map_err(|_| D::Error::custom("a resolution that breaks a rule"))
     }
 }
 

@@ -67,11 +67,11 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
     if json.trim_start().starts_with('[') {
         rows = Some(json.trim());
     } else {
-        each_member(json, Place::START, |name, value| match name.as_ref() {
-            name if name.eq_ignore_ascii_case("data") => rows = Some(value),
-            name if name.eq_ignore_ascii_case("total") => total = whole(value),
-            name if name.eq_ignore_ascii_case("page") => number = whole(value),
-            name if name.eq_ignore_ascii_case("size") => size = whole(value),
+        each_member(json, Place::START, |name, value| match name.to_ascii_lowercase().as_str() {
+            "data" => rows = Some(value),
+            "total" => total = whole(value),
+            "page" => number = whole(value),
+            "size" => size = whole(value),
             _ => {}
         })?;
     }

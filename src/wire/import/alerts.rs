@@ -1,6 +1,6 @@
 //! Tables of alerts and of answers: the first row names the fields.
 
-use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
+use std::borrow::Cow;
 
 use super::{
     conventions::Conventions,
@@ -12,23 +12,6 @@ use crate::{
     read::{Record, Slot, patch},
     write,
 };
-
-static COLUMNS: LazyLock<HashMap<String, Slot>> =
-    LazyLock::new(|| Slot::columns().map(|(name, slot)| (letters(&name), slot)).collect());
-
-impl ColumnField for Slot {
-    fn named(letters: &str) -> Option<Self> {
-        COLUMNS.get(letters).copied()
-    }
-
-    fn name(self) -> Cow<'static, str> {
-        Self::name(self)
-    }
-
-    fn kind(self) -> CellKind<Self> {
-        self.cell_kind()
-    }
-}
 
 /// The name of a field of alerts that a column can hold, given in any spelling.
 pub fn alert_column(name: &str) -> Option<String> {
@@ -90,19 +73,5 @@ impl ColumnField for AnswerField {
             Self::ProviderId | Self::Comments => CellKind::Text,
             Self::AmountStopped => CellKind::Amount(None),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_column_is_known_by_its_own_name_and_no_two_are_one() {
-        for (name, slot) in Slot::columns() {
-            assert_eq!(Slot::named(&letters(&name)), Some(slot), "{name}");
-        }
-        assert_eq!(alert_column("Provider ID").as_deref(), Some("providerId"));
-        assert_eq!(alert_column("colour"), None);
     }
 }

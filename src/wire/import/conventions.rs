@@ -15,47 +15,39 @@ pub struct Conventions {
 }
 
 /// Evidence of all cells of a column.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Evidence {
-    decimal: Proof<DecimalMark>,
+    /// The marks that cells prove.
+    marks: Vec<DecimalMark>,
     /// The orders by which all of its dates are one.
     orders: [bool; 3],
-    zone: Proof<FileZone>,
+    /// The zones that header and cells have.
+    zones: Vec<FileZone>,
 }
 
-/// Convention that cells prove, where none of them proves another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Proof<T> {
-    Open,
-    One(T),
-    Several,
+/// Adds what a cell proves; more than two make no difference.
+fn add<T: PartialEq>(told: T, to: &mut Vec<T>) {
+    if to.len() < 2 && !to.contains(&told) {
+        to.push(told);
+    }
 }
 
-impl<T: Copy + PartialEq> Proof<T> {
-    fn add(&mut self, told: T) {
-        *self = if *self == Self::Open || *self == Self::One(told) { Self::One(told) } else { Self::Several };
-    }
-
-    fn one(self) -> Option<T> {
-        match self {
-            Self::One(told) => Some(told),
-            Self::Open | Self::Several => None,
-        }
-    }
+/// What is proven, where nothing proves another.
+fn only<T: Copy>(told: &[T]) -> Option<T> {
+    if let [one] = told { Some(*one) } else { None }
 }
 
 impl Evidence {
     /// The evidence of a header: `Created (UTC)` tells a zone.
     pub(super) fn of_header(header: &str) -> Self {
-        let mut words = header.split(|c: char| !c.is_alphanumeric());
-        let is_utc = words.any(|word| matches!(word, "UTC" | "GMT"));
-        let zone = if is_utc { Proof::One(FileZone::UTC) } else { Proof::Open };
-        Self { decimal: Proof::Open, orders: [true; 3], zone }
+        let words = header.split(|c: char| !c.is_alphanumeric());
+        let zones = words.filter(|word| matches!(*word, "UTC" | "GMT")).map(|_| FileZone::utc()).take(1).collect();
+        Self { marks: Vec::new(), orders: [true; 3], zones }
     }
 
     pub(super) fn add_amount(&mut self, cell: &str) {
         if let Some(mark) = WrittenAmount::parse(cell).ok().and_then(|amount| amount.proves()) {
-            self.decimal.add(mark);
+            add(mark, &mut self.marks);
         }
     }
 
@@ -65,14 +57,14 @@ impl Evidence {
             *is_possible &= date.is_some();
         }
         if let Some(zone) = time.zone {
-            self.zone.add(FileZone::At(zone));
+            add(FileZone::At(zone), &mut self.zones);
         }
     }
 
     /// Takes the decimal point for proven where no cell proves a mark.
     pub(super) fn assume_point(&mut self) {
-        if self.decimal == Proof::Open {
-            self.decimal = Proof::One(DecimalMark::Point);
+        if self.marks.is_empty() {
+            self.marks.push(DecimalMark::Point);
         }
     }
 
@@ -84,7 +76,7 @@ impl Evidence {
     pub(super) fn amount(&self, said: &Conventions, cell: &str, currency: &mut String) -> Result<String, String> {
         let amount = WrittenAmount::parse(cell)?;
         *currency = amount.currency(currency)?;
-        amount.resolve(said.decimal.or_else(|| self.decimal.one()), currency)
+        amount.resolve(said.decimal.or_else(|| only(&self.marks)), currency)
     }
 
     /// Reads a time of the column, or a day where these are allowed, as ISO 8601.
@@ -92,7 +84,7 @@ impl Evidence {
     /// # Errors
     /// The reason.
     pub(super) fn time(&self, said: &Conventions, cell: &str, days: bool) -> Result<String, String> {
-        let zone = said.zone.or_else(|| self.zone.one());
+        let zone = said.zone.or_else(|| only(&self.zones));
         Ok(to_iso(WrittenTime::parse(cell)?.resolve(said.dates, self.orders, zone, days)?))
     }
 }

@@ -1,16 +1,13 @@
 //! CSV rows of any file: a row whose quotation marks do not close is told, and the rows after it are read all the same.
 
-use std::{
-    collections::VecDeque,
-    io::{BufRead, Seek},
-};
+use std::io::{BufRead, Seek};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use super::source::{MAX_ROW, Source, too_large, unreadable};
 
 /// Most lines that one row may go over; a text of the interface has no use for more.
-const MAX_LINES: usize = 100;
+const MAX_LINES: u64 = 100;
 
 /// Separators of cells; where several serve a header alike, the last one counts.
 const SEPARATORS: [u8; 4] = [b'|', b'\t', b';', b','];
@@ -21,8 +18,6 @@ pub(super) const NOT_UTF8: &str = "is not UTF-8: save the file as CSV UTF-8";
 /// A reader of CSV rows, the first of which names the columns.
 pub(super) struct CsvRows<R> {
     source: Source<R>,
-    /// Lines that were read for a row that turned out to be broken: they are rows of their own.
-    again: VecDeque<Vec<u8>>,
     line: u64,
     /// Cells of the first row; none before it is read.
     width: Option<usize>,
@@ -35,7 +30,7 @@ pub(super) struct CsvRows<R> {
 impl<R: BufRead> CsvRows<R> {
     pub(super) fn new(source: Source<R>) -> Self {
         let row = CsvRow::new(b',');
-        Self { source, again: VecDeque::new(), line: 0, width: None, header_ends: 0, row, done: false }
+        Self { source, line: 0, width: None, header_ends: 0, row, done: false }
     }
 
     pub(super) fn bytes_read(&self) -> u64 {
@@ -105,45 +100,39 @@ impl<R: BufRead> CsvRows<R> {
     {
         self.source.rewind().map_err(|error| unreadable(&error))?;
         (self.line, self.done) = (0, false);
-        self.again.clear();
         (0..self.header_ends).try_for_each(|_| self.next_line().map(|_| ()))
     }
 
     /// The next line; one over the limit comes as its beginning, one byte too long.
     fn next_line(&mut self) -> Result<Option<Vec<u8>>, String> {
-        let mut line = self.again.pop_front();
-        if line.is_none() {
-            let mut read = Vec::new();
-            let is_there = self.source.next_line(&mut read, MAX_ROW + 1).map_err(|error| unreadable(&error))?;
-            line = is_there.then_some(read);
-        }
-        self.line += u64::from(line.is_some());
-        Ok(line)
+        let mut line = Vec::new();
+        let is_there = self.source.next_line(&mut line, MAX_ROW + 1).map_err(|error| unreadable(&error))?;
+        self.line += u64::from(is_there);
+        Ok(is_there.then_some(line))
     }
 
     /// Puts a row together from its first line and, where quotation marks are open, from those after it.
     fn assemble(&mut self, first: &[u8]) -> Result<(), String> {
-        self.row.clear();
+        self.row.filled = (0, 0);
         if first.len() > MAX_ROW {
             return Err(too_large());
         }
         let mut is_whole = self.row.take(first);
-        let mut size = first.len();
-        let mut more: Vec<Vec<u8>> = Vec::new();
-        while !is_whole && more.len() + 1 < MAX_LINES && size <= MAX_ROW {
+        let (begins, mut more) = (self.line, Vec::new());
+        while !is_whole && self.line < begins + MAX_LINES && first.len() + more.len() <= MAX_ROW {
             let Some(line) = self.next_line()? else { break };
             is_whole = self.row.take(&line);
-            size += line.len();
-            more.push(line);
+            more.extend([&line, b"\n".as_slice()].concat());
         }
         let is_wide = self.width.is_none_or(|width| more.is_empty() || self.row.len() == width);
         if is_whole && is_wide {
             let has_nul = self.row.iter().any(|cell| cell.contains(&0));
             return if has_nul { Err("holds a NUL byte: it is no text".to_owned()) } else { Ok(()) };
         }
+        // Its other lines are rows of their own.
         self.row = CsvRow::new(self.row.delimiter);
-        self.line -= more.len() as u64;
-        more.into_iter().rev().for_each(|line| self.again.push_front(line));
+        self.line = begins;
+        self.source.put_back(&more);
         Err("has a quotation mark that is not closed".to_owned())
     }
 }
@@ -183,10 +172,6 @@ impl CsvRow {
     fn new(delimiter: u8) -> Self {
         let parser = ReaderBuilder::new().delimiter(delimiter).terminator(Terminator::Any(b'\n')).build();
         Self { delimiter, parser, text: vec![0; 1_024], ends: vec![0; 64], filled: (0, 0) }
-    }
-
-    fn clear(&mut self) {
-        self.filled = (0, 0);
     }
 
     /// Takes a line in, and tells whether the row ends with it: no quotation mark is open.

@@ -1,8 +1,5 @@
 //! Files of another kind, known by their first bytes: workbooks, web pages, archives, other encodings.
 
-/// Bytes that are looked at for a NUL.
-const LOOKED_AT: usize = 4_096;
-
 /// Beginnings, and the kind of file that has them.
 const KINDS: [(&[u8], &str); 6] = [
     (b"PK\x03\x04", "a workbook (.xlsx, .ods, .numbers) or a ZIP archive"),
@@ -18,7 +15,7 @@ pub fn kind(beginning: &[u8]) -> Option<String> {
     let kind = match KINDS.iter().find(|(bytes, _)| beginning.starts_with(bytes)) {
         Some((_, kind)) => kind,
         None if beginning.trim_ascii_start().starts_with(b"<") => "a web page or XML",
-        None if beginning.iter().take(LOOKED_AT).any(|byte| *byte == 0) => "no text, or UTF-16: it holds a NUL byte",
+        None if beginning.contains(&0) => "no text, or UTF-16: it holds a NUL byte",
         None => return None,
     };
     Some(format!("is {kind}: save it as CSV UTF-8"))

@@ -43,7 +43,6 @@ pub struct Importer<R> {
     /// Reason why the source is not read, told once.
     refused: Option<RejectedRow>,
     unknown: UnknownNames,
-    is_empty: bool,
 }
 
 enum Reader<R> {
@@ -63,9 +62,7 @@ impl<R: BufRead> Importer<R> {
     /// Reads the beginning of an input, of which `file` is another handle where it is a file. The columns of a table
     /// are to be laid out before its first row is read.
     pub fn open(input: R, file: Option<File>, format: Option<FileFormat>) -> Self {
-        let mut is_empty = false;
         let opened = Source::open(input).and_then(|source| {
-            is_empty = source.beginning().trim_ascii().is_empty();
             Ok(match format.unwrap_or_else(|| FileFormat::of(source.beginning())) {
                 FileFormat::Json => Reader::Document(Document::new(source)),
                 FileFormat::Ndjson => Reader::Document(Document::of_lines(source)),
@@ -78,7 +75,7 @@ impl<R: BufRead> Importer<R> {
             Ok(reader) => (reader, None),
             Err(why) => (Reader::Nothing, Some(rejected(1, why))),
         };
-        Self { reader, refused, unknown: UnknownNames::default(), is_empty }
+        Self { reader, refused, unknown: UnknownNames::default() }
     }
 
     /// The first row of a table.
@@ -97,11 +94,6 @@ impl<R: BufRead> Importer<R> {
             Ok(()) => table.ignored().for_each(|name| self.unknown.add(name)),
             Err(why) => (self.reader, self.refused) = (Reader::Nothing, Some(rejected(1, why))),
         }
-    }
-
-    /// Tells that there is nothing but blanks.
-    pub fn is_empty(&self) -> bool {
-        self.is_empty
     }
 
     /// Bytes read of the source so far, for a progress bar.

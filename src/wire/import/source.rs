@@ -11,7 +11,7 @@ const LOOKED_AT: usize = 16 * 1024;
 /// A buffered reader that has looked ahead and counts what was taken off it.
 pub(super) struct Source<R> {
     inner: R,
-    /// Beginning of the input, of which some is taken.
+    /// Text before the rest of the input, of which some is taken.
     ahead: Vec<u8>,
     taken_ahead: usize,
     bytes: u64,
@@ -53,6 +53,13 @@ impl<R: BufRead> Source<R> {
         if self.ahead.starts_with(BYTE_ORDER_MARK.as_bytes()) {
             self.consume(BYTE_ORDER_MARK.len());
         }
+    }
+
+    /// Puts a text that was taken back, to be taken again.
+    pub(super) fn put_back(&mut self, text: &[u8]) {
+        self.bytes = self.bytes.saturating_sub(text.len() as u64);
+        self.ahead.splice(..self.taken_ahead, text.iter().copied());
+        self.taken_ahead = 0;
     }
 
     /// What was looked at and is not taken.

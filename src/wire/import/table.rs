@@ -24,9 +24,8 @@ const IN_MEMORY: usize = 8 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind<C> {
     Text,
-    /// Digits and ASCII words, in any width.
+    /// Digits and words, in any width.
     Plain,
-    Flag,
     /// An amount, in the currency of another column.
     Amount(Option<C>),
     /// A time of day.
@@ -157,7 +156,6 @@ fn read<'c, C: ColumnField>(
         let text = match field.kind() {
             CellKind::Text => text,
             CellKind::Plain => narrow(&text).into(),
-            CellKind::Flag => flag(&text).map_or(text, Cow::Borrowed),
             kind @ (CellKind::Moment | CellKind::Day) => {
                 column.time(said, &text, kind == CellKind::Day).map_err(unreadable)?.into()
             }
@@ -175,15 +173,6 @@ fn read<'c, C: ColumnField>(
         row.push((*field, text));
     }
     Ok(row)
-}
-
-/// The words of a spreadsheet in the languages that it is sold in.
-fn flag(text: &str) -> Option<&'static str> {
-    match narrow(text).to_lowercase().as_str() {
-        "true" | "wahr" | "vrai" | "verdadeiro" | "vero" => Some("true"),
-        "false" | "falsch" | "faux" | "falso" | "onwaar" => Some("false"),
-        _ => None,
-    }
 }
 
 /// The first cell of some columns that is not empty, less what a spreadsheet puts around a text.

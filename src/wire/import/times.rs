@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
+use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, Offset as _, TimeZone as _, Utc};
 
 use super::numbers::narrow;
 use crate::domain::{Timestamp, closed_enum};
@@ -27,7 +27,9 @@ pub enum FileZone {
 }
 
 impl FileZone {
-    pub(super) const UTC: Self = Self::At(UTC);
+    pub(super) fn utc() -> Self {
+        Self::At(Utc.fix())
+    }
 
     fn moment(self, at: NaiveDateTime) -> Option<Timestamp> {
         match self {
@@ -36,11 +38,6 @@ impl FileZone {
         }
     }
 }
-
-const UTC: FixedOffset = match FixedOffset::east_opt(0) {
-    Some(utc) => utc,
-    None => unreachable!(),
-};
 
 impl FromStr for FileZone {
     type Err = String;
@@ -97,7 +94,7 @@ impl WrittenTime {
             (None, Some(_)) => {
                 zone.ok_or("it has no zone: add --zone UTC, --zone +01:00 or the like, or --zone local")?
             }
-            (None, None) if days => zone.unwrap_or(FileZone::UTC),
+            (None, None) if days => zone.unwrap_or_else(FileZone::utc),
             (None, None) => return Err("it is a day, and a time such as 2026-03-03T10:00:00Z is needed"),
         };
         let moment = zone.moment(date.and_time(self.time.unwrap_or_default()));
@@ -167,7 +164,7 @@ fn zone(text: &str) -> Option<Option<FixedOffset>> {
     }
     let offset = &text[name.len()..];
     let offset = match offset.as_bytes() {
-        [] => return Some((!name.is_empty()).then_some(UTC)),
+        [] => return Some((!name.is_empty()).then(|| Utc.fix())),
         [sign, hour] => &format!("{}0{}:00", char::from(*sign), char::from(*hour)),
         [_, _, _] => &format!("{offset}:00"),
         _ => offset,
@@ -261,7 +258,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_cell_makes_reading_panic(cell in "[0-9/.:\\- TZaApPmM+,年月日é]{0,24}") {
-            let _ = read(&cell, Some(FileZone::UTC));
+            let _ = read(&cell, Some(FileZone::utc()));
         }
     }
 }

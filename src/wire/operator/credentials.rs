@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     requests::given,
-    text::{Member as _, Text, json_type, stands_for},
+    text::{Member, Text, json_type, stands_for},
 };
 use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, KeyScope, Secret, time::Timestamp};
 
 json_type! {
     /// An API key, or client credentials.
-    pub struct CredentialJson {
+    pub struct CredentialJson for Credential {
         id: String,
-        /// Scope of an API key.
-        optional scope: Text<KeyScope>,
+        #[serde(flatten)]
+        kind: KindJson,
         /// Environment it was made for; null for a key from before this was kept that has not been used
         /// since.
         environment: Option<Text<Environment>>,
@@ -23,34 +23,24 @@ json_type! {
     }
 }
 
-impl From<Credential> for CredentialJson {
-    fn from(credential: Credential) -> Self {
-        let Credential { kind, id, environment, created_at, last_used_at, revoked_at } = credential;
+json_type! {
+    struct KindJson {
+        /// Scope of an API key.
+        optional scope: Text<KeyScope>,
+    }
+}
+
+impl Member<CredentialKind> for KindJson {
+    fn of(kind: CredentialKind) -> Self {
         let scope = match kind {
             CredentialKind::Key(scope) => Some(Text(scope)),
             CredentialKind::Client => None,
         };
-        Self {
-            id,
-            scope,
-            environment: environment.map(Text),
-            created_at: Text(created_at),
-            last_used_at: last_used_at.map(Text),
-            revoked_at: revoked_at.map(Text),
-        }
+        Self { scope }
     }
-}
 
-impl From<CredentialJson> for Credential {
-    fn from(json: CredentialJson) -> Self {
-        Self {
-            kind: json.scope.map_or(CredentialKind::Client, |Text(scope)| CredentialKind::Key(scope)),
-            id: json.id,
-            environment: json.environment.field(),
-            created_at: json.created_at.0,
-            last_used_at: json.last_used_at.field(),
-            revoked_at: json.revoked_at.field(),
-        }
+    fn field(self) -> CredentialKind {
+        self.scope.map_or(CredentialKind::Client, |Text(scope)| CredentialKind::Key(scope))
     }
 }
 

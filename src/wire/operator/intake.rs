@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    body::ResolutionJson,
+    body::as_body,
     domain::{
         AlertId, AlertPatch, AttemptId, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport,
         RejectedRow, Resolution, ResolutionAttempt, UnknownWords,
@@ -39,12 +39,9 @@ fn row_json(row: &AlertPatch, now: Timestamp) -> String {
 json_type! {
     /// Report of an ingest.
     pub struct IngestReportJson {
-        created: u64,
-        updated: u64,
-        unchanged: u64,
+        #[serde(flatten)]
+        pub counts: IngestCountsJson,
         rejected_count: u64,
-        /// The first rows that were rejected.
-        rejected: Vec<RejectedRowJson>,
         /// Names of fields that nobody knows; they are ignored.
         unknown_fields: Vec<String>,
         /// Unknown networks; their alerts are ingested.
@@ -53,6 +50,16 @@ json_type! {
         /// Unknown alert types; their alerts are ingested.
         #[serde(default)]
         unknown_types: Vec<String>,
+    }
+}
+
+json_type! {
+    pub struct IngestCountsJson for IngestReport {
+        created: u64,
+        updated: u64,
+        unchanged: u64,
+        /// The first rows that were rejected.
+        rejected: Vec<RejectedRowJson>,
     }
 }
 
@@ -67,24 +74,14 @@ json_type! {
 impl IngestReportJson {
     /// Of so many rejected rows the report holds the first.
     pub fn of(report: IngestReport, rejected_count: u64, unknown: UnknownWords) -> Self {
-        let IngestReport { created, updated, unchanged, rejected } = report;
+        let UnknownWords { fields, providers, types } = unknown;
         Self {
-            created,
-            updated,
-            unchanged,
+            counts: report.into(),
             rejected_count,
-            rejected: Member::of(rejected),
-            unknown_fields: unknown.fields,
-            unknown_providers: unknown.providers,
-            unknown_types: unknown.types,
+            unknown_fields: fields,
+            unknown_providers: providers,
+            unknown_types: types,
         }
-    }
-}
-
-impl From<IngestReportJson> for IngestReport {
-    fn from(json: IngestReportJson) -> Self {
-        let IngestReportJson { created, updated, unchanged, rejected, .. } = json;
-        Self { created, updated, unchanged, rejected: rejected.field() }
     }
 }
 
@@ -112,7 +109,10 @@ json_type! {
         id: Text<AttemptId>,
         alert_id = alert: Text<AlertId>,
         state: String,
-        resolution: SaidJson,
+        /// The answer as its body said it.
+        #[serde(with = "as_body")]
+        #[cfg_attr(test, schemars(with = "crate::body::ResolutionJson"))]
+        resolution: Resolution,
         /// Caller who decided.
         actor: String,
         started_at: Text<Timestamp>,
@@ -124,41 +124,13 @@ json_type! {
     }
 }
 
-/// An answer as its body said it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(inline, with = "ResolutionJson"))]
-#[serde(try_from = "ResolutionJson", into = "ResolutionJson")]
-struct SaidJson(Resolution);
-
-impl From<SaidJson> for ResolutionJson {
-    fn from(SaidJson(said): SaidJson) -> Self {
-        said.into()
-    }
-}
-
-impl TryFrom<ResolutionJson> for SaidJson {
-    type Error = String;
-
-    fn try_from(json: ResolutionJson) -> Result<Self, String> {
-        json.try_into().map(Self)
-    }
-}
-
-impl Member<Resolution> for SaidJson {
-    fn of(field: Resolution) -> Self {
-        Self(field)
-    }
-
-    fn field(self) -> Resolution {
-        self.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
+
+    #[derive(Serialize, Deserialize)]
+    struct Said(#[serde(with = "as_body")] Resolution);
 
     #[test]
     fn a_resolution_in_either_dialect_comes_back_as_it_was_said() {
@@ -172,9 +144,9 @@ mod tests {
         });
 
         for said in current.into_iter().chain(older) {
-            let json = serde_json::to_string(&SaidJson(said.clone())).unwrap();
+            let json = serde_json::to_string(&Said(said.clone())).unwrap();
 
-            let SaidJson(read) = serde_json::from_str(&json).unwrap();
+            let Said(read) = serde_json::from_str(&json).unwrap();
 
             assert_eq!(read, said, "{json}");
         }

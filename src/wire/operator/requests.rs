@@ -1,13 +1,8 @@
 //! The bodies of the operator's requests: what the client writes, what the API reads, field by field, and how they are
 //! described.
 
-use std::{fmt, marker::PhantomData};
-
 use chrono::TimeDelta;
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
-};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use serde_path_to_error::{Deserializer as Traced, Path, Segment, Track};
 
@@ -26,8 +21,7 @@ json_type! {
     pub struct NewEndpointJson {
         url: String,
         /// Allows plain http beyond this machine.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        insecure_http: bool,
+        optional insecure_http: bool,
         auth: EndpointAuthJson,
         /// Signs deliveries; with a secret that is made where none is given.
         optional sign: bool,
@@ -57,7 +51,7 @@ impl From<NewEndpoint> for NewEndpointJson {
         let NewEndpoint { url, auth, signing, ca_certificate } = endpoint;
         Self {
             // Whoever has the address was asked before whether it may be in clear.
-            insecure_http: url.is_in_clear(),
+            insecure_http: url.is_in_clear().then_some(true),
             url: url.reveal().to_owned(),
             auth: auth.into(),
             sign: None,
@@ -73,8 +67,7 @@ json_type! {
     pub struct EndpointChangeJson {
         optional url: String,
         /// Allows plain http beyond this machine.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        insecure_http: bool,
+        optional insecure_http: bool,
         optional auth: EndpointAuthJson,
         optional enabled: bool,
         /// Certificates (PEM) that are trusted there, and no others; an empty text for the authorities of the machine
@@ -103,7 +96,7 @@ impl EndpointChangeJson {
 impl From<EndpointChange> for EndpointChangeJson {
     fn from(change: EndpointChange) -> Self {
         let EndpointChange { url, auth, enabled, signing: _, ca_certificate } = change;
-        let insecure_http = url.as_ref().is_some_and(EndpointUrl::is_in_clear);
+        let insecure_http = url.as_ref().is_some_and(EndpointUrl::is_in_clear).then_some(true);
         let (url, ca_certificate) =
             (url.map(|url| url.reveal().to_owned()), ca_certificate.map(|named| named.to_string()));
         Self { insecure_http, url, auth: auth.map(Into::into), enabled, ca_certificate }
@@ -192,18 +185,21 @@ fn certificates(named: Option<String>) -> Result<Option<CaCertificates>, Vec<Fie
     read.map_err(|why| vec![FieldError::new("caCertificate", why)])
 }
 
-fn plain_http(allowed: bool) -> PlainHttp {
-    PlainHttp::when(allowed, "say \"insecureHttp\": true")
+fn plain_http(allowed: Option<bool>) -> PlainHttp {
+    PlainHttp::when(allowed == Some(true), "say \"insecureHttp\": true")
 }
 
 /// Reads a body, or tells the first field that is wrong with it and what is allowed there.
 pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, FieldError> {
     let json: Value =
         serde_json::from_slice(body).map_err(|error| FieldError::new("body", format!("is not JSON: {error}")))?;
+    // serde would take an array for a struct too.
+    if !json.is_object() {
+        return Err(FieldError::new("body", format!("{}: an object is allowed", kind(&json))));
+    }
     // By its text, which still has a member that is given twice.
     let (mut track, mut text) = (Track::new(), serde_json::Deserializer::from_slice(body));
-    let read = object(Traced::new(&mut text, &mut track));
-    read.map_err(|error| wrong(&json, &track.path(), &error.to_string()))
+    T::deserialize(Traced::new(&mut text, &mut track)).map_err(|error| wrong(&json, &track.path(), &error.to_string()))
 }
 
 /// Makes the refusal of a field out of serde's words, which may repeat a secret: only what they allow is kept of them.
@@ -250,25 +246,6 @@ fn kind(value: &Value) -> &'static str {
 /// Reads what can be left out; null is something that is given.
 pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
-}
-
-/// Reads a struct from an object and from nothing else; serde would take an array for one too.
-pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<T, D::Error> {
-    struct Members<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-            T::deserialize(MapAccessDeserializer::new(map))
-        }
-    }
-
-    from.deserialize_map(Members(PhantomData))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
     AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
-    EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+    EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Resolution, Secret,
     audit::hex,
     time::{Timestamp, from_iso, to_iso},
     url::{EndpointUrl, PlainHttp},
@@ -101,12 +101,9 @@ impl Scalar for [u8; 32] {
     }
 
     fn read(text: String) -> Option<Self> {
-        let digits = Some(text).filter(|text| text.len() == 64)?;
-        let mut bytes = [0; 32];
-        for (at, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok()?;
-        }
-        Some(bytes)
+        let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+        let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+        bytes?.try_into().ok()
     }
 }
 
@@ -171,7 +168,7 @@ macro_rules! as_they_are {
     )+};
 }
 
-as_they_are!(bool, u16, u32, u64, String);
+as_they_are!(bool, u16, u32, u64, String, Resolution);
 
 /// Declares the type of a JSON object, its members in camel case. `for` names the type of the domain that it stands
 /// for, and `member = field` a field of another name; an `optional` member may be left out, and is not null.

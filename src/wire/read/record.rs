@@ -1,7 +1,7 @@
 //! The known fields of one alert as they were given, by their place in the tables of the domain, and what is read of
 //! them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::{
         intake::MAX_HOURS_LEFT,
         time::from_iso,
     },
-    import::CellKind,
+    import::{CellKind, ColumnField, letters},
     json::{Given, Place, each_member},
 };
 
@@ -49,33 +49,51 @@ impl Slot {
     fn find_in_outcome(name: &str) -> Option<Self> {
         Outcome::FIELDS.iter().position(|field| field.is_called(name)).map(|index| Self(IN_OUTCOME + index))
     }
+}
 
-    /// The columns of a table by all of their names; those of the outcome carry its name in front.
-    pub(crate) fn columns() -> impl Iterator<Item = (Cow<'static, str>, Self)> {
-        let older = |slot: Self| Alert::FIELDS.get(slot.0).and_then(|field| field.older_name);
-        (0..COUNT).map(Self).flat_map(move |slot| {
-            [Some(slot.name()), older(slot).map(Cow::Borrowed)].into_iter().flatten().map(move |name| (name, slot))
-        })
-    }
+/// Columns of tables by the letters of their names; those of the outcome carry its name in front.
+static COLUMNS: LazyLock<HashMap<String, Slot>> = LazyLock::new(|| {
+    let older = Alert::FIELDS.iter().zip((0..).map(Slot)).filter_map(|(field, slot)| Some((field.older_name?, slot)));
+    let columns = (0..COUNT).map(|place| (letters(&Slot(place).name()), Slot(place)));
+    columns.chain(older.map(|(name, slot)| (letters(name), slot))).collect()
+});
 
-    /// Content of its cells.
-    pub(crate) fn cell_kind(self) -> CellKind<Self> {
-        match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
-            (None, None) if self == EXPIRES_AT => CellKind::Moment,
-            (None, None) => CellKind::Plain,
-            (Some(field), _) if field.name == "transactionTimeStamp" => CellKind::Day,
-            (Some(field), _) => field_kind(field),
-            (None, Some(index)) => field_kind(&Outcome::FIELDS[index]),
-        }
+impl ColumnField for Slot {
+    fn named(letters: &str) -> Option<Self> {
+        COLUMNS.get(letters).copied()
     }
 
     /// The spelling on the wire; of the outcome's fields with its name in front.
-    pub(crate) fn name(self) -> Cow<'static, str> {
+    fn name(self) -> Cow<'static, str> {
         match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
             (Some(field), _) => field.name.into(),
             (None, None) => BESIDE[self.0 - OUTCOME.0].into(),
             (None, Some(index)) => format!("{OUTCOME_PREFIX}{}", Outcome::FIELDS[index].name).into(),
         }
+    }
+
+    fn kind(self) -> CellKind<Self> {
+        match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
+            (Some(field), _) => field_kind(field),
+            (None, Some(index)) => field_kind(&Outcome::FIELDS[index]),
+            (None, None) if self == EXPIRES_AT => CellKind::Moment,
+            (None, None) => CellKind::Plain,
+        }
+    }
+}
+
+fn field_kind<R>(field: &Field<R>) -> CellKind<Slot> {
+    match (&field.kind, field.text.content) {
+        (Kind::Amount(_), _) => {
+            let currency = if field.name == "chargebackAmount" { "chargebackCurrency" } else { "currency" };
+            CellKind::Amount(Slot::find(currency, 0))
+        }
+        (Kind::Moment(_), _) if field.name == "transactionTimeStamp" => CellKind::Day,
+        (Kind::Moment(_), _) => CellKind::Moment,
+        (Kind::Word(_) | Kind::Text(_), Content::Name | Content::Code | Content::Prose | Content::Lines) => {
+            CellKind::Text
+        }
+        _ => CellKind::Plain,
     }
 }
 
@@ -229,7 +247,12 @@ impl<'a> Record<'a> {
     }
 
     fn flag(&mut self, slot: Slot) -> Result<Option<bool>, FieldError> {
-        self.parsed(slot, "true or false", |text| text.to_ascii_lowercase().parse().ok())
+        // In the languages that spreadsheets are sold in, too.
+        self.parsed(slot, "true or false", |text| match text.to_lowercase().as_str() {
+            "true" | "wahr" | "vrai" | "verdadeiro" | "vero" => Some(true),
+            "false" | "falsch" | "faux" | "falso" | "onwaar" => Some(false),
+            _ => None,
+        })
     }
 
     /// Makes an alert of what was given, and tells whether its id was; whatever is missing stays empty.
@@ -268,20 +291,6 @@ impl<'a> Record<'a> {
             Outcome { id: OutcomeId::generate(), provider_alert_id: alert.provider_id.clone(), ..Outcome::default() };
         self.read(IN_OUTCOME, Outcome::FIELDS, &mut outcome)?;
         Ok(Some(Outcome { alert_id: alert.id, ..outcome }))
-    }
-}
-
-fn field_kind<R>(field: &Field<R>) -> CellKind<Slot> {
-    let currency = |name: &str| Slot::find(name, 0);
-    match (&field.kind, field.text.content) {
-        (Kind::Amount(_), _) if field.name == "chargebackAmount" => CellKind::Amount(currency("chargebackCurrency")),
-        (Kind::Amount(_), _) => CellKind::Amount(currency("currency")),
-        (Kind::Moment(_), _) => CellKind::Moment,
-        (Kind::Flag(_), _) => CellKind::Flag,
-        (Kind::Id(_) | Kind::Reference(_), _) | (_, Content::Currency | Content::Bin | Content::LastFour) => {
-            CellKind::Plain
-        }
-        (Kind::Word(_) | Kind::Text(_), _) => CellKind::Text,
     }
 }
 
@@ -328,5 +337,20 @@ impl UnknownNames {
                 self.names.push(name);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::alert_column;
+
+    #[test]
+    fn every_column_is_known_by_its_own_name_and_no_two_are_one() {
+        for slot in (0..COUNT).map(Slot) {
+            assert_eq!(Slot::named(&letters(&slot.name())), Some(slot));
+        }
+        assert_eq!(alert_column("Provider ID").as_deref(), Some("providerId"));
+        assert_eq!(alert_column("colour"), None);
     }
 }
