@@ -32,10 +32,7 @@ pub(super) struct ResolutionJson {
 
 /// Parses the JSON body of a resolution.
 pub fn read(body: &[u8], dialect: Dialect) -> Result<ResolutionParts, Vec<FieldError>> {
-    let known = match dialect {
-        Dialect::Current => &MEMBERS[..3],
-        Dialect::Older => &MEMBERS,
-    };
+    let known = if dialect == Dialect::Current { &MEMBERS[..3] } else { &MEMBERS };
     let members: Map<String, Value> = operator::read(body).map_err(|error| vec![error])?;
     let unknown = members.keys().filter(|name| !known.contains(&name.as_str()));
     let unknown: Vec<FieldError> = unknown.map(|name| not_known(name, known)).collect();

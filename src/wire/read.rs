@@ -22,11 +22,10 @@ pub(super) use record::{Record, Slot};
 /// status says that there is an answer.
 pub fn answer(json: &str, unknown: &mut UnknownNames) -> Result<Alert, FieldError> {
     let mut record = Record::from_json(json, Place::START, unknown)?;
-    record.forgive();
+    record.is_forgiving = true;
     let (mut alert, true) = record.alert()? else {
         return Err(FieldError::new("id", "is missing: a UUID is required"));
     };
-    record.name_left_out(unknown);
     if alert.status == AlertStatus::default() {
         alert.status = AlertStatus::Open;
     }
@@ -41,7 +40,7 @@ pub fn incoming(json: &str, line: u64, unknown: &mut UnknownNames) -> Result<Ale
 }
 
 /// Makes a patch of what was given.
-pub(crate) fn patch(mut record: Record<'_>, line: u64) -> Result<AlertPatch, FieldError> {
+pub(crate) fn patch(mut record: Record<'_, '_>, line: u64) -> Result<AlertPatch, FieldError> {
     let (mut alert, id_given) = record.alert()?;
     // A deadline of its own goes before the hours left.
     if let Some(moment) = record.moment(EXPIRES_AT)? {
@@ -104,12 +103,10 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
 
 /// Reads the outcome of an alert as the older dialect's own route answers with it; `None` where it tells of none.
 pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownNames) -> Result<Option<Outcome>, FieldError> {
-    let mut record = Record::empty();
-    record.put_outcome(json, unknown)?;
-    record.forgive();
-    let outcome = record.outcome(of)?;
-    record.name_left_out(unknown);
-    Ok(outcome.filter(Outcome::tells_an_answer))
+    let mut record = Record::empty(unknown);
+    record.put_outcome(json)?;
+    record.is_forgiving = true;
+    Ok(record.outcome(of)?.filter(Outcome::tells_an_answer))
 }
 
 fn whole(json: &str) -> Option<u64> {

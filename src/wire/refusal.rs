@@ -81,7 +81,7 @@ fn errors(value: &Value) -> Vec<FieldError> {
         Value::Array(items) => items
             .iter()
             .filter_map(|item| {
-                let field = ["field", "name", "path", "property"].iter().find_map(|name| item.get(*name)?.as_str());
+                let field = ["field", "path"].iter().find_map(|name| item.get(*name)?.as_str());
                 error(field.unwrap_or("request"), item)
             })
             .take(MOST_ERRORS)

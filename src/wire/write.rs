@@ -7,7 +7,7 @@ use serde::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{Dialect, operator::ListJson};
+use super::Dialect;
 use crate::domain::{
     Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp, Written,
     event::RenderEvent,
@@ -57,25 +57,34 @@ pub fn alert(alert: &impl WriteAlert, dialect: Dialect, now: Timestamp) -> Vec<u
 
 /// One alert as a record of an export: as [`alert`] in the current dialect, with what only the older one shows.
 pub fn record(alert: &Alert, now: Timestamp) -> String {
-    text(&AlertJson { alert, form: Form::Complete, now }, 2_048)
+    text(&AlertJson { alert, form: Form::Complete, now })
 }
 
 /// The outcome alone.
 pub fn outcome(outcome: &Outcome, dialect: Dialect) -> Vec<u8> {
-    bytes(&OutcomeJson { outcome, form: dialect.into() }, 512)
+    text(&OutcomeJson { outcome, form: dialect.into() }).into_bytes()
 }
 
 /// A page of alerts (interface, Paginated list envelope).
 pub fn page(page: &Page<impl WriteAlert>, dialect: Dialect, now: Timestamp) -> Vec<u8> {
-    let mut written = Vec::with_capacity(128 + page.data.len() * 2_048);
+    list(&page.data, &page_end(page), dialect, now)
+}
+
+/// Results of a search over all fields, best first, in the current dialect.
+pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
+    list(alerts, "]}", Dialect::Current, now)
+}
+
+fn list(alerts: &[impl WriteAlert], end: &str, dialect: Dialect, now: Timestamp) -> Vec<u8> {
+    let mut written = Vec::with_capacity(128 + alerts.len() * 2_048);
     written.extend_from_slice(br#"{"data":["#);
-    for (place, alert) in page.data.iter().enumerate() {
+    for (place, alert) in alerts.iter().enumerate() {
         if place > 0 {
             written.push(b',');
         }
         alert.write(dialect, now, &mut written);
     }
-    written.extend_from_slice(page_end(page).as_bytes());
+    written.extend_from_slice(end.as_bytes());
     written
 }
 
@@ -106,12 +115,6 @@ fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestam
     digest.update(alert.hours_left(now).to_be_bytes());
 }
 
-/// Results of a search over all fields, best first, in the current dialect.
-pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
-    let data = alerts.iter().map(|alert| AlertJson { alert, form: Form::Current, now }).collect();
-    bytes(&ListJson { data }, 16 + alerts.len() * 2_048)
-}
-
 /// Writes event bodies: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
 ///
 /// The payload is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own
@@ -122,22 +125,18 @@ pub struct EventBody;
 impl RenderEvent for EventBody {
     fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
         let payload = AlertJson { alert, form: Form::Webhook, now: at };
-        text(&EventJson { event: kind.as_str(), timestamp: Moment(at), payload }, 2_304)
+        text(&EventJson { event: kind.as_str(), timestamp: to_iso(at), payload })
     }
-}
-
-fn bytes(value: &impl Serialize, expected: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(expected);
-    append(&mut bytes, value);
-    bytes
 }
 
 fn append(into: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(into, value).expect("text keys into memory: nothing here can fail");
 }
 
-fn text(value: &impl Serialize, expected: usize) -> String {
-    String::from_utf8(bytes(value, expected)).expect("serde_json writes UTF-8")
+fn text(value: &impl Serialize) -> String {
+    let mut bytes = Vec::with_capacity(2_304);
+    append(&mut bytes, value);
+    String::from_utf8(bytes).expect("serde_json writes UTF-8")
 }
 
 /// Spelling of fields and form of decimals.
@@ -161,7 +160,7 @@ impl From<Dialect> for Form {
 #[derive(Serialize)]
 struct EventJson<'a> {
     event: &'a str,
-    timestamp: Moment,
+    timestamp: String,
     payload: AlertJson<'a>,
 }
 
@@ -216,7 +215,7 @@ fn put<R, S: SerializeStruct>(
     match &field.kind {
         Kind::Id(id) | Kind::Reference(id) => json.serialize_field(name, &(id.get)(record)),
         Kind::Word(text) | Kind::Text(text) => json.serialize_field(name, &(text.get)(record)),
-        Kind::Moment(moment) => json.serialize_field(name, &(moment.get)(record).map(Moment)),
+        Kind::Moment(moment) => json.serialize_field(name, &(moment.get)(record).map(to_iso)),
         Kind::Amount(amount) => {
             json.serialize_field(name, &(amount.get)(record).map(|amount| DecimalJson(amount, form)))
         }
@@ -230,14 +229,6 @@ pub fn paths() -> Vec<String> {
     let of_outcome =
         Outcome::FIELDS.iter().filter(|field| !field.older_only).map(|field| format!("outcome.{}", field.name));
     of_alert.chain(of_outcome).chain(["hoursLeft".to_owned()]).collect()
-}
-
-struct Moment(Timestamp);
-
-impl Serialize for Moment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&to_iso(self.0))
-    }
 }
 
 /// A decimal with the digits it came with: a string in the current dialect, a number in the older one.

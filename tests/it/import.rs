@@ -148,7 +148,7 @@ fn a_broken_line_of_ndjson_never_stops_the_others() {
 
     assert_eq!(seen.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     assert!(seen[1].1.contains("line 2, column"), "{}", seen[1].1);
-    assert!(seen[2].1.contains("array") && seen[3].1.contains("string"), "{seen:?}");
+    assert!(seen[2].1.contains("array") && seen[3].1.contains("is \"x\""), "{seen:?}");
     assert!(seen[4].1.starts_with("amount: "), "{}", seen[4].1);
     assert_eq!(seen[5].1, "P-3");
 }
@@ -192,7 +192,7 @@ fn an_object_over_several_lines_tells_the_true_place_of_its_fault() {
 #[case("[@,@,\n{\"a\": [1},\n {\"b\": 2}", "ends in the middle of a value at line 3, column 10")]
 #[case(
     "[@,@,\n{\"a\": \"x\n\"}]",
-    "control character (\\u0000-\\u001F) found while parsing a string at line 3, column 0"
+    "control character (\\u0000-\\u001F) found while parsing a string at line 2, column 8"
 )]
 #[case("[@,@,\n{\"a\": \"x", "ends in the middle of a value at line 2, column 9")]
 #[case("{\"data\":[@,@", "the array is not closed at line 1")]

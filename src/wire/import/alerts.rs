@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     domain::{RejectedRow, closed_enum},
-    read::{Record, Slot, patch},
+    read::{Record, Slot, UnknownNames, patch},
     write,
 };
 
@@ -36,10 +36,10 @@ pub(super) fn decide(table: &mut Table<Slot>, named: &[(String, String)], said: 
     table.decide(layout, said, by_avert)
 }
 
-pub(super) fn next_row(table: &mut Table<Slot>) -> Option<Row> {
+pub(super) fn next_row(table: &mut Table<Slot>, unknown: &mut UnknownNames) -> Option<Row> {
     let (line, row) = table.next_row()?;
     Some(row.and_then(|cells| {
-        let mut record = Record::empty();
+        let mut record = Record::empty(unknown);
         cells.into_iter().for_each(|(slot, cell)| record.put_cell(slot, cell));
         patch(record, line).map_err(|error| RejectedRow { line, error })
     }))

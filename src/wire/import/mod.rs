@@ -119,7 +119,7 @@ impl<R: BufRead> Iterator for Importer<R> {
         match &mut self.reader {
             Reader::Nothing => self.refused.take().map(Err),
             Reader::Document(document) => document.next_row(&mut self.unknown),
-            Reader::Table(table) => alerts::next_row(table),
+            Reader::Table(table) => alerts::next_row(table, &mut self.unknown),
         }
     }
 }

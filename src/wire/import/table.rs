@@ -111,18 +111,16 @@ impl<C: ColumnField> Table<C> {
     pub fn decide(&mut self, layout: FieldColumns<C>, said: Conventions, by_machine: bool) -> Result<(), String> {
         (self.layout, self.said) = (layout, said);
         self.layout.sort_by_key(|(field, _)| matches!(field.kind(), CellKind::Amount(_)));
-        let is_open = |kind| matches!(kind, CellKind::Amount(_) | CellKind::Moment | CellKind::Day);
-        let open: FieldColumns<C> = self.layout.iter().filter(|(field, _)| is_open(field.kind())).cloned().collect();
-        if open.is_empty() {
-            return Ok(());
-        }
         while let Some((_, row)) = self.rows.next_row() {
             let Ok(cells) = row else { continue };
-            for (field, places) in &open {
-                let Ok(Some((place, text))) = first_cell(cells, places) else { continue };
-                match field.kind() {
-                    CellKind::Amount(_) => self.columns[place].add_amount(&text),
-                    _ => self.columns[place].add_time(&text),
+            for (field, places) in &self.layout {
+                let add: fn(&mut Evidence, &str) = match field.kind() {
+                    CellKind::Amount(_) => Evidence::add_amount,
+                    CellKind::Moment | CellKind::Day => Evidence::add_time,
+                    CellKind::Text | CellKind::Plain => continue,
+                };
+                if let Ok(Some((place, text))) = first_cell(cells, places) {
+                    add(&mut self.columns[place], &text);
                 }
             }
         }

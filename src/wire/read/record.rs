@@ -99,42 +99,45 @@ fn field_kind<R>(field: &Field<R>) -> CellKind<Slot> {
 
 /// The known fields of one alert as they were given.
 #[derive(Debug)]
-pub(crate) struct Record<'a> {
+pub(crate) struct Record<'a, 'u> {
     given: [Option<Given<'a>>; COUNT],
     has_outcome: bool,
-    /// Fields left out because they cannot be read; `None` where that is an error.
-    left_out: Option<Vec<Slot>>,
+    /// Leaves out what cannot be read, numbers count as text, and a mere word is an outcome: an answer is never refused
+    /// for a field that we could do without. Only `id` has to be read.
+    pub(super) is_forgiving: bool,
+    /// Names of fields that are not known, or left out.
+    unknown: &'u mut UnknownNames,
 }
 
-impl<'a> Record<'a> {
-    pub(crate) fn empty() -> Self {
-        Self { given: [const { None }; COUNT], has_outcome: false, left_out: None }
+impl<'a, 'u> Record<'a, 'u> {
+    pub(crate) fn empty(unknown: &'u mut UnknownNames) -> Self {
+        Self { given: [const { None }; COUNT], has_outcome: false, is_forgiving: false, unknown }
     }
 
     /// Takes the object `json`, which begins at `start` of its source.
-    pub(crate) fn from_json(json: &'a str, start: Place, unknown: &mut UnknownNames) -> Result<Self, FieldError> {
-        let mut record = Self::empty();
+    pub(crate) fn from_json(json: &'a str, start: Place, unknown: &'u mut UnknownNames) -> Result<Self, FieldError> {
+        let mut record = Self::empty(unknown);
         let mut next = 0;
         each_member(json, start, |name, value| match Slot::find(&name, next) {
             Some(slot) => {
                 next = slot.0 + 1;
                 record.put(slot, Given::of(value));
             }
-            None => unknown.add(&name),
+            None => record.unknown.add(&name),
         })?;
         if let Some(&Given::Object(outcome)) = record.given[OUTCOME.0].as_ref() {
             // An empty object is an outcome too: something was recorded.
-            record.put_outcome(outcome, unknown)?;
+            record.put_outcome(outcome)?;
         }
         Ok(record)
     }
 
     /// Takes the members of an outcome.
-    pub(super) fn put_outcome(&mut self, json: &'a str, unknown: &mut UnknownNames) -> Result<(), FieldError> {
+    pub(super) fn put_outcome(&mut self, json: &'a str) -> Result<(), FieldError> {
         self.has_outcome = true;
         each_member(json, Place::START, |name, value| match Slot::find_in_outcome(&name) {
             Some(slot) => self.put(slot, Given::of(value)),
-            None => unknown.add(&format!("{OUTCOME_PREFIX}{name}")),
+            None => self.unknown.add(&format!("{OUTCOME_PREFIX}{name}")),
         })
     }
 
@@ -144,27 +147,12 @@ impl<'a> Record<'a> {
         self.put(slot, Given::Text(cell));
     }
 
-    /// Leaves out what cannot be read from now on, numbers count as text, and a mere word is an outcome: an answer is
-    /// never refused for a field that we could do without. Only `id` has to be read.
-    pub(super) fn forgive(&mut self) {
-        self.left_out = Some(Vec::new());
-    }
-
-    /// Names the fields that were left out.
-    pub(super) fn name_left_out(&self, unknown: &mut UnknownNames) {
-        for slot in self.left_out.iter().flatten() {
-            unknown.add(&format!("{} (not readable)", slot.name()));
-        }
-    }
-
     fn or_left_out<T: Default>(&mut self, slot: Slot, read: Result<T, FieldError>) -> Result<T, FieldError> {
-        match (read, &mut self.left_out) {
-            (Err(_), Some(left_out)) => {
-                left_out.push(slot);
-                Ok(T::default())
-            }
-            (read, _) => read,
+        if read.is_err() && self.is_forgiving {
+            self.unknown.add(&format!("{} (not readable)", slot.name()));
+            return Ok(T::default());
         }
+        read
     }
 
     /// A later value replaces an earlier one, unless it is empty: a field with two spellings may come in both.
@@ -210,7 +198,7 @@ impl<'a> Record<'a> {
                 Err(FieldError::new(slot.name(), format!("has {} bytes: at most {MAX_TEXT} are allowed", text.len())))
             }
             Some(Given::Text(text)) => Ok(Some(text)),
-            Some(Given::Bare(digits)) if self.left_out.is_some() => Ok(Some(digits.into())),
+            Some(Given::Bare(digits)) if self.is_forgiving => Ok(Some(digits.into())),
             Some(other) => Err(wrong(slot, &other, "a text")),
         }
     }
@@ -273,7 +261,7 @@ impl<'a> Record<'a> {
             None | Some(Given::Object(_)) => {}
             // A table writes the outcome in columns of its own.
             Some(Given::Text(text)) if text.trim().is_empty() => {}
-            Some(Given::Text(word)) if self.left_out.is_some() => {
+            Some(Given::Text(word)) if self.is_forgiving => {
                 self.has_outcome = true;
                 if let Some(slot) = Slot::find_in_outcome("outcome") {
                     self.given[slot.0] = Some(Given::Text(word));
