@@ -52,7 +52,6 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         })
         .await?;
     }
-    let is_empty = importer.is_empty();
 
     let bar = bytes_read(size);
     let mut total = IngestReport::default();
@@ -88,11 +87,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     if rejected + total.created + total.updated + total.unchanged == 0 {
         // An empty file is no failure.
         let named = if args.file.as_os_str() == "-" { "stdin".into() } else { args.file.to_string_lossy() };
-        say(&if is_empty {
-            format!("{named} is empty: nothing to import")
-        } else {
-            format!("{named} holds no alerts")
-        });
+        say!("{named} holds no alerts");
     }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }

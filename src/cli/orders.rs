@@ -1,7 +1,6 @@
 //! `avert orders` and `avert sales`: the shop's orders and monthly sales, kept by the desk of a profile and never by an
 //! engine.
 
-use anyhow::anyhow;
 use serde_json::json;
 
 use super::{
@@ -20,7 +19,7 @@ use crate::{
         IngestReport, MerchantOrder, OrderField, RejectedRow, SalesMonth,
         time::{Clock as _, SystemClock, to_iso},
     },
-    wire::import::{OrderFileError, OrderImporter},
+    wire::import::OrderImporter,
 };
 
 /// Number of orders in one commit.
@@ -57,7 +56,7 @@ async fn owner(context: &Context, args: &OrderImportArgs) -> anyhow::Result<Opti
 
 fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) -> anyhow::Result<()> {
     let Input { reader, again, size } = open(&args.file)?;
-    let unusable = |why: OrderFileError| anyhow::Error::from(misused!("{}: {why}", args.file.display()));
+    let unusable = |why: String| anyhow::Error::from(misused!("{}: {why}", args.file.display()));
     let directory = args.remote.desk(context)?;
     let desk = Desk::open(directory)?.with_orders_of(owner);
     let mut rejects = Rejects::new(args.rejects.as_deref().filter(|_| !args.dry_run), &args.file)?;
@@ -78,10 +77,7 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
     if laid_out.is_ok() {
         say_layout(&importer);
     }
-    laid_out.map_err(|error| match error {
-        OrderFileError::Unusable(_) => unusable(error),
-        OrderFileError::OnlyIds(_) => anyhow!("{}: {error}; nothing was imported", args.file.display()),
-    })?;
+    laid_out.map_err(unusable)?;
     let Some(orders) = &mut orders else { return show_first(context, &mut importer, &mut rejects) };
     let bar = bytes_read(size);
     let (mut batch, mut older) = (Vec::with_capacity(AT_ONCE), 0);
@@ -111,10 +107,10 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
 
 /// Prints the preset by which a file is read, and the ignored columns.
 fn say_layout(importer: &OrderImporter) {
-    if let Some(preset) = importer.preset() {
+    if let Some(preset) = importer.preset {
         say!("read as {}", preset.title);
     }
-    if importer.is_without_amounts() {
+    if importer.without_amounts {
         say!("amounts are left out: no column is their currency; --map currency=Header names it");
     }
     let ignored: Vec<String> = importer.ignored().map(|header| format!("{header:?}")).collect();
@@ -125,11 +121,11 @@ fn say_layout(importer: &OrderImporter) {
 
 /// Prints the unknown status words and the number of skipped rows of a file.
 fn say_states(importer: &OrderImporter) {
-    for word in importer.unknown_states() {
+    for word in importer.unknown_states.names() {
         say!("warning: unknown status {word:?}; such orders come in without a state");
     }
-    if importer.skipped() > 0 {
-        say!("{} rows left out: no payment was made by their status", importer.skipped());
+    if importer.skipped > 0 {
+        say!("{} rows left out: no payment was made by their status", importer.skipped);
     }
 }
 

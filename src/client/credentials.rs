@@ -12,7 +12,7 @@ use super::{
 use crate::{
     domain::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Revoked, redact},
     service::{Credentials, ServiceError},
-    wire::operator::{ClientJson, CreatedClientJson, CreatedKeyJson, IndexJson, KeyJson, ListJson, NewKeyJson, Text},
+    wire::operator::{CreatedCredentialJson, CredentialJson, IndexJson, ListJson, NewKeyJson, Text},
 };
 
 impl Inner {
@@ -27,15 +27,19 @@ impl Inner {
     }
 
     async fn credentials_of(&self, kind: CredentialKind) -> Result<Vec<Credential>, ServiceError> {
-        let credentials: Vec<Credential> = match kind {
-            CredentialKind::Key(_) => self.ask::<ListJson<KeyJson>>("/keys").await?.items(),
-            CredentialKind::Client => self.ask::<ListJson<ClientJson>>("/clients").await?.items(),
-        };
+        let credentials: Vec<Credential> = self.ask::<ListJson<CredentialJson>>(route(kind)).await?.items();
         Ok(credentials.into_iter().map(shown).collect())
     }
 }
 
-/// Sanitizes the id of a credential.
+/// Route of the credentials of a kind.
+fn route(kind: CredentialKind) -> &'static str {
+    match kind {
+        CredentialKind::Key(_) => "/keys",
+        CredentialKind::Client => "/clients",
+    }
+}
+
 fn shown(mut credential: Credential) -> Credential {
     credential.id = redact::words(&credential.id);
     credential
@@ -63,15 +67,14 @@ impl Credentials for Client {
     async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
         let (inner, cause) =
             (&self.inner, "it is not known whether one was created: look at the list, and revoke what nobody has");
-        let created: CreatedCredential = match kind {
+        let call = match kind {
             CredentialKind::Key(scope) => {
-                let new = NewKeyJson { scope: Some(Text(scope)) };
-                inner.tell::<CreatedKeyJson>(inner.call_with(Method::POST, "/keys", &new)?, cause).await?.into()
+                inner.call_with(Method::POST, route(kind), &NewKeyJson { scope: Some(Text(scope)) })?
             }
-            CredentialKind::Client => {
-                inner.tell::<CreatedClientJson>(inner.call(Method::POST, "/clients")?, cause).await?.into()
-            }
+            CredentialKind::Client => inner.call(Method::POST, route(kind))?,
         };
+        let created = inner.tell::<CreatedCredentialJson>(call, cause).await?.created();
+        let created = created.ok_or_else(|| ServiceError::Unavailable(format!("its answer has no secret; {cause}")))?;
         Ok(CreatedCredential { credential: shown(created.credential), ..created })
     }
 
@@ -81,11 +84,8 @@ impl Credentials for Client {
         let before = inner.credentials_of(kind).await?.into_iter().find(|known| known.id == id);
         let segment: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
         let cause = "it is not known whether it was revoked: look at the list";
-        let call = |of: &str| inner.call(Method::DELETE, &format!("/{of}/{segment}"));
-        let credential: Credential = match kind {
-            CredentialKind::Key(_) => inner.tell::<KeyJson>(call("keys")?, cause).await?.into(),
-            CredentialKind::Client => inner.tell::<ClientJson>(call("clients")?, cause).await?.into(),
-        };
+        let call = inner.call(Method::DELETE, &format!("{}/{segment}", route(kind)))?;
+        let credential: Credential = inner.tell::<CredentialJson>(call, cause).await?.into();
         Ok(Revoked { credential: shown(credential), already: before.is_some_and(|before| before.revoked_at.is_some()) })
     }
 }

@@ -170,7 +170,7 @@ impl Intake for Client {
             let report = inner
                 .tell::<IngestReportJson>(call, "it is not known what was taken in: bring the same alerts in again")
                 .await?;
-            let mut report = IngestReport::from(report);
+            let mut report = IngestReport::from(report.counts);
             report.rejected.iter_mut().for_each(|rejected| rejected.line = line_of(rows, rejected));
             total.add(report);
         }

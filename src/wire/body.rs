@@ -2,109 +2,86 @@
 //!
 //! Errors of their shape are found here, errors of their meaning by [`Resolution::from_parts`]. A field
 //! that the dialect does not know is refused, because the answer is final and so is never read in part; null counts as
-//! not given.
+//! not given. Attempts that have not ended show their resolution in the same form.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
 
-use super::{
-    json::{Given, Place, each_member},
-    read::UnknownNames,
-};
-use crate::domain::{Dialect, FieldError, Resolution, ResolutionParts};
+use super::operator;
+use crate::domain::{Dialect, FieldError, Resolution, ResolutionParts, resolution::InvalidReason};
 
 /// The members of a body; the current dialect has no stopped amount.
 const MEMBERS: [&str; 4] = ["refunded", "resolution", "comments", "amountStopped"];
 
-/// Parses the JSON body of a resolution.
-pub fn read(body: &[u8], dialect: Dialect) -> Result<ResolutionParts, Vec<FieldError>> {
-    let known = match dialect {
-        Dialect::Current => &MEMBERS[..3],
-        Dialect::Older => &MEMBERS,
-    };
-    let mut members = Members::read(body, known)?;
-    let parts = ResolutionParts {
-        refunded: members.text(0),
-        resolution: members.text(1),
-        comments: members.text(2).unwrap_or_default(),
-        amount_stopped: members.number(3),
-    };
-    if members.errors.is_empty() { Ok(parts) } else { Err(members.errors) }
-}
-
-/// Writes the body of a resolution in its own dialect; what does not apply, and empty comments, are left out.
-pub fn write(resolution: &Resolution) -> Vec<u8> {
-    let ResolutionParts { refunded, resolution, amount_stopped, comments } = resolution.to_parts();
-    let body = BodyJson {
-        resolution,
-        refunded,
-        // A decimal's own text is a number of JSON, and so keeps its digits.
-        amount_stopped: amount_stopped.and_then(|digits| RawValue::from_string(digits).ok()),
-        comments: Some(comments).filter(|comments| !comments.is_empty()),
-    };
-    serde_json::to_vec(&body).expect("text keys into memory: nothing here can fail")
-}
-
-#[derive(Serialize)]
+/// Body of a resolution in either dialect.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct BodyJson {
+#[cfg_attr(test, schemars(inline))]
+pub(super) struct ResolutionJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     resolution: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refunded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    amount_stopped: Option<Box<RawValue>>,
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
+    amount_stopped: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
     comments: Option<String>,
 }
 
-/// The known members of a body and what was wrong with them.
-struct Members<'a> {
-    values: [Option<Given<'a>>; MEMBERS.len()],
-    errors: Vec<FieldError>,
+/// Parses the JSON body of a resolution.
+pub fn read(body: &[u8], dialect: Dialect) -> Result<ResolutionParts, Vec<FieldError>> {
+    let known = if dialect == Dialect::Current { &MEMBERS[..3] } else { &MEMBERS };
+    let members: Map<String, Value> = operator::read(body).map_err(|error| vec![error])?;
+    let unknown = members.keys().filter(|name| !known.contains(&name.as_str()));
+    let unknown: Vec<FieldError> = unknown.map(|name| not_known(name, known)).collect();
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
+    let body: ResolutionJson = operator::read(body).map_err(|error| vec![error])?;
+    Ok(body.into())
 }
 
-impl<'a> Members<'a> {
-    fn read(body: &'a [u8], names: &[&'static str]) -> Result<Self, Vec<FieldError>> {
-        let json = std::str::from_utf8(body).map_err(|error| {
-            vec![FieldError::new("body", format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))]
-        })?;
-        let mut members = Self { values: [const { None }; MEMBERS.len()], errors: Vec::new() };
-        let mut unknown = UnknownNames::default();
-        each_member(json, Place::START, |name, value| {
-            let Some(index) = names.iter().position(|known| *known == name) else { return unknown.add(&name) };
-            if members.values[index].is_some() {
-                let error = FieldError::new(names[index], "is given twice: once is allowed");
-                if !members.errors.contains(&error) {
-                    members.errors.push(error);
-                }
-            }
-            members.values[index] = Some(Given::of(value));
-        })
-        .map_err(|error| vec![FieldError::new("body", error.message)])?;
-        members.errors.extend(unknown.names().iter().map(|name| not_known(name, names)));
-        Ok(members)
+/// Writes the body of a resolution in its own dialect; what does not apply, and empty comments, are left out.
+pub fn write(resolution: &Resolution) -> Vec<u8> {
+    let body = ResolutionJson::from(resolution.to_parts());
+    serde_json::to_vec(&body).expect("text keys into memory: nothing here can fail")
+}
+
+impl From<ResolutionParts> for ResolutionJson {
+    fn from(parts: ResolutionParts) -> Self {
+        let ResolutionParts { refunded, resolution, amount_stopped, comments } = parts;
+        // A decimal's own text is a number of JSON, and so keeps its digits.
+        let amount_stopped = amount_stopped.and_then(|digits| digits.parse().ok());
+        Self { resolution, refunded, amount_stopped, comments: Some(comments).filter(|comments| !comments.is_empty()) }
+    }
+}
+
+impl From<ResolutionJson> for ResolutionParts {
+    fn from(json: ResolutionJson) -> Self {
+        let ResolutionJson { resolution, refunded, amount_stopped, comments } = json;
+        let amount_stopped = amount_stopped.map(|digits| digits.to_string());
+        Self { refunded, resolution, amount_stopped, comments: comments.unwrap_or_default() }
+    }
+}
+
+/// A resolution that was accepted before, as its body: its words tell the dialect.
+pub(super) mod as_body {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error as _};
+
+    use super::{Dialect, InvalidReason, Resolution, ResolutionJson, ResolutionParts};
+
+    pub(in super::super) fn serialize<S: Serializer>(said: &Resolution, serializer: S) -> Result<S::Ok, S::Error> {
+        ResolutionJson::from(said.to_parts()).serialize(serializer)
     }
 
-    fn text(&mut self, index: usize) -> Option<String> {
-        match self.values[index].take() {
-            None | Some(Given::Null) => None,
-            Some(Given::Text(text)) => Some(text.into_owned()),
-            Some(other) => self.refuse(index, &other, "a text is allowed"),
-        }
-    }
-
-    fn number(&mut self, index: usize) -> Option<String> {
-        match self.values[index].take() {
-            None | Some(Given::Null) => None,
-            Some(Given::Number(digits)) => Some(digits.to_owned()),
-            Some(other) => self.refuse(index, &other, "a number is allowed"),
-        }
-    }
-
-    fn refuse<T>(&mut self, index: usize, given: &Given<'_>, allowed: &str) -> Option<T> {
-        self.errors.push(FieldError::new(MEMBERS[index], format!("is {}: {allowed}", given.words())));
-        None
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Resolution, D::Error> {
+        let parts = ResolutionParts::from(ResolutionJson::deserialize(deserializer)?);
+        let is_current = parts.resolution.as_deref().is_none_or(|word| InvalidReason::parse(word).is_some());
+        let dialect = if is_current { Dialect::Current } else { Dialect::Older };
+        // The alert's amount was the limit when it was said.
+        Resolution::from_parts(parts, dialect, None).map_err(|_| D::Error::custom("a resolution that breaks a rule"))
     }
 }
 
@@ -176,19 +153,19 @@ mod tests {
     }
 
     #[rstest]
-    #[case(b"", "body", "is empty")]
-    #[case(b"[1]", "body", "array")]
-    #[case(b"\"REFUNDED\"", "body", "string")]
-    #[case(b"null", "body", "not a JSON object")]
-    #[case(b"{\"refunded\":", "body", "line 1, column 12")]
-    #[case(b"{\"refunded\":\n \"REFUNDED\",}", "body", "line 2, column 13")]
+    #[case(b"", "body", "is not JSON")]
+    #[case(b"[1]", "body", "is an array: an object is allowed")]
+    #[case(b"\"REFUNDED\"", "body", "is a text: an object is allowed")]
+    #[case(b"null", "body", "is null: an object is allowed")]
+    #[case(b"{\"refunded\":", "body", "line 1 column 12")]
+    #[case(b"{\"refunded\":\n \"REFUNDED\",}", "body", "line 2 column 13")]
     #[case(b"{} {}", "body", "is not JSON")]
-    #[case(b"{\"refunded\":\"\xff\"}", "body", "UTF-8 at byte 14")]
-    #[case(b"{\"refunded\":1e3}", "refunded", "the number 1e3")]
+    #[case(b"{\"refunded\":\"\xff\"}", "body", "is not JSON")]
+    #[case(b"{\"refunded\":1e3}", "refunded", "is a number: a string is allowed")]
     #[case(b"{\"refunded\":[]}", "refunded", "an array")]
     #[case(b"{\"comments\":{}}", "comments", "an object")]
-    #[case(b"{\"comments\":\"\\ud800\"}", "comments", "broken escape")]
-    #[case(b"{\"resolution\":false}", "resolution", "is false")]
+    #[case(b"{\"comments\":\"\\ud800\"}", "body", "is not JSON")]
+    #[case(b"{\"resolution\":false}", "resolution", "is true or false")]
     #[case(b"{\"refunded\":\"REFUNDED\",\"comment\":\"sent\"}", "comment", "comments is the nearest")]
     #[case(b"{\"refunded\":\"REFUNDED\",\"Resolution\":null}", "Resolution", "resolution is the nearest")]
     #[case(

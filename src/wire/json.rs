@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::domain::FieldError;
+use crate::domain::{FieldError, sanitize::excerpt};
 
 /// A position in a text, by line and column; both 1-based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,27 +46,17 @@ pub(super) fn each_member<'a>(
     start: Place,
     take: impl FnMut(Cow<'a, str>, &'a str),
 ) -> Result<(), FieldError> {
-    let first = json.trim_start().chars().next();
-    if first != Some('{') {
-        let what = match first {
-            None => "is empty: a JSON object is needed".to_owned(),
-            Some('[') => "is a JSON array: an object is needed".to_owned(),
-            Some('"') => "is a JSON string: an object is needed".to_owned(),
-            Some(_) => format!("is not a JSON object: it begins with {}", quoted(json.trim_start())),
-        };
-        return Err(FieldError::new("", what));
+    match json.trim_start() {
+        "" => return Err(FieldError::new("", "is empty: a JSON object is needed")),
+        object if object.starts_with('{') => {}
+        other => return Err(FieldError::new("", format!("is {}: a JSON object is needed", Given::of(other).words()))),
     }
     let mut reader = serde_json::Deserializer::from_str(json);
-    reader
-        .deserialize_map(Members(take))
-        .and_then(|()| reader.end())
-        .map_err(|error| FieldError::new("", syntax(&error.to_string(), start.within(error.line(), error.column()))))
-}
-
-/// The words of a syntax error with its true place.
-fn syntax(message: &str, place: Place) -> String {
-    let what = message.rsplit_once(" at line ").map_or(message, |(what, _)| what);
-    format!("is not JSON: {what} at {place}")
+    reader.deserialize_map(Members(take)).and_then(|()| reader.end()).map_err(|error| {
+        let (message, place) = (error.to_string(), start.within(error.line(), error.column()));
+        let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+        FieldError::new("", format!("is not JSON: {what} at {place}"))
+    })
 }
 
 struct Members<F>(F);
@@ -93,15 +83,13 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Given<'a> {
     Null,
-    Bool(bool),
-    /// The digits as they stand.
-    Number(&'a str),
+    /// A number, true or false, as it stands.
+    Bare(&'a str),
     Text(Cow<'a, str>),
-    Array,
     /// The object's own text.
     Object(&'a str),
-    /// A string with an escape that stands for no character.
-    BadText,
+    /// Another kind, in words.
+    Other(&'static str),
 }
 
 impl<'a> Given<'a> {
@@ -109,15 +97,23 @@ impl<'a> Given<'a> {
     pub(super) fn of(json: &'a str) -> Self {
         match json.as_bytes().first() {
             Some(b'"') if !json.contains('\\') => Self::Text(Cow::Borrowed(json.trim_matches('"'))),
-            Some(b'"') => {
-                serde_json::from_str::<String>(json).map_or(Self::BadText, |text| Self::Text(Cow::Owned(text)))
-            }
+            Some(b'"') => match serde_json::from_str::<String>(json) {
+                Ok(text) => Self::Text(Cow::Owned(text)),
+                Err(_) => Self::Other("a text with a broken escape"),
+            },
             Some(b'{') => Self::Object(json),
-            Some(b'[') => Self::Array,
-            Some(b't') => Self::Bool(true),
-            Some(b'f') => Self::Bool(false),
+            Some(b'[') => Self::Other("an array"),
             Some(b'n') | None => Self::Null,
-            Some(_) => Self::Number(json),
+            Some(_) => Self::Bare(json),
+        }
+    }
+
+    /// Its text, without quotation marks; none of what holds others.
+    pub(super) fn scalar(&self) -> Option<&str> {
+        match self {
+            Self::Bare(text) => Some(text),
+            Self::Text(text) => Some(text),
+            Self::Null | Self::Object(_) | Self::Other(_) => None,
         }
     }
 
@@ -125,24 +121,15 @@ impl<'a> Given<'a> {
     pub(super) fn words(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),
-            Self::Bool(flag) => flag.to_string(),
-            Self::Number(digits) => format!("the number {}", shortened(digits)),
+            Self::Bare(text) => excerpt(text).escape_debug().to_string(),
             Self::Text(text) => quoted(text),
-            Self::Array => "an array".to_owned(),
             Self::Object(_) => "an object".to_owned(),
-            Self::BadText => "a text with a broken escape".to_owned(),
+            Self::Other(kind) => (*kind).to_owned(),
         }
     }
 }
 
-/// A given text in quotation marks, escaped, and cut where it is long.
+/// The beginning of a given text in quotation marks, escaped.
 pub(super) fn quoted(text: &str) -> String {
-    format!("{:?}", shortened(text))
-}
-
-fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
+    format!("{:?}", excerpt(text))
 }

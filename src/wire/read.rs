@@ -22,11 +22,10 @@ pub(super) use record::{Record, Slot};
 /// status says that there is an answer.
 pub fn answer(json: &str, unknown: &mut UnknownNames) -> Result<Alert, FieldError> {
     let mut record = Record::from_json(json, Place::START, unknown)?;
-    record.forgive();
+    record.is_forgiving = true;
     let (mut alert, true) = record.alert()? else {
         return Err(FieldError::new("id", "is missing: a UUID is required"));
     };
-    record.name_left_out(unknown);
     if alert.status == AlertStatus::default() {
         alert.status = AlertStatus::Open;
     }
@@ -41,7 +40,7 @@ pub fn incoming(json: &str, line: u64, unknown: &mut UnknownNames) -> Result<Ale
 }
 
 /// Makes a patch of what was given.
-pub(crate) fn patch(mut record: Record<'_>, line: u64) -> Result<AlertPatch, FieldError> {
+pub(crate) fn patch(mut record: Record<'_, '_>, line: u64) -> Result<AlertPatch, FieldError> {
     let (mut alert, id_given) = record.alert()?;
     // A deadline of its own goes before the hours left.
     if let Some(moment) = record.moment(EXPIRES_AT)? {
@@ -67,28 +66,26 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
     if json.trim_start().starts_with('[') {
         rows = Some(json.trim());
     } else {
-        each_member(json, Place::START, |name, value| match name.as_ref() {
-            name if name.eq_ignore_ascii_case("data") => rows = Some(value),
-            name if name.eq_ignore_ascii_case("total") => total = whole(value),
-            name if name.eq_ignore_ascii_case("page") => number = whole(value),
-            name if name.eq_ignore_ascii_case("size") => size = whole(value),
+        each_member(json, Place::START, |name, value| match name.to_ascii_lowercase().as_str() {
+            "data" => rows = Some(value),
+            "total" => total = whole(value),
+            "page" => number = whole(value),
+            "size" => size = whole(value),
             _ => {}
         })?;
     }
-    let rows: Vec<&RawValue> = match rows.map(|rows| (rows, Given::of(rows))) {
-        Some((rows, Given::Array)) => {
-            serde_json::from_str(rows).map_err(|error| FieldError::new("data", format!("is not JSON: {error}")))?
+    let wrong = |what: String| FieldError::new("data", what);
+    let rows: Vec<&RawValue> = match rows {
+        Some(rows) if rows.starts_with('[') => {
+            serde_json::from_str(rows).map_err(|error| wrong(format!("is not JSON: {error}")))?
         }
         // Some write no array where the page has no rows: believed where the total says that there are none so far
         // behind.
-        Some((_, Given::Null)) if total.is_some_and(|total| total <= asked.page.saturating_mul(asked.size.into())) => {
-            Vec::new()
-        }
-        Some((_, other)) => return Err(FieldError::new("data", format!("is {}: an array is needed", other.words()))),
-        None => return Err(FieldError::new("data", "is missing: an array of alerts is needed")),
+        Some("null") if total.is_some_and(|total| total <= asked.page.saturating_mul(asked.size.into())) => Vec::new(),
+        Some(other) => return Err(wrong(format!("is {}: an array is needed", Given::of(other).words()))),
+        None => return Err(wrong("is missing: an array of alerts is needed".to_owned())),
     };
-    let mut data = Vec::with_capacity(rows.len());
-    let mut unreadable = Vec::new();
+    let (mut data, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in &rows {
         match answer(row.get(), unknown) {
             Ok(alert) => data.push(alert),
@@ -106,20 +103,14 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Resul
 
 /// Reads the outcome of an alert as the older dialect's own route answers with it; `None` where it tells of none.
 pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownNames) -> Result<Option<Outcome>, FieldError> {
-    let mut record = Record::empty();
-    record.put_outcome(json, unknown)?;
-    record.forgive();
-    let outcome = record.outcome(of)?;
-    record.name_left_out(unknown);
-    Ok(outcome.filter(Outcome::tells_an_answer))
+    let mut record = Record::empty(unknown);
+    record.put_outcome(json)?;
+    record.is_forgiving = true;
+    Ok(record.outcome(of)?.filter(Outcome::tells_an_answer))
 }
 
 fn whole(json: &str) -> Option<u64> {
-    match Given::of(json) {
-        Given::Number(digits) => digits.parse().ok(),
-        Given::Text(text) => text.trim().parse().ok(),
-        _ => None,
-    }
+    Given::of(json).scalar()?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -241,7 +232,7 @@ mod tests {
     #[case("{\"data\": {}}", "an object")]
     #[case("{\"data\": null}", "null: an array is needed")]
     #[case("{\"data\": null, \"total\": 5}", "null: an array is needed")]
-    #[case("<html>", "not a JSON object")]
+    #[case("<html>", "a JSON object is needed")]
     #[case("{\"data\": [", "not JSON")]
     fn what_is_no_list_is_told(#[case] json: &str, #[case] words: &str) {
         let error = page(json, ASKED, &mut UnknownNames::default()).unwrap_err();

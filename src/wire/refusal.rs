@@ -27,16 +27,17 @@ impl Refusal {
         match serde_json::from_str::<Value>(text) {
             Ok(Value::Object(members)) => {
                 let words = ["detail", "error_description", "message", "error", "title", "reason"];
-                Self {
-                    code: ["code", "error"].iter().find_map(|name| code(members.get(*name)?)),
-                    words: words.iter().find_map(|name| said(members.get(*name)?)).unwrap_or_default(),
-                    errors: members.get("errors").map(errors).unwrap_or_default(),
-                    is_page: false,
-                }
-                .or_first_error()
+                let errors = members.get("errors").map(errors).unwrap_or_default();
+                let first_error =
+                    || errors.first().map(|error| redact::words(&format!("{} {}", error.field, error.message)));
+                let words = words.iter().find_map(|name| said(members.get(*name)?)).or_else(first_error);
+                let code = ["code", "error"].iter().find_map(|name| code(members.get(*name)?));
+                Self { code, words: words.unwrap_or_default(), errors, is_page: false }
             }
             Ok(other) => Self { words: said(&other).unwrap_or_default(), ..Self::default() },
-            Err(_) if is_markup(text) => Self { words: redact::words(&title(text)), is_page: true, ..Self::default() },
+            Err(_) if text.starts_with('<') => {
+                Self { words: "a page of HTML".to_owned(), is_page: true, ..Self::default() }
+            }
             Err(_) => Self { words: redact::words(text), ..Self::default() },
         }
     }
@@ -44,15 +45,6 @@ impl Refusal {
     /// Returns whether it has this code.
     pub fn is(&self, code: &str) -> bool {
         self.code.as_deref() == Some(code)
-    }
-
-    fn or_first_error(mut self) -> Self {
-        if self.words.is_empty()
-            && let Some(error) = self.errors.first()
-        {
-            self.words = redact::words(&format!("{} {}", error.field, error.message));
-        }
-        self
     }
 }
 
@@ -89,7 +81,7 @@ fn errors(value: &Value) -> Vec<FieldError> {
         Value::Array(items) => items
             .iter()
             .filter_map(|item| {
-                let field = ["field", "name", "path", "property"].iter().find_map(|name| item.get(*name)?.as_str());
+                let field = ["field", "path"].iter().find_map(|name| item.get(*name)?.as_str());
                 error(field.unwrap_or("request"), item)
             })
             .take(MOST_ERRORS)
@@ -99,25 +91,6 @@ fn errors(value: &Value) -> Vec<FieldError> {
         }
         _ => Vec::new(),
     }
-}
-
-fn is_markup(text: &str) -> bool {
-    text.starts_with('<')
-}
-
-/// The title of a page; of pages without one, the fact that it is a page.
-fn title(page: &str) -> String {
-    // Letters of ASCII keep their length in lower case, so that places in one are places in the other.
-    let lower = page.to_ascii_lowercase();
-    let inside = || {
-        let start = lower.find("<title")?;
-        let start = start + lower[start..].find('>')? + 1;
-        let end = start + lower[start..].find('<')?;
-        Some(page[start..end].trim())
-    };
-    inside()
-        .filter(|title| !title.is_empty())
-        .map_or_else(|| "a page of HTML".to_owned(), |title| format!("a page of HTML: {title}"))
 }
 
 #[cfg(test)]
@@ -152,7 +125,7 @@ mod tests {
     #[case("{}", None, "")]
     #[case("", None, "")]
     #[case("Bad Gateway\r\n\x1b[31m", None, "Bad Gateway  [31m")]
-    #[case("<!DOCTYPE html><html><head><TITLE>502 Bad Gateway</title>", None, "a page of HTML: 502 Bad Gateway")]
+    #[case("<!DOCTYPE html><html><head><TITLE>502 Bad Gateway</title>", None, "a page of HTML")]
     #[case("<html><body>no", None, "a page of HTML")]
     #[case(r#"{"message":"card 4111111111111111 refused"}"#, None, "card 411111******1111 refused")]
     fn a_refusal_of_any_shape_has_its_code_and_its_words(

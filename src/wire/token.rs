@@ -1,6 +1,8 @@
 //! The answer of the token operation (interface, Authentication).
 
-use super::json::{Given, Place, each_member};
+use serde::Deserialize;
+use serde_json::Value;
+
 use crate::domain::{FieldError, Secret};
 
 /// Longest access token, in bytes.
@@ -24,29 +26,32 @@ pub fn request(client_id: &str, client_secret: &Secret) -> String {
         .finish()
 }
 
-/// Reads the answer. No error repeats any of it.
-pub fn read(json: &str) -> Result<IssuedToken, FieldError> {
-    let (mut token, mut kind, mut expires_in) = (None, None, None);
-    each_member(json, Place::START, |name, value| match (name.as_ref(), Given::of(value)) {
-        ("access_token", Given::Text(text)) => token = Some(text.into_owned()),
-        ("token_type", Given::Text(text)) => kind = Some(text.into_owned()),
-        ("expires_in", Given::Number(digits)) => expires_in = seconds(digits),
-        ("expires_in", Given::Text(text)) => expires_in = seconds(&text),
-        _ => {}
-    })
-    .map_err(|_| FieldError::new("", "is no JSON object"))?;
-    if kind.is_some_and(|kind| !kind.trim().eq_ignore_ascii_case("bearer")) {
-        return Err(FieldError::new("token_type", "is not Bearer"));
-    }
-    let token = token
-        .filter(|token| (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic()));
-    let token =
-        token.ok_or_else(|| FieldError::new("access_token", "is missing, or is nothing that a header can carry"))?;
-    Ok(IssuedToken { access_token: Secret::new(token), expires_in })
+/// Answer of the token operation.
+#[derive(Deserialize)]
+struct TokenJson {
+    access_token: Option<String>,
+    token_type: Option<String>,
+    expires_in: Option<Value>,
 }
 
-fn seconds(text: &str) -> Option<u64> {
-    text.trim().split('.').next()?.parse().ok()
+/// Reads the answer. No error repeats any of it.
+pub fn read(json: &str) -> Result<IssuedToken, FieldError> {
+    let TokenJson { access_token, token_type, expires_in } =
+        serde_json::from_str(json).map_err(|_| FieldError::new("", "is no JSON object with a token"))?;
+    if token_type.is_some_and(|kind| !kind.trim().eq_ignore_ascii_case("bearer")) {
+        return Err(FieldError::new("token_type", "is not Bearer"));
+    }
+    let is_usable =
+        |token: &String| (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let token = access_token
+        .filter(is_usable)
+        .ok_or_else(|| FieldError::new("access_token", "is missing, or is nothing that a header can carry"))?;
+    Ok(IssuedToken { access_token: Secret::new(token), expires_in: expires_in.as_ref().and_then(seconds) })
+}
+
+/// Whole seconds of a number, or of a text that is one.
+fn seconds(given: &Value) -> Option<u64> {
+    given.to_string().trim_matches('"').trim().split('.').next()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Serialization of answers and event bodies: alerts, outcomes and pages as JSON, field by field from the tables of the
 //! domain.
 
-use chrono::{Datelike, Timelike};
 use serde::{
     Serialize,
     ser::{SerializeStruct, Serializer},
@@ -58,25 +57,34 @@ pub fn alert(alert: &impl WriteAlert, dialect: Dialect, now: Timestamp) -> Vec<u
 
 /// One alert as a record of an export: as [`alert`] in the current dialect, with what only the older one shows.
 pub fn record(alert: &Alert, now: Timestamp) -> String {
-    text(&AlertJson { alert, form: Form::Complete, now }, 2_048)
+    text(&AlertJson { alert, form: Form::Complete, now })
 }
 
 /// The outcome alone.
 pub fn outcome(outcome: &Outcome, dialect: Dialect) -> Vec<u8> {
-    bytes(&OutcomeJson { outcome, form: dialect.into() }, 512)
+    text(&OutcomeJson { outcome, form: dialect.into() }).into_bytes()
 }
 
 /// A page of alerts (interface, Paginated list envelope).
 pub fn page(page: &Page<impl WriteAlert>, dialect: Dialect, now: Timestamp) -> Vec<u8> {
-    let mut written = Vec::with_capacity(128 + page.data.len() * 2_048);
+    list(&page.data, &page_end(page), dialect, now)
+}
+
+/// Results of a search over all fields, best first, in the current dialect.
+pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
+    list(alerts, "]}", Dialect::Current, now)
+}
+
+fn list(alerts: &[impl WriteAlert], end: &str, dialect: Dialect, now: Timestamp) -> Vec<u8> {
+    let mut written = Vec::with_capacity(128 + alerts.len() * 2_048);
     written.extend_from_slice(br#"{"data":["#);
-    for (place, alert) in page.data.iter().enumerate() {
+    for (place, alert) in alerts.iter().enumerate() {
         if place > 0 {
             written.push(b',');
         }
         alert.write(dialect, now, &mut written);
     }
-    written.extend_from_slice(page_end(page).as_bytes());
+    written.extend_from_slice(end.as_bytes());
     written
 }
 
@@ -107,12 +115,6 @@ fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestam
     digest.update(alert.hours_left(now).to_be_bytes());
 }
 
-/// Results of a search over all fields, best first, in the current dialect.
-pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
-    let data = alerts.iter().map(|alert| AlertJson { alert, form: Form::Current, now }).collect();
-    bytes(&FoundJson { data }, 16 + alerts.len() * 2_048)
-}
-
 /// Writes event bodies: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
 ///
 /// The payload is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own
@@ -123,22 +125,18 @@ pub struct EventBody;
 impl RenderEvent for EventBody {
     fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
         let payload = AlertJson { alert, form: Form::Webhook, now: at };
-        text(&EventJson { event: kind.as_str(), timestamp: Moment(at), payload }, 2_304)
+        text(&EventJson { event: kind.as_str(), timestamp: to_iso(at), payload })
     }
-}
-
-fn bytes(value: &impl Serialize, expected: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(expected);
-    append(&mut bytes, value);
-    bytes
 }
 
 fn append(into: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(into, value).expect("text keys into memory: nothing here can fail");
 }
 
-fn text(value: &impl Serialize, expected: usize) -> String {
-    String::from_utf8(bytes(value, expected)).expect("serde_json writes UTF-8")
+fn text(value: &impl Serialize) -> String {
+    let mut bytes = Vec::with_capacity(2_304);
+    append(&mut bytes, value);
+    String::from_utf8(bytes).expect("serde_json writes UTF-8")
 }
 
 /// Spelling of fields and form of decimals.
@@ -162,13 +160,8 @@ impl From<Dialect> for Form {
 #[derive(Serialize)]
 struct EventJson<'a> {
     event: &'a str,
-    timestamp: Moment,
+    timestamp: String,
     payload: AlertJson<'a>,
-}
-
-#[derive(Serialize)]
-struct FoundJson<'a> {
-    data: Vec<AlertJson<'a>>,
 }
 
 struct AlertJson<'a> {
@@ -222,7 +215,7 @@ fn put<R, S: SerializeStruct>(
     match &field.kind {
         Kind::Id(id) | Kind::Reference(id) => json.serialize_field(name, &(id.get)(record)),
         Kind::Word(text) | Kind::Text(text) => json.serialize_field(name, &(text.get)(record)),
-        Kind::Moment(moment) => json.serialize_field(name, &(moment.get)(record).map(Moment)),
+        Kind::Moment(moment) => json.serialize_field(name, &(moment.get)(record).map(to_iso)),
         Kind::Amount(amount) => {
             json.serialize_field(name, &(amount.get)(record).map(|amount| DecimalJson(amount, form)))
         }
@@ -236,50 +229,6 @@ pub fn paths() -> Vec<String> {
     let of_outcome =
         Outcome::FIELDS.iter().filter(|field| !field.older_only).map(|field| format!("outcome.{}", field.name));
     of_alert.chain(of_outcome).chain(["hoursLeft".to_owned()]).collect()
-}
-
-struct Moment(Timestamp);
-
-impl Serialize for Moment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut buffer = [0; 27];
-        match iso(self.0, &mut buffer) {
-            Some(text) => serializer.serialize_str(text),
-            None => serializer.serialize_str(&to_iso(self.0)),
-        }
-    }
-}
-
-/// Writes what [`to_iso`] writes, without asking for memory: six of these are in every alert. `None` for years of more
-/// than four digits.
-fn iso(moment: Timestamp, buffer: &mut [u8; 27]) -> Option<&str> {
-    let (date, time) = (moment.date_naive(), moment.time());
-    let micros = moment.timestamp_subsec_micros();
-    let year = u32::try_from(date.year()).ok().filter(|year| *year <= 9_999)?;
-    *buffer = *b"0000-00-00T00:00:00.000000Z";
-    digits(&mut buffer[0..4], year);
-    digits(&mut buffer[5..7], date.month());
-    digits(&mut buffer[8..10], date.day());
-    digits(&mut buffer[11..13], time.hour());
-    digits(&mut buffer[14..16], time.minute());
-    digits(&mut buffer[17..19], time.second());
-    let length = if micros.is_multiple_of(1_000) {
-        digits(&mut buffer[20..23], micros / 1_000);
-        buffer[23] = b'Z';
-        24
-    } else {
-        digits(&mut buffer[20..26], micros);
-        27
-    };
-    std::str::from_utf8(&buffer[..length]).ok()
-}
-
-fn digits(into: &mut [u8], number: u32) {
-    let mut rest = number;
-    for digit in into.iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
 }
 
 /// A decimal with the digits it came with: a string in the current dialect, a number in the older one.
@@ -297,25 +246,11 @@ impl Serialize for DecimalJson {
 #[cfg(test)]
 mod tests {
     use chrono::Duration;
-    use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
     use crate::domain::Deadline;
     use crate::domain::time::from_iso;
-
-    proptest! {
-        #[test]
-        fn moments_are_written_as_everywhere(micros in -62_167_219_200_000_000_i64..253_402_300_800_000_000,
-            whole in 0..3) {
-            let unit = [1, 1_000, 1_000_000][usize::try_from(whole).unwrap()];
-            let moment = Timestamp::default() + Duration::microseconds(micros / unit * unit);
-
-            let (mut buffer, expected) = ([0; 27], to_iso(moment));
-
-            prop_assert_eq!(iso(moment, &mut buffer), Some(expected.as_str()));
-        }
-    }
 
     #[rstest]
     #[case::waits(None)]
@@ -390,11 +325,5 @@ mod tests {
         {
             assert_eq!(digest == others_digest, bytes == others_bytes);
         }
-    }
-
-    #[test]
-    fn years_of_more_than_four_digits_are_left_to_the_long_way() {
-        assert_eq!(iso(Timestamp::MAX_UTC, &mut [0; 27]), None);
-        assert_eq!(iso(Timestamp::MIN_UTC, &mut [0; 27]), None);
     }
 }

@@ -1,12 +1,8 @@
-//! Conventions of a file's numbers and times: what a flag says, what a column proves, and what stays open.
-
-use std::borrow::Cow;
-
-use chrono::FixedOffset;
+//! Conventions of a file's numbers and times: what a flag says, and what the cells of a column prove.
 
 use super::{
     numbers::{DecimalMark, WrittenAmount},
-    times::{DateOrder, DateOrders, FileZone, WrittenTime},
+    times::{DateOrder, FileZone, WrittenTime},
 };
 use crate::domain::time::to_iso;
 
@@ -19,98 +15,76 @@ pub struct Conventions {
 }
 
 /// Evidence of all cells of a column.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Evidence {
-    point: bool,
-    comma: bool,
-    orders: DateOrders,
-    zone: Option<FileZone>,
-    /// Its cells have several zones.
-    zones_differ: bool,
+    /// The marks that cells prove.
+    marks: Vec<DecimalMark>,
+    /// The orders by which all of its dates are one.
+    orders: [bool; 3],
+    /// The zones that header and cells have.
+    zones: Vec<FileZone>,
+}
+
+/// Adds what a cell proves; more than two make no difference.
+fn add<T: PartialEq>(told: T, to: &mut Vec<T>) {
+    if to.len() < 2 && !to.contains(&told) {
+        to.push(told);
+    }
+}
+
+/// What is proven, where nothing proves another.
+fn only<T: Copy>(told: &[T]) -> Option<T> {
+    if let [one] = told { Some(*one) } else { None }
 }
 
 impl Evidence {
     /// The evidence of a header: `Created (UTC)` tells a zone.
     pub(super) fn of_header(header: &str) -> Self {
-        let mut words = header.split(|c: char| !c.is_alphanumeric());
-        let zone = words.any(|word| matches!(word, "UTC" | "GMT")).then_some(FileZone::UTC);
-        Self { point: false, comma: false, orders: DateOrders::ALL, zone, zones_differ: false }
+        let words = header.split(|c: char| !c.is_alphanumeric());
+        let zones = words.filter(|word| matches!(*word, "UTC" | "GMT")).map(|_| FileZone::utc()).take(1).collect();
+        Self { marks: Vec::new(), orders: [true; 3], zones }
     }
 
-    pub(super) fn add_amount(&mut self, amount: &WrittenAmount) {
-        match amount.proves() {
-            Some(DecimalMark::Point) => self.point = true,
-            Some(DecimalMark::Comma) => self.comma = true,
-            None => {}
+    pub(super) fn add_amount(&mut self, cell: &str) {
+        if let Some(mark) = WrittenAmount::parse(cell).ok().and_then(|amount| amount.proves()) {
+            add(mark, &mut self.marks);
         }
     }
 
-    pub(super) fn add_time(&mut self, time: &WrittenTime) {
-        self.orders = self.orders.and(time.orders());
+    pub(super) fn add_time(&mut self, cell: &str) {
+        let Ok(time) = WrittenTime::parse(cell) else { return };
+        for (is_possible, date) in self.orders.iter_mut().zip(time.dates) {
+            *is_possible &= date.is_some();
+        }
         if let Some(zone) = time.zone {
-            self.add_zone(zone);
+            add(FileZone::At(zone), &mut self.zones);
         }
     }
 
-    /// Takes the decimal point for proven where no cell proves another mark.
-    pub(super) fn add_point(&mut self) {
-        self.point = !self.comma;
-    }
-
-    fn add_zone(&mut self, zone: FixedOffset) {
-        let zone = FileZone::At(zone);
-        self.zones_differ |= *self.zone.get_or_insert(zone) != zone;
-    }
-
-    /// The decimal mark, where cells prove one and none the other.
-    fn decimal(&self) -> Option<DecimalMark> {
-        match (self.point, self.comma) {
-            (true, false) => Some(DecimalMark::Point),
-            (false, true) => Some(DecimalMark::Comma),
-            _ => None,
+    /// Takes the decimal point for proven where no cell proves a mark.
+    pub(super) fn assume_point(&mut self) {
+        if self.marks.is_empty() {
+            self.marks.push(DecimalMark::Point);
         }
     }
-}
 
-/// Reads the amount of a cell by its column, and adds the currency that stands beside it to the row's.
-///
-/// # Errors
-/// The reason, with the cell.
-pub(super) fn amount(
-    cell: &WrittenAmount,
-    currency: &mut Cow<'_, str>,
-    column: &Evidence,
-    file: &Evidence,
-    said: &Conventions,
-    shown: &str,
-) -> Result<String, String> {
-    let beside = cell.code.as_deref().map(|code| [code]);
-    let beside = beside.as_ref().map_or(cell.currencies, |code| code.as_slice());
-    match beside {
-        [] => {}
-        [only] if currency.is_empty() => *currency = Cow::Owned((*only).to_owned()),
-        _ if beside.iter().any(|code| code.eq_ignore_ascii_case(currency)) => {}
-        _ if currency.is_empty() => {
-            return Err(format!("is {shown:?}: a currency code of three letters is needed in its own column"));
-        }
-        _ => return Err(format!("is {shown:?}, and the currency of the row is {currency}: one of them is wrong")),
+    /// Reads an amount of the column. `currency` is its row's, and becomes the one that stands beside it where the row
+    /// has none.
+    ///
+    /// # Errors
+    /// The reason.
+    pub(super) fn amount(&self, said: &Conventions, cell: &str, currency: &mut String) -> Result<String, String> {
+        let amount = WrittenAmount::parse(cell)?;
+        *currency = amount.currency(currency)?;
+        amount.resolve(said.decimal.or_else(|| only(&self.marks)), currency)
     }
-    let mark = said.decimal.or_else(|| column.decimal()).or_else(|| file.decimal());
-    cell.resolve(mark, currency).map(str::to_owned).map_err(|open| format!("is {shown:?}, which {open}"))
-}
 
-/// Reads the time of a cell by its column, as ISO 8601.
-///
-/// # Errors
-/// The reason, with the cell.
-pub(super) fn time(
-    cell: &WrittenTime,
-    column: &Evidence,
-    said: &Conventions,
-    days: bool,
-    shown: &str,
-) -> Result<String, String> {
-    let zone = said.zone.or_else(|| column.zone.filter(|_| !column.zones_differ));
-    let moment = cell.resolve(said.dates, column.orders, zone, days);
-    moment.map(to_iso).map_err(|open| format!("is {shown:?}, which {open}"))
+    /// Reads a time of the column, or a day where these are allowed, as ISO 8601.
+    ///
+    /// # Errors
+    /// The reason.
+    pub(super) fn time(&self, said: &Conventions, cell: &str, days: bool) -> Result<String, String> {
+        let zone = said.zone.or_else(|| only(&self.zones));
+        Ok(to_iso(WrittenTime::parse(cell)?.resolve(said.dates, self.orders, zone, days)?))
+    }
 }

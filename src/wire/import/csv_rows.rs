@@ -1,60 +1,40 @@
 //! CSV rows of any file: a row whose quotation marks do not close is told, and the rows after it are read all the same.
 
-use std::{
-    collections::VecDeque,
-    io::{self, BufRead, Seek},
-};
+use std::io::{BufRead, Seek};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
-use super::{
-    source::{MAX_ROW, too_large},
-    source::{Source, unreadable},
-};
+use super::source::{MAX_ROW, Source, too_large, unreadable};
 
 /// Most lines that one row may go over; a text of the interface has no use for more.
-const MAX_LINES: usize = 100;
+const MAX_LINES: u64 = 100;
 
 /// Separators of cells; where several serve a header alike, the last one counts.
 const SEPARATORS: [u8; 4] = [b'|', b'\t', b';', b','];
 
+/// Error of a cell in another encoding.
+pub(super) const NOT_UTF8: &str = "is not UTF-8: save the file as CSV UTF-8";
+
 /// A reader of CSV rows, the first of which names the columns.
 pub(super) struct CsvRows<R> {
     source: Source<R>,
-    /// Lines that were read for a row that turned out to be broken: they are rows of their own.
-    again: VecDeque<Vec<u8>>,
     line: u64,
     /// Cells of the first row; none before it is read.
     width: Option<usize>,
     /// The last line of the first row.
     header_ends: u64,
-    delimiter: u8,
     row: CsvRow,
     done: bool,
 }
 
 impl<R: BufRead> CsvRows<R> {
     pub(super) fn new(source: Source<R>) -> Self {
-        let (delimiter, again) = (b',', VecDeque::new());
-        Self {
-            source,
-            again,
-            line: 0,
-            width: None,
-            header_ends: 0,
-            delimiter,
-            row: CsvRow::new(delimiter),
-            done: false,
-        }
+        let row = CsvRow::new(b',');
+        Self { source, line: 0, width: None, header_ends: 0, row, done: false }
     }
 
     pub(super) fn bytes_read(&self) -> u64 {
         self.source.bytes_read()
-    }
-
-    /// The line that was read last.
-    pub(super) fn line(&self) -> u64 {
-        self.line
     }
 
     /// The cells of the first row; none where there is no row. Of the usual separators the one by which most names are
@@ -64,54 +44,44 @@ impl<R: BufRead> CsvRows<R> {
     /// The reason, and the way out.
     pub(super) fn header(&mut self, is_known: impl Fn(&str) -> bool) -> Result<Option<Vec<String>>, String> {
         let mut named = None;
-        loop {
-            let Some(first) = self.next_line().map_err(|error| unreadable(&error))? else { return Ok(None) };
-            if first.trim_ascii().is_empty() {
-                continue;
+        let first = loop {
+            let Some(line) = self.next_line()? else { return Ok(None) };
+            match separator_line(&line) {
+                Some(sign) if named.is_none() => named = Some(sign),
+                _ if line.trim_ascii().is_empty() => {}
+                _ => break line,
             }
-            if named.is_none() {
-                named = separator_line(&first);
-                if named.is_some() {
-                    continue;
-                }
-            }
-            self.delimiter = named.unwrap_or_else(|| separator(&first, is_known));
-            self.row = CsvRow::new(self.delimiter);
-            self.assemble(&first).map_err(|what| format!("the first row {what}"))?;
-            let names = self.row.iter().enumerate().map(|(place, cell)| match std::str::from_utf8(cell) {
-                Ok(name) if name.chars().any(|c| c.is_control() && !c.is_whitespace()) => {
-                    Err("the first row is no text: a row of names is needed".to_owned())
-                }
-                Ok(name) => Ok(name.trim().to_owned()),
-                Err(_) => Err(format!("column {} of the first row {}", place + 1, not_utf8(cell))),
-            });
-            let mut names = names.collect::<Result<Vec<String>, String>>()?;
-            names.truncate(names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1));
-            (self.width, self.header_ends) = (Some(names.len()), self.line);
-            return Ok(Some(names));
-        }
+        };
+        self.row = CsvRow::new(named.unwrap_or_else(|| separator(&first, is_known)));
+        self.assemble(&first).map_err(|what| format!("the first row {what}"))?;
+        let names = self.row.iter().zip(1..).map(|(cell, place)| match std::str::from_utf8(cell) {
+            Ok(name) => Ok(name.trim().to_owned()),
+            Err(_) => Err(format!("column {place} of the first row {NOT_UTF8}")),
+        });
+        let mut names = names.collect::<Result<Vec<String>, String>>()?;
+        names.truncate(names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1));
+        (self.width, self.header_ends) = (Some(names.len()), self.line);
+        Ok(Some(names))
     }
 
     /// The next row with its line: its cells, those at the end left out where the row is short, or what is wrong with
     /// it.
     pub(super) fn next_row(&mut self) -> Option<(u64, Result<&CsvRow, String>)> {
+        let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
         while !self.done {
             let first = match self.next_line() {
                 Ok(Some(first)) => first,
                 Ok(None) => break,
-                Err(error) => {
+                Err(why) => {
                     self.done = true;
-                    return Some((self.line, Err(unreadable(&error))));
+                    return Some((self.line, Err(why)));
                 }
             };
-            if first.trim_ascii().is_empty() {
+            if is_blank(&first) {
                 continue;
             }
-            let line = self.line;
-            let row = self.assemble(&first);
-            let width = self.width.unwrap_or_default();
-            let is_blank = |cell: &[u8]| cell.trim_ascii().is_empty();
-            return Some(match row {
+            let (line, width) = (self.line, self.width.unwrap_or_default());
+            return Some(match self.assemble(&first) {
                 Err(what) => (line, Err(what)),
                 Ok(()) if self.row.iter().all(is_blank) => continue,
                 Ok(()) if !self.row.iter().skip(width).all(is_blank) => {
@@ -124,74 +94,47 @@ impl<R: BufRead> CsvRows<R> {
     }
 
     /// Goes back to behind the first row.
-    pub(super) fn rewind(&mut self) -> io::Result<()>
+    pub(super) fn rewind(&mut self) -> Result<(), String>
     where
         R: Seek,
     {
-        self.source.rewind()?;
+        self.source.rewind().map_err(|error| unreadable(&error))?;
         (self.line, self.done) = (0, false);
-        self.again.clear();
         (0..self.header_ends).try_for_each(|_| self.next_line().map(|_| ()))
     }
 
     /// The next line; one over the limit comes as its beginning, one byte too long.
-    fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        self.line += 1;
-        if let Some(line) = self.again.pop_front() {
-            return Ok(Some(line));
-        }
+    fn next_line(&mut self) -> Result<Option<Vec<u8>>, String> {
         let mut line = Vec::new();
-        let read = self.source.next_line(&mut line, MAX_ROW + 1)?;
-        // There is no line behind the last one.
-        self.line -= u64::from(read.is_none());
-        Ok(read.map(|_| line))
+        let is_there = self.source.next_line(&mut line, MAX_ROW + 1).map_err(|error| unreadable(&error))?;
+        self.line += u64::from(is_there);
+        Ok(is_there.then_some(line))
     }
 
     /// Puts a row together from its first line and, where quotation marks are open, from those after it.
     fn assemble(&mut self, first: &[u8]) -> Result<(), String> {
-        self.row.clear();
+        self.row.filled = (0, 0);
+        if first.len() > MAX_ROW {
+            return Err(too_large());
+        }
         let mut is_whole = self.row.take(first);
-        let mut size = first.len();
-        let mut more: Vec<Vec<u8>> = Vec::new();
-        let mut fault = None;
-        while fault.is_none() && !is_whole {
-            let line = if more.len() + 1 < MAX_LINES && size <= MAX_ROW { self.next_line() } else { Ok(None) };
-            match line {
-                Ok(Some(line)) => {
-                    is_whole = self.row.take(&line);
-                    size += 1 + line.len();
-                    more.push(line);
-                }
-                Ok(None) => fault = Some("has a quotation mark that is not closed".to_owned()),
-                Err(error) => fault = Some(unreadable(&error)),
-            }
+        let (begins, mut more) = (self.line, Vec::new());
+        while !is_whole && self.line < begins + MAX_LINES && first.len() + more.len() <= MAX_ROW {
+            let Some(line) = self.next_line()? else { break };
+            is_whole = self.row.take(&line);
+            more.extend([&line, b"\n".as_slice()].concat());
         }
-        let cells = self.row.len();
-        if let Some(wanted) = self.width.filter(|wanted| !more.is_empty() && cells != *wanted) {
-            let unclosed = || format!("has a quotation mark that is not closed: {cells} cells instead of {wanted}");
-            fault.get_or_insert_with(unclosed);
+        let is_wide = self.width.is_none_or(|width| more.is_empty() || self.row.len() == width);
+        if is_whole && is_wide {
+            let has_nul = self.row.iter().any(|cell| cell.contains(&0));
+            return if has_nul { Err("holds a NUL byte: it is no text".to_owned()) } else { Ok(()) };
         }
-        if size > MAX_ROW && more.is_empty() {
-            fault = Some(too_large());
-        }
-        match fault {
-            None if self.row.iter().any(|cell| cell.contains(&0)) => Err("holds a NUL byte: it is no text".to_owned()),
-            None => Ok(()),
-            Some(fault) => {
-                self.row = CsvRow::new(self.delimiter);
-                self.line -= more.len() as u64;
-                more.into_iter().rev().for_each(|line| self.again.push_front(line));
-                Err(fault)
-            }
-        }
+        // Its other lines are rows of their own.
+        self.row = CsvRow::new(self.row.delimiter);
+        self.line = begins;
+        self.source.put_back(&more);
+        Err("has a quotation mark that is not closed".to_owned())
     }
-}
-
-/// Describes where a cell leaves UTF-8, and the way out.
-pub(super) fn not_utf8(cell: &[u8]) -> String {
-    let valid = std::str::from_utf8(cell).map_or_else(|error| error.valid_up_to(), str::len);
-    let byte = cell.get(valid).copied().unwrap_or_default();
-    format!("is not UTF-8 at byte {} of the cell ({byte:02X}): save the file as CSV UTF-8", valid + 1)
 }
 
 /// The separator that a line `sep=;` names, as Excel writes and reads it.
@@ -216,6 +159,7 @@ fn separator(header: &[u8], is_known: impl Fn(&str) -> bool) -> u8 {
 
 /// The cells of a row, taken in line by line.
 pub(super) struct CsvRow {
+    delimiter: u8,
     parser: Reader,
     text: Vec<u8>,
     /// End of each cell in the text.
@@ -227,11 +171,7 @@ pub(super) struct CsvRow {
 impl CsvRow {
     fn new(delimiter: u8) -> Self {
         let parser = ReaderBuilder::new().delimiter(delimiter).terminator(Terminator::Any(b'\n')).build();
-        Self { parser, text: vec![0; 1_024], ends: vec![0; 64], filled: (0, 0) }
-    }
-
-    fn clear(&mut self) {
-        self.filled = (0, 0);
+        Self { delimiter, parser, text: vec![0; 1_024], ends: vec![0; 64], filled: (0, 0) }
     }
 
     /// Takes a line in, and tells whether the row ends with it: no quotation mark is open.

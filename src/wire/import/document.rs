@@ -2,49 +2,45 @@
 
 use std::io::BufRead;
 
-use super::source::{MAX_ROW, Row, Source, refuse, rejected, too_large, unreadable};
+use super::source::{MAX_ROW, Row, Source, rejected, too_large, unreadable};
 use crate::{
+    domain::RejectedRow,
     json::Place,
-    read::{Record, UnknownNames, incoming, patch},
+    read::{Record, UnknownNames, patch},
 };
-
-/// Deepest nesting that is followed.
-const MAX_DEPTH: usize = 512;
 
 pub(super) struct Document<R> {
     source: Source<R>,
     place: Place,
     state: State,
+    /// The value that was cut out last, cut where it is too large.
     row: Vec<u8>,
-    row_too_large: bool,
 }
 
 /// State of the scanner within the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// Between lines of NDJSON.
+    Lines,
     /// Between whole values.
     Outside,
-    /// In an array of alerts, before a value (or the end, where it is the first).
-    Before { first: bool, page: bool },
-    /// In an array of alerts, after a value.
-    After { page: bool },
+    /// Between the values of an array of alerts, or of that of a page. A comma too many or too few is no harm.
+    Array { page: bool },
     /// At the end, or past an error.
     Done,
 }
 
-/// Reason why the document cannot be followed any further.
-struct Broken {
-    place: Place,
-    what: String,
-}
-
-type Step<T> = Result<T, Broken>;
-
-const OPEN_TEXT: &str = "is not JSON: a text is not closed that begins";
+/// Result of a step; the error tells why the document cannot be followed any further.
+type Step<T> = Result<T, String>;
 
 impl<R: BufRead> Document<R> {
     pub(super) fn new(source: Source<R>) -> Self {
-        Self { source, place: Place::START, state: State::Outside, row: Vec::new(), row_too_large: false }
+        Self { source, place: Place::START, state: State::Outside, row: Vec::new() }
+    }
+
+    /// NDJSON: an object a line, of which a broken one costs no other.
+    pub(super) fn of_lines(source: Source<R>) -> Self {
+        Self { state: State::Lines, ..Self::new(source) }
     }
 
     pub(super) fn bytes_read(&self) -> u64 {
@@ -53,11 +49,12 @@ impl<R: BufRead> Document<R> {
 
     pub(super) fn next_row(&mut self, unknown: &mut UnknownNames) -> Option<Row> {
         match self.step() {
-            Ok(Some(start)) => Some(self.read_row(start, unknown)),
+            Ok(Some(start)) => Some(row(&self.row, start, unknown)),
             Ok(None) => None,
-            Err(Broken { place, what }) => {
+            Err(what) => {
                 self.state = State::Done;
-                Some(refuse(place.line, format!("{what} at {place}; what stands before it was read")))
+                let place = self.place;
+                Some(Err(rejected(place.line, format!("{what} at {place}; what stands before it was read"))))
             }
         }
     }
@@ -65,135 +62,82 @@ impl<R: BufRead> Document<R> {
     /// Goes on to the next alert and tells where it began; `None` at the end.
     fn step(&mut self) -> Step<Option<Place>> {
         loop {
-            let next = if self.state == State::Done { None } else { self.skip_blanks()? };
+            let next = if matches!(self.state, State::Lines | State::Done) { None } else { self.skip_blanks()? };
             let start = self.place;
             match (self.state, next) {
+                (State::Lines, _) => match self.next_line()? {
+                    true if self.row.trim_ascii().is_empty() => {}
+                    true => return Ok(Some(start)),
+                    false => self.state = State::Done,
+                },
                 (State::Done, _) => return Ok(None),
                 (State::Outside, None) => self.state = State::Done,
-                (State::Outside, Some(b'[')) => {
-                    self.bump()?;
-                    self.state = State::Before { first: true, page: false };
+                (State::Outside, Some(byte @ b'[')) => {
+                    self.bump(byte);
+                    self.state = State::Array { page: false };
                 }
-                (State::Outside, Some(b'{')) => match self.scan(true)? {
+                (State::Outside, Some(b'{')) => match self.cut(0, true)? {
                     false => return Ok(Some(start)),
-                    true => self.state = State::Before { first: true, page: true },
+                    true => self.state = State::Array { page: true },
                 },
-                (State::Outside, Some(_)) => return Err(self.broken("is not JSON: an object or an array is needed")),
-                (_, None) => return Err(self.broken("the array is not closed")),
-                (State::Before { first: true, page } | State::After { page }, Some(b']')) => {
-                    self.bump()?;
+                (State::Outside, Some(_)) => return Err("is not JSON: an object or an array is needed".to_owned()),
+                (State::Array { .. }, None) => return Err("the array is not closed".to_owned()),
+                (State::Array { .. }, Some(byte @ b',')) => self.bump(byte),
+                (State::Array { page }, Some(byte @ b']')) => {
+                    self.bump(byte);
                     self.state = State::Outside;
                     if page {
                         // What a page holds after its alerts.
-                        self.follow(&mut vec![b'}'], false)?;
+                        self.cut(1, false)?;
                     }
                 }
-                (State::Before { page, .. }, Some(_)) => {
-                    self.scan(false)?;
-                    if self.row.is_empty() && !self.row_too_large {
-                        return Err(self.broken("is not JSON: a value is missing"));
-                    }
-                    self.state = State::After { page };
-                    return Ok(Some(start));
-                }
-                (State::After { page }, Some(b',')) => {
-                    self.bump()?;
-                    self.state = State::Before { first: false, page };
-                }
-                (State::After { .. }, Some(_)) => {
-                    return Err(self.broken("is not JSON: a comma or the end of the array is missing"));
+                (State::Array { .. }, Some(_)) => {
+                    self.cut(0, false)?;
+                    return if self.row.is_empty() {
+                        Err("is not JSON: a value is missing".to_owned())
+                    } else {
+                        Ok(Some(start))
+                    };
                 }
             }
         }
     }
 
-    /// Cuts out one value. With `page`, an object's member `data` that is an array ends the scan instead, where it
-    /// begins; whether it did.
-    fn scan(&mut self, page: bool) -> Step<bool> {
+    fn next_line(&mut self) -> Step<bool> {
+        let is_there = self.source.next_line(&mut self.row, MAX_ROW + 1).map_err(|error| unreadable(&error))?;
+        self.place.line += u64::from(is_there);
+        Ok(is_there)
+    }
+
+    /// Cuts out a value, or the rest of one in which so many brackets are open. In a page, its member `data` ends the
+    /// value where the array begins; whether it did.
+    fn cut(&mut self, mut depth: usize, page: bool) -> Step<bool> {
         self.row.clear();
-        self.row_too_large = false;
-        self.follow(&mut Vec::new(), page)
-    }
-
-    /// Follows JSON until everything on the stack of awaited brackets is closed.
-    fn follow(&mut self, awaited: &mut Vec<u8>, page: bool) -> Step<bool> {
-        // Whether the text just read stands where the key `data` of a page would, and whether its colon has come.
-        let (mut data_key, mut data_colon) = (false, false);
+        let (mut in_text, mut escaped) = (false, false);
         loop {
-            let Some(byte) = self.peek()? else {
-                return Err(self.broken("ends in the middle of a value"));
-            };
-            match byte {
-                b'"' => {
-                    let is_data = self.text()?;
-                    if awaited.is_empty() {
-                        return Ok(false);
-                    }
-                    (data_key, data_colon) = (page && is_data && awaited.len() == 1, false);
-                    continue;
-                }
-                b'[' if data_colon => {
-                    self.bump()?;
-                    return Ok(true);
-                }
-                b'{' | b'[' if awaited.len() == MAX_DEPTH => return Err(self.broken("is nested too deep")),
-                b'{' => awaited.push(b'}'),
-                b'[' => awaited.push(b']'),
-                b'}' | b']' => match awaited.last() {
-                    // The end of what is around a plain value.
-                    None => return Ok(false),
-                    Some(closing) if *closing == byte => {
-                        awaited.pop();
-                        if awaited.is_empty() {
-                            self.take(byte)?;
-                            return Ok(false);
-                        }
-                    }
-                    Some(closing) => {
-                        let what =
-                            format!("is not JSON: {:?} where {:?} is awaited", char::from(byte), char::from(*closing));
-                        return Err(self.broken(&what));
-                    }
-                },
-                b',' | b' ' | b'\t' | b'\r' | b'\n' if awaited.is_empty() => return Ok(false),
-                _ => {}
+            let Some(byte) = self.peek()? else { return Err("ends in the middle of a value".to_owned()) };
+            let ends_plain = matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n');
+            if depth == 0 && !in_text && ends_plain {
+                return Ok(false);
             }
-            match byte {
-                b' ' | b'\t' | b'\r' | b'\n' => {}
-                b':' => data_colon = data_key,
-                _ => (data_key, data_colon) = (false, false),
+            if self.row.len() <= MAX_ROW {
+                self.row.push(byte);
             }
-            self.take(byte)?;
-        }
-    }
-
-    /// Takes a text with its quotation marks; tells whether it says `data`.
-    fn text(&mut self) -> Step<bool> {
-        let (began, start) = (self.place, self.row.len());
-        let mut escaped = false;
-        self.take(b'"')?;
-        loop {
-            let Some(byte) = self.peek()?.filter(|byte| *byte != b'\n') else {
-                return Err(Broken { place: began, what: OPEN_TEXT.to_owned() });
-            };
-            self.take(byte)?;
+            self.bump(byte);
             match byte {
                 _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => return Ok(self.row.get(start..).is_some_and(|text| text == b"\"data\"")),
+                b'\\' if in_text => escaped = true,
+                b'"' => in_text = !in_text,
+                _ if in_text => {}
+                b'[' if page && depth == 1 && ends_with_data(&self.row) => return Ok(true),
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
                 _ => {}
             }
+            if depth == 0 && matches!(byte, b'}' | b']') && !in_text {
+                return Ok(false);
+            }
         }
-    }
-
-    /// Goes past a byte of the row.
-    fn take(&mut self, byte: u8) -> Step<()> {
-        if self.row.len() < MAX_ROW {
-            self.row.push(byte);
-        } else {
-            self.row_too_large = true;
-        }
-        self.bump()
     }
 
     fn skip_blanks(&mut self) -> Step<Option<u8>> {
@@ -201,84 +145,40 @@ impl<R: BufRead> Document<R> {
             if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
                 return Ok(Some(byte));
             }
-            self.bump()?;
+            self.bump(byte);
         }
         Ok(None)
     }
 
     fn peek(&mut self) -> Step<Option<u8>> {
-        let place = self.place;
-        let stopped = |error| Broken { place, what: unreadable(&error) };
-        self.source.fill().map(|bytes| bytes.first().copied()).map_err(stopped)
+        self.source.fill_buf().map(|bytes| bytes.first().copied()).map_err(|error| unreadable(&error))
     }
 
-    fn bump(&mut self) -> Step<()> {
-        if self.peek()? == Some(b'\n') {
-            self.place = Place { line: self.place.line + 1, column: 1 };
-        } else {
-            self.place.column += 1;
-        }
+    /// Goes past the byte that was peeked at.
+    fn bump(&mut self, byte: u8) {
         self.source.consume(1);
-        Ok(())
-    }
-
-    fn broken(&self, what: &str) -> Broken {
-        Broken { place: self.place, what: what.to_owned() }
-    }
-
-    fn read_row(&self, start: Place, unknown: &mut UnknownNames) -> Row {
-        if self.row_too_large {
-            return refuse(start.line, too_large());
-        }
-        let json = match std::str::from_utf8(&self.row) {
-            Ok(json) => json,
-            Err(error) => {
-                return refuse(start.line, format!("is not UTF-8 at byte {} of the object", error.valid_up_to() + 1));
-            }
+        self.place = match byte {
+            b'\n' => Place { line: self.place.line + 1, column: 1 },
+            _ => Place { column: self.place.column + 1, ..self.place },
         };
-        Record::from_json(json, start, unknown)
-            .and_then(|record| patch(record, start.line))
-            .map_err(|error| rejected(start.line, error))
     }
 }
 
-pub(super) struct Lines<R> {
-    source: Source<R>,
-    buffer: Vec<u8>,
-    line: u64,
-    failed: bool,
+/// Recognises the key of a page's alerts before the bracket that ends a text.
+fn ends_with_data(text: &[u8]) -> bool {
+    let key = text.strip_suffix(b"[").and_then(|text| text.trim_ascii_end().strip_suffix(b":"));
+    key.is_some_and(|key| key.trim_ascii_end().ends_with(b"\"data\""))
 }
 
-impl<R: BufRead> Lines<R> {
-    pub(super) fn new(source: Source<R>) -> Self {
-        Self { source, buffer: Vec::new(), line: 0, failed: false }
+/// Reads an alert, which begins at `start` of its source.
+fn row(bytes: &[u8], start: Place, unknown: &mut UnknownNames) -> Row {
+    let line = start.line;
+    if bytes.len() > MAX_ROW {
+        return Err(rejected(line, too_large()));
     }
-
-    pub(super) fn bytes_read(&self) -> u64 {
-        self.source.bytes_read()
-    }
-
-    pub(super) fn next_row(&mut self, unknown: &mut UnknownNames) -> Option<Row> {
-        while !self.failed {
-            self.line += 1;
-            match self.source.next_line(&mut self.buffer, MAX_ROW) {
-                Ok(None) => return None,
-                Ok(Some(true)) => return Some(refuse(self.line, too_large())),
-                Ok(Some(false)) if self.buffer.trim_ascii().is_empty() => {}
-                Ok(Some(false)) => return Some(row(&self.buffer, self.line, unknown)),
-                Err(error) => {
-                    self.failed = true;
-                    return Some(refuse(self.line, unreadable(&error)));
-                }
-            }
-        }
-        None
-    }
-}
-
-fn row(bytes: &[u8], line: u64, unknown: &mut UnknownNames) -> Row {
-    match std::str::from_utf8(bytes) {
-        Ok(json) => incoming(json, line, unknown).map_err(|error| rejected(line, error)),
-        Err(error) => refuse(line, format!("is not UTF-8 at byte {} of the line", error.valid_up_to() + 1)),
-    }
+    let json = std::str::from_utf8(bytes)
+        .map_err(|error| rejected(line, format!("is not UTF-8 at byte {} of the object", error.valid_up_to() + 1)))?;
+    Record::from_json(json, start, unknown)
+        .and_then(|record| patch(record, line))
+        .map_err(|error| RejectedRow { line, error })
 }

@@ -19,37 +19,36 @@ mod times;
 
 use std::{fs::File, io::BufRead};
 
-use self::{
-    alerts::AlertFileTable,
-    document::{Document, Lines},
-    source::{Source, refuse},
-};
 pub use self::{
     alerts::{AnswerField, alert_column},
     conventions::Conventions,
     foreign::kind as other_kind,
     format::FileFormat,
     numbers::DecimalMark,
-    orders::{OrderFileError, OrderImporter, OrderPreset},
-    source::{MAX_ROW, Row, row_in_words, rows_in_words},
+    orders::{OrderImporter, OrderPreset},
+    source::{MAX_ROW, Row, row_in_words},
     table::{CellKind, ColumnField, FieldColumns, Table, TableRow, lay_out, letters, place_of},
     times::{DateOrder, FileZone},
 };
-use super::read::UnknownNames;
+use self::{
+    document::Document,
+    source::{Source, rejected},
+};
+use super::read::{Slot, UnknownNames};
+use crate::domain::RejectedRow;
 
 /// A streaming importer of alerts, row by row.
 pub struct Importer<R> {
     reader: Reader<R>,
+    /// Reason why the source is not read, told once.
+    refused: Option<RejectedRow>,
     unknown: UnknownNames,
-    is_empty: bool,
 }
 
 enum Reader<R> {
-    /// The source cannot be read as anything; told once.
-    Refused(Option<Box<Row>>, Source<R>),
+    Nothing,
     Document(Document<R>),
-    Lines(Lines<R>),
-    Table(Box<AlertFileTable>),
+    Table(Box<Table<Slot>>),
 }
 
 impl<R: BufRead> Importer<R> {
@@ -63,22 +62,26 @@ impl<R: BufRead> Importer<R> {
     /// Reads the beginning of an input, of which `file` is another handle where it is a file. The columns of a table
     /// are to be laid out before its first row is read.
     pub fn open(input: R, file: Option<File>, format: Option<FileFormat>) -> Self {
-        let mut source = Source::new(input);
-        let begun = source.begin();
-        let is_empty = begun.is_ok() && source.is_blank();
-        let reader = match begun.and_then(|()| format.map_or_else(|| FileFormat::detect(&mut source), Ok)) {
-            Err(refusal) => Reader::Refused(Some(Box::new(refuse(1, refusal))), source),
-            Ok(FileFormat::Json) => Reader::Document(Document::new(source)),
-            Ok(FileFormat::Ndjson) => Reader::Lines(Lines::new(source)),
-            Ok(FileFormat::Csv) => Reader::Table(Box::new(AlertFileTable::open(source, file))),
+        let opened = Source::open(input).and_then(|source| {
+            Ok(match format.unwrap_or_else(|| FileFormat::of(source.beginning())) {
+                FileFormat::Json => Reader::Document(Document::new(source)),
+                FileFormat::Ndjson => Reader::Document(Document::of_lines(source)),
+                FileFormat::Csv => {
+                    Table::of(source, file)?.map_or(Reader::Nothing, |table| Reader::Table(Box::new(table)))
+                }
+            })
+        });
+        let (reader, refused) = match opened {
+            Ok(reader) => (reader, None),
+            Err(why) => (Reader::Nothing, Some(rejected(1, why))),
         };
-        Self { reader, unknown: UnknownNames::default(), is_empty }
+        Self { reader, refused, unknown: UnknownNames::default() }
     }
 
     /// The first row of a table.
     pub fn headers(&self) -> Option<&[String]> {
         match &self.reader {
-            Reader::Table(table) => table.headers(),
+            Reader::Table(table) => Some(table.headers()),
             _ => None,
         }
     }
@@ -86,22 +89,18 @@ impl<R: BufRead> Importer<R> {
     /// Says which columns of a table have another name than their field's, and how its numbers and times are to be
     /// read.
     pub fn lay_out(&mut self, named: &[(String, String)], said: Conventions) {
-        if let Reader::Table(table) = &mut self.reader {
-            table.lay_out(named, said, &mut self.unknown);
+        let Reader::Table(table) = &mut self.reader else { return };
+        match alerts::decide(table, named, said) {
+            Ok(()) => table.ignored().for_each(|name| self.unknown.add(name)),
+            Err(why) => (self.reader, self.refused) = (Reader::Nothing, Some(rejected(1, why))),
         }
-    }
-
-    /// Tells that there is nothing but blanks.
-    pub fn is_empty(&self) -> bool {
-        self.is_empty
     }
 
     /// Bytes read of the source so far, for a progress bar.
     pub fn bytes_read(&self) -> u64 {
         match &self.reader {
-            Reader::Refused(_, source) => source.bytes_read(),
+            Reader::Nothing => 0,
             Reader::Document(document) => document.bytes_read(),
-            Reader::Lines(lines) => lines.bytes_read(),
             Reader::Table(table) => table.bytes_read(),
         }
     }
@@ -118,10 +117,9 @@ impl<R: BufRead> Iterator for Importer<R> {
 
     fn next(&mut self) -> Option<Row> {
         match &mut self.reader {
-            Reader::Refused(refusal, _) => refusal.take().map(|row| *row),
+            Reader::Nothing => self.refused.take().map(Err),
             Reader::Document(document) => document.next_row(&mut self.unknown),
-            Reader::Lines(lines) => lines.next_row(&mut self.unknown),
-            Reader::Table(table) => table.next_row(),
+            Reader::Table(table) => alerts::next_row(table, &mut self.unknown),
         }
     }
 }

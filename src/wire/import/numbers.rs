@@ -1,9 +1,7 @@
 //! Amounts as spreadsheets and shops write them: grouped, with either decimal mark, in full-width digits, beside a
 //! currency.
 
-use std::fmt;
-
-use crate::domain::{Currency, closed_enum, sanitize::excerpt};
+use crate::domain::{Currency, closed_enum};
 
 closed_enum! {
     /// Decimal mark of a column.
@@ -13,25 +11,14 @@ closed_enum! {
     }
 }
 
-impl DecimalMark {
-    const fn sign(self) -> char {
-        match self {
-            Self::Point => '.',
-            Self::Comma => ',',
-        }
-    }
-}
-
 /// An amount as a cell has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WrittenAmount {
     /// The number by either decimal mark; none where it cannot be one.
     point: Option<String>,
     comma: Option<String>,
-    /// The currencies that stand beside it; any of them is meant.
-    pub(super) currencies: &'static [&'static str],
-    /// A code beside it, in capitals.
-    pub(super) code: Option<String>,
+    /// Codes of the currencies that stand beside it, separated by blanks; any of them is meant.
+    beside: String,
 }
 
 impl WrittenAmount {
@@ -41,39 +28,32 @@ impl WrittenAmount {
     /// The reason, and an example of an amount.
     pub(super) fn parse(cell: &str) -> Result<Self, String> {
         let text = narrow(cell);
-        let fail = || format!("is {:?}: a decimal such as 129.90 is needed", excerpt(cell));
-        if text.contains('%') {
-            return Err(format!("is {:?}: a percentage is no amount", excerpt(cell)));
-        }
-        let (Some(first), Some(last)) =
-            (text.find(|c: char| c.is_ascii_digit()), text.rfind(|c: char| c.is_ascii_digit()))
-        else {
-            return Err(fail());
-        };
-        if text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'e' | b'E' | b'+' | b'-' | b'.'))
-            && text.contains(['e', 'E'])
-        {
-            return Ok(Self { point: Some(text), comma: None, currencies: &[], code: None });
+        let fail = || "a decimal such as 129.90 is needed".to_owned();
+        let is_digit = |c: char| c.is_ascii_digit();
+        let (Some(first), Some(last)) = (text.find(is_digit), text.rfind(is_digit)) else { return Err(fail()) };
+        let is_exponential = |c: char| is_digit(c) || matches!(c, 'e' | 'E' | '+' | '-' | '.');
+        if text.contains(['e', 'E']) && text.chars().all(is_exponential) {
+            return Ok(Self { point: Some(text), comma: None, beside: String::new() });
         }
         let bare = text[..first].trim_end_matches(['.', ',']);
         // A mark right before the digits is theirs, unless it ends a word: `.5`, and `Fr.5`.
         let begins = if bare.ends_with(char::is_alphabetic) { first } else { bare.len() };
         let (before, number, after) = (&text[..begins], &text[begins..=last], &text[last + 1..]);
-        let is_sign = |c: char| matches!(c, '-' | '+' | '(' | ')' | ' ');
         let is_negative = before.contains(['-', '(']) || after.contains(['-', ')']);
         if is_negative && number.contains(|c: char| matches!(c, '1'..='9')) {
-            return Err(format!("is {:?}: an amount is 0 or more", excerpt(cell)));
+            return Err("an amount is 0 or more".to_owned());
         }
-        let (currencies, code) = match (before.trim_matches(is_sign), after.trim_matches(is_sign)) {
-            ("", "" | ".") => (ANY, None),
-            (beside, "") | ("", beside) => beside_amount(beside).ok_or_else(fail)?,
+        let is_sign = |c: char| matches!(c, '-' | '+' | '(' | ')' | ' ');
+        let beside = match (before.trim_matches(is_sign), after.trim_matches(is_sign)) {
+            ("", "" | ".") => String::new(),
+            (beside, "") | ("", beside) => currencies(beside).ok_or_else(fail)?,
             _ => return Err(fail()),
         };
         let [point, comma] = [DecimalMark::Point, DecimalMark::Comma].map(|mark| read_as(number, mark));
         if point.is_none() && comma.is_none() {
             return Err(fail());
         }
-        Ok(Self { point, comma, currencies, code })
+        Ok(Self { point, comma, beside })
     }
 
     /// The decimal mark that the cell itself proves.
@@ -85,72 +65,76 @@ impl WrittenAmount {
         }
     }
 
-    /// The number by the mark of its column. Where that is open, a currency without decimals tells: `1,234 JPY` has
-    /// none.
+    /// Returns the currency: the row's own, or the one that stands beside the amount.
+    ///
+    /// # Errors
+    /// A sign of several currencies, or another currency than the row's.
+    pub(super) fn currency(&self, of_row: &str) -> Result<String, String> {
+        match of_row {
+            "" if self.beside.contains(' ') => {
+                Err("a currency code of three letters is needed in its own column".to_owned())
+            }
+            "" => Ok(self.beside.clone()),
+            _ if self.beside.is_empty() || self.beside.split(' ').any(|code| code.eq_ignore_ascii_case(of_row)) => {
+                Ok(of_row.to_owned())
+            }
+            _ => Err(format!("the currency of the row is {of_row}, and one of them is wrong")),
+        }
+    }
+
+    /// Returns the number by the mark of its column. Where that is open, a currency without decimals tells: `1,234 JPY`
+    /// has none.
     ///
     /// # Errors
     /// An amount for which either mark is possible.
-    pub(super) fn resolve(&self, mark: Option<DecimalMark>, currency: &str) -> Result<&str, OpenAmount<'_>> {
-        match (&self.point, &self.comma, mark) {
-            (Some(point), Some(comma), _) if point == comma => Ok(point),
-            (Some(point), _, Some(DecimalMark::Point)) => Ok(point),
-            (_, Some(comma), Some(DecimalMark::Comma)) => Ok(comma),
-            (Some(point), Some(comma), None) => {
-                let whole = if point.contains('.') { comma } else { point };
-                match Currency::new(currency.to_ascii_uppercase()).exponent() {
-                    0 => Ok(whole),
-                    _ => Err(OpenAmount { point, comma }),
-                }
+    pub(super) fn resolve(self, mark: Option<DecimalMark>, currency: &str) -> Result<String, String> {
+        let (point, comma) = match (self.point, self.comma) {
+            (Some(point), Some(comma)) => (point, comma),
+            (one, other) => return Ok(one.or(other).unwrap_or_default()),
+        };
+        match mark {
+            _ if point == comma => Ok(point),
+            Some(DecimalMark::Point) => Ok(point),
+            Some(DecimalMark::Comma) => Ok(comma),
+            None if Currency::new(currency.to_ascii_uppercase()).exponent() == 0 => {
+                Ok(if point.contains('.') { comma } else { point })
             }
-            (Some(one), None, _) | (None, Some(one), _) => Ok(one),
-            (None, None, _) => Ok(""),
+            None => Err(format!(
+                "it can be {point} or {comma}, and nothing in its column tells: add --decimal point or --decimal comma"
+            )),
         }
     }
 }
 
-/// An amount that its decimal mark is not known of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OpenAmount<'a> {
-    point: &'a str,
-    comma: &'a str,
-}
-
-impl fmt::Display for OpenAmount<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { point, comma } = self;
-        write!(f, "can be {point} or {comma}, and nothing in its column tells: add --decimal point or --decimal comma")
-    }
-}
-
-const ANY: &[&str] = &[];
-/// Signs of currencies in the cells of spreadsheets and shops.
-const SIGNS: [(&str, &[&str]); 13] = [
-    ("€", &["EUR"]),
-    ("£", &["GBP"]),
-    ("¥", &["JPY", "CNY"]),
-    ("円", &["JPY"]),
-    ("R$", &["BRL"]),
-    ("Fr.", &["CHF"]),
-    ("Fr", &["CHF"]),
-    ("SFr.", &["CHF"]),
-    ("US$", &["USD"]),
-    ("CA$", &["CAD"]),
-    ("C$", &["CAD"]),
-    ("A$", &["AUD"]),
-    ("$", &["USD", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP", "UYU"]),
+/// Signs of currencies in the cells of spreadsheets and shops, and the codes that each stands for.
+const SIGNS: [(&str, &str); 13] = [
+    ("€", "EUR"),
+    ("£", "GBP"),
+    ("¥", "JPY CNY"),
+    ("円", "JPY"),
+    ("R$", "BRL"),
+    ("Fr.", "CHF"),
+    ("Fr", "CHF"),
+    ("SFr.", "CHF"),
+    ("US$", "USD"),
+    ("CA$", "CAD"),
+    ("C$", "CAD"),
+    ("A$", "AUD"),
+    ("$", "USD CAD AUD NZD SGD HKD TWD MXN ARS CLP COP UYU"),
 ];
 
-fn beside_amount(text: &str) -> Option<(&'static [&'static str], Option<String>)> {
+/// The codes that a sign or a code stands for.
+fn currencies(text: &str) -> Option<String> {
     if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-        return Some((ANY, Some(text.to_ascii_uppercase())));
+        return Some(text.to_ascii_uppercase());
     }
-    SIGNS.iter().find(|(sign, _)| *sign == text).map(|(_, currencies)| (*currencies, None))
+    SIGNS.iter().find(|(sign, _)| *sign == text).map(|(_, codes)| (*codes).to_owned())
 }
 
 /// Reads digits and marks by one decimal mark: without grouping, zeros and all.
 fn read_as(number: &str, mark: DecimalMark) -> Option<String> {
-    let (whole, fraction) = number.split_once(mark.sign()).unwrap_or((number, ""));
-    let other = if mark == DecimalMark::Point { ',' } else { '.' };
+    let (mark, other) = if mark == DecimalMark::Point { ('.', ',') } else { (',', '.') };
+    let (whole, fraction) = number.split_once(mark).unwrap_or((number, ""));
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -200,7 +184,7 @@ mod tests {
 
     fn read(cell: &str) -> (Option<DecimalMark>, String) {
         let amount = WrittenAmount::parse(cell).unwrap();
-        (amount.proves(), amount.resolve(None, "").map_or_else(|open| open.to_string(), str::to_owned))
+        (amount.proves(), amount.resolve(None, "").unwrap_or_else(|open| open))
     }
 
     #[rstest]
@@ -237,12 +221,12 @@ mod tests {
 
     #[test]
     fn one_mark_before_three_digits_is_open_until_column_or_currency_tells() {
-        let amount = WrittenAmount::parse("¥1,234").unwrap();
+        let resolve = |mark, currency| WrittenAmount::parse("¥1,234").unwrap().resolve(mark, currency);
 
-        assert!(amount.resolve(None, "EUR").unwrap_err().to_string().contains("--decimal"));
-        assert_eq!(amount.resolve(None, "jpy"), Ok("1234"));
-        assert_eq!(amount.resolve(Some(DecimalMark::Point), "EUR"), Ok("1234"));
-        assert_eq!(amount.resolve(Some(DecimalMark::Comma), "EUR"), Ok("1.234"));
+        assert!(resolve(None, "EUR").unwrap_err().contains("--decimal"));
+        assert_eq!(resolve(None, "jpy").as_deref(), Ok("1234"));
+        assert_eq!(resolve(Some(DecimalMark::Point), "EUR").as_deref(), Ok("1234"));
+        assert_eq!(resolve(Some(DecimalMark::Comma), "EUR").as_deref(), Ok("1.234"));
     }
 
     #[rstest]
@@ -250,7 +234,7 @@ mod tests {
     #[case("(12.50)", "0 or more")]
     #[case("\u{2212}12.50", "0 or more")]
     #[case("-5", "0 or more")]
-    #[case("12 %", "percentage")]
+    #[case("12 %", "129.90")]
     #[case("ten", "129.90")]
     #[case("1 2", "129.90")]
     #[case("12,50,3", "129.90")]

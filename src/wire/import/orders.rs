@@ -1,14 +1,13 @@
 //! Tables of a shop's orders: which column is what, by the header that is named for it, by a preset of a shop, or by
 //! its own name; and which words of a status are which state.
 
-use std::{borrow::Cow, collections::BTreeMap, fs::File, io::BufRead, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeMap, fs::File, io::Read, sync::LazyLock};
 
 use serde::Deserialize;
 
 use super::{
     conventions::Conventions,
-    source::{rejected, rows_in_words},
-    table::{CellKind, ColumnField, FieldColumns, Table, add_own_names, letters, listed, named_columns, place_of},
+    table::{CellKind, ColumnField, FieldColumns, Table, lay_out, letters, listed, place_of},
 };
 use crate::{
     domain::{MerchantOrder, OrderField, OrderState, RejectedRow},
@@ -49,26 +48,19 @@ impl ColumnField for OrderColumn {
     }
 }
 
-/// Refusal of a file of orders.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OrderFileError {
-    /// Its first row cannot be used, or something in it stays open.
-    #[error("{0}")]
-    Unusable(String),
-    /// Nothing of it was understood but ids.
-    #[error("nothing but ids is understood; not understood: {0}; name columns with --map, such as --map state=Header")]
-    OnlyIds(String),
-}
-
 /// A streaming importer of orders, row by row.
 pub struct OrderImporter {
     table: Table<OrderColumn>,
-    preset: Option<&'static OrderPreset>,
+    /// Preset by which the file is read.
+    pub preset: Option<&'static OrderPreset>,
     /// The order of the row before.
     last: Option<String>,
-    unknown_states: UnknownNames,
-    skipped: u64,
-    without_amounts: bool,
+    /// Words of status columns that are not known; such orders come without a state.
+    pub unknown_states: UnknownNames,
+    /// Number of rows that were no orders by their status.
+    pub skipped: u64,
+    /// True where amounts are left out, because no column is their currency.
+    pub without_amounts: bool,
 }
 
 impl OrderImporter {
@@ -77,17 +69,11 @@ impl OrderImporter {
     ///
     /// # Errors
     /// The reason, and the way out.
-    pub fn open(input: impl BufRead, file: Option<File>) -> Result<Option<Self>, OrderFileError> {
-        let table = Table::of(input, file).map_err(OrderFileError::Unusable)?;
+    pub fn open(input: impl Read, file: Option<File>) -> Result<Option<Self>, String> {
         let unknown_states = UnknownNames::default();
-        Ok(table.map(|table| Self {
-            table,
-            preset: None,
-            last: None,
-            unknown_states,
-            skipped: 0,
-            without_amounts: false,
-        }))
+        let importer =
+            |table| Self { table, preset: None, last: None, unknown_states, skipped: 0, without_amounts: false };
+        Ok(Table::of(input, file)?.map(importer))
     }
 
     /// The first row.
@@ -99,86 +85,46 @@ impl OrderImporter {
     /// preset, the first row tells whether it is one's.
     ///
     /// # Errors
-    /// A first row that cannot be used, or cells that stay open.
+    /// A first row that cannot be used, or of which nothing but ids is understood.
     pub fn lay_out(
         &mut self,
         named: &[(String, String)],
         said: Conventions,
         preset: Option<&'static OrderPreset>,
-    ) -> Result<(), OrderFileError> {
+    ) -> Result<(), String> {
+        use OrderField as Field;
         let headers = self.table.headers();
         self.preset = preset.or_else(|| OrderPreset::recognised(headers));
-        let layout = self.layout(named).map_err(OrderFileError::Unusable)?;
-        let has = |field: OrderField| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
-        if !has(OrderField::OrderId) {
+        let named =
+            named.iter().filter_map(|(field, header)| Some((OrderColumn::named(&letters(field))?, header.clone())));
+        let named: Vec<(OrderColumn, String)> = named.collect();
+        let mut of_preset = self.preset.map_or_else(Vec::new, |preset| preset.layout(headers));
+        if named.iter().any(|(column, _)| *column == OrderColumn::Field(Field::State)) {
+            of_preset.retain(|(column, _)| matches!(column, OrderColumn::Field(_)));
+        }
+        let mut layout = lay_out(headers, &named, of_preset)?;
+        let has = |field: Field| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
+        if !has(Field::OrderId) {
             let there = listed(headers);
-            let why = format!(
+            return Err(format!(
                 "no column is the order's number: name it with --map order_id=Header; the first row has {there}"
-            );
-            return Err(OrderFileError::Unusable(why));
+            ));
         }
         let is_id = |(column, _): &(OrderColumn, Vec<usize>)| {
-            use OrderField as Field;
             matches!(column, OrderColumn::Field(Field::OrderId | Field::TransactionId | Field::Arn | Field::AuthCode))
         };
         let only_ids = layout.iter().all(is_id);
-        self.without_amounts = self.preset.is_some() && !has(OrderField::Currency) && has(OrderField::Amount);
-        let is_kept = |(column, _): &(OrderColumn, Vec<usize>)| {
-            !self.without_amounts || !matches!(column.kind(), CellKind::Amount(_))
-        };
-        let layout = layout.into_iter().filter(is_kept).collect();
-        self.table.decide(layout, said, false).map_err(|open| OrderFileError::Unusable(rows_in_words(&open)))?;
+        self.without_amounts = self.preset.is_some() && !has(Field::Currency) && has(Field::Amount);
+        layout.retain(|(column, _)| !self.without_amounts || !matches!(column.kind(), CellKind::Amount(_)));
+        self.table.decide(layout, said, false)?;
         let ignored: Vec<String> = self.ignored().map(str::to_owned).collect();
-        if only_ids && !ignored.is_empty() { Err(OrderFileError::OnlyIds(listed(&ignored))) } else { Ok(()) }
-    }
-
-    /// The columns by the headers that are named for fields, then those of the preset, then their own names.
-    fn layout(&self, named: &[(String, String)]) -> Result<FieldColumns<OrderColumn>, String> {
-        let headers = self.table.headers();
-        let named =
-            named.iter().filter_map(|(field, header)| Some((OrderColumn::named(&letters(field))?, header.clone())));
-        let mut layout = named_columns(headers, &named.collect::<Vec<_>>())?;
-        if let Some(preset) = self.preset {
-            let is_laid_out = |layout: &FieldColumns<OrderColumn>, field| {
-                layout.iter().any(|(column, _)| *column == OrderColumn::Field(field))
-            };
-            for (field, places) in preset.fields(headers) {
-                if !is_laid_out(&layout, field) {
-                    layout.push((OrderColumn::Field(field), places));
-                }
-            }
-            if !is_laid_out(&layout, OrderField::State) {
-                let statuses = preset
-                    .states
-                    .iter()
-                    .enumerate()
-                    .map(|(at, status)| (OrderColumn::Status(at), places(&status.column, headers)));
-                layout.extend(statuses.filter(|(_, places)| !places.is_empty()));
-                layout.extend(preset.times(headers).map(|(state, places)| (OrderColumn::Since(state), places)));
-            }
+        if only_ids && !ignored.is_empty() {
+            return Err(format!(
+                "nothing but ids is understood; not understood: {}; name columns with --map, such as --map state=Header",
+                listed(&ignored)
+            ));
         }
-        add_own_names(headers, &mut layout)?;
-        Ok(layout)
-    }
-
-    /// The preset by which the file is read.
-    pub fn preset(&self) -> Option<&'static OrderPreset> {
-        self.preset
-    }
-
-    /// Tells that amounts are left out, because no column is their currency.
-    pub fn is_without_amounts(&self) -> bool {
-        self.without_amounts
-    }
-
-    /// Words of status columns that are not known, each once; such orders come without a state.
-    pub fn unknown_states(&self) -> &[String] {
-        self.unknown_states.names()
-    }
-
-    /// Number of rows that were no orders by their status.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
+        Ok(())
     }
 
     /// Bytes read of the source so far, for a progress bar.
@@ -202,63 +148,52 @@ impl Iterator for OrderImporter {
                 Ok(cells) => cells,
                 Err(row) => return Some(Err(row)),
             };
-            let id = cells
-                .iter()
-                .find(|(column, _)| *column == OrderColumn::Field(OrderField::OrderId))
-                .map(|(_, cell)| cell.trim());
+            let cell = |wanted| cells.iter().find(|(column, _)| *column == wanted).map(|(_, cell)| cell.as_ref());
+            let id = cell(OrderColumn::Field(OrderField::OrderId)).map(str::trim);
             let goes_on = self.last.is_some() && (id.is_none() || id == self.last.as_deref());
             if goes_on && self.preset.is_some_and(|preset| preset.several_rows) {
                 continue;
             }
             self.last = id.map(str::to_owned);
-            let told = self.preset.map_or(Some(None), |preset| state_of(preset, &cells, &mut self.unknown_states));
-            let Some(state) = told else {
+            let told = self.preset.map_or(Ok(None), |preset| state_of(preset, &cells, &mut self.unknown_states));
+            let Ok(state) = told else {
                 self.skipped += 1;
                 continue;
             };
-            let since =
-                cells.iter().find(|(column, _)| state.is_some_and(|state| *column == OrderColumn::Since(state)));
-            let fields = cells.iter().filter_map(|(column, cell)| Some((field_of(*column)?, cell.as_ref())));
+            // Columns of their own go before what the preset tells of the state.
             let told = state.map(|state| (OrderField::State, state.as_str()));
-            let told = told.into_iter().chain(since.map(|(_, at)| (OrderField::StateAt, at.as_ref())));
-            let told: Vec<_> = told
-                .filter(|(field, _)| !cells.iter().any(|(column, _)| *column == OrderColumn::Field(*field)))
-                .collect();
-            return Some(MerchantOrder::of_cells(fields.chain(told)).map_err(|error| rejected(line, error)));
+            let since = state.and_then(|state| cell(OrderColumn::Since(state))).map(|at| (OrderField::StateAt, at));
+            let own = cells.iter().filter_map(|(column, cell)| match column {
+                OrderColumn::Field(field) => Some((*field, cell.as_ref())),
+                OrderColumn::Status(_) | OrderColumn::Since(_) => None,
+            });
+            let order = MerchantOrder::of_cells(told.into_iter().chain(since).chain(own));
+            return Some(order.map_err(|error| RejectedRow { line, error }));
         }
     }
 }
 
-fn field_of(column: OrderColumn) -> Option<OrderField> {
-    match column {
-        OrderColumn::Field(field) => Some(field),
-        OrderColumn::Status(_) | OrderColumn::Since(_) => None,
-    }
-}
+/// A row of a payment that was never made.
+struct NoOrder;
 
-/// The strongest state that the status columns of a row tell: money that is gone weighs most. None of a row that is no
-/// order.
+/// The strongest state that the status columns of a row tell: money that is gone weighs most.
 fn state_of(
     preset: &OrderPreset,
     cells: &[(OrderColumn, Cow<'_, str>)],
     unknown: &mut UnknownNames,
-) -> Option<Option<OrderState>> {
+) -> Result<Option<OrderState>, NoOrder> {
     const STRENGTH: [OrderState; 5] =
         [OrderState::Paid, OrderState::Shipped, OrderState::Delivered, OrderState::Cancelled, OrderState::Refunded];
-    let mut strongest: Option<OrderState> = None;
+    let mut strongest = None;
     for (column, cell) in cells {
         let OrderColumn::Status(at) = column else { continue };
         match preset.states[*at].meaning(cell) {
-            Some(StatusWord::NoOrder) => return None,
-            Some(StatusWord::Nothing) => {}
-            Some(StatusWord::State(state)) => {
-                let strength = |state: OrderState| STRENGTH.iter().position(|known| *known == state);
-                strongest = strongest.filter(|before| strength(*before) >= strength(state)).or(Some(state));
-            }
+            Some("skip") => return Err(NoOrder),
+            Some(word) => strongest = strongest.max(STRENGTH.iter().position(|state| state.as_str() == word)),
             None => unknown.add(cell.trim()),
         }
     }
-    Some(strongest)
+    Ok(strongest.map(|place| STRENGTH[place]))
 }
 
 /// A shop's order file, known by its header.
@@ -271,51 +206,36 @@ pub struct OrderPreset {
     /// A file is one of these where it has a column of each line.
     recognised_by: Vec<Vec<String>>,
     /// An order goes over several rows, of which the first has all that it is.
-    pub(super) several_rows: bool,
+    several_rows: bool,
     /// Headers of each field, the best first.
     columns: BTreeMap<String, Vec<String>>,
     /// Headers of the time since when an order is in a state.
     state_at: BTreeMap<String, Vec<String>>,
-    pub(super) states: Vec<StatusColumn>,
+    states: Vec<StatusColumn>,
 }
 
 /// A column that tells an order's state.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StatusColumn {
-    pub(super) column: Vec<String>,
+struct StatusColumn {
+    column: Vec<String>,
     /// The state of an order where this column holds anything.
     any: Option<String>,
     /// May stand before each word.
     #[serde(default)]
     prefix: String,
-    /// Its words: a state, `none` where it tells nothing, `skip` where the row is no order.
+    /// Its words: a state, `none` where it tells nothing, `skip` where no payment was made.
     #[serde(default)]
     words: BTreeMap<String, String>,
 }
 
-/// Meaning of a word of a status column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StatusWord {
-    State(OrderState),
-    Nothing,
-    NoOrder,
-}
-
 impl StatusColumn {
     /// The meaning of a cell; none of a word that is not known.
-    pub(super) fn meaning(&self, cell: &str) -> Option<StatusWord> {
+    fn meaning(&self, cell: &str) -> Option<&str> {
         let cell = letters(cell);
         let bare = cell.strip_prefix(&letters(&self.prefix)).unwrap_or(&cell);
-        let word = self
-            .any
-            .as_ref()
-            .or_else(|| self.words.iter().find(|(word, _)| letters(word) == bare).map(|(_, state)| state));
-        match word?.as_str() {
-            "none" => Some(StatusWord::Nothing),
-            "skip" => Some(StatusWord::NoOrder),
-            state => OrderState::parse(state).map(StatusWord::State),
-        }
+        let known = || self.words.iter().find(|(word, _)| letters(word) == bare).map(|(_, meaning)| meaning);
+        self.any.as_ref().or_else(known).map(String::as_str)
     }
 }
 
@@ -339,38 +259,30 @@ impl OrderPreset {
         Self::all().iter().find(|preset| preset.name.eq_ignore_ascii_case(name))
     }
 
-    pub(super) fn recognised(headers: &[String]) -> Option<&'static Self> {
+    fn recognised(headers: &[String]) -> Option<&'static Self> {
         Self::all().iter().find(|preset| preset.recognised_by.iter().all(|names| !places(names, headers).is_empty()))
     }
 
-    /// The columns of each field, those that are there.
-    pub(super) fn fields(&self, headers: &[String]) -> impl Iterator<Item = (OrderField, Vec<usize>)> {
-        present(&self.columns, OrderField::parse, headers)
+    /// Its columns, those that are there.
+    fn layout(&self, headers: &[String]) -> FieldColumns<OrderColumn> {
+        let fields = self
+            .columns
+            .iter()
+            .filter_map(|(field, names)| Some((OrderColumn::Field(OrderField::parse(field)?), names)));
+        let since = self
+            .state_at
+            .iter()
+            .filter_map(|(state, names)| Some((OrderColumn::Since(OrderState::parse(state)?), names)));
+        let statuses = self.states.iter().enumerate().map(|(at, status)| (OrderColumn::Status(at), &status.column));
+        let all = fields.chain(since).chain(statuses).map(|(column, names)| (column, places(names, headers)));
+        all.filter(|(_, places)| !places.is_empty()).collect()
     }
-
-    /// The columns of the time of each state.
-    pub(super) fn times(&self, headers: &[String]) -> impl Iterator<Item = (OrderState, Vec<usize>)> {
-        present(&self.state_at, OrderState::parse, headers)
-    }
-}
-
-fn present<T>(
-    columns: &BTreeMap<String, Vec<String>>,
-    parse: fn(&str) -> Option<T>,
-    headers: &[String],
-) -> impl Iterator<Item = (T, Vec<usize>)> {
-    let columns = columns.iter().filter_map(move |(name, names)| Some((parse(name)?, places(names, headers))));
-    columns.filter(|(_, places)| !places.is_empty())
 }
 
 /// The columns of headers, in their order.
-pub(super) fn places(names: &[String], headers: &[String]) -> Vec<usize> {
-    let mut places = Vec::new();
-    for place in names.iter().filter_map(|name| place_of(name, headers)) {
-        if !places.contains(&place) {
-            places.push(place);
-        }
-    }
+fn places(names: &[String], headers: &[String]) -> Vec<usize> {
+    let mut places: Vec<usize> = names.iter().filter_map(|name| place_of(name, headers)).collect();
+    places.dedup();
     places
 }
 
@@ -381,9 +293,8 @@ mod tests {
     fn read(text: &str, named: &[(OrderField, &str)]) -> Result<OrderImporter, String> {
         let named: Vec<_> =
             named.iter().map(|(field, header)| (field.as_str().to_owned(), (*header).to_owned())).collect();
-        let opened = OrderImporter::open(text.as_bytes(), None).map_err(|error| error.to_string())?;
-        let mut orders = opened.ok_or("is empty")?;
-        orders.lay_out(&named, Conventions::default(), None).map(|()| orders).map_err(|error| error.to_string())
+        let mut orders = OrderImporter::open(text.as_bytes(), None)?.ok_or("is empty")?;
+        orders.lay_out(&named, Conventions::default(), None).map(|()| orders)
     }
 
     fn seen(text: &str, named: &[(OrderField, &str)]) -> Vec<Result<String, (u64, String)>> {
@@ -462,7 +373,6 @@ mod tests {
 
         let meanings = ["wc-completed", "Completed", "On hold", "on-hold", "Packing"].map(|word| status.meaning(word));
 
-        let shipped = Some(StatusWord::State(OrderState::Shipped));
-        assert_eq!(meanings, [shipped, shipped, Some(StatusWord::Nothing), Some(StatusWord::Nothing), None]);
+        assert_eq!(meanings, [Some("shipped"), Some("shipped"), Some("none"), Some("none"), None]);
     }
 }

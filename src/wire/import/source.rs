@@ -5,35 +5,34 @@ use std::io::{self, BufRead, ErrorKind, Read, Seek};
 use super::foreign;
 use crate::domain::{AlertPatch, BYTE_ORDER_MARK, FieldError, RejectedRow};
 
-/// A buffered reader that can look ahead and counts what was taken off it.
+/// Bytes that are looked at before any is taken.
+const LOOKED_AT: usize = 16 * 1024;
+
+/// A buffered reader that has looked ahead and counts what was taken off it.
 pub(super) struct Source<R> {
     inner: R,
-    /// Buffer of what was looked at and not yet taken.
+    /// Text before the rest of the input, of which some is taken.
     ahead: Vec<u8>,
     taken_ahead: usize,
     bytes: u64,
-    ended: bool,
-    /// The last line ended with a carriage return; a line feed that follows belongs to it.
-    after_return: bool,
+    /// Error behind what was looked at.
+    failed: Option<String>,
 }
 
 impl<R: BufRead> Source<R> {
-    pub(super) fn new(inner: R) -> Self {
-        Self { inner, ahead: Vec::new(), taken_ahead: 0, bytes: 0, ended: false, after_return: false }
+    /// Looks ahead, and goes past a byte order mark.
+    ///
+    /// # Errors
+    /// A file of another kind.
+    pub(super) fn open(inner: R) -> Result<Self, String> {
+        let mut source = Self { inner, ahead: Vec::new(), taken_ahead: 0, bytes: 0, failed: None };
+        source.look_ahead();
+        foreign::kind(source.beginning()).map_or(Ok(source), Err)
     }
 
     /// Bytes taken so far.
     pub(super) fn bytes_read(&self) -> u64 {
         self.bytes
-    }
-
-    /// Goes past a byte order mark; refuses a file of another kind.
-    pub(super) fn begin(&mut self) -> Result<(), String> {
-        self.beginning(foreign::LOOKED_AT)?;
-        if self.ahead.starts_with(BYTE_ORDER_MARK.as_bytes()) {
-            self.consume(BYTE_ORDER_MARK.len());
-        }
-        foreign::kind(&self.ahead[self.taken_ahead..]).map_or(Ok(()), Err)
     }
 
     /// Goes back to the beginning.
@@ -43,81 +42,59 @@ impl<R: BufRead> Source<R> {
     {
         self.inner.rewind()?;
         self.ahead.clear();
-        (self.taken_ahead, self.bytes, self.ended, self.after_return) = (0, 0, false, false);
-        self.begin().map_err(io::Error::other)
+        (self.taken_ahead, self.bytes) = (0, 0);
+        self.look_ahead();
+        Ok(())
     }
 
-    /// Tells that there is nothing but blanks, by what was looked at.
-    pub(super) fn is_blank(&self) -> bool {
-        self.ended && self.ahead[self.taken_ahead..].trim_ascii().is_empty()
+    fn look_ahead(&mut self) {
+        let read = self.inner.by_ref().take(LOOKED_AT as u64).read_to_end(&mut self.ahead);
+        self.failed = read.err().map(|error| error.to_string());
+        if self.ahead.starts_with(BYTE_ORDER_MARK.as_bytes()) {
+            self.consume(BYTE_ORDER_MARK.len());
+        }
     }
 
-    /// The beginning of what is left, at least so long where there is so much, and whether it is all.
-    pub(super) fn beginning(&mut self, wanted: usize) -> Result<(&[u8], bool), String> {
-        self.look_ahead(wanted).map_err(|error| unreadable(&error))?;
-        Ok((&self.ahead[self.taken_ahead..], self.ended))
+    /// Puts a text that was taken back, to be taken again.
+    pub(super) fn put_back(&mut self, text: &[u8]) {
+        self.bytes = self.bytes.saturating_sub(text.len() as u64);
+        self.ahead.splice(..self.taken_ahead, text.iter().copied());
+        self.taken_ahead = 0;
     }
 
-    /// The next line without its end (LF, CRLF or CR), at most `most` bytes of it; `None` at the end of the source. The
-    /// flag tells whether it was longer.
-    pub(super) fn next_line(&mut self, line: &mut Vec<u8>, most: usize) -> io::Result<Option<bool>> {
+    /// What was looked at and is not taken.
+    pub(super) fn beginning(&self) -> &[u8] {
+        &self.ahead[self.taken_ahead..]
+    }
+
+    /// Reads the next line without its end (LF, CRLF or CR), at most `most` bytes of it; whether there was one.
+    pub(super) fn next_line(&mut self, line: &mut Vec<u8>, most: usize) -> io::Result<bool> {
         line.clear();
-        let mut longer = false;
         let mut any = false;
         loop {
-            let after_return = std::mem::take(&mut self.after_return);
-            let buffer = self.fill()?;
-            if after_return && buffer.first() == Some(&b'\n') {
-                self.consume(1);
-                continue;
-            }
+            let buffer = self.fill_buf()?;
             if buffer.is_empty() {
-                return Ok(any.then_some(longer));
+                return Ok(any);
             }
             any = true;
             let end = buffer.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
             let part = &buffer[..end.unwrap_or(buffer.len())];
-            let room = most - line.len();
-            longer |= part.len() > room;
-            line.extend_from_slice(&part[..part.len().min(room)]);
-            let after_return = end.is_some_and(|end| buffer[end] == b'\r');
-            let used = part.len() + usize::from(end.is_some());
-            self.consume(used);
-            self.after_return = after_return;
-            if end.is_some() {
-                return Ok(Some(longer));
+            line.extend_from_slice(&part[..part.len().min(most - line.len())]);
+            let (length, ended_by) = (part.len(), end.map(|end| buffer[end]));
+            self.consume(length + usize::from(end.is_some()));
+            if ended_by == Some(b'\r') && matches!(self.fill_buf(), Ok([b'\n', ..])) {
+                self.consume(1);
+            }
+            if ended_by.is_some() {
+                return Ok(true);
             }
         }
-    }
-
-    /// Returns what can be taken without waiting; empty at the end only.
-    pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
-        loop {
-            match self.fill_buf() {
-                Ok(_) => break,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.fill_buf()
-    }
-
-    fn look_ahead(&mut self, wanted: usize) -> io::Result<()> {
-        while self.ahead.len() < wanted && !self.ended {
-            let before = self.ahead.len();
-            let room = wanted - before;
-            self.inner.by_ref().take(room as u64).read_to_end(&mut self.ahead)?;
-            self.ended = self.ahead.len() - before < room;
-        }
-        Ok(())
     }
 }
 
 impl<R: BufRead> Read for Source<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let from = self.fill_buf()?;
-        let count = from.len().min(into.len());
-        into[..count].copy_from_slice(&from[..count]);
+        let count = self.fill_buf()?.read(into)?;
         self.consume(count);
         Ok(count)
     }
@@ -125,7 +102,18 @@ impl<R: BufRead> Read for Source<R> {
 
 impl<R: BufRead> BufRead for Source<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.taken_ahead < self.ahead.len() { Ok(&self.ahead[self.taken_ahead..]) } else { self.inner.fill_buf() }
+        if self.taken_ahead < self.ahead.len() {
+            return Ok(&self.ahead[self.taken_ahead..]);
+        }
+        if let Some(error) = &self.failed {
+            return Err(io::Error::other(error.clone()));
+        }
+        while let Err(error) = self.inner.fill_buf() {
+            if error.kind() != ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+        self.inner.fill_buf()
     }
 
     fn consume(&mut self, count: usize) {
@@ -148,22 +136,13 @@ pub const MAX_ROW: usize = 1 << 20;
 /// An imported row: an alert, or why there is none.
 pub type Row = Result<AlertPatch, RejectedRow>;
 
-pub(super) fn rejected(line: u64, error: FieldError) -> RejectedRow {
-    RejectedRow { line, error }
-}
-
-/// A row as a whole is at fault.
-pub(super) fn refuse(line: u64, message: impl Into<String>) -> Row {
-    Err(rejected(line, FieldError::new("", message)))
+/// A row that is rejected as a whole.
+pub(super) fn rejected(line: u64, message: impl Into<String>) -> RejectedRow {
+    RejectedRow { line, error: FieldError::new("", message) }
 }
 
 pub(super) fn too_large() -> String {
     format!("is larger than {} KiB", MAX_ROW / 1024)
-}
-
-/// Rows that are refused, a line of words each.
-pub fn rows_in_words(rows: &[RejectedRow]) -> String {
-    rows.iter().map(row_in_words).collect::<Vec<_>>().join("\n")
 }
 
 /// A rejected row in words: its line, the field at fault, and why.

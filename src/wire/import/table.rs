@@ -4,17 +4,16 @@
 use std::{
     borrow::Cow,
     fs::File,
-    io::{self, BufRead, BufReader, Read, Seek},
+    io::{self, BufReader, Read, Seek},
 };
 
 use tempfile::SpooledTempFile;
 
 use super::{
-    conventions::{self, Conventions, Evidence},
-    csv_rows::{CsvRow, CsvRows, not_utf8},
-    numbers::{WrittenAmount, narrow},
+    conventions::{Conventions, Evidence},
+    csv_rows::{CsvRow, CsvRows, NOT_UTF8},
+    numbers::narrow,
     source::{Source, unreadable},
-    times::WrittenTime,
 };
 use crate::domain::{FieldError, RejectedRow, sanitize};
 
@@ -25,9 +24,8 @@ const IN_MEMORY: usize = 8 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind<C> {
     Text,
-    /// Digits and ASCII words, in any width.
+    /// Digits and words, in any width.
     Plain,
-    Flag,
     /// An amount, in the currency of another column.
     Amount(Option<C>),
     /// A time of day.
@@ -52,7 +50,7 @@ pub trait ColumnField: Copy + PartialEq + 'static {
 pub type FieldColumns<C> = Vec<(C, Vec<usize>)>;
 
 /// A row of a table: its cells that are not empty, as plain text.
-pub type TableRow<'a, C> = Result<Vec<(C, Cow<'a, str>)>, RejectedRow>;
+pub type TableRow<'a, C> = Vec<(C, Cow<'a, str>)>;
 
 trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
@@ -61,10 +59,10 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 pub struct Table<C> {
     rows: CsvRows<BufReader<Box<dyn ReadSeek>>>,
     headers: Vec<String>,
+    /// Amounts come last: their currency is read before them.
     layout: FieldColumns<C>,
     said: Conventions,
     columns: Vec<Evidence>,
-    file: Evidence,
 }
 
 impl<C: ColumnField> Table<C> {
@@ -73,29 +71,19 @@ impl<C: ColumnField> Table<C> {
     ///
     /// # Errors
     /// The reason, and the way out.
-    pub fn of(input: impl BufRead, file: Option<File>) -> Result<Option<Self>, String> {
-        let mut source = Source::new(input);
-        source.begin()?;
-        Self::open(source, file)
-    }
-
-    /// The same of an input whose beginning was looked at.
-    pub(super) fn open(mut source: Source<impl BufRead>, file: Option<File>) -> Result<Option<Self>, String> {
+    pub fn of(mut input: impl Read, file: Option<File>) -> Result<Option<Self>, String> {
         let input: Box<dyn ReadSeek> = match file {
             Some(file) => Box::new(file),
             None => {
                 let mut kept = SpooledTempFile::new(IN_MEMORY);
-                io::copy(&mut source, &mut kept).and_then(|_| kept.rewind()).map_err(|error| unreadable(&error))?;
+                io::copy(&mut input, &mut kept).and_then(|_| kept.rewind()).map_err(|error| unreadable(&error))?;
                 Box::new(kept)
             }
         };
-        let mut source = Source::new(BufReader::with_capacity(256 * 1024, input));
-        source.begin()?;
-        let mut rows = CsvRows::new(source);
+        let mut rows = CsvRows::new(Source::open(BufReader::with_capacity(256 * 1024, input))?);
         let Some(headers) = rows.header(|name| C::named(&letters(name)).is_some())? else { return Ok(None) };
         let columns = headers.iter().map(|header| Evidence::of_header(header)).collect();
-        let file = Evidence::of_header("");
-        Ok(Some(Self { rows, headers, layout: Vec::new(), said: Conventions::default(), columns, file }))
+        Ok(Some(Self { rows, headers, layout: Vec::new(), said: Conventions::default(), columns }))
     }
 
     /// The names of the first row.
@@ -106,11 +94,8 @@ impl<C: ColumnField> Table<C> {
     /// The names that are no column of the layout.
     pub fn ignored(&self) -> impl Iterator<Item = &str> {
         let is_used = |place: usize| self.layout.iter().any(|(_, places)| places.contains(&place));
-        self.headers
-            .iter()
-            .enumerate()
-            .filter(move |(place, name)| !name.is_empty() && !is_used(*place))
-            .map(|(_, name)| name.as_str())
+        let named = self.headers.iter().enumerate();
+        named.filter(move |(place, name)| !name.is_empty() && !is_used(*place)).map(|(_, name)| name.as_str())
     }
 
     /// Bytes read of the input so far, for a progress bar.
@@ -118,176 +103,81 @@ impl<C: ColumnField> Table<C> {
         self.rows.bytes_read()
     }
 
-    /// The line that was read last.
-    pub(super) fn line(&self) -> u64 {
-        self.rows.line()
-    }
-
     /// Decides for each column of a layout how its numbers and times are read, by all of its cells. A table that a
     /// machine wrote has points.
     ///
     /// # Errors
-    /// The first cell of each column that stays open.
-    pub fn decide(
-        &mut self,
-        layout: FieldColumns<C>,
-        said: Conventions,
-        by_machine: bool,
-    ) -> Result<(), Vec<RejectedRow>> {
+    /// The input cannot be read again.
+    pub fn decide(&mut self, layout: FieldColumns<C>, said: Conventions, by_machine: bool) -> Result<(), String> {
         (self.layout, self.said) = (layout, said);
-        let is_decided =
-            |(field, _): &(C, Vec<usize>)| matches!(field.kind(), CellKind::Text | CellKind::Plain | CellKind::Flag);
-        if self.layout.iter().all(is_decided) {
-            return Ok(());
-        }
-        let mut open: Vec<OpenCell<C>> = Vec::new();
-        while let Some((line, cells)) = self.rows.next_row() {
-            let Ok(cells) = cells else { continue };
+        self.layout.sort_by_key(|(field, _)| matches!(field.kind(), CellKind::Amount(_)));
+        while let Some((_, row)) = self.rows.next_row() {
+            let Ok(cells) = row else { continue };
             for (field, places) in &self.layout {
-                let Some((place, text)) = first_cell(cells, places).ok().flatten() else { continue };
-                let reason = match field.kind() {
-                    CellKind::Amount(_) => WrittenAmount::parse(&text).ok().and_then(|amount| {
-                        self.columns[place].add_amount(&amount);
-                        self.file.add_amount(&amount);
-                        let is_open = amount.resolve(None, &currency_of(&self.layout, *field, cells)).is_err();
-                        is_open.then_some(Reason::Decimal)
-                    }),
-                    CellKind::Moment | CellKind::Day => WrittenTime::parse(&text).ok().and_then(|time| {
-                        self.columns[place].add_time(&time);
-                        if time.is_open() { Some(Reason::Order) } else { time.needs_zone().then_some(Reason::Zone) }
-                    }),
-                    CellKind::Text | CellKind::Plain | CellKind::Flag => None,
+                let add: fn(&mut Evidence, &str) = match field.kind() {
+                    CellKind::Amount(_) => Evidence::add_amount,
+                    CellKind::Moment | CellKind::Day => Evidence::add_time,
+                    CellKind::Text | CellKind::Plain => continue,
                 };
-                let Some(reason) = reason else { continue };
-                if open.iter().all(|cell| (cell.place, cell.reason) != (place, reason)) {
-                    let currency = currency_of(&self.layout, *field, cells);
-                    open.push(OpenCell { line, field: *field, place, reason, text: text.into_owned(), currency });
+                if let Ok(Some((place, text))) = first_cell(cells, places) {
+                    add(&mut self.columns[place], &text);
                 }
             }
         }
-        self.rows
-            .rewind()
-            .map_err(|error| vec![RejectedRow { line: 0, error: FieldError::new("", unreadable(&error)) }])?;
         if by_machine {
-            self.file.add_point();
+            self.columns.iter_mut().for_each(Evidence::assume_point);
         }
-        let decided = Decided { said: &self.said, columns: &self.columns, file: &self.file };
-        let refused = open.into_iter().filter_map(|OpenCell { line, field, place, text, currency, .. }| {
-            let why = decided.cell(&field.kind(), Cow::Owned(text), &mut Cow::Owned(currency), place).err()?;
-            Some(RejectedRow { line, error: FieldError::new(field.name(), why) })
-        });
-        let refused: Vec<RejectedRow> = refused.collect();
-        if refused.is_empty() { Ok(()) } else { Err(refused) }
+        self.rows.rewind()
     }
 
     /// Reads the next row.
-    pub fn next_row(&mut self) -> Option<(u64, TableRow<'_, C>)> {
-        let Self { rows, layout, said, columns, file, .. } = self;
+    pub fn next_row(&mut self) -> Option<(u64, Result<TableRow<'_, C>, RejectedRow>)> {
+        let Self { rows, layout, said, columns, .. } = self;
         let (line, cells) = rows.next_row()?;
-        let decided = Decided { said, columns, file };
-        let row = cells.map_err(|what| FieldError::new("", what)).and_then(|cells| decided.row(layout, cells));
+        let row = cells.map_err(|what| FieldError::new("", what)).and_then(|cells| read(cells, layout, said, columns));
         Some((line, row.map_err(|error| RejectedRow { line, error })))
     }
 }
 
-/// A cell that the rest of its column may decide.
-struct OpenCell<C> {
-    line: u64,
-    field: C,
-    place: usize,
-    reason: Reason,
-    text: String,
-    currency: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reason {
-    Decimal,
-    Order,
-    Zone,
-}
-
-/// The conventions by which cells are read.
-struct Decided<'a> {
-    said: &'a Conventions,
-    columns: &'a [Evidence],
-    file: &'a Evidence,
-}
-
-impl Decided<'_> {
-    fn row<'c, C: ColumnField>(
-        &self,
-        layout: &FieldColumns<C>,
-        cells: &'c CsvRow,
-    ) -> Result<Vec<(C, Cow<'c, str>)>, FieldError> {
-        let mut row: Vec<(C, Cow<'c, str>)> = Vec::with_capacity(layout.len());
-        let mut supplied: Option<(C, String)> = None;
-        for (field, places) in layout {
-            let wrong = |why: String| FieldError::new(field.name(), why);
-            let Some((place, text)) = first_cell(cells, places).map_err(wrong)? else { continue };
-            let mut currency: Cow<'_, str> = Cow::Owned(currency_of(layout, *field, cells));
-            let was_given = !currency.is_empty();
-            if let (Some((_, code)), false) = (&supplied, was_given) {
-                currency = Cow::Owned(code.clone());
-            }
-            let text = self.cell(&field.kind(), text, &mut currency, place).map_err(wrong)?;
-            if let (CellKind::Amount(Some(of)), false, false) = (field.kind(), was_given, currency.is_empty()) {
-                supplied = Some((of, currency.into_owned()));
-            }
-            row.push((*field, text));
-        }
-        row.extend(supplied.map(|(field, code)| (field, Cow::Owned(code))));
-        Ok(row)
-    }
-
-    fn cell<'c, C: Copy>(
-        &self,
-        kind: &CellKind<C>,
-        text: Cow<'c, str>,
-        currency: &mut Cow<'_, str>,
-        place: usize,
-    ) -> Result<Cow<'c, str>, String> {
-        let column = &self.columns[place];
-        Ok(match kind {
+fn read<'c, C: ColumnField>(
+    cells: &'c CsvRow,
+    layout: &FieldColumns<C>,
+    said: &Conventions,
+    columns: &[Evidence],
+) -> Result<TableRow<'c, C>, FieldError> {
+    let mut row: TableRow<'c, C> = Vec::with_capacity(layout.len());
+    for (field, places) in layout {
+        let wrong = |why: String| FieldError::new(field.name(), why);
+        let Some((place, text)) = first_cell(cells, places).map_err(wrong)? else { continue };
+        let unreadable = |why: String| wrong(format!("is {:?}: {why}", sanitize::excerpt(&text)));
+        let column = &columns[place];
+        let text = match field.kind() {
             CellKind::Text => text,
-            CellKind::Plain => Cow::Owned(narrow(&text)),
-            CellKind::Flag => flag(&text).map_or(text, Cow::Borrowed),
-            CellKind::Amount(_) => Cow::Owned(conventions::amount(
-                &WrittenAmount::parse(&text)?,
-                currency,
-                column,
-                self.file,
-                self.said,
-                &sanitize::excerpt(&text),
-            )?),
-            CellKind::Moment | CellKind::Day => {
-                let days = matches!(kind, CellKind::Day);
-                Cow::Owned(conventions::time(
-                    &WrittenTime::parse(&text)?,
-                    column,
-                    self.said,
-                    days,
-                    &sanitize::excerpt(&text),
-                )?)
+            CellKind::Plain => narrow(&text).into(),
+            kind @ (CellKind::Moment | CellKind::Day) => {
+                column.time(said, &text, kind == CellKind::Day).map_err(unreadable)?.into()
             }
-        })
+            CellKind::Amount(of) => {
+                let given = row.iter().find(|(field, _)| Some(*field) == of).map(|(_, code)| code.as_ref());
+                let is_given = given.is_some();
+                let mut currency = given.unwrap_or_default().to_owned();
+                let amount = column.amount(said, &text, &mut currency).map_err(unreadable)?;
+                if let (Some(of), false, false) = (of, is_given, currency.is_empty()) {
+                    row.push((of, currency.into()));
+                }
+                amount.into()
+            }
+        };
+        row.push((*field, text));
     }
-}
-
-/// The words of a spreadsheet in the languages that it is sold in.
-fn flag(text: &str) -> Option<&'static str> {
-    const YES: [&str; 5] = ["true", "wahr", "vrai", "verdadeiro", "vero"];
-    const NO: [&str; 5] = ["false", "falsch", "faux", "falso", "onwaar"];
-    let word = narrow(text).to_lowercase();
-    let is_in = |words: [&str; 5]| words.contains(&word.as_str());
-    if is_in(YES) { Some("true") } else { is_in(NO).then_some("false") }
+    Ok(row)
 }
 
 /// The first cell of some columns that is not empty, less what a spreadsheet puts around a text.
 fn first_cell<'c>(cells: &'c CsvRow, places: &[usize]) -> Result<Option<(usize, Cow<'c, str>)>, String> {
     for place in places {
         let Some(cell) = cells.get(*place).filter(|cell| !cell.is_empty()) else { continue };
-        let text = without_guard(std::str::from_utf8(cell).map_err(|_| not_utf8(cell))?);
+        let text = without_guard(std::str::from_utf8(cell).map_err(|_| NOT_UTF8.to_owned())?);
         if !text.trim().is_empty() {
             return Ok(Some((*place, text)));
         }
@@ -303,53 +193,32 @@ fn without_guard(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// The currency of an amount's row; empty where none is given.
-fn currency_of<C: ColumnField>(layout: &FieldColumns<C>, field: C, cells: &CsvRow) -> String {
-    let CellKind::Amount(Some(of)) = field.kind() else { return String::new() };
-    let column = layout.iter().find(|(field, _)| *field == of);
-    let cell = column.and_then(|(_, places)| first_cell(cells, places).ok().flatten());
-    cell.map_or_else(String::new, |(_, text)| narrow(&text))
-}
-
-/// Lays columns out by the headers that are named for fields, and the others by their own names.
+/// Lays columns out by the headers that are named for fields, then those of a preset, and the others by their own
+/// names. A field whose own name comes in two spellings has both.
 ///
 /// # Errors
 /// A column that is there twice, or not at all.
-pub fn lay_out<C: ColumnField>(headers: &[String], named: &[(C, String)]) -> Result<FieldColumns<C>, String> {
-    let mut layout = named_columns(headers, named)?;
-    add_own_names(headers, &mut layout)?;
-    Ok(layout)
-}
-
-/// The columns of the headers that are named for fields.
-pub(super) fn named_columns<C: ColumnField>(
+pub fn lay_out<C: ColumnField>(
     headers: &[String],
     named: &[(C, String)],
+    preset: FieldColumns<C>,
 ) -> Result<FieldColumns<C>, String> {
     let mut layout: FieldColumns<C> = Vec::new();
     for (field, header) in named {
+        let name = field.name();
         let Some(place) = place_of(header, headers) else {
-            return Err(format!(
-                "there is no column {header:?} for {}: the first row has {}",
-                field.name(),
-                listed(headers)
-            ));
+            return Err(format!("there is no column {header:?} for {name}: the first row has {}", listed(headers)));
         };
         if let Some((other, _)) = layout.iter().find(|(_, places)| places.contains(&place)) {
-            return Err(format!(
-                "--map gives the column {header:?} to {} and to {}: one of them",
-                other.name(),
-                field.name()
-            ));
+            return Err(format!("--map gives the column {header:?} to {} and to {name}: one of them", other.name()));
         }
         layout.push((*field, vec![place]));
     }
-    Ok(layout)
-}
-
-/// Adds the columns that go by the name of a field which has none yet, in any spelling. A field whose name comes in two
-/// spellings has both.
-pub(super) fn add_own_names<C: ColumnField>(headers: &[String], layout: &mut FieldColumns<C>) -> Result<(), String> {
+    for (field, places) in preset {
+        if layout.iter().all(|(known, _)| *known != field) {
+            layout.push((field, places));
+        }
+    }
     let laid_out = layout.len();
     for (place, header) in headers.iter().enumerate() {
         let Some(field) = C::named(&letters(header)) else { continue };
@@ -358,19 +227,19 @@ pub(super) fn add_own_names<C: ColumnField>(headers: &[String], layout: &mut Fie
         }
         match layout.iter_mut().find(|(known, _)| *known == field) {
             None => layout.push((field, vec![place])),
-            Some((_, places)) if places.iter().all(|first| letters(&headers[*first]) != letters(header)) => {
-                places.push(place);
-            }
             Some((_, places)) => {
-                return Err(format!(
-                    "the columns {:?} and {header:?} are both {}: one is allowed",
-                    headers[places[0]],
-                    field.name()
-                ));
+                let same = places.iter().map(|place| &headers[*place]).find(|there| letters(there) == letters(header));
+                if let Some(first) = same {
+                    return Err(format!(
+                        "the columns {first:?} and {header:?} are both {}: one is allowed",
+                        field.name()
+                    ));
+                }
+                places.push(place);
             }
         }
     }
-    Ok(())
+    Ok(layout)
 }
 
 /// The column of a header, by the letters of its name.

@@ -3,10 +3,10 @@
 
 use std::str::FromStr;
 
-use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeZone as _};
+use chrono::{Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, NaiveTime, Offset as _, TimeZone as _, Utc};
 
 use super::numbers::narrow;
-use crate::domain::{Timestamp, closed_enum, sanitize::excerpt};
+use crate::domain::{Timestamp, closed_enum};
 
 closed_enum! {
     /// Order of day, month and year in a column.
@@ -27,7 +27,9 @@ pub enum FileZone {
 }
 
 impl FileZone {
-    pub(super) const UTC: Self = Self::At(UTC);
+    pub(super) fn utc() -> Self {
+        Self::At(Utc.fix())
+    }
 
     fn moment(self, at: NaiveDateTime) -> Option<Timestamp> {
         match self {
@@ -37,143 +39,85 @@ impl FileZone {
     }
 }
 
-const UTC: FixedOffset = match FixedOffset::east_opt(0) {
-    Some(utc) => utc,
-    None => unreachable!(),
-};
-
 impl FromStr for FileZone {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.trim() {
             text if text.eq_ignore_ascii_case("local") => Ok(Self::Local),
-            text => zone(text).ok().flatten().map(Self::At).ok_or_else(|| "UTC, +01:00 or local is needed".to_owned()),
+            text => zone(text).flatten().map(Self::At).ok_or_else(|| "UTC, +01:00 or local is needed".to_owned()),
         }
-    }
-}
-
-/// The orders of a date that are possible, as a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DateOrders(u8);
-
-impl DateOrders {
-    pub(super) const ALL: Self = Self(0b111);
-
-    pub(super) fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
     }
 }
 
 /// A date, perhaps with a time, as a cell has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WrittenTime {
-    /// By each order; all alike where the cell itself tells.
-    dates: [Option<NaiveDate>; 3],
+    /// By each order of day, month and year; all alike where the cell itself tells.
+    pub(super) dates: [Option<NaiveDate>; 3],
     time: Option<NaiveTime>,
     pub(super) zone: Option<FixedOffset>,
-}
-
-/// Reason why a time stays open.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum OpenTime {
-    #[error(
-        "can be read with the day or the month first, and nothing in its column tells: add --dates day-first, \
-            month-first or year-first"
-    )]
-    Order,
-    #[error("has no zone: add --zone UTC, --zone +01:00 or the like, or --zone local")]
-    Zone,
-    #[error("is no date in that order of day, month and year")]
-    NoDate,
-    #[error("stands twice or never on a clock of that zone, for summer time")]
-    NoMoment,
-    #[error("is a day: a time such as 2026-03-03T10:00:00Z is needed")]
-    Day,
 }
 
 impl WrittenTime {
     /// Reads a cell.
     ///
     /// # Errors
-    /// The reason, and an example of a time.
+    /// An example of a time.
     pub(super) fn parse(cell: &str) -> Result<Self, String> {
-        let allowed = "a date or time such as 2026-03-03 or 2026-03-03T10:00:00Z is needed";
         let text = narrow(cell).replace(['年', '月'], "/").replace('日', " ").replace(".m.", "m");
-        let fail = || format!("is {:?}: {allowed}", excerpt(cell));
-        if text.matches('.').count() < 2
-            && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
-        {
-            return Err(format!("is {:?}, a number that could be many times: {allowed}", excerpt(cell)));
-        }
-        let (dates, rest) =
-            dates(text.trim()).filter(|(dates, _)| dates.iter().any(Option::is_some)).ok_or_else(fail)?;
-        if rest.is_empty() {
-            return Ok(Self { dates, time: None, zone: None });
-        }
-        let rest = rest.strip_prefix(['T', ',', ' ']).ok_or_else(fail)?.trim_start();
-        let (time, rest) =
-            CLOCKS.iter().find_map(|clock| NaiveTime::parse_and_remainder(rest, clock).ok()).ok_or_else(fail)?;
-        match zone(rest.trim_start()) {
-            Ok(zone) => Ok(Self { dates, time: Some(time), zone }),
-            Err("") => Err(fail()),
-            Err(name) => Err(format!(
-                "is {:?}, and {name} is a zone of several: write its distance from UTC, such as +01:00",
-                excerpt(cell)
-            )),
-        }
+        written(text.trim())
+            .ok_or_else(|| "a date or time such as 2026-03-03 or 2026-03-03T10:00:00+01:00 is needed".to_owned())
     }
 
-    /// The orders by which it is a date.
-    pub(super) fn orders(&self) -> DateOrders {
-        let bits = self.dates.iter().enumerate().filter(|(_, date)| date.is_some()).map(|(bit, _)| 1 << bit);
-        DateOrders(bits.fold(0, |set, bit| set | bit))
-    }
-
-    /// Tells that it is several dates, by the order of day and month.
-    pub(super) fn is_open(&self) -> bool {
-        self.date_of(self.orders()).is_none()
-    }
-
-    /// Tells that it has a time of day that a zone is needed for.
-    pub(super) fn needs_zone(&self) -> bool {
-        self.time.is_some() && self.zone.is_none()
-    }
-
-    /// The moment, by the orders that its column leaves and the zone of times without one. A day is taken from its
-    /// beginning, in UTC where no zone is known.
+    /// Returns the moment, by the orders that its column leaves and the zone of times without one. A day is taken from
+    /// its beginning, in UTC where no zone is known.
     ///
     /// # Errors
     /// The part that is open.
     pub(super) fn resolve(
         &self,
         flag: Option<DateOrder>,
-        column: DateOrders,
+        column: [bool; 3],
         zone: Option<FileZone>,
         days: bool,
-    ) -> Result<Timestamp, OpenTime> {
+    ) -> Result<Timestamp, &'static str> {
         let date = match flag {
-            Some(order) => self.dates[order as usize].ok_or(OpenTime::NoDate)?,
-            None => self.date_of(self.orders()).or_else(|| self.date_of(column)).ok_or(OpenTime::Order)?,
+            Some(order) => self.dates[order as usize].ok_or("it is no date in that order of day, month and year")?,
+            None => self.date_of([true; 3]).or_else(|| self.date_of(column)).ok_or(
+                "it can be read with the day or the month first, and nothing in its column tells: add --dates \
+                    day-first, month-first or year-first",
+            )?,
         };
         let zone = match (self.zone, self.time) {
             (Some(zone), _) => FileZone::At(zone),
-            (None, Some(_)) => zone.ok_or(OpenTime::Zone)?,
-            (None, None) if days => zone.unwrap_or(FileZone::UTC),
-            (None, None) => return Err(OpenTime::Day),
+            (None, Some(_)) => {
+                zone.ok_or("it has no zone: add --zone UTC, --zone +01:00 or the like, or --zone local")?
+            }
+            (None, None) if days => zone.unwrap_or_else(FileZone::utc),
+            (None, None) => return Err("it is a day, and a time such as 2026-03-03T10:00:00Z is needed"),
         };
-        zone.moment(date.and_time(self.time.unwrap_or_default())).ok_or(OpenTime::NoMoment)
+        let moment = zone.moment(date.and_time(self.time.unwrap_or_default()));
+        moment.ok_or("it stands twice or never on a clock of that zone, for summer time")
     }
 
-    /// The date, where all orders of a set give the same one.
-    fn date_of(&self, orders: DateOrders) -> Option<NaiveDate> {
-        let mut dates = DateOrder::ALL
-            .into_iter()
-            .filter(|order| orders.0 & (1 << *order as u8) != 0)
-            .filter_map(|order| self.dates[order as usize]);
+    /// The date, where all of these orders give the same one.
+    fn date_of(&self, orders: [bool; 3]) -> Option<NaiveDate> {
+        let mut dates =
+            self.dates.into_iter().zip(orders).filter_map(|(date, is_possible)| date.filter(|_| is_possible));
         let first = dates.next()?;
         dates.all(|date| date == first).then_some(first)
     }
+}
+
+fn written(text: &str) -> Option<WrittenTime> {
+    let (dates, rest) = dates(text).filter(|(dates, _)| dates.iter().any(Option::is_some))?;
+    if rest.is_empty() {
+        return Some(WrittenTime { dates, time: None, zone: None });
+    }
+    let rest = rest.strip_prefix(['T', ',', ' '])?.trim_start();
+    let (time, rest) = CLOCKS.iter().find_map(|clock| NaiveTime::parse_and_remainder(rest, clock).ok())?;
+    Some(WrittenTime { dates, time: Some(time), zone: zone(rest.trim_start())? })
 }
 
 /// Clocks, the longest first.
@@ -212,23 +156,20 @@ fn date(year: &str, month: &str, day: &str) -> Option<NaiveDate> {
     NaiveDate::from_ymd_opt(century + year.parse::<i32>().ok()?, month.parse().ok()?, day.parse().ok()?)
 }
 
-/// Reads a zone to the end of a text: none where there is nothing.
-///
-/// # Errors
-/// The name that is none.
-fn zone(text: &str) -> Result<Option<FixedOffset>, &str> {
+/// Reads a zone to the end of a text: an empty one where there is nothing, none where it is another text.
+fn zone(text: &str) -> Option<Option<FixedOffset>> {
     let name = text.find(|c: char| !c.is_alphabetic()).map_or(text, |end| &text[..end]);
     if !["", "Z", "UTC", "GMT"].iter().any(|known| known.eq_ignore_ascii_case(name)) {
-        return Err(name);
+        return None;
     }
     let offset = &text[name.len()..];
     let offset = match offset.as_bytes() {
-        [] => return Ok((!name.is_empty()).then_some(UTC)),
+        [] => return Some((!name.is_empty()).then(|| Utc.fix())),
         [sign, hour] => &format!("{}0{}:00", char::from(*sign), char::from(*hour)),
         [_, _, _] => &format!("{offset}:00"),
         _ => offset,
     };
-    offset.parse().map(Some).map_err(|_| "")
+    offset.parse().ok().map(Some)
 }
 
 #[cfg(test)]
@@ -240,7 +181,7 @@ mod tests {
 
     fn read(cell: &str, zone: Option<FileZone>) -> Result<String, String> {
         let time = WrittenTime::parse(cell)?;
-        time.resolve(None, DateOrders::ALL, zone, true).map(to_iso).map_err(|open| open.to_string())
+        time.resolve(None, [true; 3], zone, true).map(to_iso).map_err(str::to_owned)
     }
 
     #[rstest]
@@ -272,15 +213,15 @@ mod tests {
     #[case("27/11/26", "--dates")]
     #[case("2026-11-27 10:00", "--zone")]
     #[case("27/11/2026 3:15 PM", "--zone")]
-    #[case("2026-11-27 10:00 CET", "CET is a zone of several")]
-    #[case("2026-11-27 10:00 PST", "PST is a zone of several")]
-    #[case("46353.5", "could be many times")]
-    #[case("1764201600", "could be many times")]
+    #[case("2026-11-27 10:00 CET", "2026-03-03")]
+    #[case("2026-11-27 10:00 PST", "2026-03-03")]
+    #[case("46353.5", "2026-03-03")]
+    #[case("1764201600", "2026-03-03")]
     #[case("32.11.2026", "2026-03-03")]
     #[case("11.27.2026", "2026-03-03")]
     #[case("2026-02-30", "2026-03-03")]
     #[case("2026-11-27 25:00", "2026-03-03")]
-    #[case("2026-11-27 13:00 PM", "PM is a zone of several")]
+    #[case("2026-11-27 13:00 PM", "2026-03-03")]
     #[case("2026-11-27x", "2026-03-03")]
     #[case("yesterday", "2026-03-03")]
     #[case("2026-11-27T10:00:00+99:00", "2026-03-03")]
@@ -305,16 +246,19 @@ mod tests {
     fn the_orders_that_a_column_leaves_decide() {
         let [open, proof] = ["05/06/2026", "27/06/2026"].map(|cell| WrittenTime::parse(cell).unwrap());
 
-        let column = open.orders().and(proof.orders());
+        let column = proof.dates.map(|date| date.is_some());
 
         assert_eq!(open.resolve(None, column, None, true).map(to_iso).as_deref(), Ok("2026-06-05T00:00:00.000Z"));
-        assert_eq!(proof.resolve(Some(DateOrder::MonthFirst), column, None, true), Err(OpenTime::NoDate));
+        assert_eq!(
+            proof.resolve(Some(DateOrder::MonthFirst), column, None, true),
+            Err("it is no date in that order of day, month and year")
+        );
     }
 
     proptest::proptest! {
         #[test]
         fn no_cell_makes_reading_panic(cell in "[0-9/.:\\- TZaApPmM+,年月日é]{0,24}") {
-            let _ = read(&cell, Some(FileZone::UTC));
+            let _ = read(&cell, Some(FileZone::utc()));
         }
     }
 }

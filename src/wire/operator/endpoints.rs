@@ -172,9 +172,8 @@ pub fn delivery_query(filter: &DeliveryFilter) -> String {
     let DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size } = filter;
     let states = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
     let event = kind.as_ref().map(|kind| kind.as_str().to_owned()).or_else(|| event.map(|event| event.to_string()));
-    let mut query = Serializer::new(String::new());
-    query.append_pair("size", &(*size).clamp(1, MOST_ROWS).to_string());
     let given = [
+        ("size", Some((*size).clamp(1, MOST_ROWS).to_string())),
         ("state", Some(states).filter(|states| !states.is_empty())),
         ("endpoint", endpoint.map(|id| id.to_string())),
         ("alert", alert.map(|id| id.to_string())),
@@ -183,6 +182,6 @@ pub fn delivery_query(filter: &DeliveryFilter) -> String {
         ("until", until.map(to_iso)),
         ("after", after.map(|id| id.to_string())),
     ];
-    query.extend_pairs(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    query.finish()
+    let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    Serializer::new(String::new()).extend_pairs(given).finish()
 }

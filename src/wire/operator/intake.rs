@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    body::as_body,
     domain::{
-        AlertId, AlertPatch, AttemptId, Company, CompanyId, Deadline, Dialect, EnrollmentId, FieldError, IngestReport,
-        RejectedRow, Resolution, ResolutionAttempt, ResolutionParts, UnknownWords,
+        AlertId, AlertPatch, AttemptId, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport,
+        RejectedRow, Resolution, ResolutionAttempt, UnknownWords,
         time::{Timestamp, to_iso},
     },
     operator::text::{Member, Text, json_type, stands_for},
@@ -38,12 +39,9 @@ fn row_json(row: &AlertPatch, now: Timestamp) -> String {
 json_type! {
     /// Report of an ingest.
     pub struct IngestReportJson {
-        created: u64,
-        updated: u64,
-        unchanged: u64,
+        #[serde(flatten)]
+        pub counts: IngestCountsJson,
         rejected_count: u64,
-        /// The first rows that were rejected.
-        rejected: Vec<RejectedRowJson>,
         /// Names of fields that nobody knows; they are ignored.
         unknown_fields: Vec<String>,
         /// Unknown networks; their alerts are ingested.
@@ -52,6 +50,16 @@ json_type! {
         /// Unknown alert types; their alerts are ingested.
         #[serde(default)]
         unknown_types: Vec<String>,
+    }
+}
+
+json_type! {
+    pub struct IngestCountsJson for IngestReport {
+        created: u64,
+        updated: u64,
+        unchanged: u64,
+        /// The first rows that were rejected.
+        rejected: Vec<RejectedRowJson>,
     }
 }
 
@@ -66,24 +74,14 @@ json_type! {
 impl IngestReportJson {
     /// Of so many rejected rows the report holds the first.
     pub fn of(report: IngestReport, rejected_count: u64, unknown: UnknownWords) -> Self {
-        let IngestReport { created, updated, unchanged, rejected } = report;
+        let UnknownWords { fields, providers, types } = unknown;
         Self {
-            created,
-            updated,
-            unchanged,
+            counts: report.into(),
             rejected_count,
-            rejected: Member::of(rejected),
-            unknown_fields: unknown.fields,
-            unknown_providers: unknown.providers,
-            unknown_types: unknown.types,
+            unknown_fields: fields,
+            unknown_providers: providers,
+            unknown_types: types,
         }
-    }
-}
-
-impl From<IngestReportJson> for IngestReport {
-    fn from(json: IngestReportJson) -> Self {
-        let IngestReportJson { created, updated, unchanged, rejected, .. } = json;
-        Self { created, updated, unchanged, rejected: rejected.field() }
     }
 }
 
@@ -111,7 +109,10 @@ json_type! {
         id: Text<AttemptId>,
         alert_id = alert: Text<AlertId>,
         state: String,
-        resolution: SaidJson,
+        /// The answer as its body said it.
+        #[serde(with = "as_body")]
+        #[cfg_attr(test, schemars(with = "crate::body::ResolutionJson"))]
+        resolution: Resolution,
         /// Caller who decided.
         actor: String,
         started_at: Text<Timestamp>,
@@ -123,81 +124,13 @@ json_type! {
     }
 }
 
-/// An answer as its body said it, in the words of either dialect.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(inline, with = "ResolutionJson"))]
-#[serde(try_from = "ResolutionJson", into = "ResolutionJson")]
-struct SaidJson(Resolution);
-
-impl Member<Resolution> for SaidJson {
-    fn of(field: Resolution) -> Self {
-        Self(field)
-    }
-
-    fn field(self) -> Resolution {
-        self.0
-    }
-}
-
-/// The words of an answer, member by member.
-#[derive(Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(untagged, rename_all_fields = "camelCase")]
-#[cfg_attr(test, schemars(inline))]
-enum ResolutionJson {
-    // What only the older one has tells them apart: it has to be there, be it null.
-    Older {
-        refunded: String,
-        resolution: String,
-        #[serde(deserialize_with = "Option::deserialize")]
-        #[cfg_attr(test, schemars(with = "Option<Text<crate::domain::Amount>>"))]
-        amount_stopped: Option<String>,
-        comments: String,
-    },
-    Current {
-        refunded: String,
-        resolution: Option<String>,
-        comments: String,
-    },
-}
-
-impl From<SaidJson> for ResolutionJson {
-    fn from(SaidJson(said): SaidJson) -> Self {
-        let ResolutionParts { refunded, resolution, amount_stopped, comments } = said.to_parts();
-        let refunded = refunded.unwrap_or_default();
-        match said.dialect() {
-            Dialect::Current => Self::Current { refunded, resolution, comments },
-            Dialect::Older => {
-                Self::Older { refunded, resolution: resolution.unwrap_or_default(), amount_stopped, comments }
-            }
-        }
-    }
-}
-
-impl TryFrom<ResolutionJson> for SaidJson {
-    type Error = String;
-
-    fn try_from(json: ResolutionJson) -> Result<Self, String> {
-        let (dialect, refunded, resolution, amount_stopped, comments) = match json {
-            ResolutionJson::Current { refunded, resolution, comments } => {
-                (Dialect::Current, refunded, resolution, None, comments)
-            }
-            ResolutionJson::Older { refunded, resolution, amount_stopped, comments } => {
-                (Dialect::Older, refunded, Some(resolution), amount_stopped, comments)
-            }
-        };
-        let parts = ResolutionParts { refunded: Some(refunded), resolution, amount_stopped, comments };
-        // The alert's amount was the limit when it was said.
-        let said = Resolution::from_parts(parts, dialect, None);
-        said.map(Self).map_err(|wrong| wrong.into_iter().map(|wrong| wrong.message).collect::<Vec<_>>().join(", "))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
+
+    #[derive(Serialize, Deserialize)]
+    struct Said(#[serde(with = "as_body")] Resolution);
 
     #[test]
     fn a_resolution_in_either_dialect_comes_back_as_it_was_said() {
@@ -211,9 +144,9 @@ mod tests {
         });
 
         for said in current.into_iter().chain(older) {
-            let json = serde_json::to_string(&SaidJson(said.clone())).unwrap();
+            let json = serde_json::to_string(&Said(said.clone())).unwrap();
 
-            let SaidJson(read) = serde_json::from_str(&json).unwrap();
+            let Said(read) = serde_json::from_str(&json).unwrap();
 
             assert_eq!(read, said, "{json}");
         }

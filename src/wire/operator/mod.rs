@@ -11,7 +11,7 @@ use self::text::{Member, json_type, stands_for};
 use crate::domain::{AuditEntry, Environment, Organization, OrganizationId, time::Timestamp};
 
 pub use self::{
-    credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson},
+    credentials::{CreatedCredentialJson, CredentialJson},
     endpoints::{
         CreatedEndpointJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson,
         delivery_query,
@@ -72,9 +72,6 @@ json_type! {
     }
 }
 
-/// Name that every avert gives itself.
-const SERVICE: &str = "avert";
-
 json_type! {
     /// The organization of whoever asks.
     #[cfg_attr(test, schemars(inline))]
@@ -98,7 +95,7 @@ impl IndexJson {
         let route =
             |(method, path): &(&str, &str)| RouteJson { method: method.to_uppercase(), path: (*path).to_owned() };
         Self {
-            service: SERVICE.to_owned(),
+            service: "avert".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             environment: Text(environment),
             organization: OrganizationJson { id: Text(organization.id), name: organization.name.clone() },

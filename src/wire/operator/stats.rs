@@ -1,8 +1,9 @@
 //! Statistics and insights of alerts in JSON.
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::{
     domain::{
@@ -19,10 +20,8 @@ json_type! {
     /// Number of alerts, and the money of those that wait for an answer.
     pub struct CountsJson {
         pub total: u64,
-        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
-        by_status: Map<String, Value>,
-        #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
-        by_provider: Map<String, Value>,
+        by_status: BTreeMap<String, u64>,
+        by_provider: BTreeMap<String, u64>,
         pub days: Vec<CountJson>,
         pub at_risk: Vec<AtRiskJson>,
     }
@@ -84,12 +83,10 @@ impl CountsJson {
     }
 }
 
-/// Sums by a word, in the order in which the words come up.
-fn sums(counts: &[Count], word: impl Fn(&Count) -> &str) -> Map<String, Value> {
-    let mut sums: Map<String, Value> = Map::new();
+fn sums(counts: &[Count], word: impl Fn(&Count) -> &str) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
     for count in counts {
-        let sum = sums.entry(word(count)).or_insert(Value::from(0));
-        *sum = Value::from(sum.as_u64().unwrap_or(0) + count.alerts);
+        *sums.entry(word(count).to_owned()).or_default() += count.alerts;
     }
     sums
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use chrono::{NaiveDate, TimeDelta};
+use chrono::NaiveDate;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
     AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
-    EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+    EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Resolution, Secret,
     audit::hex,
     time::{Timestamp, from_iso, to_iso},
     url::{EndpointUrl, PlainHttp},
@@ -27,11 +27,6 @@ pub trait Scalar: Sized {
     fn allowed() -> String {
         "a text of its kind".to_owned()
     }
-}
-
-/// Returns the value, where there is one.
-pub(super) fn bare<T>(text: Option<Text<T>>) -> Option<T> {
-    text.map(|text| text.0)
 }
 
 impl<T: Scalar> Serialize for Text<T> {
@@ -106,12 +101,9 @@ impl Scalar for [u8; 32] {
     }
 
     fn read(text: String) -> Option<Self> {
-        let digits = Some(text).filter(|text| text.len() == 64)?;
-        let mut bytes = [0; 32];
-        for (at, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok()?;
-        }
-        Some(bytes)
+        let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+        let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+        bytes?.try_into().ok()
     }
 }
 
@@ -154,15 +146,11 @@ impl<M: Member<F>, F> Member<Vec<F>> for Vec<M> {
 /// A day as days since 1970-01-01.
 impl Member<i64> for Text<NaiveDate> {
     fn of(field: i64) -> Self {
-        Self(
-            TimeDelta::try_days(field)
-                .and_then(|days| NaiveDate::default().checked_add_signed(days))
-                .unwrap_or_default(),
-        )
+        Self(i32::try_from(field).ok().and_then(NaiveDate::from_epoch_days).unwrap_or_default())
     }
 
     fn field(self) -> i64 {
-        self.0.signed_duration_since(NaiveDate::default()).num_days()
+        self.0.to_epoch_days().into()
     }
 }
 
@@ -180,7 +168,7 @@ macro_rules! as_they_are {
     )+};
 }
 
-as_they_are!(bool, u16, u32, u64, String);
+as_they_are!(bool, u16, u32, u64, String, Resolution);
 
 /// Declares the type of a JSON object, its members in camel case. `for` names the type of the domain that it stands
 /// for, and `member = field` a field of another name; an `optional` member may be left out, and is not null.

@@ -1,7 +1,7 @@
 //! The known fields of one alert as they were given, by their place in the tables of the domain, and what is read of
 //! them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::{
         intake::MAX_HOURS_LEFT,
         time::from_iso,
     },
-    import::CellKind,
+    import::{CellKind, ColumnField, letters},
     json::{Given, Place, each_member},
 };
 
@@ -49,33 +49,22 @@ impl Slot {
     fn find_in_outcome(name: &str) -> Option<Self> {
         Outcome::FIELDS.iter().position(|field| field.is_called(name)).map(|index| Self(IN_OUTCOME + index))
     }
+}
 
-    /// The columns of a table by all of their names; those of the outcome carry its name in front.
-    pub(crate) fn columns() -> impl Iterator<Item = (Cow<'static, str>, Self)> {
-        let older = |slot: Self| Alert::FIELDS.get(slot.0).and_then(|field| field.older_name);
-        (0..COUNT).map(Self).flat_map(move |slot| {
-            [Some(slot.name()), older(slot).map(Cow::Borrowed)].into_iter().flatten().map(move |name| (name, slot))
-        })
-    }
+/// Columns of tables by the letters of their names; those of the outcome carry its name in front.
+static COLUMNS: LazyLock<HashMap<String, Slot>> = LazyLock::new(|| {
+    let older = Alert::FIELDS.iter().zip((0..).map(Slot)).filter_map(|(field, slot)| Some((field.older_name?, slot)));
+    let columns = (0..COUNT).map(|place| (letters(&Slot(place).name()), Slot(place)));
+    columns.chain(older.map(|(name, slot)| (letters(name), slot))).collect()
+});
 
-    /// Content of its cells.
-    pub(crate) fn cell_kind(self) -> CellKind<Self> {
-        match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
-            (None, None) if self == EXPIRES_AT => CellKind::Moment,
-            (None, None) => CellKind::Plain,
-            (Some(field), _) if field.name == "transactionTimeStamp" => CellKind::Day,
-            (Some(field), _) => field_kind(field),
-            (None, Some(index)) => field_kind(&Outcome::FIELDS[index]),
-        }
-    }
-
-    /// Place at which the search for the next one begins.
-    fn next(self) -> usize {
-        self.0 + 1
+impl ColumnField for Slot {
+    fn named(letters: &str) -> Option<Self> {
+        COLUMNS.get(letters).copied()
     }
 
     /// The spelling on the wire; of the outcome's fields with its name in front.
-    pub(crate) fn name(self) -> Cow<'static, str> {
+    fn name(self) -> Cow<'static, str> {
         match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
             (Some(field), _) => field.name.into(),
             (None, None) => BESIDE[self.0 - OUTCOME.0].into(),
@@ -83,50 +72,72 @@ impl Slot {
         }
     }
 
-    /// True for a field with two spellings, which may both come at once, one of them empty.
-    fn has_two_names(self) -> bool {
-        Alert::FIELDS.get(self.0).is_some_and(|field| field.older_name.is_some())
+    fn kind(self) -> CellKind<Self> {
+        match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
+            (Some(field), _) => field_kind(field),
+            (None, Some(index)) => field_kind(&Outcome::FIELDS[index]),
+            (None, None) if self == EXPIRES_AT => CellKind::Moment,
+            (None, None) => CellKind::Plain,
+        }
+    }
+}
+
+fn field_kind<R>(field: &Field<R>) -> CellKind<Slot> {
+    match (&field.kind, field.text.content) {
+        (Kind::Amount(_), _) => {
+            let currency = if field.name == "chargebackAmount" { "chargebackCurrency" } else { "currency" };
+            CellKind::Amount(Slot::find(currency, 0))
+        }
+        (Kind::Moment(_), _) if field.name == "transactionTimeStamp" => CellKind::Day,
+        (Kind::Moment(_), _) => CellKind::Moment,
+        (Kind::Word(_) | Kind::Text(_), Content::Name | Content::Code | Content::Prose | Content::Lines) => {
+            CellKind::Text
+        }
+        _ => CellKind::Plain,
     }
 }
 
 /// The known fields of one alert as they were given.
 #[derive(Debug)]
-pub(crate) struct Record<'a> {
+pub(crate) struct Record<'a, 'u> {
     given: [Option<Given<'a>>; COUNT],
     has_outcome: bool,
-    /// Fields left out because they cannot be read; `None` where that is an error.
-    left_out: Option<Vec<Slot>>,
+    /// Leaves out what cannot be read, numbers count as text, and a mere word is an outcome: an answer is never refused
+    /// for a field that we could do without. Only `id` has to be read.
+    pub(super) is_forgiving: bool,
+    /// Names of fields that are not known, or left out.
+    unknown: &'u mut UnknownNames,
 }
 
-impl<'a> Record<'a> {
-    pub(crate) fn empty() -> Self {
-        Self { given: [const { None }; COUNT], has_outcome: false, left_out: None }
+impl<'a, 'u> Record<'a, 'u> {
+    pub(crate) fn empty(unknown: &'u mut UnknownNames) -> Self {
+        Self { given: [const { None }; COUNT], has_outcome: false, is_forgiving: false, unknown }
     }
 
     /// Takes the object `json`, which begins at `start` of its source.
-    pub(crate) fn from_json(json: &'a str, start: Place, unknown: &mut UnknownNames) -> Result<Self, FieldError> {
-        let mut record = Self::empty();
+    pub(crate) fn from_json(json: &'a str, start: Place, unknown: &'u mut UnknownNames) -> Result<Self, FieldError> {
+        let mut record = Self::empty(unknown);
         let mut next = 0;
         each_member(json, start, |name, value| match Slot::find(&name, next) {
             Some(slot) => {
-                next = slot.next();
+                next = slot.0 + 1;
                 record.put(slot, Given::of(value));
             }
-            None => unknown.add(&name),
+            None => record.unknown.add(&name),
         })?;
         if let Some(&Given::Object(outcome)) = record.given[OUTCOME.0].as_ref() {
             // An empty object is an outcome too: something was recorded.
-            record.put_outcome(outcome, unknown)?;
+            record.put_outcome(outcome)?;
         }
         Ok(record)
     }
 
     /// Takes the members of an outcome.
-    pub(super) fn put_outcome(&mut self, json: &'a str, unknown: &mut UnknownNames) -> Result<(), FieldError> {
+    pub(super) fn put_outcome(&mut self, json: &'a str) -> Result<(), FieldError> {
         self.has_outcome = true;
         each_member(json, Place::START, |name, value| match Slot::find_in_outcome(&name) {
             Some(slot) => self.put(slot, Given::of(value)),
-            None => unknown.add(&format!("{OUTCOME_PREFIX}{name}")),
+            None => self.unknown.add(&format!("{OUTCOME_PREFIX}{name}")),
         })
     }
 
@@ -136,33 +147,18 @@ impl<'a> Record<'a> {
         self.put(slot, Given::Text(cell));
     }
 
-    /// Leaves out what cannot be read from now on, numbers count as text, and a mere word is an outcome: an answer is
-    /// never refused for a field that we could do without. Only `id` has to be read.
-    pub(super) fn forgive(&mut self) {
-        self.left_out = Some(Vec::new());
-    }
-
-    /// Names the fields that were left out.
-    pub(super) fn name_left_out(&self, unknown: &mut UnknownNames) {
-        for slot in self.left_out.iter().flatten() {
-            unknown.add(&format!("{} (not readable)", slot.name()));
-        }
-    }
-
     fn or_left_out<T: Default>(&mut self, slot: Slot, read: Result<T, FieldError>) -> Result<T, FieldError> {
-        match (read, &mut self.left_out) {
-            (Err(_), Some(left_out)) => {
-                left_out.push(slot);
-                Ok(T::default())
-            }
-            (read, _) => read,
+        if read.is_err() && self.is_forgiving {
+            self.unknown.add(&format!("{} (not readable)", slot.name()));
+            return Ok(T::default());
         }
+        read
     }
 
-    /// A later value replaces an earlier one.
+    /// A later value replaces an earlier one, unless it is empty: a field with two spellings may come in both.
     fn put(&mut self, slot: Slot, given: Given<'a>) {
-        let is_empty = given == Given::Null || matches!(&given, Given::Text(text) if text.is_empty());
-        if !(is_empty && slot.has_two_names()) {
+        let is_empty = given == Given::Null || given.scalar() == Some("");
+        if !is_empty || self.given[slot.0].is_none() {
             self.given[slot.0] = Some(given);
         }
     }
@@ -202,7 +198,7 @@ impl<'a> Record<'a> {
                 Err(FieldError::new(slot.name(), format!("has {} bytes: at most {MAX_TEXT} are allowed", text.len())))
             }
             Some(Given::Text(text)) => Ok(Some(text)),
-            Some(Given::Number(digits)) if self.left_out.is_some() => Ok(Some(digits.into())),
+            Some(Given::Bare(digits)) if self.is_forgiving => Ok(Some(digits.into())),
             Some(other) => Err(wrong(slot, &other, "a text")),
         }
     }
@@ -213,14 +209,10 @@ impl<'a> Record<'a> {
         allowed: &str,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<T>, FieldError> {
-        match self.take(slot) {
-            None => Ok(None),
-            Some(Given::Text(text)) if text.trim().is_empty() => Ok(None),
-            Some(Given::Text(text)) => match parse(text.trim()) {
-                Some(value) => Ok(Some(value)),
-                None => Err(wrong(slot, &Given::Text(text), allowed)),
-            },
-            Some(other) => Err(wrong(slot, &other, allowed)),
+        let Some(given) = self.take(slot) else { return Ok(None) };
+        match given.scalar().map(str::trim) {
+            Some("") => Ok(None),
+            text => text.and_then(parse).map(Some).ok_or_else(|| wrong(slot, &given, allowed)),
         }
     }
 
@@ -233,33 +225,22 @@ impl<'a> Record<'a> {
     }
 
     fn decimal(&mut self, slot: Slot) -> Result<Option<Amount>, FieldError> {
-        self.number_as_text(slot);
         self.parsed(slot, "a decimal such as 129.90, as a string or a number", |text| text.parse().ok())
     }
 
     fn hours(&mut self) -> Result<Option<i64>, FieldError> {
-        self.number_as_text(HOURS_LEFT);
-        let hours = self.parsed(HOURS_LEFT, &format!("a whole number of hours, at most {MAX_HOURS_LEFT}"), |text| {
-            text.parse().ok()
-        })?;
-        Ok(hours.map(|hours: i64| hours.max(-1)))
+        let allowed = format!("a whole number of hours, at most {MAX_HOURS_LEFT}");
+        let hours: Option<i64> = self.parsed(HOURS_LEFT, &allowed, |text| text.parse().ok())?;
+        Ok(hours.map(|hours| hours.max(-1)))
     }
 
     fn flag(&mut self, slot: Slot) -> Result<Option<bool>, FieldError> {
-        if let Some(Given::Bool(flag)) = self.given[slot.0] {
-            return Ok(Some(flag));
-        }
-        self.parsed(slot, "true or false", |text| match text {
-            _ if text.eq_ignore_ascii_case("true") => Some(true),
-            _ if text.eq_ignore_ascii_case("false") => Some(false),
+        // In the languages that spreadsheets are sold in, too.
+        self.parsed(slot, "true or false", |text| match text.to_lowercase().as_str() {
+            "true" | "wahr" | "vrai" | "verdadeiro" | "vero" => Some(true),
+            "false" | "falsch" | "faux" | "falso" | "onwaar" => Some(false),
             _ => None,
         })
-    }
-
-    fn number_as_text(&mut self, slot: Slot) {
-        if let Some(Given::Number(digits)) = self.given[slot.0] {
-            self.given[slot.0] = Some(Given::Text(Cow::Borrowed(digits)));
-        }
     }
 
     /// Makes an alert of what was given, and tells whether its id was; whatever is missing stays empty.
@@ -280,7 +261,7 @@ impl<'a> Record<'a> {
             None | Some(Given::Object(_)) => {}
             // A table writes the outcome in columns of its own.
             Some(Given::Text(text)) if text.trim().is_empty() => {}
-            Some(Given::Text(word)) if self.left_out.is_some() => {
+            Some(Given::Text(word)) if self.is_forgiving => {
                 self.has_outcome = true;
                 if let Some(slot) = Slot::find_in_outcome("outcome") {
                     self.given[slot.0] = Some(Given::Text(word));
@@ -298,20 +279,6 @@ impl<'a> Record<'a> {
             Outcome { id: OutcomeId::generate(), provider_alert_id: alert.provider_id.clone(), ..Outcome::default() };
         self.read(IN_OUTCOME, Outcome::FIELDS, &mut outcome)?;
         Ok(Some(Outcome { alert_id: alert.id, ..outcome }))
-    }
-}
-
-fn field_kind<R>(field: &Field<R>) -> CellKind<Slot> {
-    let currency = |name: &str| Slot::find(name, 0);
-    match (&field.kind, field.text.content) {
-        (Kind::Amount(_), _) if field.name == "chargebackAmount" => CellKind::Amount(currency("chargebackCurrency")),
-        (Kind::Amount(_), _) => CellKind::Amount(currency("currency")),
-        (Kind::Moment(_), _) => CellKind::Moment,
-        (Kind::Flag(_), _) => CellKind::Flag,
-        (Kind::Id(_) | Kind::Reference(_), _) | (_, Content::Currency | Content::Bin | Content::LastFour) => {
-            CellKind::Plain
-        }
-        (Kind::Word(_) | Kind::Text(_), _) => CellKind::Text,
     }
 }
 
@@ -358,5 +325,20 @@ impl UnknownNames {
                 self.names.push(name);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::alert_column;
+
+    #[test]
+    fn every_column_is_known_by_its_own_name_and_no_two_are_one() {
+        for slot in (0..COUNT).map(Slot) {
+            assert_eq!(Slot::named(&letters(&slot.name())), Some(slot));
+        }
+        assert_eq!(alert_column("Provider ID").as_deref(), Some("providerId"));
+        assert_eq!(alert_column("colour"), None);
     }
 }

@@ -126,17 +126,26 @@ fn refinements() -> Vec<(&'static str, Value)> {
         ("/EndpointChange/properties/caCertificate", certificates),
         ("/NewSecret/properties/secret", secret),
         ("/NewSecret/properties/overlapHours", json!({"minimum": 0, "maximum": overlap.0, "default": overlap.1})),
-        ("/BasicCredential", json!({"not": {"properties": {"username": {"const": ""}, "password": {"const": ""}}}})),
         (
-            "/BasicCredential/properties/username",
+            "/EndpointAuth/oneOf/0/properties/basic",
+            json!({"not": {"properties": {"username": {"const": ""}, "password": {"const": ""}}}}),
+        ),
+        (
+            "/EndpointAuth/oneOf/0/properties/basic/properties/username",
             json!({"pattern": r"^[^:\u0000-\u001f\u007f-\u009f]*$", "maxLength": 4096}),
         ),
         (
-            "/BasicCredential/properties/password",
+            "/EndpointAuth/oneOf/0/properties/basic/properties/password",
             json!({"pattern": r"^[^\u0000-\u001f\u007f-\u009f]*$", "maxLength": 4096}),
         ),
-        ("/HeaderCredential/properties/name", json!({"pattern": r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength": 128})),
-        ("/HeaderCredential/properties/value", json!({"pattern": "^[!-~]([ -~]*[!-~])?$", "maxLength": 4096})),
+        (
+            "/EndpointAuth/oneOf/1/properties/header/properties/name",
+            json!({"pattern": r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength": 128}),
+        ),
+        (
+            "/EndpointAuth/oneOf/1/properties/header/properties/value",
+            json!({"pattern": "^[!-~]([ -~]*[!-~])?$", "maxLength": 4096}),
+        ),
     ]
 }
 

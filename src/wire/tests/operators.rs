@@ -18,10 +18,10 @@ use crate::{
         find::{LONGEST_SEARCH, MOST_FOUND},
     },
     operator::{
-        AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeJson, ClientJson, CompanyJson, CountsJson,
-        CreatedClientJson, CreatedEndpointJson, CreatedKeyJson, CurrencySumJson, DeliveryJson, DeliveryLogJson,
-        DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson, IngestReportJson, InsightsJson, KeyJson,
-        ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
+        AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeJson, CompanyJson, CountsJson, CreatedCredentialJson,
+        CreatedEndpointJson, CredentialJson, CurrencySumJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson,
+        EndpointChangeJson, EndpointJson, IndexJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS,
+        NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
     },
 };
 
@@ -141,30 +141,30 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             .refused(409, "The endpoint is disabled"),
         operator("get", "/keys", "listKeys", "The API keys").json(
             200,
-            derived.answer::<ListJson<KeyJson>>(),
+            derived.answer::<ListJson<CredentialJson>>(),
             "Oldest first, revoked ones too",
         ),
         operator("post", "/keys", "createKey", "Creates an API key")
             .json_body(derived.body::<NewKeyJson>(), "What the key may do")
-            .json(201, derived.answer::<CreatedKeyJson>(), "The key, told this once"),
+            .json(201, derived.answer::<CreatedCredentialJson>(), "The key, told this once"),
         operator("delete", "/keys/{id}", "revokeKey", "Revokes an API key at once").text_id("The key's id").json(
             200,
-            derived.answer::<KeyJson>(),
+            derived.answer::<CredentialJson>(),
             "The key",
         ),
         operator("get", "/clients", "listClients", "The client credentials").json(
             200,
-            derived.answer::<ListJson<ClientJson>>(),
+            derived.answer::<ListJson<CredentialJson>>(),
             "Oldest first, revoked ones too",
         ),
         operator("post", "/clients", "createClient", "Creates client credentials").json(
             201,
-            derived.answer::<CreatedClientJson>(),
+            derived.answer::<CreatedCredentialJson>(),
             "The credentials, the secret told this once",
         ),
         operator("delete", "/clients/{id}", "revokeClient", "Revokes client credentials and their tokens at once")
             .text_id("The client id")
-            .json(200, derived.answer::<ClientJson>(), "The client"),
+            .json(200, derived.answer::<CredentialJson>(), "The client"),
         operator("get", "/companies", "listCompanies", "The companies with their enrollments").json(
             200,
             derived.answer::<ListJson<CompanyJson>>(),

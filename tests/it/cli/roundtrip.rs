@@ -71,6 +71,10 @@ fn a_file_of_another_kind_is_named_and_never_printed(#[case] command: &[&str]) {
     let output = run(home.path(), &[command, &[file.to_str().unwrap()]].concat());
 
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("is an Excel workbook (.xlsx): save it as CSV UTF-8"), "{said}");
+    assert!(
+        !output.status.success()
+            && said.contains("is a workbook (.xlsx, .ods, .numbers) or a ZIP archive: save it as CSV UTF-8"),
+        "{said}"
+    );
     assert!(said.chars().all(|c| c == '\n' || !c.is_control()) && !said.contains("]0;x"), "{said:?}");
 }

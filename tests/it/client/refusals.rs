@@ -84,7 +84,7 @@ async fn a_page_in_place_of_an_answer_is_a_proxys_and_leaves_it_open_what_the_se
 
     let (error, sent) = refused_resolve(page).await;
 
-    let why = format!("it answered {status}, but not as the service does: a page of HTML: Request blocked");
+    let why = format!("it answered {status}, but not as the service does: a page of HTML");
     assert!(matches!(&error, ServiceError::Indeterminate(said) if said.starts_with(&why)), "{error}");
     assert_eq!(sent, 1);
 }

@@ -220,7 +220,7 @@ async fn a_page_of_a_proxy_is_no_word_on_the_token_and_a_decision_is_not_sent_ag
 
     let error = client.resolve(id, stopped()).await.unwrap_err();
 
-    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains("Request blocked")), "{error}");
+    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains("a page of HTML")), "{error}");
     assert_eq!((tokens_asked(&server).await, requests(&server, "PUT").await.len()), (1, 1));
 }
 

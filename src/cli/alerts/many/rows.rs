@@ -20,7 +20,7 @@ use crate::{
     },
     desk::ledger::results::{ResultsFile, RowOutcome, RowResult},
     domain::BYTE_ORDER_MARK,
-    wire::import::{AnswerField, ColumnField, Conventions, Table, lay_out, letters, other_kind, rows_in_words},
+    wire::import::{AnswerField, ColumnField, Conventions, Table, lay_out, letters, other_kind},
 };
 
 /// Largest file of decisions in bytes.
@@ -135,8 +135,8 @@ fn table(text: &[u8], said: Conventions) -> Result<Vec<DecisionRow>, String> {
         let (name, known) = (printable(strange), AnswerField::ALL.map(AnswerField::as_str).join(", "));
         return Err(format!("the first row: {name:?} is not known: {known} are allowed"));
     }
-    let layout = lay_out(table.headers(), &[])?;
-    table.decide(layout, said, false).map_err(|open| rows_in_words(&open))?;
+    let layout = lay_out(table.headers(), &[], Vec::new())?;
+    table.decide(layout, said, false)?;
     let mut rows = Vec::new();
     while let Some((line, row)) = table.next_row() {
         let said = row
