@@ -145,12 +145,8 @@ impl Desk {
         let settings = EngineSettings { addresses: AddressPolicy::loopback(), ..EngineSettings::default() };
         let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings);
         let organization = store.organizations().await.expect("organizations").remove(0);
-        let engine = engine.acting_for(Caller {
-            organization,
-            actor: "bench".to_owned(),
-            origin: "this machine".to_owned(),
-            person: String::new(),
-        });
+        let engine = engine
+            .acting_for(Caller { organization, actor: Actor { name: "bench".to_owned(), ..Actor::at_this_machine() } });
         engine.add_endpoint(NewEndpoint::new(url.parse().expect("an address"), auth())).await.expect("an endpoint");
         let settings = DispatcherSettings { in_flight: IN_FLIGHT, per_endpoint: 32, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(store.clone(), sender(), Arc::new(SystemClock), settings);

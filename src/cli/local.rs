@@ -19,7 +19,7 @@ use crate::{
     config::{Days, Settings},
     desk::OrderOwner,
     domain::{
-        DEFAULT_ORGANIZATION, Organization, OrganizationId, Provider, ResponseWindows, RetentionPolicy,
+        DEFAULT_ORGANIZATION, Organization, OrganizationId, ResponseWindows, RetentionPolicy,
         time::{SharedClock, SystemClock, Timestamp},
         webhook::address::AddressPolicy,
     },
@@ -208,11 +208,11 @@ pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
     let hours = |hours: u32| TimeDelta::hours(hours.into());
     let windows = &settings.windows;
     let by_provider = ResponseWindows::default()
-        .with_provider(Provider::Ethoca, hours(windows.ethoca.0))
-        .with_provider(Provider::Verifi, hours(windows.verifi.0))
-        .with_provider(Provider::Cdrn, hours(windows.cdrn.0));
+        .with("ETHOCA", hours(windows.ethoca.0))
+        .with("VERIFI", hours(windows.verifi.0))
+        .with("CDRN", hours(windows.cdrn.0));
     let windows =
-        windows.types.iter().fold(by_provider, |all, (name, window)| all.with_type(name.0.clone(), hours(window.0)));
+        windows.types.iter().fold(by_provider, |all, (name, window)| all.with(name.0.as_str(), hours(window.0)));
     let defaults = EngineSettings::default();
     EngineSettings {
         environment: settings.environment,

@@ -11,12 +11,11 @@ use super::{
 };
 use crate::{
     config::{NetworkAuth, NetworkSettings, Settings, SimulatorFault},
-    domain::{CaCertificates, Environment, Provider, Secret, time::SharedClock},
+    domain::{CaCertificates, EndpointAuth, Environment, Provider, Secret, time::SharedClock},
     engine::{
         PullFrom,
         providers::{
-            Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator,
-            http::{GatewayCredential, HttpOptions},
+            Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator, http::HttpOptions,
             simulator::FaultProfile,
         },
     },
@@ -120,12 +119,12 @@ pub(super) fn place_of(organization: &str, settings: &Settings, known: &[Known])
     words.join(", ")
 }
 
-fn provider(set: &NetworkSettings, credential: GatewayCredential) -> anyhow::Result<HttpProvider> {
+fn provider(set: &NetworkSettings, auth: Option<EndpointAuth>) -> anyhow::Result<HttpProvider> {
     let trusted =
         if set.ca_file.as_os_str().is_empty() { Ok(CaCertificates::default()) } else { ca_file(&set.ca_file) };
     let options = HttpOptions {
         url: set.base().map_err(|error| anyhow!(error))?,
-        credential,
+        auth,
         trusted: trusted.map_err(|error| anyhow!("ca_file {error}"))?,
         capabilities: capabilities(set),
         timeout: timeout(set),
@@ -148,9 +147,9 @@ fn section_of(network: &Provider) -> String {
 }
 
 /// Reads the credential of a network: from its file, else from its environment variable.
-fn credential(network: &Provider, set: &NetworkSettings) -> anyhow::Result<GatewayCredential> {
+fn credential(network: &Provider, set: &NetworkSettings) -> anyhow::Result<Option<EndpointAuth>> {
     if set.auth == NetworkAuth::None {
-        return Ok(GatewayCredential::None);
+        return Ok(None);
     }
     let (name, section) = (format!("AVERT_{network}_CREDENTIAL"), section_of(network));
     let file = set.credential_file.as_path();
@@ -165,13 +164,13 @@ fn credential(network: &Provider, set: &NetworkSettings) -> anyhow::Result<Gatew
         read_credential(file)?
     };
     Ok(match set.auth {
-        NetworkAuth::Bearer => GatewayCredential::Bearer(Secret::new(text)),
-        NetworkAuth::Header => GatewayCredential::Header { name: set.header.clone(), value: Secret::new(text) },
+        NetworkAuth::Bearer => Some(EndpointAuth::bearer(&text)),
+        NetworkAuth::Header => Some(EndpointAuth::Header { name: set.header.clone(), value: Secret::new(text) }),
         NetworkAuth::Basic => {
             let (username, password) = parts(&text, &section, "auth = \"basic\": USER:PASSWORD as its credential")?;
-            GatewayCredential::Basic { username: username.to_owned(), password: Secret::new(password) }
+            Some(EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) })
         }
-        NetworkAuth::None => GatewayCredential::None,
+        NetworkAuth::None => None,
     })
 }
 

@@ -164,7 +164,7 @@ pub(super) fn sales(context: &Context, SalesCommand::Set(args): SalesCommand) ->
     let entered = SalesCount { month: args.month, scheme: args.network, count: args.count, entered_at: now };
     Desk::open(args.remote.desk(context)?)?.sales().set(entered).map_err(unusable)?;
     let said =
-        format!("sales of {} on {} cards: {}", entered.month.words(), entered.scheme.name(), count(entered.count));
+        format!("sales of {} on {} cards: {}", entered.month.words(), entered.scheme.words(), count(entered.count));
     let record = json!({
         "month": entered.month.to_string(),
         "network": entered.scheme.as_str(),

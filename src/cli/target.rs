@@ -342,7 +342,7 @@ fn tls_of(profile: &Profile) -> TlsFiles {
 /// Returns the environment of an avert's credentials, which their prefix names. One of production is enough.
 pub(super) fn told<const N: usize>(credentials: [Option<&str>; N]) -> Option<Environment> {
     let made_for = |environment: &Environment| {
-        let prefixes = ["avk", "avc"].map(|kind| format!("{kind}_{}_", environment.in_credentials()));
+        let prefixes = ["avk", "avc"].map(|kind| format!("{kind}_{}_", environment.words()));
         credentials.iter().flatten().any(|text| prefixes.iter().any(|prefix| text.starts_with(prefix)))
     };
     [Environment::Production, Environment::Sandbox].into_iter().find(made_for)

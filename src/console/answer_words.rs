@@ -137,7 +137,7 @@ pub fn duplicate_words(duplicate: &Duplicate, now: Timestamp) -> String {
         DuplicateState::Answered { outcome, at } => format!("answered {} {}", stored_words(outcome), when(at)),
     };
     let who = format!("{} {}", sanitize(duplicate.provider.as_str()), sanitize(&duplicate.provider_id));
-    format!("{state}: {who}, {}", duplicate.evidence.words())
+    format!("{state}: {who}, {}", duplicate.evidence.as_str())
 }
 
 /// The reason of an INVALID answer that a stored word stands for.

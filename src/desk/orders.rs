@@ -426,7 +426,8 @@ fn order_of(row: &Row<'_>) -> rusqlite::Result<MerchantOrder> {
     let amount = |index: usize| -> rusqlite::Result<_> {
         let text: Option<String> = row.get(index)?;
         text.map(|text| {
-            text.parse().map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
+            text.parse()
+                .map_err(|error: String| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, error.into()))
         })
         .transpose()
     };

@@ -68,9 +68,7 @@ impl SalesCounts {
         let mut counts = Vec::with_capacity(sales.len());
         for row in sales {
             let wrong = |span, message: &str| self.file.wrong(&text, Some(span), message);
-            let month = row.month.get_ref().parse().map_err(|error: crate::domain::monitoring::SalesMonthError| {
-                wrong(row.month.span(), &error.to_string())
-            })?;
+            let month = row.month.get_ref().parse().map_err(|error: String| wrong(row.month.span(), &error))?;
             let scheme = CardScheme::known(row.network.get_ref()).ok_or_else(|| {
                 wrong(row.network.span(), &format!("{:?} is not allowed: visa or mastercard", row.network.get_ref()))
             })?;

@@ -64,7 +64,8 @@ fn by_facts(alert: &Alert, duplicates: &[&Duplicate], order: Option<&OrderAdvice
     if alert.outcome.is_some() || alert.alert_type.is_notice() {
         return None;
     }
-    let refunds: Vec<RefundTime> = duplicates.iter().filter_map(|duplicate| duplicate.refund_time(alert)).collect();
+    let refunds: Vec<RefundTime> =
+        duplicates.iter().filter_map(|duplicate| duplicate.refund_time(alert.alert_time)).collect();
     let by_order = |order: &OrderAdvice| Advice {
         decision: order.decision,
         basis: AdviceBasis::Order,

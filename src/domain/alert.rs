@@ -23,15 +23,15 @@ open_enum! {
 }
 
 open_enum! {
-    /// The kind of alert (interface, Alert types).
+    /// The kind of alert (interface, Alert types), in words without the network's prefix.
     pub enum AlertType {
-        EthocaConfirmedFraud = "ETHOCA_CONFIRMED_FRAUD",
-        EthocaCustomerDispute = "ETHOCA_CUSTOMER_DISPUTE",
-        VerifiDispute = "VERIFI_DISPUTE",
-        VerifiCancel = "VERIFI_CANCEL",
-        VerifiDisputeNotice = "VERIFI_DISPUTE_NOTICE",
-        VerifiFraudNotice = "VERIFI_FRAUD_NOTICE",
-        VerifiCancelNotice = "VERIFI_CANCEL_NOTICE",
+        EthocaConfirmedFraud = "ETHOCA_CONFIRMED_FRAUD": "Confirmed fraud",
+        EthocaCustomerDispute = "ETHOCA_CUSTOMER_DISPUTE": "Customer dispute",
+        VerifiDispute = "VERIFI_DISPUTE": "Dispute",
+        VerifiCancel = "VERIFI_CANCEL": "Cancel",
+        VerifiDisputeNotice = "VERIFI_DISPUTE_NOTICE": "Dispute notice",
+        VerifiFraudNotice = "VERIFI_FRAUD_NOTICE": "Fraud notice",
+        VerifiCancelNotice = "VERIFI_CANCEL_NOTICE": "Cancel notice",
     }
 }
 
@@ -48,20 +48,6 @@ impl AlertType {
     /// Returns the known types that expect an answer, or those that expect none.
     pub fn expecting(answer: bool) -> Vec<Self> {
         Self::KNOWN.iter().filter(|known| known.is_notice() != answer).cloned().collect()
-    }
-
-    /// Returns the type in words, without the network's prefix: `Confirmed fraud`. Unknown types are shown as they are.
-    pub fn words(&self) -> &str {
-        match self {
-            Self::EthocaConfirmedFraud => "Confirmed fraud",
-            Self::EthocaCustomerDispute => "Customer dispute",
-            Self::VerifiDispute => "Dispute",
-            Self::VerifiCancel => "Cancel",
-            Self::VerifiDisputeNotice => "Dispute notice",
-            Self::VerifiFraudNotice => "Fraud notice",
-            Self::VerifiCancelNotice => "Cancel notice",
-            Self::Other(text) => text,
-        }
     }
 }
 
@@ -316,28 +302,6 @@ pub fn default_window(provider: &Provider) -> Duration {
     match provider {
         Provider::Ethoca => Duration::hours(24),
         Provider::Verifi | Provider::Cdrn | Provider::Other(_) => Duration::hours(72),
-    }
-}
-
-#[cfg(any(test, feature = "samples"))]
-#[allow(clippy::unwrap_used, reason = "fixed texts")]
-mod sample {
-    use super::{Alert, AlertId, AlertType, Currency, Provider};
-    use crate::time::from_iso;
-
-    impl Alert {
-        /// Returns an alert with a card, an amount and times, for tests; each has an id of its own.
-        pub fn sample() -> Self {
-            Self {
-                card_bin: "411111".to_owned(),
-                card_last_four: "1234".to_owned(),
-                amount: Some("129.90".parse().unwrap()),
-                currency: Currency::new("EUR"),
-                transaction_time: from_iso("2026-03-01T10:00:00Z"),
-                alert_time: from_iso("2026-03-03T10:00:00Z"),
-                ..Self::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
-            }
-        }
     }
 }
 

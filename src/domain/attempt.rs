@@ -128,24 +128,14 @@ impl OpenAttempt {
     pub fn calls_over_after_takeover(&self, now: Present, lease: TimeDelta) -> MonotonicTime {
         match self.counts(now) {
             Some(AttemptCounts { lease_until: Some(_), .. }) if self.owner_dead => now.counted,
-            Some(AttemptCounts { calls_over, .. }) if self.owner_dead => earlier(calls_over, now.counted),
+            Some(AttemptCounts { calls_over, .. }) if self.owner_dead => calls_over.min(now.counted),
             Some(AttemptCounts { calls_over, lease_until, .. }) => {
-                lease_until.map_or(calls_over, |lease| later(calls_over, lease))
+                lease_until.map_or(calls_over, |lease| calls_over.max(lease))
             }
             None if self.owner_dead || self.state == AttemptState::Unknown => now.counted,
             None => now.counted.after(lease),
         }
     }
-}
-
-/// Returns the later one of two moments of one epoch.
-fn later(one: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
-    if one.micros >= other.micros { one } else { other }
-}
-
-/// Returns the earlier one of two moments of one epoch.
-fn earlier(one: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
-    if one.micros <= other.micros { one } else { other }
 }
 
 /// An earlier use of an Idempotency-Key, within the time that it is remembered.

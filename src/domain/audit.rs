@@ -1,13 +1,11 @@
 //! The audit log: who did what, the words for it, the hash chain through its entries, and which of them may be pruned.
 
-use std::fmt::Write as _;
-
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Alert, AlertId, AttemptId, Credential, CredentialKind, DeliveryId, DeliveryState, Endpoint, EndpointAuth,
-    EndpointChange, EndpointId, IngestReport, Organization, Resolution, SigningChange,
+    Alert, AlertId, AttemptId, CaCertificates, Credential, CredentialKind, Endpoint, EndpointAuth, EndpointChange,
+    EndpointId, IngestReport, Resolution, SigningChange,
     attempt::word_of,
     card::mask_card_numbers,
     sanitize,
@@ -57,7 +55,8 @@ pub struct AuditNote {
 }
 
 impl AuditNote {
-    fn new(action: &'static str, subject: &(impl ToString + ?Sized), detail: impl Into<String>) -> Self {
+    /// Notes an action on a subject.
+    pub fn new(action: &'static str, subject: &(impl ToString + ?Sized), detail: impl Into<String>) -> Self {
         Self { action, subject: subject.to_string(), detail: detail.into() }
     }
 
@@ -87,17 +86,7 @@ impl AuditNote {
         Self::new(PRUNED, &through.number, detail)
     }
 
-    /// Notes that a backup was restored, in these words.
-    pub fn backup_restored(what: &str) -> Self {
-        Self::new("backup.restored", "", what)
-    }
-
-    /// Notes a data key rotation, with the number of secrets that were sealed anew.
-    pub fn data_key_rotated(values: u64) -> Self {
-        Self::new("data_key.rotated", "", format!("{values} secrets sealed anew"))
-    }
-
-    /// Access tokens are signed with another key; those of the one before are taken until then.
+    /// Notes that access tokens are signed with another key; those of the one before are taken until then.
     pub fn signing_key_rotated(key: &str, before: &str, until: Timestamp) -> Self {
         Self::new("signing_key.rotated", key, format!("tokens of {before} are taken until {}", to_iso(until)))
     }
@@ -112,26 +101,8 @@ impl AuditNote {
 
     /// Notes that a key or client credentials were revoked.
     pub fn credential_revoked(credential: &Credential) -> Self {
-        let action = match credential.kind {
-            CredentialKind::Key(_) => "key.revoked",
-            CredentialKind::Client => "client.revoked",
-        };
-        Self::new(action, &credential.id, "")
-    }
-
-    /// Notes a redelivery, with the number of an endpoint's failed deliveries that are due again.
-    pub fn deliveries_sent_again(endpoint: EndpointId, deliveries: u64) -> Self {
-        Self::new("deliveries.sent_again", &endpoint, format!("{deliveries} given up"))
-    }
-
-    /// Notes that a delivery in this state is due again.
-    pub fn delivery_sent_again(delivery: DeliveryId, state: DeliveryState) -> Self {
-        Self::new("delivery.sent_again", &delivery, state.as_str())
-    }
-
-    /// Notes that an endpoint was added.
-    pub fn endpoint_added(endpoint: &Endpoint) -> Self {
-        Self::new("endpoint.added", &endpoint.id, endpoint.url.to_string())
+        let is_client = credential.kind == CredentialKind::Client;
+        Self::new(if is_client { "client.revoked" } else { "key.revoked" }, &credential.id, "")
     }
 
     /// Notes that an endpoint was changed in the parts of the change; `None` where it has none.
@@ -147,16 +118,13 @@ impl AuditNote {
             SigningChange::Rotate { .. } => "signed".to_owned(),
             SigningChange::Stop => "no longer signed".to_owned(),
         };
-        let enabled = |enabled| if enabled { "enabled" } else { "disabled" }.to_owned();
+        let certificate = |named: &CaCertificates| if named.is_empty() { "no" } else { "another" };
         let changed = [
             change.url.as_ref().map(|url| format!("url {url}")),
             change.auth.as_ref().map(credential),
             change.signing.as_ref().map(signing),
-            change.enabled.map(enabled),
-            change
-                .ca_certificate
-                .as_ref()
-                .map(|named| if named.is_empty() { "no CA certificate" } else { "another CA certificate" }.to_owned()),
+            change.enabled.map(|enabled| if enabled { "enabled" } else { "disabled" }.to_owned()),
+            change.ca_certificate.as_ref().map(|named| format!("{} CA certificate", certificate(named))),
         ];
         let changed: Vec<String> = changed.into_iter().flatten().collect();
         (!changed.is_empty()).then(|| Self::new("endpoint.changed", &before.id, changed.join(", ")))
@@ -165,21 +133,6 @@ impl AuditNote {
     /// Notes that an endpoint was disabled automatically.
     pub fn endpoint_disabled(id: EndpointId, reason: &str) -> Self {
         Self::new("endpoint.disabled", &id, reason)
-    }
-
-    /// Notes that an endpoint was removed.
-    pub fn endpoint_removed(endpoint: &Endpoint) -> Self {
-        Self::new("endpoint.removed", &endpoint.id, endpoint.url.to_string())
-    }
-
-    /// Notes that a test event was sent to an endpoint, with the result.
-    pub fn endpoint_tested(id: EndpointId, result: Option<String>) -> Self {
-        Self::new("endpoint.tested", &id, result.unwrap_or_default())
-    }
-
-    /// Notes that an organization was created.
-    pub fn organization_created(organization: &Organization) -> Self {
-        Self::new("organization.created", &organization.id, &organization.name)
     }
 }
 
@@ -399,10 +352,7 @@ pub fn prunable(oldest: &[(i64, i64, String)], cut_off: Timestamp) -> Option<i64
 
 /// Returns the hexadecimal digits, as `sha256sum` writes them.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The header that carries the name, in lower case.
@@ -486,7 +436,7 @@ mod tests {
     fn log(start: AuditLink, entries: usize) -> Vec<(AuditRecord, [u8; 32])> {
         let mut before = start;
         let next = || {
-            let note = AuditNote::backup_restored(&format!("backup {}", before.number));
+            let note = AuditNote::new("backup.restored", "", format!("backup {}", before.number));
             let record = UnlinkedEntry::of(1, &Actor::avert(), note, Timestamp::UNIX_EPOCH).following(before, 0);
             before = AuditLink { number: record.number, hash: record.hash() };
             (record, before.hash)
@@ -544,7 +494,9 @@ mod tests {
     fn who_somebody_said_to_be_cannot_be_changed_added_or_taken_away() {
         let said = |person: &str| {
             let by = Actor { person: person.to_owned(), ..Actor::at_this_machine() };
-            UnlinkedEntry::of(1, &by, AuditNote::backup_restored("x"), Timestamp::UNIX_EPOCH).following(START, 0).hash()
+            UnlinkedEntry::of(1, &by, AuditNote::new("backup.restored", "", "x"), Timestamp::UNIX_EPOCH)
+                .following(START, 0)
+                .hash()
         };
         let hashes = [said(""), said("ana"), said("omar")];
 

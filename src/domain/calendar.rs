@@ -155,11 +155,6 @@ impl QuietHours {
     pub fn contains(&self, time: NaiveTime) -> bool {
         if self.from < self.to { (self.from..self.to).contains(&time) } else { time >= self.from || time < self.to }
     }
-
-    /// Returns their beginning and end.
-    pub fn bounds(&self) -> [NaiveTime; 2] {
-        [self.from, self.to]
-    }
 }
 
 impl FromStr for QuietHours {

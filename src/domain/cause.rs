@@ -6,30 +6,33 @@ use std::{
     path::Path,
 };
 
-/// Cause of a refusal by the database or the system. The advice follows from it, and only [`Damaged`](Self::Damaged)
-/// speaks of a restore.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusalCause {
-    /// No room on the disk, or a quota is used up.
-    DiskFull,
-    /// Too many open files.
-    OpenFiles,
-    /// The file system, directory or database is read-only.
-    ReadOnly,
-    /// Locked by another process.
-    Locked,
-    /// The server or the role has no connection left.
-    Connections,
-    /// A pooler in transaction mode is between.
-    Pooler,
-    /// The database's encoding is not UTF-8.
-    Encoding,
-    /// The stored data is damaged.
-    Damaged,
-    /// The database was moved, removed or replaced while it is open.
-    Gone,
-    /// The disk or the system fails in another way.
-    Failing,
+use crate::closed_enum;
+
+closed_enum! {
+    /// Cause of a refusal by the database or the system. The advice follows from it, and only
+    /// [`Damaged`](Self::Damaged) speaks of a restore.
+    pub enum RefusalCause {
+        /// No room on the disk, or a quota is used up.
+        DiskFull = "the disk is full",
+        /// Too many open files.
+        OpenFiles = "too many files are open",
+        /// The file system, directory or database is read-only.
+        ReadOnly = "it is read-only",
+        /// Locked by another process.
+        Locked = "another process has locked it",
+        /// The server or the role has no connection left.
+        Connections = "no connection is left",
+        /// A pooler in transaction mode is between.
+        Pooler = "a pooler in transaction mode is between, which is not supported",
+        /// The database's encoding is not UTF-8.
+        Encoding = "the database's encoding is not UTF8",
+        /// The stored data is damaged.
+        Damaged = "it is damaged",
+        /// The database was moved, removed or replaced while it is open.
+        Gone = "it was moved, removed or replaced while it is open",
+        /// The disk or the system fails in another way.
+        Failing = "the disk or the system failed",
+    }
 }
 
 /// Returns the directory that a file is in: the one of this process where its path is a bare name.
@@ -82,17 +85,6 @@ impl RefusalCause {
 
 impl fmt::Display for RefusalCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::DiskFull => "the disk is full",
-            Self::OpenFiles => "too many files are open",
-            Self::ReadOnly => "it is read-only",
-            Self::Locked => "another process has locked it",
-            Self::Connections => "no connection is left",
-            Self::Pooler => "a pooler in transaction mode is between, which is not supported",
-            Self::Encoding => "the database's encoding is not UTF8",
-            Self::Damaged => "it is damaged",
-            Self::Gone => "it was moved, removed or replaced while it is open",
-            Self::Failing => "the disk or the system failed",
-        })
+        f.write_str(self.as_str())
     }
 }

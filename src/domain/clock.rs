@@ -137,8 +137,8 @@ impl ClockGuard {
     }
 }
 
-/// A monotonic timestamp: microseconds since the epoch of a monotonic clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A monotonic timestamp: microseconds since the epoch of a monotonic clock. Only those of one epoch have an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MonotonicTime {
     /// Epoch of the count.
     pub epoch: ClockEpoch,

@@ -3,14 +3,17 @@
 //!
 //! The codes stand in `assets/codes.toml`. A code that is not there has no words, and none are made up for it.
 
-use std::{collections::BTreeMap, ops::RangeInclusive, sync::LazyLock};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
+
+use crate::calendar::is_like;
 
 /// The file as it stands.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct CodeFile {
+struct CodeBook {
+    /// Merchant category codes, alone or as a range with both ends.
     merchant_categories: BTreeMap<String, String>,
     /// Codes of each network.
     reasons: BTreeMap<String, BTreeMap<String, String>>,
@@ -18,41 +21,28 @@ struct CodeFile {
     values: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// The codes by what they are looked up with.
-struct CodeBook {
-    categories: Vec<(RangeInclusive<u16>, String)>,
-    reasons: BTreeMap<String, String>,
-    values: BTreeMap<String, BTreeMap<String, String>>,
-}
+static CODES: LazyLock<CodeBook> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../assets/codes.toml"))
+        .expect("the codes are part of the program, and a test reads them")
+});
 
-impl CodeBook {
-    fn read(text: &str) -> Self {
-        let CodeFile { merchant_categories, reasons, values } =
-            toml::from_str(text).expect("the codes are part of the program, and a test reads them");
-        let range = |codes: &str| {
-            let (first, last) = codes.split_once('-').unwrap_or((codes, codes));
-            let code = |text: &str| text.parse().expect("a merchant category code is a number, and a test reads each");
-            code(first)..=code(last)
-        };
-        let categories = merchant_categories.into_iter().map(|(codes, words)| (range(&codes), words)).collect();
-        let reasons = reasons.into_iter().flat_map(|(network, codes)| {
-            codes.into_iter().map(move |(code, words)| (code, format!("{network}: {words}")))
-        });
-        Self { categories, reasons: reasons.collect(), values }
-    }
+/// Returns the ends of a range of codes.
+fn ends(codes: &str) -> (&str, &str) {
+    codes.split_once('-').unwrap_or((codes, codes))
 }
-
-static CODES: LazyLock<CodeBook> = LazyLock::new(|| CodeBook::read(include_str!("../../assets/codes.toml")));
 
 /// Describes a merchant category code (ISO 18245, four digits): `travel agencies`.
 pub fn merchant_category(code: &str) -> Option<&'static str> {
-    let number: u16 = code.trim().parse().ok().filter(|_| code.trim().len() == 4)?;
-    CODES.categories.iter().find(|(codes, _)| codes.contains(&number)).map(|(_, words)| words.as_str())
+    let code = Some(code.trim()).filter(|code| is_like(code, "0000"))?;
+    // Of four digits each, they are compared as texts.
+    let is_of = |codes: &str| ends(codes).0 <= code && code <= ends(codes).1;
+    CODES.merchant_categories.iter().find(|(codes, _)| is_of(codes)).map(|(_, words)| words.as_str())
 }
 
 /// Describes a dispute reason code, with the network whose code it is: `Visa: fraud, card absent`.
-pub fn dispute_reason(code: &str) -> Option<&'static str> {
-    CODES.reasons.get(code.trim().to_ascii_uppercase().as_str()).map(String::as_str)
+pub fn dispute_reason(code: &str) -> Option<String> {
+    let code = code.trim().to_ascii_uppercase();
+    CODES.reasons.iter().find_map(|(network, codes)| Some(format!("{network}: {}", codes.get(&code)?)))
 }
 
 /// Describes a value of a field, in any letter case: `e-commerce`.
@@ -62,6 +52,8 @@ pub fn field_value(field: &str, value: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use rstest::rstest;
 
     use super::*;
@@ -90,7 +82,7 @@ mod tests {
         #[case] code: &str,
         #[case] words: Option<&str>,
     ) {
-        assert_eq!(dispute_reason(code), words);
+        assert_eq!(dispute_reason(code).as_deref(), words);
     }
 
     #[rstest]
@@ -110,14 +102,12 @@ mod tests {
 
     #[test]
     fn no_code_of_the_file_means_two_things() {
-        let text = include_str!("../../assets/codes.toml");
-        let CodeFile { merchant_categories, reasons, .. } = toml::from_str(text).unwrap();
-        let all: usize = reasons.values().map(BTreeMap::len).sum();
-        let mut categories: Vec<_> = CODES.categories.iter().map(|(codes, _)| codes.clone()).collect();
-        categories.sort_by_key(|codes| *codes.start());
+        let codes: Vec<&String> = CODES.reasons.values().flat_map(BTreeMap::keys).collect();
+        let ranges: Vec<_> = CODES.merchant_categories.keys().map(|codes| ends(codes)).collect();
 
-        assert_eq!(CODES.reasons.len(), all, "no reason code is in two networks");
-        assert_eq!(categories.len(), merchant_categories.len());
-        assert!(categories.windows(2).all(|pair| pair[0].end() < pair[1].start()), "no two ranges overlap");
+        let once: BTreeSet<_> = codes.iter().collect();
+        assert_eq!(once.len(), codes.len(), "no reason code is in two networks");
+        assert!(ranges.iter().all(|(first, last)| is_like(first, "0000") && is_like(last, "0000") && first <= last));
+        assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0), "no two ranges overlap");
     }
 }

@@ -94,24 +94,14 @@ pub struct CredentialList {
 }
 
 closed_enum! {
-    /// The environment of a deployment (interface, Versioning).
+    /// The environment of a deployment (interface, Versioning), with the word in keys and clients that were made for it.
     #[derive(Default)]
     pub enum Environment {
         /// Test environment; decisions reach no network.
         #[default]
-        Sandbox = "sandbox",
+        Sandbox = "sandbox": "test",
         /// The real one: decisions are final and cost money.
-        Production = "production",
-    }
-}
-
-impl Environment {
-    /// Returns the word in keys and clients that were made for it.
-    pub const fn in_credentials(self) -> &'static str {
-        match self {
-            Self::Sandbox => "test",
-            Self::Production => "live",
-        }
+        Production = "production": "live",
     }
 }
 
@@ -156,7 +146,7 @@ mod tests {
 
     #[test]
     fn each_world_has_its_word_in_credentials() {
-        assert_eq!(Environment::ALL.map(Environment::in_credentials), ["test", "live"]);
+        assert_eq!(Environment::ALL.map(Environment::words), ["test", "live"]);
     }
 
     #[test]

@@ -35,13 +35,13 @@ pub enum DatabaseLocation {
 }
 
 impl FromStr for DatabaseLocation {
-    type Err = DatabaseAddressError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             return match path.is_empty() {
-                true => Err(DatabaseAddressError("sqlite: names no file".to_owned())),
+                true => Err(wrong("sqlite: names no file")),
                 false => Ok(Self::Sqlite(PathBuf::from(path))),
             };
         }
@@ -73,13 +73,14 @@ pub struct PostgresAddress {
     pub authorities: Option<PathBuf>,
 }
 
-/// Error of a text that is no location of a database. It repeats nothing of the text, which may hold a password.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "not a database: {0}; allowed: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, \
-     percent-encoded"
-)]
-pub struct DatabaseAddressError(String);
+/// Returns the error of a text that is no location of a database. It repeats nothing of the text, which may hold a
+/// password.
+fn wrong(what: &str) -> String {
+    format!(
+        "not a database: {what}; allowed: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, \
+         percent-encoded"
+    )
+}
 
 /// The port of PostgreSQL.
 const PORT: u16 = 5432;
@@ -87,19 +88,16 @@ const PORT: u16 = 5432;
 /// Values of `sslmode`: `allow` is read as `prefer`.
 const MODES: &str = "disable, allow, prefer, require, verify-ca, verify-full";
 
-impl PostgresAddress {
-    /// Returns true for a host that is this machine: no network is in between.
-    fn is_here(host: &str) -> bool {
-        let address = host.parse::<std::net::IpAddr>();
-        host.starts_with('/') || host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-    }
+/// Returns true for a host that is this machine: no network is in between.
+fn is_here(host: &str) -> bool {
+    let address = host.parse::<std::net::IpAddr>();
+    host.starts_with('/') || host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 impl FromStr for PostgresAddress {
-    type Err = DatabaseAddressError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = |what: &str| DatabaseAddressError(what.to_owned());
         let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
         if !matches!(url.scheme(), "postgres" | "postgresql") {
             return Err(wrong("it has another scheme"));
@@ -117,7 +115,7 @@ impl FromStr for PostgresAddress {
                 return Err(wrong(&format!("it has no {what}")));
             }
         }
-        let tls = if Self::is_here(&host) { DatabaseTls::Prefer } else { DatabaseTls::Require };
+        let tls = if is_here(&host) { DatabaseTls::Prefer } else { DatabaseTls::Require };
         let password = url.password().map(|password| decoded(password, "password")).transpose()?.map(Secret::new);
         let mut address = Self { user, password, host, port: url.port().unwrap_or(PORT), name, tls, authorities: None };
         for (key, value) in url.query_pairs() {

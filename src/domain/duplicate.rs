@@ -7,6 +7,7 @@ use chrono::Duration;
 
 use crate::{
     alert::{Alert, Provider},
+    closed_enum,
     filter::{AlertFilter, AlertQuery, Sort, SortField, SortOrder},
     identity::{CardComparison, contradiction},
     ids::AlertId,
@@ -42,40 +43,28 @@ fn last_four(alert: &Alert) -> Option<&str> {
     Some(alert.card_last_four.trim()).filter(|digits| digits.len() >= 4)
 }
 
-/// The evidence that two alerts are on one payment: what they have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DuplicateEvidence {
-    /// Card, amount, currency, and the day of the transaction.
-    CardAmountAndDay,
-    /// Card, amount and currency, and dates that are near as far as they are known.
-    CardAndAmount,
-    /// The acquirer's reference of the transaction.
-    Arn,
-    /// The same, and digits of the cards differ.
-    ArnOnOtherCard,
-    /// Card and authorization code, and dates that are near as far as they are known.
-    CardAndAuthCode,
-    /// Authorization code, amount and currency within two days, where one side has no card digits.
-    AuthCodeAndAmount,
-    /// The card's last four digits, amount, currency and the day of the transaction, where one side has no BIN: many
-    /// cards end alike.
-    LastFourAmountAndDay,
+closed_enum! {
+    /// The evidence that two alerts are on one payment: what they have in common, as it is told beside the other alert.
+    pub enum DuplicateEvidence {
+        /// Card, amount, currency, and the day of the transaction.
+        CardAmountAndDay = "same card, amount and day",
+        /// Card, amount and currency, and dates that are near as far as they are known.
+        CardAndAmount = "same card and amount",
+        /// The acquirer's reference of the transaction.
+        Arn = "same ARN",
+        /// The same, and digits of the cards differ.
+        ArnOnOtherCard = "same ARN, but the card differs",
+        /// Card and authorization code, and dates that are near as far as they are known.
+        CardAndAuthCode = "same card and auth code",
+        /// Authorization code, amount and currency within two days, where one side has no card digits.
+        AuthCodeAndAmount = "same auth code and amount",
+        /// The card's last four digits, amount, currency and the day of the transaction, where one side has no BIN: many
+        /// cards end alike.
+        LastFourAmountAndDay = "perhaps the same card: last four, amount and day agree, a BIN is missing",
+    }
 }
 
 impl DuplicateEvidence {
-    /// Describes it beside the other alert.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::CardAmountAndDay => "same card, amount and day",
-            Self::CardAndAmount => "same card and amount",
-            Self::Arn => "same ARN",
-            Self::ArnOnOtherCard => "same ARN, but the card differs",
-            Self::CardAndAuthCode => "same card and auth code",
-            Self::AuthCodeAndAmount => "same auth code and amount",
-            Self::LastFourAmountAndDay => "perhaps the same card: last four, amount and day agree, a BIN is missing",
-        }
-    }
-
     /// Returns true where it proves that both are on one payment; otherwise a person has to review it.
     pub const fn is_sure(self) -> bool {
         !matches!(self, Self::LastFourAmountAndDay | Self::ArnOnOtherCard)
@@ -253,9 +242,9 @@ pub enum RefundTime {
 }
 
 impl RefundTime {
-    /// Returns that of a refund at this moment.
-    fn of(alert: &Alert, refunded_at: Option<Timestamp>) -> Self {
-        match refunded_at.zip(alert.alert_time) {
+    /// Returns that of a refund at this moment, of an alert that was raised then.
+    fn of(raised: Option<Timestamp>, refunded_at: Option<Timestamp>) -> Self {
+        match refunded_at.zip(raised) {
             Some((refunded, raised)) if refunded >= raised => Self::Since,
             Some(_) => Self::Before,
             None => Self::Unknown,
@@ -344,19 +333,13 @@ impl Duplicate {
 
     /// Returns true where money has gone back already, probably has, may have, or is about to.
     pub fn is_refunded(&self) -> bool {
-        match &self.state {
-            DuplicateState::Refunded { .. } | DuplicateState::RefundedByRule => true,
-            DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
-                DecisionSays::of(resolution) != DecisionSays::NotRefunded
-            }
-            DuplicateState::Waiting | DuplicateState::Answered { .. } => false,
-        }
+        self.refund_time(None).is_some()
     }
 
-    /// Returns the time of its refund, relative to `alert`.
-    pub(super) fn refund_time(&self, alert: &Alert) -> Option<RefundTime> {
+    /// Returns the time of its refund, relative to an alert that was raised then.
+    pub(super) fn refund_time(&self, raised: Option<Timestamp>) -> Option<RefundTime> {
         match &self.state {
-            DuplicateState::Refunded { at } => Some(RefundTime::of(alert, *at)),
+            DuplicateState::Refunded { at } => Some(RefundTime::of(raised, *at)),
             DuplicateState::RefundedByRule => Some(RefundTime::Unknown),
             DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
                 match DecisionSays::of(resolution) {

@@ -110,27 +110,27 @@ fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
 }
 
 closed_enum! {
-    /// A property that lists can be sorted by (decisions, List).
+    /// A property that lists can be sorted by (decisions, List), with the word that is typed for it.
     pub enum SortField {
-        AlertTimeStamp = "alertTimeStamp",
-        TransactionTimeStamp = "transactionTimeStamp",
-        CreatedAt = "createdAt",
-        UpdatedAt = "updatedAt",
-        ExpiredAt = "expiredAt",
-        Amount = "amount",
-        Currency = "currency",
-        Provider = "provider",
-        ProviderId = "providerId",
-        Type = "type",
-        Status = "status",
-        Issuer = "issuer",
-        MerchantDescriptor = "merchantDescriptor",
-        MerchantName = "merchantName",
-        CardBin = "cardBin",
-        CardLastFour = "cardLastFour",
+        AlertTimeStamp = "alertTimeStamp": "alerted",
+        TransactionTimeStamp = "transactionTimeStamp": "transaction",
+        CreatedAt = "createdAt": "created",
+        UpdatedAt = "updatedAt": "updated",
+        ExpiredAt = "expiredAt": "expired",
+        Amount = "amount": "amount",
+        Currency = "currency": "currency",
+        Provider = "provider": "provider",
+        ProviderId = "providerId": "id",
+        Type = "type": "type",
+        Status = "status": "status",
+        Issuer = "issuer": "issuer",
+        MerchantDescriptor = "merchantDescriptor": "descriptor",
+        MerchantName = "merchantName": "merchant",
+        CardBin = "cardBin": "bin",
+        CardLastFour = "cardLastFour": "lastfour",
         /// Value shown, which is never null. Answered and expired alerts show 0 and are less than open ones, which
         /// are sorted by their deadline.
-        HoursLeft = "hoursLeft",
+        HoursLeft = "hoursLeft": "deadline",
     }
 }
 
@@ -216,31 +216,18 @@ pub struct AlertQuery {
     pub page: PageRequest,
 }
 
-/// A comparison of amounts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
-    AtMost,
-    AtLeast,
-    Less,
-    More,
-    Equal,
+closed_enum! {
+    /// A comparison of amounts; those with the longer signs first.
+    pub enum Comparison {
+        AtMost = "<=",
+        AtLeast = ">=",
+        Less = "<",
+        More = ">",
+        Equal = "=",
+    }
 }
 
 impl Comparison {
-    /// Comparisons, those with the longer signs first.
-    pub const ALL: [Self; 5] = [Self::AtMost, Self::AtLeast, Self::Less, Self::More, Self::Equal];
-
-    /// Returns the sign that it is written with.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::AtMost => "<=",
-            Self::AtLeast => ">=",
-            Self::Less => "<",
-            Self::More => ">",
-            Self::Equal => "=",
-        }
-    }
-
     /// Returns the least and the largest amount that fulfil the comparison, in millionths.
     fn micros(self, than: i64) -> (i64, i64) {
         match self {

@@ -10,7 +10,7 @@ use super::{
     alert::Alert,
     card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers},
     field::Field,
-    fold::{APOSTROPHES, ELLIPSIS, ascii_digit, fold, search_key},
+    fold::{APOSTROPHES, ELLIPSIS, fold, search_key},
     ids::AlertId,
     outcome::Outcome,
     sanitize::is_invisible,
@@ -133,7 +133,7 @@ fn as_keyed(text: &str) -> String {
     let plain = |c: char| match c {
         '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
         c if c.is_control() => ' ',
-        c => ascii_digit(c).unwrap_or(c),
+        c => c,
     };
     text.chars().filter(|c| !is_invisible(*c)).map(plain).collect()
 }

@@ -30,14 +30,6 @@ pub fn search_key(text: &str) -> String {
     key
 }
 
-/// Returns the ASCII digit for another form of it, such as a full-width one.
-pub(super) fn ascii_digit(c: char) -> Option<char> {
-    let mut key = String::new();
-    push_key(c, &mut key);
-    let mut digits = key.chars().filter(char::is_ascii_digit);
-    if key.len() == 1 { digits.next() } else { None }
-}
-
 fn push_key(c: char, key: &mut String) {
     match c {
         ELLIPSIS => key.push(c),
@@ -114,16 +106,6 @@ mod tests {
             assert!(c.is_control() || !key.contains(char::is_control), "{c:?}");
             assert!(!key.contains(|c: char| c.is_ascii_uppercase()), "{c:?}");
         }
-    }
-
-    #[rstest]
-    #[case('4', Some('4'))]
-    #[case('４', Some('4'))]
-    #[case('½', None)]
-    #[case('٤', None)]
-    #[case('a', None)]
-    fn a_digit_may_have_another_form(#[case] c: char, #[case] digit: Option<char>) {
-        assert_eq!(ascii_digit(c), digit);
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{alert::Alert, fold::search_key, money::Money, sanitize::excerpt};
+use crate::{alert::Alert, closed_enum, fold::search_key, money::Money, sanitize::excerpt};
 
 /// Words in the place of an identifier, in several languages; their letters alone.
 const EMPTY_WORDS: &str = "na nan nil null none unknown undefined empty blank missing unavailable notavailable \
@@ -134,13 +134,14 @@ fn is_same_bin(one: &str, other: &str) -> bool {
     one == other || one.len().min(other.len()) >= 6 && (one.starts_with(other) || other.starts_with(one))
 }
 
-/// A fact that contradicts an identifier: it is not outweighed by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contradiction {
-    /// The digits of the cards differ.
-    OtherCard,
-    /// More is disputed than was paid in all, in one currency.
-    MoreThanTotal,
+closed_enum! {
+    /// A fact that contradicts an identifier: it is not outweighed by it.
+    pub enum Contradiction {
+        /// The digits of the cards differ.
+        OtherCard = "but the card differs",
+        /// More is disputed than was paid in all, in one currency.
+        MoreThanTotal = "but more is disputed than it cost",
+    }
 }
 
 /// Returns what contradicts that an alert is on the payment of this card, of this total where it is known.
@@ -168,27 +169,20 @@ impl Alert {
             return Some(format!("{then} is {now} by now"));
         }
         let others = [
-            (
-                "card",
-                is_another(&before.card_bin, &self.card_bin)
-                    || is_another(&before.card_last_four, &self.card_last_four),
-            ),
-            ("ARN", is_another_known(before.known_arn(), self.known_arn())),
-            ("transaction", is_another_known(before.known_transaction_id(), self.known_transaction_id())),
-            ("order", is_another_known(before.known_order_id(), self.known_order_id())),
+            ("card", is_another(Some(&before.card_bin), Some(&self.card_bin))),
+            ("card", is_another(Some(&before.card_last_four), Some(&self.card_last_four))),
+            ("ARN", is_another(before.known_arn(), self.known_arn())),
+            ("transaction", is_another(before.known_transaction_id(), self.known_transaction_id())),
+            ("order", is_another(before.known_order_id(), self.known_order_id())),
             ("type", self.alert_type != before.alert_type && !before.alert_type.as_str().is_empty()),
         ];
         others.into_iter().find(|(_, differs)| *differs).map(|(what, _)| format!("its {what} is another by now"))
     }
 }
 
-fn is_another(then: &str, now: &str) -> bool {
-    let (then, now) = (then.trim(), now.trim());
+fn is_another(then: Option<&str>, now: Option<&str>) -> bool {
+    let (then, now) = (then.unwrap_or_default().trim(), now.unwrap_or_default().trim());
     !then.is_empty() && !now.is_empty() && then != now
-}
-
-fn is_another_known(then: Option<&str>, now: Option<&str>) -> bool {
-    then.zip(now).is_some_and(|(then, now)| is_another(then, now))
 }
 
 #[cfg(test)]

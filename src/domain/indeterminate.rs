@@ -127,22 +127,16 @@ const SKEW: TimeDelta = TimeDelta::minutes(5);
 /// Returns true for an `outcome` that results from `resolution`, sent at `sent_at`.
 fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> bool {
     let verdict = decide(resolution);
-    let reason = match resolution {
-        Resolution::Current { decision, .. } => decision.reason().map(InvalidReason::as_str),
-        Resolution::Older { .. } => None,
+    let (said, reason) = match resolution {
+        Resolution::Current { decision, .. } => (decision.refunded(), decision.reason().map(InvalidReason::as_str)),
+        Resolution::Older { refunded, .. } => (refunded.as_str(), None),
     };
-    let said = match resolution {
-        Resolution::Current { decision, .. } => decision.refunded(),
-        Resolution::Older { refunded, .. } => refunded.as_str(),
-    };
+    let code = outcome.dispute_reason_code.as_deref().unwrap_or_default();
+    let reason_or = |word| reason.unwrap_or(word);
     let evidence = [
-        word(&outcome.refunded, &[verdict.refunded, said], &refunded_words()),
-        word(&outcome.outcome, &[&verdict.outcome, reason.unwrap_or(&verdict.outcome)], &outcome_words()),
-        word(
-            outcome.dispute_reason_code.as_deref().unwrap_or_default(),
-            &[verdict.dispute_reason_code.unwrap_or_default(), reason.unwrap_or_default()],
-            &reason_words(),
-        ),
+        word(&outcome.refunded, [verdict.refunded, said]),
+        word(&outcome.outcome, [&verdict.outcome, reason_or(&verdict.outcome)]),
+        word(code, [verdict.dispute_reason_code.unwrap_or_default(), reason_or("")]),
     ];
     let earlier = outcome.action_time.is_some_and(|acted| acted < sent_at - SKEW);
     let amount = match (verdict.amount_stopped, outcome.amount_stopped) {
@@ -151,7 +145,7 @@ fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> b
         (_, None) => true,
     };
     let comments = prose(resolution.comments()) == prose(&outcome.comments);
-    comments && amount && !earlier && !evidence.contains(&Evidence::Against) && evidence.contains(&Evidence::For)
+    comments && amount && !earlier && !evidence.contains(&Some(false)) && evidence.contains(&Some(true))
 }
 
 /// Returns true for an outcome that contradicts a resolution about the money. A provider that answers with it has not
@@ -163,49 +157,23 @@ pub fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
     !resolution.says_refunded_before() && plain(&outcome.refunded) == contrary
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Evidence {
-    For,
-    Against,
-    Neither,
-}
-
-/// Returns the evidence of a stored word: for us where it is one of the meant ones, against us where it is another
-/// known one. An unknown word is no evidence.
-fn word(stored: &str, meant: &[&str], known: &[String]) -> Evidence {
+/// Returns the evidence of a stored word: true where it is one of the meant ones, false where it is another known one.
+/// An unknown word is no evidence.
+fn word(stored: &str, meant: [&str; 2]) -> Option<bool> {
     let stored = plain(stored);
-    if stored.is_empty() {
-        Evidence::Neither
-    } else if meant.iter().any(|meant| plain(meant) == stored) {
-        Evidence::For
-    } else if known.contains(&stored) {
-        Evidence::Against
-    } else {
-        Evidence::Neither
-    }
+    let is = |word: &str| plain(word) == stored;
+    let mut known = OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str);
+    let is_known = known.any(is)
+        || OlderWord::KNOWN.iter().map(OlderWord::as_str).any(is)
+        || InvalidReason::ALL.map(InvalidReason::as_str).into_iter().any(is)
+        || ["INVALID", "chargeback_received", "duplicate"].into_iter().any(is);
+    let is_meant = meant.into_iter().any(is);
+    (!stored.is_empty() && (is_meant || is_known)).then_some(is_meant)
 }
 
 /// Returns a word without letter case, blanks, hyphens and underscores: NOTFOUND and not_found are one.
 fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).flat_map(char::to_lowercase).collect()
-}
-
-fn refunded_words() -> Vec<String> {
-    OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str).chain(["INVALID"]).map(plain).collect()
-}
-
-fn outcome_words() -> Vec<String> {
-    OlderWord::KNOWN
-        .iter()
-        .map(OlderWord::as_str)
-        .chain(InvalidReason::ALL.map(InvalidReason::as_str))
-        .map(plain)
-        .collect()
-}
-
-fn reason_words() -> Vec<String> {
-    let stored = ["previously_refunded", "chargeback_received", "duplicate", "not_found"];
-    stored.into_iter().chain(InvalidReason::ALL.map(InvalidReason::as_str)).map(plain).collect()
 }
 
 /// Prose as all keep it: what is lost on the way (blanks at the ends, forms of line breaks) does not count.

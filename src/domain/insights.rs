@@ -74,13 +74,6 @@ pub struct DayCount {
     pub missed: u64,
 }
 
-impl DayCount {
-    /// Answers given that day.
-    pub fn decisions(&self) -> u64 {
-        self.refunded + self.not_refunded + self.not_settled + self.invalid
-    }
-}
-
 /// Number of answers with one response time, counted from the alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResponseTime {
@@ -180,8 +173,8 @@ pub struct InsightsBuilder {
     calendar: Calendar,
     first_day: i64,
     lapsing: BTreeMap<(bool, Option<Timestamp>, bool, Currency), Lapsing>,
-    kinds: BTreeMap<(String, String), KindCount>,
-    days: BTreeMap<(i64, String), DayCount>,
+    kinds: BTreeMap<(Provider, AlertType), KindCount>,
+    days: BTreeMap<(i64, Provider), DayCount>,
     response_times: BTreeMap<u64, u64>,
     monitored: BTreeMap<CardScheme, MonitoredCount>,
     undated: u64,
@@ -206,7 +199,7 @@ impl InsightsBuilder {
         if let Some(day) = day {
             self.on(day, &provider, |count| count.raised += alerts);
         }
-        let key = (provider.as_str().to_owned(), alert_type.as_str().to_owned());
+        let key = (provider.clone(), alert_type.clone());
         let new = || KindCount { provider, alert_type, ..KindCount::default() };
         let count = self.kinds.entry(key).or_insert_with(new);
         match CountedAs::of(&status, has_outcome, expired) {
@@ -289,7 +282,7 @@ impl InsightsBuilder {
             return;
         }
         let new = || DayCount { day, provider: provider.clone(), ..DayCount::default() };
-        count(self.days.entry((day, provider.as_str().to_owned())).or_insert_with(new));
+        count(self.days.entry((day, provider.clone())).or_insert_with(new));
     }
 
     /// Returns the finished insights.

@@ -45,6 +45,8 @@ pub mod sanitize;
 mod shared_alert;
 pub mod snooze;
 pub mod stats;
+#[cfg(any(test, feature = "samples"))]
+mod tests;
 pub mod time;
 pub mod url;
 pub mod webhook;

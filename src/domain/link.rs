@@ -27,11 +27,7 @@ const PLACEHOLDERS: [&str; 11] = [
 
 /// A link template: an http or https address with placeholders such as `{merchantOrderId}` behind its host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkTemplate {
-    text: String,
-    /// Text, and the placeholder behind it.
-    parts: Vec<(String, Option<&'static str>)>,
-}
+pub struct LinkTemplate(String);
 
 impl LinkTemplate {
     /// Returns the address for an alert.
@@ -39,7 +35,7 @@ impl LinkTemplate {
     /// # Errors
     /// When the alert lacks the value of a placeholder, which the error names.
     pub fn address(&self, alert: &Alert) -> Result<String, String> {
-        self.fill(|name| {
+        fill(&self.0, |name| {
             let field = Alert::FIELDS.iter().find(|field| field.name == name);
             let value = field.and_then(|field| field.plain_text(alert));
             // A browser takes a step of dots for a way up, encoded or not.
@@ -47,73 +43,62 @@ impl LinkTemplate {
             value.map(Cow::into_owned).ok_or_else(|| format!("the alert has no {name}"))
         })
     }
+}
 
-    fn fill(&self, value: impl Fn(&'static str) -> Result<String, String>) -> Result<String, String> {
-        let mut address = String::with_capacity(self.text.len());
-        for (text, placeholder) in &self.parts {
-            address.push_str(text);
-            if let Some(name) = placeholder {
-                address.extend(utf8_percent_encode(&value(name)?, ENCODED));
-            }
-        }
-        Ok(address)
+/// Puts values in the place of a template's placeholders.
+fn fill(template: &str, value: impl Fn(&str) -> Result<String, String>) -> Result<String, String> {
+    let (mut address, mut rest) = (String::with_capacity(template.len()), template);
+    while let Some((before, behind)) = rest.split_once('{') {
+        let (name, after) = behind.split_once('}').ok_or("a { has no }")?;
+        address.push_str(before);
+        address.extend(utf8_percent_encode(&value(name)?, ENCODED));
+        rest = after;
     }
+    Ok(address + rest)
 }
 
 impl FromStr for LinkTemplate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = |what: &str| format!("{text:?} is not allowed: {what}");
-        let mut parts = Vec::new();
-        let mut rest = text;
-        while let Some((before, behind)) = rest.split_once('{') {
-            let (name, after) = behind.split_once('}').ok_or_else(|| wrong("a { has no }"))?;
-            let known = PLACEHOLDERS.into_iter().find(|known| *known == name);
-            let known = known.ok_or_else(|| {
-                let allowed: Vec<String> = PLACEHOLDERS.iter().map(|name| format!("{{{name}}}")).collect();
-                wrong(&format!("there is no {{{name}}}, what may stand there is one of {}", allowed.join(", ")))
-            })?;
-            parts.push((before.to_owned(), Some(known)));
-            rest = after;
-        }
-        parts.push((rest.to_owned(), None));
-        let template = Self { text: text.to_owned(), parts };
-        template.check().map_err(|what| wrong(&what))?;
-        Ok(template)
+        check(text).map_err(|what| format!("{text:?} is not allowed: {what}"))?;
+        Ok(Self(text.to_owned()))
     }
 }
 
-impl LinkTemplate {
-    /// Checks it as an address.
-    fn check(&self) -> Result<(), String> {
-        const FORM: &str = "an http:// or https:// address with a host is needed, such as \
-            https://shop.example/orders/{merchantOrderId}";
-        if self
-            .parts
-            .iter()
-            .any(|(text, _)| text.contains(|sign: char| sign.is_control() || sign.is_whitespace() || sign == '}'))
-        {
-            return Err("an address has no blanks, control characters or lone braces".to_owned());
-        }
-        let address = |value: &str| Url::parse(&self.fill(|_| Ok(value.to_owned()))?).map_err(|_| FORM.to_owned());
-        let (one, other) = (address("a")?, address("b")?);
-        if !matches!(one.scheme(), "http" | "https") || one.host_str().is_none_or(str::is_empty) {
-            return Err(FORM.to_owned());
-        }
-        if !one.username().is_empty() || one.password().is_some() {
-            return Err("it holds a name or password, which every log would hold too".to_owned());
-        }
-        if one.origin() != other.origin() {
-            return Err("placeholders stand behind the host, never in it".to_owned());
-        }
-        Ok(())
+/// Checks a template as an address.
+fn check(template: &str) -> Result<(), String> {
+    const FORM: &str = "an http:// or https:// address with a host is needed, such as \
+        https://shop.example/orders/{merchantOrderId}";
+    let filled = |with: &str| {
+        fill(template, |name| match PLACEHOLDERS.contains(&name) {
+            true => Ok(with.to_owned()),
+            false => {
+                let allowed = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
+                Err(format!("there is no {{{name}}}, what may stand there is one of {allowed}"))
+            }
+        })
+    };
+    let (one, other) = (filled("a")?, filled("b")?);
+    if one.contains(|sign: char| sign.is_control() || sign.is_whitespace() || sign == '}') {
+        return Err("an address has no blanks, control characters or lone braces".to_owned());
     }
+    let (one, other) = Url::parse(&one).ok().zip(Url::parse(&other).ok()).ok_or(FORM)?;
+    if !matches!(one.scheme(), "http" | "https") || one.host_str().is_none_or(str::is_empty) {
+        return Err(FORM.to_owned());
+    }
+    if !one.username().is_empty() || one.password().is_some() {
+        return Err("it holds a name or password, which every log would hold too".to_owned());
+    }
+    if one.origin() != other.origin() {
+        return Err("placeholders stand behind the host, never in it".to_owned());
+    }
+    Ok(())
 }
 
 impl fmt::Display for LinkTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&self.0)
     }
 }
 

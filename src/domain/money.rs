@@ -1,10 +1,10 @@
 //! Exact money: decimal amounts that keep the digits they came with, currencies and their exponents.
 
-use std::{cmp::Reverse, collections::BTreeMap, fmt, str::FromStr};
+use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible, fmt, str::FromStr};
 
 use rust_decimal::Decimal;
 
-use super::count::grouped;
+use super::{count::grouped, sanitize::excerpt};
 
 /// The largest number of decimal places that the engine stores; no currency of ISO 4217 has more than four.
 pub const MAX_DECIMALS: u32 = 6;
@@ -67,17 +67,12 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Error of a text that is not an amount.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a decimal amount such as 129.90")]
-pub struct AmountError(pub String);
-
 impl FromStr for Amount {
-    type Err = AmountError;
+    type Err = String;
 
     /// Reads a plain or exponential decimal (`129.90`, `1e2`); no grouping, no plus sign, no blanks.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fail = || AmountError(text.chars().take(40).collect());
+        let fail = || format!("{:?} is not a decimal amount such as 129.90", excerpt(text));
         let bytes = text.as_bytes();
         let plain = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'e' | b'E' | b'+');
         if !bytes.iter().all(plain) || !bytes.iter().any(u8::is_ascii_digit) || bytes.first() == Some(&b'+') {
@@ -121,6 +116,14 @@ impl Currency {
             "CLF" | "UYW" => 4,
             _ => 2,
         }
+    }
+}
+
+impl FromStr for Currency {
+    type Err = Infallible;
+
+    fn from_str(code: &str) -> Result<Self, Infallible> {
+        Ok(Self::new(code))
     }
 }
 

@@ -126,23 +126,25 @@ impl MerchantOrder {
     }
 }
 
-/// The evidence that an alert is on an order's payment, the weightiest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OrderEvidence {
-    /// The transaction's id, dates added to it set aside.
-    TransactionId,
-    /// The order's own number, as given by the network.
-    OrderNumber,
-    /// The acquirer's reference and the card.
-    ArnAndCard,
-    /// The acquirer's reference and the money, where one side has no card digits.
-    ArnAndAmount,
-    /// The authorization code and the card, within two days as far as the dates are known.
-    AuthCodeAndCard,
-    /// Amount, currency and card, within three days as far as the dates are known.
-    AmountAndCard,
-    /// The card, and a statement's descriptor that begins alike.
-    Descriptor,
+closed_enum! {
+    /// The evidence that an alert is on an order's payment, the weightiest first.
+    #[derive(PartialOrd, Ord)]
+    pub enum OrderEvidence {
+        /// The transaction's id, dates added to it set aside.
+        TransactionId = "same transaction id",
+        /// The order's own number, as given by the network.
+        OrderNumber = "the alert names this order",
+        /// The acquirer's reference and the card.
+        ArnAndCard = "same ARN and card",
+        /// The acquirer's reference and the money, where one side has no card digits.
+        ArnAndAmount = "same ARN and amount",
+        /// The authorization code and the card, within two days as far as the dates are known.
+        AuthCodeAndCard = "same auth code and card",
+        /// Amount, currency and card, within three days as far as the dates are known.
+        AmountAndCard = "same amount and card",
+        /// The card, and a statement's descriptor that begins alike.
+        Descriptor = "same card, descriptor alike",
+    }
 }
 
 impl OrderEvidence {
@@ -150,48 +152,23 @@ impl OrderEvidence {
     pub fn is_by_identifier(self) -> bool {
         self < Self::AmountAndCard
     }
-
-    /// Describes it beside the order.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::TransactionId => "same transaction id",
-            Self::OrderNumber => "the alert names this order",
-            Self::ArnAndCard => "same ARN and card",
-            Self::ArnAndAmount => "same ARN and amount",
-            Self::AuthCodeAndCard => "same auth code and card",
-            Self::AmountAndCard => "same amount and card",
-            Self::Descriptor => "same card, descriptor alike",
-        }
-    }
 }
 
-/// Confidence that an alert is on an order's payment; the surer one is the greater one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MatchConfidence {
-    /// Candidate, to be reviewed.
-    Possible,
-    Likely,
-    VeryLikely,
-    Certain,
+closed_enum! {
+    /// Confidence that an alert is on an order's payment; the surer one is the greater one.
+    #[derive(PartialOrd, Ord)]
+    pub enum MatchConfidence {
+        /// Candidate, to be reviewed.
+        Possible = "possible",
+        Likely = "likely",
+        VeryLikely = "very likely",
+        Certain = "certain",
+    }
 }
 
 impl MatchConfidence {
-    /// Describes the confidence.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Possible => "possible",
-            Self::Likely => "likely",
-            Self::VeryLikely => "very likely",
-            Self::Certain => "certain",
-        }
-    }
-
-    const fn less(self) -> Self {
-        match self {
-            Self::Certain => Self::VeryLikely,
-            Self::VeryLikely => Self::Likely,
-            Self::Likely | Self::Possible => Self::Possible,
-        }
+    fn less(self) -> Self {
+        Self::ALL[(self as usize).saturating_sub(1)]
     }
 }
 
@@ -222,20 +199,19 @@ pub struct OrderMatch {
 impl OrderMatch {
     /// Describes the confidence and its reason: `possible: same amount and card; 2 orders fit alike`.
     pub fn words(&self) -> String {
-        format!("{}: {}", self.confidence.words(), self.reason())
+        format!("{}: {}", self.confidence.as_str(), self.reason())
     }
 
     /// Describes the reason: `same amount and card; 2 orders fit alike`.
     pub fn reason(&self) -> String {
         let doubt = |doubt: &MatchDoubt| match doubt {
-            MatchDoubt::Contradicted(Contradiction::OtherCard) => "but the card differs".to_owned(),
-            MatchDoubt::Contradicted(Contradiction::MoreThanTotal) => "but more is disputed than it cost".to_owned(),
+            MatchDoubt::Contradicted(fact) => fact.as_str().to_owned(),
             MatchDoubt::OtherAmount => "the amount differs".to_owned(),
             MatchDoubt::LastFourOnly => "last four digits only".to_owned(),
             MatchDoubt::Undated => "no dates to compare".to_owned(),
             MatchDoubt::Several(count) => format!("{count} orders fit alike"),
         };
-        std::iter::once(self.evidence.words().to_owned())
+        std::iter::once(self.evidence.as_str().to_owned())
             .chain(self.doubts.iter().map(doubt))
             .collect::<Vec<_>>()
             .join("; ")

@@ -47,22 +47,3 @@ impl Outcome {
         matches!(self.status.trim(), status if status.is_empty() || status.eq_ignore_ascii_case("success"))
     }
 }
-
-#[cfg(any(test, feature = "samples"))]
-impl Outcome {
-    /// Returns a plain refunded outcome for tests.
-    pub fn sample(alert_id: AlertId) -> Self {
-        Self {
-            id: OutcomeId::generate(),
-            alert_id,
-            provider_alert_id: String::new(),
-            status: "success".to_owned(),
-            outcome: "resolved".to_owned(),
-            refunded: "refunded".to_owned(),
-            comments: String::new(),
-            dispute_reason_code: None,
-            action_time: None,
-            amount_stopped: None,
-        }
-    }
-}

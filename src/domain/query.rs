@@ -5,16 +5,19 @@
 //! are a quote and a backslash. The language says exactly what the list operation can do and nothing more. Where this
 //! machine answers it also knows `amount<25`, `currency:`, `issuer:` and `mcc:` ([`Vocabulary`]).
 
+mod values;
 mod words;
 
 use std::ops::Range;
 
-use chrono::NaiveDate;
+use self::{
+    values::place,
+    words::{compared, key_before_colon},
+};
+use crate::{AlertFilter, Amount, Comparison, Sort};
 
-use self::words::{amount_comparison, key_before_colon, read_currency, read_sort, read_type, unknown_comparison};
-use crate::{AlertFilter, Amount, Comparison, Provider, Sort, calendar::parse_day};
-
-pub use words::{DEFAULT_SORT, Key, Vocabulary, field_word, sort_word, type_word};
+pub use values::{Spelling, add_value, backward_ranges, read_value, values_of};
+pub use words::{DEFAULT_SORT, Key, Vocabulary};
 
 /// A query error: what is wrong with one word, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,8 +54,9 @@ pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter,
             }
             key => {
                 set(&mut filter, &mut sort, key, &word)?;
-                in_order(filter.start_date, filter.end_date, &word)?;
-                in_order(filter.transaction_start_date, filter.transaction_end_date, &word)?;
+                if let Some((_, why)) = backward_ranges(&filter).next() {
+                    return Err(word.error(why));
+                }
             }
         }
     }
@@ -89,10 +93,10 @@ impl Word<'_> {
     fn key(&self) -> Result<Key, QueryError> {
         match self.key {
             Some(typed) => Key::before_colon(typed).ok_or_else(|| unknown_key(self, typed)),
-            None if amount_comparison(self.text).is_some() => Ok(Key::Amount),
-            None => match unknown_comparison(self.text) {
-                Some(name) => Err(not_compared(self, name)),
+            None => match compared(self.text) {
                 None => Ok(Key::Text),
+                Some((name, ..)) if Key::known(name) == Some(Key::Amount) => Ok(Key::Amount),
+                Some((name, ..)) => Err(not_compared(self, name)),
             },
         }
     }
@@ -166,15 +170,18 @@ fn unknown_key(word: &Word<'_>, typed: &str) -> QueryError {
 fn not_compared(word: &Word<'_>, name: &str) -> QueryError {
     let what =
         if name.is_empty() { "nothing stands before the sign".to_owned() } else { format!("{name} is not compared") };
-    word.error(format!("{what}: {}. To search for it as text, put it in quotes", Key::Amount.takes(word.vocabulary)))
+    word.error(format!(
+        "{what}: {}. To search for it as text, put it in quotes",
+        Key::Amount.takes(word.vocabulary, Spelling::Typed)
+    ))
 }
 
 /// Takes `amount<25` in.
 fn compare(into: &mut Vec<(Comparison, Amount)>, word: &Word<'_>) -> Result<(), QueryError> {
-    let takes = || Key::Amount.takes(word.vocabulary);
+    let takes = || Key::Amount.takes(word.vocabulary, Spelling::Typed);
     // A colon makes a key of the word, which has no sign then.
-    let (comparison, text) =
-        amount_comparison(word.text).ok_or_else(|| word.error(format!("takes no colon: {}", takes())))?;
+    let (_, comparison, text) =
+        compared(word.text).ok_or_else(|| word.error(format!("takes no colon: {}", takes())))?;
     let than = text.parse::<Amount>().ok().filter(|than| than.micros().is_some());
     let than = than.ok_or_else(|| word.error(format!("{text:?} is no amount: {}", takes())))?;
     if !into.contains(&(comparison, than)) {
@@ -183,149 +190,40 @@ fn compare(into: &mut Vec<(Comparison, Amount)>, word: &Word<'_>) -> Result<(), 
     Ok(())
 }
 
+/// Takes the values of a key in.
 fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<'_>) -> Result<(), QueryError> {
-    match key {
-        Key::Status => list(&mut filter.statuses, key, word, |text| {
-            word.vocabulary.statuses().iter().find(|s| s.as_str().eq_ignore_ascii_case(text)).cloned()
-        }),
-        Key::Provider => list(&mut filter.providers, key, word, |text| {
-            Provider::known(text).filter(|known| word.vocabulary.providers().contains(known))
-        }),
-        Key::Type => list(&mut filter.types, key, word, read_type),
-        Key::Outcome => list(&mut filter.outcomes, key, word, |text| {
-            (word.vocabulary.knows_outcome(text) && !text.is_empty()).then(|| text.to_owned())
-        }),
-        Key::Company => list(&mut filter.companies, key, word, |text| text.parse().ok()),
-        Key::Expires => one(&mut filter.expires_in, key, word, |text| {
-            read_hours(text).filter(|hours| word.vocabulary.most_hours().is_none_or(|most| *hours <= most))
-        }),
-        Key::Expired => one(&mut filter.expired, key, word, parse_bool),
-        Key::Descriptor => one(&mut filter.descriptor, key, word, |text| (!text.is_empty()).then(|| text.to_owned())),
-        Key::Sort => one(sort, key, word, read_sort),
-        Key::From => one(&mut filter.start_date, key, word, parse_day),
-        Key::To => one(&mut filter.end_date, key, word, parse_day),
-        Key::TxFrom => one(&mut filter.transaction_start_date, key, word, parse_day),
-        Key::TxTo => one(&mut filter.transaction_end_date, key, word, parse_day),
-        Key::Currency => list(&mut filter.conditions.currencies, key, word, |text| read_currency(text.trim())),
-        Key::Issuer => list(&mut filter.conditions.issuers, key, word, some_text),
-        Key::Mcc => list(&mut filter.conditions.mccs, key, word, some_text),
-        Key::Notices => one(&mut filter.conditions.notices, key, word, parse_bool),
-        Key::Answered => one(&mut filter.conditions.answered, key, word, |text| text.parse().ok()),
-        // Neither has a value behind a colon.
-        Key::Amount | Key::Text => Ok(()),
-    }
-}
-
-fn refused(key: Key, word: &Word<'_>, value: &str, why: &str) -> QueryError {
-    let takes = key.takes(word.vocabulary);
-    word.error(match value {
-        "" => format!("a value is missing: {takes}"),
-        value => format!("{value} is not {why}: {takes}"),
-    })
-}
-
-fn list<T: PartialEq>(
-    into: &mut Vec<T>,
-    key: Key,
-    word: &Word<'_>,
-    read: impl Fn(&str) -> Option<T>,
-) -> Result<(), QueryError> {
-    for value in &word.values {
-        let value = read(value).ok_or_else(|| refused(key, word, value, "one of"))?;
-        if !into.contains(&value) {
-            into.push(value);
-        }
-    }
-    Ok(())
-}
-
-fn one<T>(into: &mut Option<T>, key: Key, word: &Word<'_>, read: impl Fn(&str) -> Option<T>) -> Result<(), QueryError> {
-    if into.is_some() {
+    let Some(place) = place(filter, sort, key) else { return Ok(()) };
+    if !key.is_list() && !place.texts().is_empty() {
         return Err(word.error(format!("{} is given twice; it takes one value", key.as_str())));
     }
-    match word.values.as_slice() {
-        [value] => *into = Some(read(value).ok_or_else(|| refused(key, word, value, "allowed"))?),
-        _ => return Err(word.error("takes one value; a comma in it needs quotes around it")),
+    if !key.is_list() && word.values.len() > 1 {
+        return Err(word.error("takes one value; a comma in it needs quotes around it"));
+    }
+    for value in &word.values {
+        let read = read_value(key, value, word.vocabulary, Spelling::Typed);
+        if !read.is_some_and(|value| place.add(&value)) {
+            let takes = key.takes(word.vocabulary, Spelling::Typed);
+            return Err(word.error(match value.as_str() {
+                "" => format!("a value is missing: {takes}"),
+                value if key.is_list() => format!("{value} is not one of: {takes}"),
+                value => format!("{value} is not allowed: {takes}"),
+            }));
+        }
     }
     Ok(())
-}
-
-fn in_order(start: Option<NaiveDate>, end: Option<NaiveDate>, word: &Word<'_>) -> Result<(), QueryError> {
-    match (start, end) {
-        (Some(start), Some(end)) if start > end => {
-            Err(word.error(format!("the range begins on {start}, after its end on {end}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Text without the blanks around it, which no alert's own has.
-fn some_text(text: &str) -> Option<String> {
-    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-fn read_hours(text: &str) -> Option<u32> {
-    let digits = text.strip_suffix('h').unwrap_or(text);
-    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten().filter(|hours| *hours >= 1)
-}
-
-fn parse_bool(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "yes" | "true" => Some(true),
-        "no" | "false" => Some(false),
-        _ => None,
-    }
 }
 
 /// Returns the canonical text of a filter and a sort. [`parse`] reads it back to the same.
 pub fn render(filter: &AlertFilter, sort: Sort) -> String {
-    let set = Key::ALL.into_iter().filter(|key| *key != Key::Sort || sort != DEFAULT_SORT);
-    set.filter_map(|key| Some(word_of(key, &value_of(key, filter, sort)?))).collect::<Vec<_>>().join(" ")
+    let set = chips(filter, sort).into_iter().filter(|chip| chip.set);
+    set.map(|chip| chip.text).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a key with its value as one word; comparisons and free text stand by themselves.
-fn word_of(key: Key, value: &str) -> String {
-    if matches!(key, Key::Amount | Key::Text) { value.to_owned() } else { format!("{}:{value}", key.as_str()) }
-}
-
-/// Returns the value after the colon of a key; `None` where the filter does not use it. The sort always has one.
-fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<String> {
-    let list = |words: Vec<String>| (!words.is_empty()).then(|| words.join(","));
-    let day = |day: Option<NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());
-    match key {
-        Key::Status => list(filter.statuses.iter().map(|status| words::lower(status.as_str())).collect()),
-        Key::Provider => list(filter.providers.iter().map(|provider| words::lower(provider.as_str())).collect()),
-        Key::Type => list(filter.types.iter().map(type_word).collect()),
-        Key::Expires => filter.expires_in.map(|hours| hours.to_string()),
-        Key::Expired => filter.expired.map(yes_or_no),
-        Key::From => day(filter.start_date),
-        Key::To => day(filter.end_date),
-        Key::TxFrom => day(filter.transaction_start_date),
-        Key::TxTo => day(filter.transaction_end_date),
-        Key::Descriptor => filter.descriptor.as_deref().map(words::quoted_value),
-        Key::Outcome => list(filter.outcomes.iter().map(|outcome| words::quoted_value(outcome)).collect()),
-        Key::Company => list(filter.companies.iter().map(ToString::to_string).collect()),
-        Key::Amount => {
-            Some(&filter.conditions.amounts).filter(|amounts| !amounts.is_empty()).map(|amounts| comparisons(amounts))
-        }
-        Key::Currency => list(filter.conditions.currencies.iter().map(ToString::to_string).collect()),
-        Key::Issuer => list(filter.conditions.issuers.iter().map(|issuer| words::quoted_value(issuer)).collect()),
-        Key::Mcc => list(filter.conditions.mccs.iter().map(|mcc| words::quoted_value(mcc)).collect()),
-        Key::Notices => filter.conditions.notices.map(yes_or_no),
-        Key::Answered => filter.conditions.answered.map(|day| day.to_string()),
-        Key::Sort => Some(sort_word(sort)),
-        Key::Text => filter.q.as_deref().map(words::quoted_text),
-    }
-}
-
-fn yes_or_no(wanted: bool) -> String {
-    if wanted { "yes" } else { "no" }.to_owned()
-}
-
-fn comparisons(amounts: &[(Comparison, Amount)]) -> String {
+/// Returns the comparisons of amounts, each as it is typed.
+fn comparisons(filter: &AlertFilter) -> Vec<String> {
     let word =
-        |(comparison, than): &(Comparison, Amount)| format!("{}{}{than}", Key::Amount.as_str(), comparison.sign());
-    amounts.iter().map(word).collect::<Vec<_>>().join(" ")
+        |(comparison, than): &(Comparison, Amount)| format!("{}{}{than}", Key::Amount.as_str(), comparison.as_str());
+    filter.conditions.amounts.iter().map(word).collect()
 }
 
 /// A chip: one thing that a query sets.
@@ -342,8 +240,16 @@ pub struct Chip {
 /// Returns the chips of a filter and a sort, in the order of a written query. The sort is always among them.
 pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
     let chip = |key: Key| {
-        let value = value_of(key, filter, sort)?;
-        Some(Chip { key, text: word_of(key, &value), set: key != Key::Sort || sort != DEFAULT_SORT })
+        let values = values_of(filter, Some(sort), key);
+        let spelled = || values.iter().map(|value| Spelling::Typed.of(key, value)).collect::<Vec<_>>().join(",");
+        // Comparisons and free text stand by themselves.
+        let text = match key {
+            Key::Amount => comparisons(filter).join(" "),
+            Key::Text => spelled(),
+            key => format!("{}:{}", key.as_str(), spelled()),
+        };
+        let is_set = !values.is_empty() || key == Key::Amount && !text.is_empty();
+        is_set.then(|| Chip { key, text, set: key != Key::Sort || sort != DEFAULT_SORT })
     };
     Key::ALL.into_iter().filter_map(chip).collect()
 }
@@ -351,9 +257,8 @@ pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
 /// Returns the query without what one key sets. An amount is one of a currency and goes with it.
 pub fn without(filter: &AlertFilter, sort: Sort, key: Key) -> (AlertFilter, Sort) {
     let goes = |other: Key| other == key || key == Key::Currency && other == Key::Amount;
-    let stays = Key::ALL.into_iter().filter(|other| !goes(*other));
-    let words = stays.filter_map(|key| Some(word_of(key, &value_of(key, filter, sort)?)));
-    let rest = parse(&words.collect::<Vec<_>>().join(" "), Vocabulary::Desk);
+    let stays = chips(filter, sort).into_iter().filter(|chip| !goes(chip.key)).map(|chip| chip.text);
+    let rest = parse(&stays.collect::<Vec<_>>().join(" "), Vocabulary::Desk);
     // What is rendered is read back to the same.
     rest.unwrap_or_else(|_| (filter.clone(), sort))
 }
@@ -369,6 +274,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::calendar::parse_day;
     use crate::{
         AlertFilter, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId, Comparison, Currency,
         LocalConditions, Provider, Sort, SortField, SortOrder,

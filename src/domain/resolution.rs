@@ -44,30 +44,20 @@ impl FieldError {
 }
 
 closed_enum! {
-    /// The reason of an INVALID answer (interface, body of the current variant), in the order of the interface.
+    /// The reason of an INVALID answer (interface, body of the current variant), in the order of the interface and in its words.
     pub enum InvalidReason {
         /// The merchant had refunded before the alert came.
-        PreviouslyRefunded = "REFUNDED_PREVIOUSLY_REFUNDED",
+        PreviouslyRefunded = "REFUNDED_PREVIOUSLY_REFUNDED": "refunded before the alert",
         /// A chargeback has already been received.
-        ChargebackReceived = "NOT_REFUNDED_CHARGEBACK_RECEIVED",
+        ChargebackReceived = "NOT_REFUNDED_CHARGEBACK_RECEIVED": "a chargeback already received",
         /// The alert is a duplicate of another one.
-        Duplicate = "NOT_REFUNDED_DUPLICATE",
+        Duplicate = "NOT_REFUNDED_DUPLICATE": "duplicate alert",
         /// The transaction cannot be found.
-        NotFound = "NOT_REFUNDED_NOT_FOUND",
+        NotFound = "NOT_REFUNDED_NOT_FOUND": "transaction not found",
     }
 }
 
 impl InvalidReason {
-    /// Returns the meaning in words, as the interface gives it.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::PreviouslyRefunded => "refunded before the alert",
-            Self::ChargebackReceived => "a chargeback already received",
-            Self::Duplicate => "duplicate alert",
-            Self::NotFound => "transaction not found",
-        }
-    }
-
     /// Returns the word of the older dialect for it (field notes, Outcome vocabulary).
     pub const fn older_word(self) -> OlderWord {
         match self {
@@ -136,43 +126,22 @@ impl Decision {
 }
 
 open_enum! {
-    /// The `resolution` word of the older dialect's body.
+    /// The `resolution` word of the older dialect's body, with its meaning; the interface itself gives none (field notes,
+    /// Outcome vocabulary).
     pub enum OlderWord {
-        Stopped = "STOPPED",
-        PartiallyStopped = "PARTIALLY_STOPPED",
-        PreviouslyCancelled = "PREVIOUSLY_CANCELLED",
-        Missed = "MISSED",
-        Notfound = "NOTFOUND",
-        AccountSuspended = "ACCOUNT_SUSPENDED",
-        InProgress = "IN_PROGRESS",
-        ShipperContacted = "SHIPPER_CONTACTED",
-        OtherWord = "OTHER",
-        Resolved = "RESOLVED",
-        PreviouslyRefunded = "PREVIOUSLY_REFUNDED",
-        UnresolvedDispute = "UNRESOLVED_DISPUTE",
-        NotFound = "NOT_FOUND",
-    }
-}
-
-impl OlderWord {
-    /// Returns the meaning in words; the interface itself gives none (field notes, Outcome vocabulary).
-    pub const fn words(&self) -> &'static str {
-        match self {
-            Self::Stopped => "stopped before it was fulfilled",
-            Self::PartiallyStopped => "part of it stopped: say how much",
-            Self::PreviouslyCancelled => "cancelled before the alert",
-            Self::Missed => "too late: shipped or used already",
-            Self::Notfound => "transaction not found, older spelling",
-            Self::AccountSuspended => "the customer's account is suspended",
-            Self::InProgress => "being worked on; final all the same",
-            Self::ShipperContacted => "the carrier was asked to turn it back",
-            Self::OtherWord => "something else: see the comments",
-            Self::Resolved => "settled with the customer",
-            Self::PreviouslyRefunded => "refunded before the alert",
-            Self::UnresolvedDispute => "not settled: may become a chargeback",
-            Self::NotFound => "transaction not found",
-            Self::Other(_) => "",
-        }
+        Stopped = "STOPPED": "stopped before it was fulfilled",
+        PartiallyStopped = "PARTIALLY_STOPPED": "part of it stopped: say how much",
+        PreviouslyCancelled = "PREVIOUSLY_CANCELLED": "cancelled before the alert",
+        Missed = "MISSED": "too late: shipped or used already",
+        Notfound = "NOTFOUND": "transaction not found, older spelling",
+        AccountSuspended = "ACCOUNT_SUSPENDED": "the customer's account is suspended",
+        InProgress = "IN_PROGRESS": "being worked on; final all the same",
+        ShipperContacted = "SHIPPER_CONTACTED": "the carrier was asked to turn it back",
+        OtherWord = "OTHER": "something else: see the comments",
+        Resolved = "RESOLVED": "settled with the customer",
+        PreviouslyRefunded = "PREVIOUSLY_REFUNDED": "refunded before the alert",
+        UnresolvedDispute = "UNRESOLVED_DISPUTE": "not settled: may become a chargeback",
+        NotFound = "NOT_FOUND": "transaction not found",
     }
 }
 

@@ -11,19 +11,25 @@ pub const AUDIT_AT_ONCE: u32 = 10;
 /// Retention: how long things are kept; nothing where they are kept for ever. Alerts, outcomes, attempts that have not
 /// ended, and deliveries that can still be tried are never pruned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RetentionPolicy {
+pub struct Retention<T> {
     /// The log of attempts of a delivery that arrived, from each attempt on.
-    pub delivery_attempts: Option<TimeDelta>,
+    pub delivery_attempts: Option<T>,
     /// A delivery that arrived, and its event once every delivery of it is pruned; from its arrival on.
-    pub deliveries: Option<TimeDelta>,
+    pub deliveries: Option<T>,
     /// A delivery that failed for good (exhausted, or cancelled with its endpoint), with its event and its attempts;
     /// from that moment on.
-    pub given_up: Option<TimeDelta>,
+    pub given_up: Option<T>,
     /// An attempt to resolve, from its end on; a day at least.
-    pub attempts: Option<TimeDelta>,
+    pub attempts: Option<T>,
     /// An entry of the audit log, to the end of the UTC day.
-    pub audit: Option<TimeDelta>,
+    pub audit: Option<T>,
 }
+
+/// The lengths of time.
+pub type RetentionPolicy = Retention<TimeDelta>;
+
+/// The moments before which things may be pruned.
+pub type CutOffs = Retention<Timestamp>;
 
 impl Default for RetentionPolicy {
     fn default() -> Self {
@@ -54,20 +60,6 @@ impl RetentionPolicy {
                 .map(|day| Utc.from_utc_datetime(&day)),
         }
     }
-}
-
-/// Cut-offs: before when things may be pruned; nothing where they are kept for ever.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CutOffs {
-    /// Attempts, by their start, of deliveries that arrived.
-    pub delivery_attempts: Option<Timestamp>,
-    /// Deliveries, by their arrival.
-    pub deliveries: Option<Timestamp>,
-    /// Deliveries that failed for good, by that moment.
-    pub given_up: Option<Timestamp>,
-    /// Attempts to resolve that have ended, by their end.
-    pub attempts: Option<Timestamp>,
-    pub audit: Option<Timestamp>,
 }
 
 /// Numbers of pruned records.

@@ -105,12 +105,11 @@ impl<'r> Rehearsal<'r> {
     pub fn put(&mut self, alert: &Alert, now: Timestamp) {
         self.alerts += 1;
         let (waiting, last) = as_it_waited(alert, now);
-        let Some(rule) = suggestion(self.rules, &waiting, last) else {
+        let Some(place) = self.rules.iter().position(|rule| rule.matches(&waiting, last)) else {
             self.unmatched += 1;
             return;
         };
-        let place = self.rules.iter().position(|other| std::ptr::eq(other, rule));
-        let Some(count) = place.and_then(|place| self.counts.get_mut(place)) else { return };
+        let (rule, count) = (&self.rules[place], &mut self.counts[place]);
         count.matched += 1;
         match alert.outcome.as_ref().map(decided) {
             None => count.undecided += 1,

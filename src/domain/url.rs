@@ -188,26 +188,19 @@ fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
     if text.is_empty() {
         return wrong("is required: an http or https address");
     }
-    if is_too_long(text) {
-        return wrong("is too long: at most 2048 bytes");
-    }
     let url = match Url::parse(text) {
-        Ok(url) => url,
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|host| !host.is_empty()) => {
+            url
+        }
         // A bare host is the likely mistake; "relative URL without a base" would not help anybody.
-        Err(ParseError::RelativeUrlWithoutBase) => {
-            return wrong("is not an address: it starts with http:// or https://");
+        Ok(_) | Err(ParseError::RelativeUrlWithoutBase) => {
+            return wrong("is not an address: it starts with http:// or https:// and names a host");
         }
         Err(error) => return wrong(format!("is not an address: {error}")),
     };
-    if !matches!(url.scheme(), "http" | "https") {
-        return wrong("must start with http:// or https://");
-    }
     // The normal form is what is kept and read again, and may be the longer one.
-    if is_too_long(url.as_str()) {
-        return wrong("is too long in its normal form: at most 2048 bytes");
-    }
-    if url.host_str().is_none_or(str::is_empty) {
-        return wrong("has no host");
+    if is_too_long(text) || is_too_long(url.as_str()) {
+        return wrong("is too long: at most 2048 bytes");
     }
     if !url.username().is_empty() || url.password().is_some() {
         return wrong("must not hold a user name or password: the credential is given apart from it");

@@ -1,8 +1,20 @@
 //! Enums of words with a fixed spelling: closed ones, and open ones that keep unknown words as they are.
 
-/// Defines an enum each of whose values has one fixed spelling.
+/// Defines an enum each of whose values has one fixed spelling, and words behind it where they are given.
 #[macro_export]
 macro_rules! closed_enum {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident {
+        $($(#[$vmeta:meta])* $variant:ident = $text:literal: $words:literal,)+
+    }) => {
+        $crate::closed_enum! { $(#[$meta])* $vis enum $name { $($(#[$vmeta])* $variant = $text,)+ } }
+
+        impl $name {
+            /// Returns it in words.
+            pub const fn words(self) -> &'static str {
+                match self { $(Self::$variant => $words,)+ }
+            }
+        }
+    };
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,6 +48,18 @@ macro_rules! closed_enum {
 ///
 /// Parsing never fails: known words are found in any letter case, everything else becomes `Other`.
 macro_rules! open_enum {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident {
+        $($(#[$vmeta:meta])* $variant:ident = $text:literal: $words:literal,)+
+    }) => {
+        open_enum! { $(#[$meta])* $vis enum $name { $($(#[$vmeta])* $variant = $text,)+ } }
+
+        impl $name {
+            /// Returns it in words; an unknown one as it is.
+            pub fn words(&self) -> &str {
+                match self { $(Self::$variant => $words,)+ Self::Other(text) => text }
+            }
+        }
+    };
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -74,6 +98,14 @@ macro_rules! open_enum {
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = std::convert::Infallible;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Ok(Self::parse(text))
             }
         }
 

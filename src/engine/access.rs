@@ -49,33 +49,29 @@ impl Engine {
         };
         self.check_environment("API key", key_text)?;
         let record = self.store().credential(id).await.map_err(service_error)?.filter(|record| fits(record, key_text));
-        let Some(CredentialRecord { organization, credential, .. }) = record else {
-            return refused("the API key is not known here");
-        };
-        if credential.revoked_at.is_some() {
-            return refused("the API key was revoked");
-        }
-        match credential.kind {
-            CredentialKind::Key(has) if has.includes(scope) => {}
+        let Some(record) = record else { return refused("the API key is not known here") };
+        match record.credential.kind {
+            CredentialKind::Key(has) if has.includes(scope) => self.caller(record, "API key").await,
             CredentialKind::Key(has) => {
-                return refused(&format!(
-                    "the API key has the scope {}, this needs the scope {}",
-                    has.as_str(),
-                    scope.as_str()
-                ));
+                let (has, needed) = (has.as_str(), scope.as_str());
+                refused(&format!("the API key has the scope {has}, this needs the scope {needed}"))
             }
-            CredentialKind::Client => return refused("the API key is not known here"),
+            CredentialKind::Client => refused("the API key is not known here"),
+        }
+    }
+
+    /// The caller behind a credential that fits. `what` it is, for a refusal.
+    async fn caller(&self, record: CredentialRecord, what: &str) -> Result<Caller, ServiceError> {
+        let CredentialRecord { organization, credential, .. } = record;
+        if credential.revoked_at.is_some() {
+            return refused(&format!("the {what} was revoked"));
         }
         let Some(organization) = self.organization(organization).await? else {
-            return refused("the API key's organization is gone");
+            return refused(&format!("the {what}'s organization is gone"));
         };
         self.touch(&credential);
-        Ok(Caller {
-            organization,
-            actor: format!("key {id}"),
-            origin: Actor::THIS_MACHINE.to_owned(),
-            person: String::new(),
-        })
+        let name = format!("{} {}", credential.kind.as_str(), credential.id);
+        Ok(Caller { organization, actor: Actor { name, ..Actor::at_this_machine() } })
     }
 
     /// Refuses what was made for the other environment: a switched setting, or a key in the wrong place, must be no
@@ -140,20 +136,7 @@ impl Engine {
         let Some(record) = record.filter(|record| record.organization.to_string() == claims.org) else {
             return refused("the access token's client is not known here");
         };
-        let client = record.credential;
-        if client.revoked_at.is_some() {
-            return refused("the access token's client was revoked");
-        }
-        let Some(organization) = self.organization(record.organization).await? else {
-            return refused("the access token's organization is gone");
-        };
-        self.touch(&client);
-        Ok(Caller {
-            organization,
-            actor: format!("client {}", client.id),
-            origin: Actor::THIS_MACHINE.to_owned(),
-            person: String::new(),
-        })
+        self.caller(record, "access token's client").await
     }
 
     /// The caller at this machine: the named organization (by name or id), or the only one there is.
@@ -174,8 +157,7 @@ impl Engine {
             (None, [only]) => only,
             (None, _) => return Err(wrong(format!("must be named: there are {}", names()))),
         };
-        let Actor { name, origin, person } = Actor::at_this_machine();
-        Ok(Caller { organization: found.clone(), actor: name, origin, person })
+        Ok(Caller { organization: found.clone(), actor: Actor::at_this_machine() })
     }
 
     pub(super) async fn organization(&self, id: OrganizationId) -> Result<Option<OrganizationRecord>, ServiceError> {

@@ -135,7 +135,7 @@ impl Attempts for ActingEngine {
             .map_err(service_error)?
         {
             Settled::Done(alert) => {
-                tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by \
+                tracing::info!(actor = %self.caller.actor.name, attempt = %id, applied, "a parked decision was settled by \
                     a person");
                 Ok(*alert)
             }

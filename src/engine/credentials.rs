@@ -32,7 +32,7 @@ impl Credentials for ActingEngine {
         let record =
             CredentialRecord { organization: self.organization(), credential: credential.clone(), hash: hash(&secret) };
         self.store().add_credential(record).await.map_err(service_error)?;
-        tracing::info!(actor = %self.caller.actor, ?kind, id = %credential.id, "credential created");
+        tracing::info!(actor = %self.caller.actor.name, ?kind, id = %credential.id, "credential created");
         Ok(CreatedCredential { credential, secret: Secret::new(secret) })
     }
 
@@ -52,7 +52,7 @@ impl Credentials for ActingEngine {
             .await
             .map_err(service_error)?
             .ok_or_else(missing)?;
-        tracing::info!(actor = %self.caller.actor, ?kind, id = %id, "credential revoked");
+        tracing::info!(actor = %self.caller.actor.name, ?kind, id = %id, "credential revoked");
         Ok(revoked)
     }
 }
@@ -67,7 +67,7 @@ const CHECKSUM: usize = 6;
 /// A new credential: its public id, and the whole key or the client's secret.
 pub(super) fn made(kind: CredentialKind, environment: Environment) -> (String, String) {
     let mut random = rand::rng();
-    let world = environment.in_credentials();
+    let world = environment.words();
     let (id, secret) = (base62(&random.random::<[u8; 8]>(), ID), base62(&random.random::<[u8; 32]>(), SECRET));
     let (id, body) = match kind {
         CredentialKind::Key(_) => (id.clone(), format!("avk_{world}_{id}_{secret}")),
@@ -82,7 +82,7 @@ pub(super) fn made_for(text: &str) -> Option<Environment> {
     let world = ["avk_", "avc_", "avs_"].iter().find_map(|prefix| text.strip_prefix(prefix))?;
     Environment::ALL
         .into_iter()
-        .find(|environment| world.strip_prefix(environment.in_credentials()).is_some_and(|rest| rest.starts_with('_')))
+        .find(|environment| world.strip_prefix(environment.words()).is_some_and(|rest| rest.starts_with('_')))
 }
 
 /// Strips the prefix and the environment.

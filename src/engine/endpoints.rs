@@ -71,7 +71,7 @@ impl Webhooks for ActingEngine {
             .await
             .map_err(service_error)?;
         let added = added.ok_or_else(|| too_many(most))?;
-        tracing::info!(actor = %self.caller.actor, endpoint = %added.id, "endpoint added");
+        tracing::info!(actor = %self.caller.actor.name, endpoint = %added.id, "endpoint added");
         Ok(added)
     }
 
@@ -86,7 +86,7 @@ impl Webhooks for ActingEngine {
             .await
             .map_err(service_error)?;
         let endpoint = changed.ok_or_else(|| no_endpoint(id))?;
-        tracing::info!(actor = %self.caller.actor, endpoint = %id, "endpoint changed");
+        tracing::info!(actor = %self.caller.actor.name, endpoint = %id, "endpoint changed");
         Ok(endpoint)
     }
 
@@ -94,7 +94,7 @@ impl Webhooks for ActingEngine {
         if !self.store().remove_endpoint(self.organization(), id, self.engine.now()).await.map_err(service_error)? {
             return Err(no_endpoint(id));
         }
-        tracing::info!(actor = %self.caller.actor, endpoint = %id, "endpoint removed");
+        tracing::info!(actor = %self.caller.actor.name, endpoint = %id, "endpoint removed");
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Webhooks for ActingEngine {
             recorded.ok_or_else(|| no_endpoint(id))
         });
         let log = sent.await.map_err(|error| ServiceError::Unavailable(format!("the test broke off: {error}")))??;
-        tracing::info!(actor = %self.caller.actor, endpoint = %id, result = log.delivery.last_result,
+        tracing::info!(actor = %self.caller.actor.name, endpoint = %id, result = log.delivery.last_result,
             "endpoint tested");
         Ok(log)
     }

@@ -26,35 +26,28 @@ use crate::{
     webhooks::Sender,
 };
 
-/// An authenticated caller: the organization that everything is bound to, and a name for the log.
+/// An authenticated caller: the organization that everything is bound to, and the actor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// Organization of its alerts, keys and endpoints.
     pub organization: OrganizationRecord,
-    /// Name of the caller in a log: `local`, `key 7Qd2…`, `client avc_live_7Qd2…`.
-    pub actor: String,
-    /// Origin of its calls: an address, or `this machine`.
-    pub origin: String,
-    /// Name of the person, as the caller gave it; a claim, and empty where none was given.
-    pub person: String,
+    /// The caller as the log and the audit log put it down.
+    pub actor: Actor,
 }
 
 impl Caller {
     /// The same caller, asking from an address.
     #[must_use]
-    pub fn from_address(self, address: std::net::IpAddr) -> Self {
-        Self { origin: address.to_canonical().to_string(), ..self }
+    pub fn from_address(mut self, address: std::net::IpAddr) -> Self {
+        self.actor.origin = address.to_canonical().to_string();
+        self
     }
 
     /// The same caller, who says to be this person.
     #[must_use]
-    pub fn said_to_be(self, person: &str) -> Self {
-        Self { person: person_name(person), ..self }
-    }
-
-    /// Actor of the audit log.
-    pub(super) fn signature(&self) -> Actor {
-        Actor { name: self.actor.clone(), origin: self.origin.clone(), person: self.person.clone() }
+    pub fn said_to_be(mut self, person: &str) -> Self {
+        self.actor.person = person_name(person);
+        self
     }
 }
 
@@ -136,7 +129,7 @@ impl Engine {
 
     /// The store, whose changes the audit log puts down to this caller.
     pub(super) fn signed(&self, caller: &Caller) -> SharedStore {
-        self.store().signed(caller.signature())
+        self.store().signed(caller.actor.clone())
     }
 
     /// The engine's clock: the guarded one.
@@ -273,26 +266,14 @@ pub struct EngineSettings {
 
 impl Default for EngineSettings {
     fn default() -> Self {
-        let (second, minute, hour) = (1, 60, 3_600);
-        let checks = [
-            2 * second,
-            5 * second,
-            15 * second,
-            30 * second,
-            minute,
-            2 * minute,
-            5 * minute,
-            15 * minute,
-            30 * minute,
-        ];
-        let checks = checks.into_iter().chain([hour, 2 * hour, 4 * hour, 8 * hour, 12 * hour, 24 * hour]);
+        let checks = [2, 5, 15, 30, 60, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400];
         Self {
             environment: Environment::default(),
             windows: ResponseWindows::default(),
             provider_timeout: Duration::from_secs(10),
             look_up_timeout: Duration::from_secs(4),
             wait_for_winner: Duration::from_secs(15),
-            checks: checks.map(Duration::from_secs).collect(),
+            checks: checks.map(Duration::from_secs).to_vec(),
             reconcile_poll: Duration::from_secs(5),
             addresses: AddressPolicy::default(),
             endpoints_per_organization: 32,

@@ -13,7 +13,7 @@ use crate::{
     handle::{Caller, Engine, Gateways, later, locked, until},
     metrics,
     providers::AlertSource,
-    store::{PullEnd, StoreResult},
+    store::{Actor, PullEnd, StoreResult},
     wire::read::{self, UnknownNames},
 };
 
@@ -101,7 +101,10 @@ impl Engine {
         mut cursor: Option<String>,
     ) -> StoreResult<Pulled> {
         let caller = match self.local_caller(from.organization.as_deref()).await {
-            Ok(caller) => Caller { actor: format!("gateway {}", from.network), origin: from.place.clone(), ..caller },
+            Ok(caller) => {
+                let (name, origin) = (format!("gateway {}", from.network), from.place.clone());
+                Caller { actor: Actor { name, origin, ..caller.actor }, ..caller }
+            }
             Err(error) => return Ok(Pulled::Failed(format!("it is not settled for which organization: {error}"))),
         };
         let mut report = IngestReport::default();

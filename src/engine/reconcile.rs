@@ -183,41 +183,38 @@ impl Engine {
                 Some(self.counted().after(span(self.settings().reconcile_poll))),
             );
         }
-        let provider = self.inner.providers.answering_for(&submission.provider);
-        let settings = self.settings();
         // The answer is true of the moment at which it was asked; it may be long on its way.
         let asked = self.counted();
-        match provider.capabilities() {
-            Capabilities { lookup: true, consistency_lag, .. } => {
-                let began = Instant::now();
-                let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&submission)).await;
-                metrics::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());
-                let counts_from = unfinished.calls_over.after(span(consistency_lag));
-                after_look_up(
-                    found.unwrap_or_else(|_| LookUp::Failed(Cause::TimedOut(settings.look_up_timeout).to_string())),
-                    counts_from,
-                    asked,
-                )
-            }
-            Capabilities { idempotent: true, consistency_lag, .. } => {
-                let answer = self.repeat(&submission).await;
-                after_repeat(answer, unfinished.calls_over.after(span(consistency_lag)), asked)
-            }
-            Capabilities { final_error_only: true, .. } => {
-                let answer = self.repeat(&submission).await;
-                after_repeat_that_is_not_recognized(answer)
-            }
-            Capabilities { .. } => Finding::NeedsPerson(left_to_a_person(&unfinished.detail)),
+        let Capabilities { lookup, idempotent, final_error_only, consistency_lag } =
+            self.inner.providers.answering_for(&submission.provider).capabilities();
+        let counts_from = unfinished.calls_over.after(span(consistency_lag));
+        if lookup {
+            after_look_up(self.look_up(&submission).await, counts_from, asked)
+        } else if idempotent || final_error_only {
+            after_repeat(self.submit(&submission).await, idempotent.then_some(counts_from), asked)
+        } else {
+            Finding::NeedsPerson(left_to_a_person(&unfinished.detail))
         }
     }
 
-    /// Sends a decision again.
-    async fn repeat(&self, submission: &Submission) -> SubmitResult {
-        let provider = self.inner.providers.answering_for(&submission.provider);
+    /// Sends a decision, the first time or again.
+    pub(super) async fn submit(&self, submission: &Submission) -> SubmitResult {
+        let (provider, limit) =
+            (self.inner.providers.answering_for(&submission.provider), self.settings().provider_timeout);
         let began = Instant::now();
-        let answer = tokio::time::timeout(self.settings().provider_timeout, provider.submit(submission)).await;
+        let answer = tokio::time::timeout(limit, provider.submit(submission)).await;
         metrics::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
-        answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut(self.settings().provider_timeout)))
+        answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut(limit)))
+    }
+
+    /// Looks a decision up.
+    pub(super) async fn look_up(&self, submission: &Submission) -> LookUp {
+        let (provider, limit) =
+            (self.inner.providers.answering_for(&submission.provider), self.settings().look_up_timeout);
+        let began = Instant::now();
+        let found = tokio::time::timeout(limit, provider.look_up(submission)).await;
+        metrics::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());
+        found.unwrap_or_else(|_| LookUp::Failed(Cause::TimedOut(limit).to_string()))
     }
 }
 
@@ -240,11 +237,18 @@ fn after_look_up(found: LookUp, counts_from: MonotonicTime, asked: MonotonicTime
     }
 }
 
-/// The finding that an idempotent repeat proves that was sent at this moment.
-fn after_repeat(answer: SubmitResult, counts_from: MonotonicTime, asked: MonotonicTime) -> Finding {
-    match answer {
-        SubmitResult::Accepted => Finding::Accepted,
-        SubmitResult::Declined(Declined::Refused(why)) => {
+/// The finding that a repeat proves that was sent at this moment. Its refusal counts from a moment on where the provider
+/// is idempotent. One that counts a repeat once without recognizing it (final-error-only) has none: an acceptance is
+/// ours, whichever of the two calls took effect; "answered already" and a refusal may be the first call's doing, and
+/// are left to a person.
+fn after_repeat(answer: SubmitResult, counts_from: Option<MonotonicTime>, asked: MonotonicTime) -> Finding {
+    match (answer, counts_from) {
+        (SubmitResult::Accepted, _) => Finding::Accepted,
+        (SubmitResult::Declined(Declined::Refused(why)), None) => {
+            let why = format!("it refused the repeat: {why}; that may be because it took the first call");
+            Finding::NeedsPerson(redact::words(&why))
+        }
+        (SubmitResult::Declined(Declined::Refused(why)), Some(counts_from)) => {
             let why = redact::words(&format!("it refused: {why}"));
             // While the first call may still be on its way, a refusal of the second proves nothing about it.
             if counts_from.has_come(asked) {
@@ -254,32 +258,15 @@ fn after_repeat(answer: SubmitResult, counts_from: MonotonicTime, asked: Monoton
             }
         }
         // That this call did not arrive, or was not looked at, says nothing about the first one.
-        SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
-            Finding::Indeterminate(redact::words(&why.to_string()), None)
-        }
-        // Ours would have been answered as accepted; whose it is, a person has to find out.
-        SubmitResult::Indeterminate(Cause::AlreadyActioned) => Finding::NeedsPerson(Cause::AlreadyActioned.to_string()),
-        SubmitResult::Indeterminate(cause) => Finding::Indeterminate(redact::words(&cause.to_string()), None),
-    }
-}
-
-/// Judges the answer to a repeat at a provider that counts it once but does not recognize it (final-error-only). An
-/// acceptance is ours, whichever of the two calls took effect. "Answered already" and a refusal are left to a person:
-/// either may be the first call's doing.
-fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
-    match answer {
-        SubmitResult::Accepted => Finding::Accepted,
-        SubmitResult::Declined(Declined::Refused(why)) => {
-            let why = format!("it refused the repeat: {why}; that may be because it took the first call");
-            Finding::NeedsPerson(redact::words(&why))
-        }
-        SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
-            Finding::Indeterminate(redact::words(&why.to_string()), None)
-        }
-        SubmitResult::Indeterminate(Cause::AlreadyActioned) => Finding::NeedsPerson(
+        (SubmitResult::Declined(why), _) => Finding::Indeterminate(redact::words(&why.to_string()), None),
+        (SubmitResult::Indeterminate(Cause::AlreadyActioned), None) => Finding::NeedsPerson(
             "the alert was answered at the network: by the first call, or by somebody else".to_owned(),
         ),
-        SubmitResult::Indeterminate(cause) => Finding::Indeterminate(redact::words(&cause.to_string()), None),
+        // Ours would have been answered as accepted; whose it is, a person has to find out.
+        (SubmitResult::Indeterminate(cause @ Cause::AlreadyActioned), Some(_)) => {
+            Finding::NeedsPerson(cause.to_string())
+        }
+        (SubmitResult::Indeterminate(cause), _) => Finding::Indeterminate(redact::words(&cause.to_string()), None),
     }
 }
 
@@ -334,7 +321,8 @@ mod tests {
         let now = counts_from.after(TimeDelta::seconds(seconds));
 
         let found = after_look_up(LookUp::NotKnown, counts_from, now);
-        let refused = after_repeat(SubmitResult::Declined(Declined::Refused("closed".to_owned())), counts_from, now);
+        let refused =
+            after_repeat(SubmitResult::Declined(Declined::Refused("closed".to_owned())), Some(counts_from), now);
 
         assert_eq!([matches!(found, Finding::Declined(_)), matches!(refused, Finding::Declined(_))], [no; 2]);
         if !no {
@@ -369,7 +357,7 @@ mod tests {
     #[case(SubmitResult::Indeterminate(Cause::ServerError(503)), false, false)]
     #[case(SubmitResult::Indeterminate(Cause::AlreadyActioned), false, true)]
     fn a_repeat_proves_a_yes_or_nothing(#[case] answer: SubmitResult, #[case] yes: bool, #[case] never: bool) {
-        let finding = after_repeat(answer, counts_from(), counts_from());
+        let finding = after_repeat(answer, Some(counts_from()), counts_from());
 
         assert_eq!((finding == Finding::Accepted, matches!(finding, Finding::NeedsPerson(_))), (yes, never));
         assert!(!matches!(finding, Finding::Declined(_)));
@@ -387,7 +375,7 @@ mod tests {
         #[case] yes: bool,
         #[case] never: bool,
     ) {
-        let finding = after_repeat_that_is_not_recognized(answer);
+        let finding = after_repeat(answer, None, counts_from());
 
         assert_eq!((finding == Finding::Accepted, matches!(finding, Finding::NeedsPerson(_))), (yes, never));
         assert!(!matches!(finding, Finding::Declined(_)));

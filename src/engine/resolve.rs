@@ -66,7 +66,7 @@ impl Engine {
             let _counted = counted;
             engine.resolve_here(&store, organization, id, request).await
         };
-        let span = tracing::info_span!("resolve", alert = %id, actor = %caller.actor);
+        let span = tracing::info_span!("resolve", alert = %id, actor = %caller.actor.name);
         let result = match self.inner.tasks.spawn(work.instrument(span)).await {
             Ok(result) => result,
             Err(error) => {
@@ -251,12 +251,7 @@ impl Sending {
         if let Some(why) = self.engine.closed(&self.submission.provider).await {
             return self.release_saying(why).await;
         }
-        let settings = self.engine.settings();
-        let provider = self.engine.inner.providers.answering_for(&self.submission.provider);
-        let began = Instant::now();
-        let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&self.submission)).await;
-        metrics::submitted(&self.submission.provider, answer.as_ref().ok(), began.elapsed());
-        match answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut(settings.provider_timeout))) {
+        match self.engine.submit(&self.submission).await {
             SubmitResult::Accepted => self.commit().await,
             SubmitResult::Declined(why) => self.release(&why.to_string()).await,
             SubmitResult::Indeterminate(cause) => self.clear_up(&cause).await,
@@ -298,25 +293,21 @@ impl Sending {
     /// reconciler, or by a person where that can do nothing.
     async fn clear_up(self, cause: &Cause) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
-        let provider = engine.inner.providers.answering_for(&self.submission.provider);
-        let capabilities = provider.capabilities();
+        let capabilities = engine.inner.providers.answering_for(&self.submission.provider).capabilities();
         // The call has been answered or cut off; what it left behind at the provider becomes visible from here on.
         let calls_over = engine.counted();
         tracing::warn!(attempt = %self.submission.attempt, %cause, "the provider's answer is in doubt");
         if capabilities.lookup {
-            let began = Instant::now();
-            let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&self.submission)).await;
-            metrics::looked_up(&self.submission.provider, found.as_ref().ok(), began.elapsed());
-            match found {
-                Ok(LookUp::Applied) => return self.commit().await,
-                Ok(LookUp::AnsweredOtherwise(what)) => {
+            match engine.look_up(&self.submission).await {
+                LookUp::Applied => return self.commit().await,
+                LookUp::AnsweredOtherwise(what) => {
                     return self.release(&format!("the network holds another answer to this alert: {what}")).await;
                 }
-                Ok(LookUp::NotKnown) if calls_over.after(span(capabilities.consistency_lag)).has_come(calls_over) => {
+                LookUp::NotKnown if calls_over.after(span(capabilities.consistency_lag)).has_come(calls_over) => {
                     return self.release(&format!("{cause}; it does not know of the answer")).await;
                 }
-                Ok(LookUp::Refused(why)) => return self.release(&format!("it refused: {why}")).await,
-                Ok(LookUp::NotKnown | LookUp::NotTold(_) | LookUp::Failed(_)) | Err(_) => {}
+                LookUp::Refused(why) => return self.release(&format!("it refused: {why}")).await,
+                LookUp::NotKnown | LookUp::NotTold(_) | LookUp::Failed(_) => {}
             }
         }
         let why = redact::words(&cause.to_string());

@@ -11,7 +11,7 @@ use rustls::{
     ClientConfig,
     client::ResolvesClientCert,
     crypto::aws_lc_rs,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+    pki_types::{PrivateKeyDer, pem::PemObject as _},
     sign::{CertifiedKey, SingleCertAndKey},
 };
 use zeroize::Zeroizing;
@@ -121,7 +121,7 @@ pub fn ca_file(file: &Path) -> Result<CaCertificates, String> {
 
 fn identity(certificate: &Path, key: Option<&Path>) -> Result<CertifiedKey, String> {
     let mut pem = read(certificate)?;
-    let certificates = certificates(certificate, &pem)?;
+    let certificates = CaCertificates::read(&pem).map_err(|why| unusable(certificate, &why))?.as_der().to_vec();
     let key_file = key.unwrap_or(certificate);
     if let Some(key) = key {
         pem.push(b'\n');
@@ -141,15 +141,6 @@ fn identity(certificate: &Path, key: Option<&Path>) -> Result<CertifiedKey, Stri
     CertifiedKey::from_der(certificates, private, &aws_lc_rs::default_provider()).map_err(|error| {
         unusable(key_file, &format!("holds a private key that does not go with the client certificate: {error}"))
     })
-}
-
-fn certificates(file: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
-    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    match read {
-        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
-        Ok(_) => Err(unusable(file, "holds no certificate in PEM form (BEGIN CERTIFICATE)")),
-        Err(_) => Err(unusable(file, "holds a certificate that cannot be read")),
-    }
 }
 
 fn read(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {

@@ -6,17 +6,13 @@
 
 use std::borrow::Cow;
 
-use chrono::NaiveDate;
 use url::form_urlencoded::{Serializer, parse};
 
 use super::{Dialect, json::quoted};
 use crate::domain::{
-    AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, LocalConditions, MAX_PAGE_SIZE, PageRequest, Provider,
-    Sort,
-    calendar::parse_day,
+    AlertFilter, AlertQuery, FieldError, MAX_PAGE_SIZE, PageRequest, Sort,
     filter::{SortField, SortOrder},
-    query::{DEFAULT_SORT, ONLY_HERE, Vocabulary, render},
-    resolution::OlderWord,
+    query::{DEFAULT_SORT, Key, ONLY_HERE, Spelling, add_value, backward_ranges, render, values_of},
 };
 
 /// Last page that can be asked for: no offset of a page up to it leaves a signed 64-bit integer.
@@ -31,49 +27,42 @@ pub const MAX_TEXT: usize = 1_024;
 /// Name of the company filter, which the interface does not give (decisions, List).
 pub const COMPANY_PARAMETER: &str = "companyIds";
 
+/// The parameters of the filter, each with its key.
+const PARAMETERS: [(&str, Key); 13] = [
+    ("startDate", Key::From),
+    ("endDate", Key::To),
+    ("transactionStartDate", Key::TxFrom),
+    ("transactionEndDate", Key::TxTo),
+    ("provider", Key::Provider),
+    ("type", Key::Type),
+    ("status", Key::Status),
+    ("descriptor", Key::Descriptor),
+    ("outcome", Key::Outcome),
+    ("expired", Key::Expired),
+    ("expiresIn", Key::Expires),
+    (COMPANY_PARAMETER, Key::Company),
+    ("q", Key::Text),
+];
+
 /// Reads a raw query string, without its question mark; reports everything that is wrong with it.
 pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> {
-    let mut given = Parameters::read(raw);
-    let vocabulary = Vocabulary::from(dialect);
-    let filter = AlertFilter {
-        start_date: given.date("startDate"),
-        end_date: given.date("endDate"),
-        transaction_start_date: given.date("transactionStartDate"),
-        transaction_end_date: given.date("transactionEndDate"),
-        providers: given.words("provider", vocabulary.providers(), Provider::as_str),
-        types: given.words("type", AlertType::KNOWN, AlertType::as_str),
-        statuses: given.words("status", vocabulary.statuses(), AlertStatus::as_str),
-        descriptor: given.text("descriptor"),
-        outcomes: given
-            .words("outcome", vocabulary.outcomes(), OlderWord::as_str)
-            .iter()
-            .map(|word| word.as_str().to_lowercase())
-            .collect(),
-        expired: given.flag("expired"),
-        expires_in: expires_in(&mut given, vocabulary),
-        companies: given.list(COMPANY_PARAMETER, |text| text.parse().ok(), || "UUIDs, separated by commas".to_owned()),
-        q: given.text("q"),
-        conditions: LocalConditions::default(),
-    };
-    given.in_order("startDate", filter.start_date, "endDate", filter.end_date);
-    given.in_order(
-        "transactionStartDate",
-        filter.transaction_start_date,
-        "transactionEndDate",
-        filter.transaction_end_date,
-    );
-    let default = AlertQuery::default();
+    let mut given = Parameters { given: parse(raw.as_bytes()).collect(), errors: Vec::new() };
+    let AlertQuery { mut filter, sort, page } = AlertQuery::default();
+    for (name, key) in PARAMETERS {
+        given.put(&mut filter, name, key, dialect);
+    }
+    for (start, why) in backward_ranges(&filter) {
+        let name = PARAMETERS.iter().find(|(_, key)| *key == start).map_or("", |(name, _)| name);
+        given.errors.push(FieldError::new(name, why));
+    }
+    let fields = || format!("one of {}", SortField::ALL.map(SortField::as_str).join(", "));
     let sort = Sort {
-        field: given.one("sortField", SortField::known, sort_fields).unwrap_or(default.sort.field),
-        order: given.one("sortOrder", SortOrder::known, || "ASC or DESC".to_owned()).unwrap_or(default.sort.order),
+        field: given.one("sortField", SortField::known, fields).unwrap_or(sort.field),
+        order: given.one("sortOrder", SortOrder::known, || "ASC or DESC".to_owned()).unwrap_or(sort.order),
     };
-    let page = PageRequest {
-        page: given.integer("page", 0, MAX_PAGE).unwrap_or(default.page.page),
-        size: given
-            .integer("size", 1, MAX_PAGE_SIZE.into())
-            .and_then(|size| size.try_into().ok())
-            .unwrap_or(default.page.size),
-    };
+    let size = given.integer("size", 1, MAX_PAGE_SIZE.into()).and_then(|size| size.try_into().ok());
+    let page =
+        PageRequest { page: given.integer("page", 0, MAX_PAGE).unwrap_or(page.page), size: size.unwrap_or(page.size) };
     if given.errors.is_empty() { Ok(AlertQuery { filter, sort, page }) } else { Err(given.errors) }
 }
 
@@ -84,64 +73,20 @@ pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> 
 /// Conditions that no parameter says.
 pub fn write(query: &AlertQuery, company_parameter: &str) -> Result<String, FieldError> {
     let AlertQuery { filter, sort, page } = query;
-    let AlertFilter {
-        start_date,
-        end_date,
-        transaction_start_date,
-        transaction_end_date,
-        providers,
-        types,
-        statuses,
-        descriptor,
-        outcomes,
-        expired,
-        expires_in,
-        companies,
-        q,
-        conditions,
-    } = filter;
-    if !conditions.is_empty() {
-        let only = AlertFilter { conditions: conditions.clone(), ..AlertFilter::default() };
+    if !filter.conditions.is_empty() {
+        let only = AlertFilter { conditions: filter.conditions.clone(), ..AlertFilter::default() };
         return Err(FieldError::new(render(&only, DEFAULT_SORT), ONLY_HERE));
     }
     let mut out = Serializer::new(String::new());
-    let mut put = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            out.append_pair(name, &value);
+    out.append_pair("page", &page.page.to_string()).append_pair("size", &page.size.to_string());
+    out.append_pair("sortField", sort.field.as_str()).append_pair("sortOrder", sort.order.as_str());
+    for (name, key) in PARAMETERS {
+        let values = values_of(filter, None, key);
+        if !values.is_empty() {
+            out.append_pair(if key == Key::Company { company_parameter } else { name }, &values.join(","));
         }
-    };
-    let day = |day: Option<NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());
-    put("page", Some(page.page.to_string()));
-    put("size", Some(page.size.to_string()));
-    put("startDate", day(*start_date));
-    put("endDate", day(*end_date));
-    put("transactionStartDate", day(*transaction_start_date));
-    put("transactionEndDate", day(*transaction_end_date));
-    put("provider", joined(providers, |word| word.as_str().to_owned()));
-    put("type", joined(types, |word| word.as_str().to_owned()));
-    put("status", joined(statuses, |word| word.as_str().to_owned()));
-    put("descriptor", descriptor.clone());
-    put("outcome", joined(outcomes, Clone::clone));
-    put("expired", expired.map(|expired| expired.to_string()));
-    put("expiresIn", expires_in.map(|hours| hours.to_string()));
-    put(company_parameter, joined(companies, ToString::to_string));
-    put("sortField", Some(sort.field.as_str().to_owned()));
-    put("sortOrder", Some(sort.order.as_str().to_owned()));
-    put("q", q.clone());
+    }
     Ok(out.finish())
-}
-
-fn joined<T>(items: &[T], spell: impl Fn(&T) -> String) -> Option<String> {
-    (!items.is_empty()).then(|| items.iter().map(spell).collect::<Vec<_>>().join(","))
-}
-
-fn expires_in(given: &mut Parameters<'_>, vocabulary: Vocabulary) -> Option<u32> {
-    let most = vocabulary.most_hours().map_or(u64::MAX, u64::from);
-    given.integer("expiresIn", 1, most).map(|hours| u32::try_from(hours).unwrap_or(u32::MAX))
-}
-
-fn sort_fields() -> String {
-    format!("one of {}", SortField::ALL.map(SortField::as_str).join(", "))
 }
 
 /// The parameters that were given, and what was wrong with them.
@@ -150,120 +95,70 @@ struct Parameters<'a> {
     errors: Vec<FieldError>,
 }
 
-impl<'a> Parameters<'a> {
-    fn read(raw: &'a str) -> Self {
-        Self { given: parse(raw.as_bytes()).collect(), errors: Vec::new() }
-    }
-
+impl Parameters<'_> {
     /// The values of a parameter that are not empty, as one list.
     fn take(&mut self, name: &str, is_list: bool) -> Option<String> {
         let values: Vec<&str> =
             self.given.iter().filter(|(given, _)| given == name).map(|(_, value)| &**value).collect();
-        let wrong = if values.len() > 1 && !is_list {
-            "is given twice: once is allowed"
-        } else if values.iter().any(|value| value.contains('\u{FFFD}')) {
-            // What the decoder puts where bytes are not UTF-8.
-            "is not UTF-8, percent-encoded"
-        } else {
-            let given = values.into_iter().filter(|value| !value.trim().is_empty()).collect::<Vec<_>>().join(",");
-            return (!given.is_empty()).then_some(given);
-        };
-        self.errors.push(FieldError::new(name, wrong));
-        None
+        if values.len() > 1 && !is_list {
+            self.errors.push(FieldError::new(name, "is given twice: once is allowed"));
+            return None;
+        }
+        let given = values.into_iter().filter(|value| !value.trim().is_empty()).collect::<Vec<_>>().join(",");
+        (!given.is_empty()).then_some(given)
     }
 
-    fn refuse<T>(&mut self, name: &str, value: &str, allowed: &str) -> Option<T> {
+    fn refuse(&mut self, name: &str, value: &str, allowed: &str) {
         self.errors.push(FieldError::new(name, format!("{} is not allowed: {allowed}", quoted(value))));
-        None
     }
 
-    fn text(&mut self, name: &str) -> Option<String> {
-        let given = self.take(name, false)?;
-        let value = given.trim();
-        if value.chars().count() > MAX_TEXT {
-            return self.refuse(name, value, &format!("at most {MAX_TEXT} characters"));
+    /// Takes the values of a key into the filter, up to the first that is not allowed.
+    fn put(&mut self, filter: &mut AlertFilter, name: &str, key: Key, dialect: Dialect) {
+        let Some(given) = self.take(name, key.is_list()) else { return };
+        let values: Vec<&str> = if key.is_list() { given.split(',').collect() } else { vec![&given] };
+        if values.len() > MAX_VALUES {
+            return self.refuse(name, &given, &format!("at most {MAX_VALUES} values"));
         }
-        if value.chars().any(char::is_control) {
-            return self.refuse(name, value, "text without control characters");
+        for value in values.into_iter().map(str::trim) {
+            // The decoder puts U+FFFD where bytes are not UTF-8.
+            if value.chars().count() > MAX_TEXT || value.contains(|c: char| c.is_control() || c == '\u{FFFD}') {
+                let allowed = format!("at most {MAX_TEXT} characters of UTF-8, none of them a control character");
+                return self.refuse(name, value, &allowed);
+            }
+            if !add_value(filter, key, value, dialect.into(), Spelling::Interface) {
+                return self.refuse(name, value, &key.takes(dialect.into(), Spelling::Interface));
+            }
         }
-        Some(value.to_owned())
     }
 
     fn one<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>, allowed: impl Fn() -> String) -> Option<T> {
         let value = self.take(name, false)?;
-        read(value.trim()).or_else(|| self.refuse(name, &value, &allowed()))
-    }
-
-    fn list<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>, allowed: impl Fn() -> String) -> Vec<T> {
-        let Some(value) = self.take(name, true) else { return Vec::new() };
-        if value.split(',').count() > MAX_VALUES {
-            self.refuse::<T>(name, &value, &format!("at most {MAX_VALUES} values"));
-            return Vec::new();
+        let read = read(value.trim());
+        if read.is_none() {
+            self.refuse(name, &value, &allowed());
         }
-        let mut items = Vec::new();
-        for item in value.split(',').map(str::trim) {
-            match Some(item).filter(|item| !item.is_empty() && item.len() <= MAX_TEXT).and_then(&read) {
-                Some(item) => items.push(item),
-                None => {
-                    self.refuse::<T>(name, item, &allowed());
-                    break;
-                }
-            }
-        }
-        items
-    }
-
-    fn words<T: Clone>(&mut self, name: &str, known: &'static [T], spell: fn(&T) -> &str) -> Vec<T> {
-        let find = |text: &str| known.iter().find(|word| spell(word).eq_ignore_ascii_case(text)).cloned();
-        self.list(name, find, || format!("one or more of {}", known.iter().map(spell).collect::<Vec<_>>().join(",")))
-    }
-
-    fn flag(&mut self, name: &str) -> Option<bool> {
-        let read = |text: &str| match text.to_ascii_lowercase().as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => None,
-        };
-        self.one(name, read, || "true or false".to_owned())
+        read
     }
 
     fn integer(&mut self, name: &str, least: u64, most: u64) -> Option<u64> {
         let read = |text: &str| {
-            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            // More digits than fit are only more than the largest number there is.
-            digits.then(|| text.parse().unwrap_or(u64::MAX)).filter(|number| (least..=most).contains(number))
+            let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text)?;
+            digits.parse().ok().filter(|number| (least..=most).contains(number))
         };
-        self.one(name, read, || match most {
-            u64::MAX => format!("a whole number, {least} or more"),
-            _ => format!("a whole number from {least} to {most}"),
-        })
-    }
-
-    fn date(&mut self, name: &str) -> Option<NaiveDate> {
-        self.one(name, parse_day, || "a day such as 2026-03-10 (YYYY-MM-DD)".to_owned())
-    }
-
-    fn in_order(&mut self, start: &str, first: Option<NaiveDate>, end: &str, last: Option<NaiveDate>) {
-        if let (Some(first), Some(last)) = (first, last)
-            && first > last
-        {
-            self.errors.push(FieldError::new(
-                start,
-                format!("{first} is after {end} {last}: the start must not be after the end"),
-            ));
-        }
+        self.one(name, read, || format!("a whole number from {least} to {most}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use chrono::NaiveDate;
     use proptest::prelude::*;
     use proptest::sample::{select, subsequence};
     use rstest::rstest;
     use uuid::Uuid;
 
     use super::*;
-    use crate::domain::CompanyId;
+    use crate::domain::{AlertStatus, AlertType, CompanyId, LocalConditions, Provider, resolution::OlderWord};
 
     #[test]
     fn nothing_given_means_the_first_ten_by_alert_time() {
@@ -320,9 +215,9 @@ mod tests {
     #[case("endDate=2026-02-30", "endDate", "2026-02-30")]
     #[case("transactionStartDate=yesterday", "transactionStartDate", "yesterday")]
     #[case("transactionEndDate=2026-01-01T00:00:00Z", "transactionEndDate", "YYYY-MM-DD")]
-    #[case("startDate=2026-01-02&endDate=2026-01-01", "startDate", "after endDate 2026-01-01")]
+    #[case("startDate=2026-01-02&endDate=2026-01-01", "startDate", "after its end on 2026-01-01")]
     #[case("transactionStartDate=2026-01-02&transactionEndDate=2026-01-01", "transactionStartDate", "after")]
-    #[case("provider=MYSTERY", "provider", "ETHOCA,VERIFI,CDRN")]
+    #[case("provider=MYSTERY", "provider", "ETHOCA, VERIFI, CDRN")]
     #[case("provider=ETHOCA,,VERIFI", "provider", "\"\"")]
     #[case("type=DISPUTE", "type", "VERIFI_CANCEL_NOTICE")]
     #[case("status=OPEN,PROCESSING", "status", "\"PROCESSING\"")]

@@ -12,7 +12,7 @@ use crate::{
     domain::{
         AlertFilter, AlertStatus, AlertType, CompanyId, LocalConditions, Provider, Sort, SortField, SortOrder,
         calendar::parse_day,
-        query::{self, DEFAULT_SORT, Key, Vocabulary, field_word},
+        query::{self, DEFAULT_SORT, Key, Spelling, Vocabulary},
     },
     text::sanitize,
     ui::form::{Entered, Form, FormField},
@@ -90,7 +90,7 @@ impl FilterForm {
         let hours = filter.expires_in.map(|hours| hours.to_string());
         let expired = EXPIRES.iter().position(|expired| *expired == filter.expired).unwrap_or(0);
         let sorted = SortField::ALL.iter().position(|field| *field == sort.field).unwrap_or(0);
-        let sort_words = SortField::ALL.iter().map(|field| field_word(*field).to_owned()).collect();
+        let sort_words = SortField::ALL.iter().map(|field| field.words().to_owned()).collect();
         let descending = usize::from(sort.order == SortOrder::Descending);
         let fields = vec![
             text("Search", filter.q.as_deref()).hint("in network id, descriptor, BIN, last four"),
@@ -176,8 +176,10 @@ impl FilterForm {
             }),
             OUTCOME => {
                 let outcomes = parts(&self.form.text(field));
-                let wrong = outcomes.iter().find(|outcome| !self.vocabulary.knows_outcome(outcome))?;
-                let takes = Key::Outcome.takes(self.vocabulary);
+                let wrong = outcomes.iter().find(|outcome| {
+                    query::read_value(Key::Outcome, outcome, self.vocabulary, Spelling::Typed).is_none()
+                })?;
+                let takes = Key::Outcome.takes(self.vocabulary, Spelling::Typed);
                 left.then(|| format!("{} is not one of {takes}", first_chars(wrong)))
             }
             COMPANY => {

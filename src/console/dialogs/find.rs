@@ -378,7 +378,7 @@ impl<'a> FoundRow<'a> {
         };
         let order = || {
             let (order_id, confidence) = found.order_of(alert.id)?;
-            Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.words())) })
+            Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.as_str())) })
         };
         let matched = query.best_field(alert).or_else(order);
         let (label, value) =

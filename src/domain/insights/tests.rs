@@ -31,6 +31,11 @@ fn answered(raised: i64, took: i64, status: AlertStatus, refunded: &str) -> Aler
     Alert { outcome: Some(outcome), ..alert }
 }
 
+/// Returns the answers given on a day.
+fn decisions(day: &DayCount) -> u64 {
+    day.refunded + day.not_refunded + day.not_settled + day.invalid
+}
+
 #[test]
 fn what_lapses_is_summed_by_quarter_and_currency_and_the_far_future_is_one_sum() {
     let alerts = [
@@ -135,7 +140,7 @@ fn what_was_neither_refunded_nor_not_is_counted_as_that_and_is_a_decision() {
 
     let days = Insights::of(&alerts, now(), Calendar::UTC).days;
 
-    assert_eq!((days[0].not_settled, days[0].not_refunded, days[0].decisions()), (1, 1, 2));
+    assert_eq!((days[0].not_settled, days[0].not_refunded, decisions(&days[0])), (1, 1, 2));
 }
 
 #[test]
@@ -146,7 +151,7 @@ fn an_answer_without_a_time_is_on_no_day_and_is_counted_as_that() {
     let insights = Insights::of(&[alert], now(), Calendar::UTC);
 
     assert_eq!((insights.undated, insights.response_times), (1, vec![]));
-    assert_eq!(insights.days.iter().map(DayCount::decisions).sum::<u64>(), 0);
+    assert_eq!(insights.days.iter().map(decisions).sum::<u64>(), 0);
 }
 
 #[test]

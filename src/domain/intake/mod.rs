@@ -46,7 +46,7 @@ impl FieldSet {
         Self(self.0 & other.0)
     }
 
-    fn with(self, place: usize, is_in: bool) -> Self {
+    pub(crate) fn with(self, place: usize, is_in: bool) -> Self {
         Self(self.0 & !(1 << place) | u128::from(is_in) << place)
     }
 }
@@ -86,13 +86,6 @@ impl AlertPatch {
     #[must_use]
     pub fn at(self, line: u64) -> Self {
         Self { line, ..self }
-    }
-
-    /// Returns the patch without one of its given fields.
-    #[must_use]
-    pub fn without(self, name: &str) -> Self {
-        let place = Alert::FIELDS.iter().position(|field| field.name == name);
-        Self { given: place.map_or(self.given, |place| self.given.with(place, false)), ..self }
     }
 
     /// Returns true for a field that was given.
@@ -171,29 +164,19 @@ impl RejectedRow {
 
 /// Response windows: the time a merchant has to answer, by provider and type (decisions, Alerts and time).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ResponseWindows {
-    by_provider: HashMap<Provider, TimeDelta>,
-    by_type: HashMap<AlertType, TimeDelta>,
-}
+pub struct ResponseWindows(HashMap<String, TimeDelta>);
 
 impl ResponseWindows {
-    /// Sets the window of a provider.
+    /// Sets the window of a provider, or of a type, by its word.
     #[must_use]
-    pub fn with_provider(mut self, provider: Provider, window: TimeDelta) -> Self {
-        self.by_provider.insert(provider, window);
-        self
-    }
-
-    /// Sets the window of a type, whatever its provider's.
-    #[must_use]
-    pub fn with_type(mut self, alert_type: AlertType, window: TimeDelta) -> Self {
-        self.by_type.insert(alert_type, window);
+    pub fn with(mut self, word: &str, window: TimeDelta) -> Self {
+        self.0.insert(word.to_owned(), window);
         self
     }
 
     /// Returns the response window of an alert: its type's, else its provider's, else the network's usual one.
     pub fn of(&self, provider: &Provider, alert_type: &AlertType) -> TimeDelta {
-        let set = self.by_type.get(alert_type).or_else(|| self.by_provider.get(provider));
+        let set = self.0.get(alert_type.as_str()).or_else(|| self.0.get(provider.as_str()));
         set.copied().unwrap_or_else(|| default_window(provider))
     }
 }
@@ -469,8 +452,8 @@ mod tests {
     #[test]
     fn a_window_is_the_types_before_the_providers_before_the_usual_one() {
         let windows = ResponseWindows::default()
-            .with_provider(Provider::Verifi, TimeDelta::hours(48))
-            .with_type(AlertType::VerifiCancel, TimeDelta::hours(12));
+            .with("VERIFI", TimeDelta::hours(48))
+            .with("VERIFI_CANCEL", TimeDelta::hours(12));
 
         assert_eq!(windows.of(&Provider::Verifi, &AlertType::VerifiCancel), TimeDelta::hours(12));
         assert_eq!(windows.of(&Provider::Verifi, &AlertType::VerifiDispute), TimeDelta::hours(48));

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{MerchantOrder, OrderField, OrderState};
 use crate::{
+    card::{BIN_DIGITS, LAST_DIGITS},
     field::Kind,
     identity::Identifier,
     intake::check,
@@ -12,12 +13,6 @@ use crate::{
     sanitize,
     time::{from_iso, to_iso},
 };
-
-/// Digits of a BIN that are kept of a whole card number, whatever the card.
-const BIN_DIGITS: usize = 6;
-
-/// Digits at a card number's end that are kept.
-const LAST_DIGITS: usize = 4;
 
 /// Number of a card's first and last digits together.
 const MOST_OF_A_CARD: usize = BIN_DIGITS + LAST_DIGITS;

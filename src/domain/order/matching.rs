@@ -160,15 +160,11 @@ fn descriptors_agree(one: &str, other: Option<&str>) -> bool {
 /// Answer where the money had gone back before the alert came.
 const REFUNDED_EARLIER: Decision = Decision::Invalid(InvalidReason::PreviouslyRefunded);
 
-/// Returns true for a moment after the alert; `None` where either time is not known.
-fn is_after(moment: Option<Timestamp>, alert: &Alert) -> Option<bool> {
-    moment.zip(alert.alert_time).map(|(moment, raised)| moment > raised)
-}
-
 impl OrderAdvice {
     /// Returns the advice of an order whose money went back at this moment.
     fn after_refund(refunded_at: Option<Timestamp>, alert: &Alert) -> Self {
-        let (decision, why, refund) = match is_after(refunded_at, alert) {
+        let is_since = refunded_at.zip(alert.alert_time).map(|(refunded, raised)| refunded > raised);
+        let (decision, why, refund) = match is_since {
             Some(true) => (Decision::Refunded, "refunded since the alert came", RefundTime::Since),
             Some(false) => (REFUNDED_EARLIER, "refunded before the alert", RefundTime::Before),
             None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),

@@ -1,7 +1,10 @@
 //! The words of the query language: its keys, and how each value is spelled.
 
+use std::{fmt, str::FromStr};
+
+use super::Spelling;
 use crate::{
-    AlertStatus, AlertType, Comparison, Currency, Provider, Sort, SortField, SortOrder, closed_enum,
+    AlertStatus, AlertType, Comparison, Provider, Sort, SortField, SortOrder, closed_enum,
     resolution::{Dialect, OlderWord},
 };
 
@@ -42,43 +45,49 @@ impl Key {
         matches!(self, Self::Amount | Self::Currency | Self::Issuer | Self::Mcc | Self::Notices | Self::Answered)
     }
 
+    /// Returns true for a key that takes several values.
+    pub const fn is_list(self) -> bool {
+        let is_of_facts = matches!(self, Self::Company | Self::Currency | Self::Issuer | Self::Mcc);
+        is_of_facts || matches!(self, Self::Status | Self::Provider | Self::Type | Self::Outcome)
+    }
+
     /// Finds a key by the word before a colon, in any letter case. Free text has none.
     pub fn before_colon(word: &str) -> Option<Self> {
         Self::known(word).filter(|key| *key != Self::Text)
     }
 
     /// Describes the values that the key takes, for an error or a hint.
-    pub fn takes(self, vocabulary: Vocabulary) -> String {
-        match self {
-            Self::Status => listed(vocabulary.statuses(), |status| lower(status.as_str())),
-            Self::Provider => listed(vocabulary.providers(), |provider| lower(provider.as_str())),
-            Self::Type => listed(AlertType::KNOWN, type_word),
-            Self::Outcome if vocabulary != Vocabulary::Desk => {
-                listed(vocabulary.outcomes(), |word| lower(word.as_str()))
+    pub fn takes(self, vocabulary: Vocabulary, spelling: Spelling) -> String {
+        let words = vocabulary.words_of(self);
+        if !words.is_empty() {
+            let spelled = |word: &str| match spelling {
+                Spelling::Typed => spelling.of(self, word).to_lowercase(),
+                Spelling::Interface => word.to_owned(),
+            };
+            return words.into_iter().map(spelled).collect::<Vec<_>>().join(", ");
+        }
+        let takes = match self {
+            Self::Status | Self::Provider | Self::Type | Self::Outcome => {
+                "stored outcomes, such as resolved, unresolved_dispute, not_found"
             }
             Self::Expires => match vocabulary.most_hours() {
-                Some(most) => format!("whole hours, 1 to {most}, such as expires:6"),
-                None => "whole hours, 1 or more, such as expires:6".to_owned(),
+                Some(most) => return format!("whole hours, 1 to {most}, such as 6"),
+                None => "whole hours, 1 or more, such as 6",
             },
-            Self::Expired | Self::Notices => "yes or no".to_owned(),
-            Self::From | Self::To | Self::TxFrom | Self::TxTo => format!("a day, such as {}:2026-01-31", self.as_str()),
-            Self::Descriptor => "what the merchant descriptor begins with".to_owned(),
-            Self::Outcome => "stored outcomes, such as resolved, unresolved_dispute, not_found".to_owned(),
-            Self::Company => "company ids (UUIDs)".to_owned(),
-            Self::Amount => "a comparison with an amount, such as amount<25 or amount>=129.90, with \
-                currency:EUR"
-                .to_owned(),
-            Self::Currency => "currency codes of three letters, such as currency:EUR".to_owned(),
-            Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc".to_owned(),
-            Self::Mcc => "merchant category codes, such as mcc:5941".to_owned(),
-            Self::Answered => {
-                "the UTC day of the answer, such as answered:2026-01-31, or answered:2026-01-31+04:00 for a local \
-                    day"
-                .to_owned()
-            }
-            Self::Sort => SortField::ALL.map(field_word).join(", ") + "; with - before it: largest first",
-            Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
-        }
+            Self::Expired | Self::Notices if spelling == Spelling::Interface => "true or false",
+            Self::Expired | Self::Notices => "yes or no",
+            Self::From | Self::To | Self::TxFrom | Self::TxTo => "a day such as 2026-01-31 (YYYY-MM-DD)",
+            Self::Descriptor => "what the merchant descriptor begins with",
+            Self::Company => "company ids (UUIDs)",
+            Self::Amount => "a comparison with an amount, such as amount<25 or amount>=129.90, with currency:EUR",
+            Self::Currency => "currency codes of three letters, such as EUR",
+            Self::Issuer => "what the issuer's name begins with, such as hsbc",
+            Self::Mcc => "merchant category codes, such as 5941",
+            Self::Answered => "the UTC day of the answer, such as 2026-01-31, or 2026-01-31+04:00 for a local day",
+            Self::Sort => return SortField::ALL.map(SortField::words).join(", ") + "; with - before it: largest first",
+            Self::Text => "what is in the provider id, descriptor, BIN or last four digits",
+        };
+        takes.to_owned()
     }
 }
 
@@ -116,18 +125,16 @@ impl Vocabulary {
         }
     }
 
-    /// Returns the stored outcomes that the list operation can be asked for; this machine's own can be asked for any.
-    pub fn outcomes(self) -> &'static [OlderWord] {
-        match self {
-            Self::Desk => &[],
-            Self::Interface | Self::Older => OlderWord::KNOWN,
+    /// Returns the words that a key takes, as the interface spells them; none where it takes other values. This machine's
+    /// own list can be asked for any stored outcome.
+    pub(super) fn words_of(self, key: Key) -> Vec<&'static str> {
+        match key {
+            Key::Status => self.statuses().iter().map(AlertStatus::as_str).collect(),
+            Key::Provider => self.providers().iter().map(Provider::as_str).collect(),
+            Key::Type => AlertType::KNOWN.iter().map(AlertType::as_str).collect(),
+            Key::Outcome if self != Self::Desk => OlderWord::KNOWN.iter().map(OlderWord::as_str).collect(),
+            _ => Vec::new(),
         }
-    }
-
-    /// Returns true for a stored outcome that can be asked for, in any letter case.
-    pub fn knows_outcome(self, text: &str) -> bool {
-        let known = self.outcomes();
-        known.is_empty() || known.iter().any(|word| word.as_str().eq_ignore_ascii_case(text))
     }
 
     /// Returns the largest number of hours that can be asked for, where there is one.
@@ -150,98 +157,36 @@ impl From<Dialect> for Vocabulary {
     }
 }
 
-/// Returns the comparison of a condition such as `amount<25`, and what stands behind its sign.
-pub(super) fn amount_comparison(word: &str) -> Option<(Comparison, &str)> {
-    let name = Key::Amount.as_str();
-    let rest =
-        word.get(..name.len()).filter(|typed| typed.eq_ignore_ascii_case(name)).and_then(|_| word.get(name.len()..))?;
-    leading_comparison(rest)
-}
-
-/// Returns the comparison whose sign a text begins with, and what stands behind it.
-fn leading_comparison(text: &str) -> Option<(Comparison, &str)> {
-    Comparison::ALL.into_iter().find_map(|comparison| Some((comparison, text.strip_prefix(comparison.sign())?)))
-}
-
-/// Returns the name before the sign of a word that resembles a comparison of an amount and is none, such as `amont<25`.
-/// `None` where blanks separate it from its sign.
-pub(super) fn unknown_comparison(word: &str) -> Option<&str> {
+/// Returns the parts of a condition such as `amount<25`: the name, the comparison, and what stands behind its sign. Of
+/// another name, or where blanks separate it from its sign, only what resembles a comparison is one.
+pub(super) fn compared(word: &str) -> Option<(&str, Comparison, &str)> {
     let letters = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
     let (name, rest) = word.split_at(letters);
-    let (_, than) = leading_comparison(rest)?;
-    let compares = than.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() && than.is_empty();
-    (compares && amount_comparison(word).is_none()).then_some(name)
+    let behind = |comparison: Comparison| Some((comparison, rest.strip_prefix(comparison.as_str())?));
+    let (comparison, than) = Comparison::ALL.into_iter().find_map(behind)?;
+    let resembles = than.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() && than.is_empty();
+    (resembles || Key::known(name) == Some(Key::Amount)).then_some((name, comparison, than))
 }
 
-/// Reads a currency code: three letters, in any letter case.
-pub(super) fn read_currency(text: &str) -> Option<Currency> {
-    let code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
-    code.then(|| Currency::new(text.to_ascii_uppercase()))
-}
-
-/// Returns a word of the interface as it is typed.
-pub(super) fn lower(word: &str) -> String {
-    word.to_lowercase()
-}
-
-fn listed<T>(words: &[T], spell: impl Fn(&T) -> String) -> String {
-    words.iter().map(spell).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns an alert type as it is typed: without the network's prefix, which is not needed to distinguish any two
-/// types.
-pub fn type_word(alert_type: &AlertType) -> String {
-    let text = alert_type.as_str().to_lowercase();
-    if !alert_type.is_known() {
-        return text;
+/// The sort as it is typed: `deadline`, `-amount`.
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.order == SortOrder::Descending { "-" } else { "" };
+        write!(f, "{sign}{}", self.field.words())
     }
-    text.strip_prefix("ethoca_").or_else(|| text.strip_prefix("verifi_")).unwrap_or(&text).to_owned()
 }
 
-/// Reads an alert type with or without the network's prefix; hyphens do for underscores.
-pub(super) fn read_type(text: &str) -> Option<AlertType> {
-    let text = text.replace('-', "_");
-    AlertType::known(&text)
-        .or_else(|| AlertType::KNOWN.iter().find(|known| type_word(known).eq_ignore_ascii_case(&text)).cloned())
-}
+impl FromStr for Sort {
+    type Err = ();
 
-/// Returns a sort as it is typed: `deadline`, `-amount`.
-pub fn sort_word(sort: Sort) -> String {
-    let sign = if sort.order == SortOrder::Descending { "-" } else { "" };
-    format!("{sign}{}", field_word(sort.field))
-}
-
-/// Reads a sort: our word or the interface's own name, in any letter case, `-` before it for largest first.
-pub(super) fn read_sort(text: &str) -> Option<Sort> {
-    let (order, name) = match text.strip_prefix('-') {
-        Some(name) => (SortOrder::Descending, name),
-        None => (SortOrder::Ascending, text),
-    };
-    let named =
-        |field: &SortField| [field_word(*field), field.as_str()].iter().any(|known| known.eq_ignore_ascii_case(name));
-    SortField::ALL.into_iter().find(named).map(|field| Sort { field, order })
-}
-
-/// Returns a sortable field as it is typed.
-pub const fn field_word(field: SortField) -> &'static str {
-    match field {
-        SortField::AlertTimeStamp => "alerted",
-        SortField::TransactionTimeStamp => "transaction",
-        SortField::CreatedAt => "created",
-        SortField::UpdatedAt => "updated",
-        SortField::ExpiredAt => "expired",
-        SortField::Amount => "amount",
-        SortField::Currency => "currency",
-        SortField::Provider => "provider",
-        SortField::ProviderId => "id",
-        SortField::Type => "type",
-        SortField::Status => "status",
-        SortField::Issuer => "issuer",
-        SortField::MerchantDescriptor => "descriptor",
-        SortField::MerchantName => "merchant",
-        SortField::CardBin => "bin",
-        SortField::CardLastFour => "lastfour",
-        SortField::HoursLeft => "deadline",
+    /// Reads our word or the interface's own name, in any letter case, `-` before it for largest first.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (order, name) = match text.strip_prefix('-') {
+            Some(name) => (SortOrder::Descending, name),
+            None => (SortOrder::Ascending, text),
+        };
+        let field = SortField::ALL.into_iter().find(|field| field.words().eq_ignore_ascii_case(name));
+        Ok(Self { field: field.or_else(|| SortField::known(name)).ok_or(())?, order })
     }
 }
 
@@ -255,10 +200,7 @@ pub(super) fn quoted_value(text: &str) -> String {
 pub(super) fn quoted_text(text: &str) -> String {
     let plain = |word: &str| {
         let is_value = !word.is_empty() && !word.starts_with('"') && !word.contains(char::is_whitespace);
-        is_value
-            && key_before_colon(word).is_none()
-            && amount_comparison(word).is_none()
-            && unknown_comparison(word).is_none()
+        is_value && key_before_colon(word).is_none() && compared(word).is_none()
     };
     if text.split(' ').all(plain) { text.to_owned() } else { quoted(text) }
 }
@@ -285,8 +227,8 @@ mod tests {
         assert_eq!(Key::before_colon(Key::Text.as_str()), None);
         for field in SortField::ALL {
             let sort = Sort { field, order: SortOrder::Descending };
-            assert_eq!(read_sort(&sort_word(sort)), Some(sort));
+            assert_eq!(sort.to_string().parse(), Ok(sort));
         }
-        assert_eq!((Key::Expires.as_str(), field_word(SortField::HoursLeft)), ("expires", "deadline"));
+        assert_eq!((Key::Expires.as_str(), SortField::HoursLeft.words()), ("expires", "deadline"));
     }
 }

@@ -45,30 +45,28 @@ impl Resolution {
     ) -> Result<Self, Vec<FieldError>> {
         let mut errors = Errors::new();
         let ResolutionParts { refunded, resolution, amount_stopped, comments } = parts;
+        let comments = noted(&mut errors, "comments", valid_comments(&comments)).unwrap_or_default();
         let said = match dialect {
             Dialect::Current => {
                 if amount_stopped.is_some() {
                     errors.insert("amountStopped", "is for the older dialect: leave it out".to_owned());
                 }
-                let decision =
-                    decision(refunded.as_deref(), resolution.as_deref()).unwrap_or_else(|(field, message)| {
-                        errors.insert(field, message);
-                        // Stands in while the other fields are looked at: with an error there is no resolution.
-                        Decision::NotRefunded
-                    });
-                Self::Current { decision, comments }
+                match decision(refunded.as_deref(), resolution.as_deref()) {
+                    Ok(decision) => Some(Self::Current { decision, comments }),
+                    Err((field, message)) => noted(&mut errors, field, Err(message)),
+                }
             }
-            Dialect::Older => Self::Older {
-                word: exactly(resolution, OlderWord::known, OlderWord::as_str, OlderWord::Other),
-                refunded: exactly(refunded, OlderRefunded::known, OlderRefunded::as_str, OlderRefunded::Other),
-                amount_stopped: amount_stopped.map(|text| text.parse::<Amount>()).transpose().unwrap_or_else(|error| {
-                    errors.insert("amountStopped", error.to_string());
-                    None
-                }),
-                comments,
-            },
+            Dialect::Older => {
+                let word = noted(&mut errors, "resolution", one_of(resolution, OlderWord::KNOWN, OlderWord::as_str));
+                let refunded = one_of(refunded, OlderRefunded::KNOWN, OlderRefunded::as_str);
+                let refunded = noted(&mut errors, "refunded", refunded);
+                let amount = valid_amount(word.as_ref(), amount_stopped.as_deref(), disputed);
+                let amount_stopped = noted(&mut errors, "amountStopped", amount).flatten();
+                word.zip(refunded).map(|(word, refunded)| Self::Older { word, refunded, amount_stopped, comments })
+            }
         };
-        said.held_to_the_rules(disputed, errors)
+        said.filter(|_| errors.is_empty())
+            .ok_or_else(|| errors.into_iter().map(|(field, message)| FieldError::new(field, message)).collect())
     }
 
     /// Returns the parts that make this resolution.
@@ -91,32 +89,14 @@ impl Resolution {
     ///
     /// # Errors
     /// When a field is not allowed: every error, field by field.
-    pub fn checked(self, disputed: Option<&Money>) -> Result<Self, Vec<FieldError>> {
-        self.held_to_the_rules(disputed, Errors::new())
+    pub fn checked(&self, disputed: Option<&Money>) -> Result<Self, Vec<FieldError>> {
+        Self::from_parts(self.to_parts(), self.dialect(), disputed)
     }
+}
 
-    fn held_to_the_rules(mut self, disputed: Option<&Money>, mut errors: Errors) -> Result<Self, Vec<FieldError>> {
-        if let Self::Older { word, refunded, amount_stopped, .. } = &self {
-            let wrong = [
-                ("resolution", not_among(word, OlderWord::KNOWN, OlderWord::as_str)),
-                ("refunded", not_among(refunded, OlderRefunded::KNOWN, OlderRefunded::as_str)),
-                ("amountStopped", wrong_amount(word, *amount_stopped, disputed)),
-            ];
-            for (field, message) in wrong {
-                // An amount that cannot be read was reported as such.
-                message.map(|message| errors.entry(field).or_insert(message));
-            }
-        }
-        let (Self::Current { comments, .. } | Self::Older { comments, .. }) = &mut self;
-        match valid_comments(comments) {
-            Ok(valid) => *comments = valid,
-            Err(message) => drop(errors.insert("comments", message)),
-        }
-        if errors.is_empty() {
-            return Ok(self);
-        }
-        Err(errors.into_iter().map(|(field, message)| FieldError::new(field, message)).collect())
-    }
+/// Notes the error of a field.
+fn noted<T>(errors: &mut Errors, field: &'static str, read: Result<T, String>) -> Option<T> {
+    read.map_err(|message| errors.insert(field, message)).ok()
 }
 
 /// Returns the decision of the current dialect, or the error of a field with its allowed values.
@@ -141,41 +121,43 @@ fn decision(refunded: Option<&str>, reason: Option<&str>) -> Result<Decision, (&
     }
 }
 
-/// Returns a word exactly as the interface writes it: only filters and answers ignore the letter case. A missing one is
-/// the empty word.
-fn exactly<T>(text: Option<String>, known: fn(&str) -> Option<T>, spell: fn(&T) -> &str, other: fn(String) -> T) -> T {
+/// Returns a word exactly as the interface writes it: only filters and answers ignore the letter case.
+fn one_of<T: Clone>(text: Option<String>, known: &[T], spell: fn(&T) -> &str) -> Result<T, String> {
     let text = text.unwrap_or_default();
-    known(&text).filter(|word| spell(word) == text).unwrap_or_else(|| other(text))
+    known.iter().find(|word| spell(word) == text).cloned().ok_or_else(|| {
+        let allowed = known.iter().map(spell).collect::<Vec<_>>().join(", ");
+        match text.as_str() {
+            "" => format!("is required: one of {allowed}"),
+            text => format!("{} is not allowed: one of {allowed}", quoted(text)),
+        }
+    })
 }
 
-fn not_among<T: PartialEq>(word: &T, known: &[T], spell: fn(&T) -> &str) -> Option<String> {
-    let allowed = || known.iter().map(spell).collect::<Vec<_>>().join(", ");
-    match spell(word) {
-        _ if known.contains(word) => None,
-        "" => Some(format!("is required: one of {}", allowed())),
-        text => Some(format!("{} is not allowed: one of {}", quoted(text), allowed())),
-    }
-}
-
-/// Returns the error of the stopped amount: it goes with PARTIALLY_STOPPED and with no other word.
-fn wrong_amount(word: &OlderWord, amount: Option<Amount>, disputed: Option<&Money>) -> Option<String> {
+/// Returns the stopped amount: it goes with PARTIALLY_STOPPED and with no other word.
+fn valid_amount(
+    word: Option<&OlderWord>,
+    text: Option<&str>,
+    disputed: Option<&Money>,
+) -> Result<Option<Amount>, String> {
+    let amount = text.map(str::parse::<Amount>).transpose()?;
     match (word, amount) {
-        (OlderWord::PartiallyStopped, None) => Some("is required when resolution is PARTIALLY_STOPPED".to_owned()),
-        (OlderWord::PartiallyStopped, Some(amount)) => {
+        (Some(OlderWord::PartiallyStopped), None) => Err("is required when resolution is PARTIALLY_STOPPED".to_owned()),
+        (Some(OlderWord::PartiallyStopped), Some(amount)) => {
             let too_much = disputed.is_some_and(|disputed| amount.decimal() > disputed.amount.decimal());
             if amount.decimal() <= 0.into() || too_much {
                 let most = disputed
                     .map_or(String::new(), |disputed| format!(" and at most the alert's amount, {}", disputed.amount));
-                return Some(format!("{amount} is not allowed: more than 0{most}"));
+                return Err(format!("{amount} is not allowed: more than 0{most}"));
             }
-            let decimals = disputed.map(|disputed| (disputed.decimals(), &disputed.currency));
-            let (most, currency) = decimals.filter(|(most, _)| amount.decimal().normalize().scale() > *most)?;
-            Some(format!("{amount} is not allowed: with at most {most} decimals, as {currency} has them"))
+            match disputed.map(|disputed| (disputed.decimals(), &disputed.currency)) {
+                Some((most, currency)) if amount.decimal().normalize().scale() > most => {
+                    Err(format!("{amount} is not allowed: with at most {most} decimals, as {currency} has them"))
+                }
+                _ => Ok(Some(amount)),
+            }
         }
-        (word, Some(_)) if word.is_known() => {
-            Some("goes only with resolution = PARTIALLY_STOPPED: leave it out".to_owned())
-        }
-        _ => None,
+        (Some(_), Some(_)) => Err("goes only with resolution = PARTIALLY_STOPPED: leave it out".to_owned()),
+        _ => Ok(amount),
     }
 }
 

@@ -110,15 +110,14 @@ fn comments(answer: &str) -> Result<(&str, String), String> {
 fn decision(words: &str) -> Result<Decision, String> {
     let folded: Vec<String> =
         words.split_whitespace().map(|word| word.to_ascii_lowercase().replace('_', "-")).collect();
-    let reasons = || InvalidReason::ALL.map(|reason| short(reason).to_owned()).join(", ");
+    let reasons = || InvalidReason::ALL.map(short).join(", ");
     match folded.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["refunded"] => Ok(Decision::Refunded),
         ["not-refunded"] => Ok(Decision::NotRefunded),
         ["invalid"] => Err(format!("invalid needs its reason: {}", reasons())),
         ["invalid", word] => {
-            let known = |reason: &InvalidReason| {
-                [short(*reason), &reason.as_str().to_ascii_lowercase().replace('_', "-")].contains(word)
-            };
+            let word = word.strip_prefix("not-refunded-").or(word.strip_prefix("refunded-")).unwrap_or(word);
+            let known = |reason: &InvalidReason| short(*reason) == word;
             let reason = InvalidReason::ALL.into_iter().find(known);
             reason.map(Decision::Invalid).ok_or_else(|| format!("{word} is no reason: {}", reasons()))
         }
@@ -126,14 +125,10 @@ fn decision(words: &str) -> Result<Decision, String> {
     }
 }
 
-/// Returns the short word for a reason.
-fn short(reason: InvalidReason) -> &'static str {
-    match reason {
-        InvalidReason::PreviouslyRefunded => "previously-refunded",
-        InvalidReason::ChargebackReceived => "chargeback-received",
-        InvalidReason::Duplicate => "duplicate",
-        InvalidReason::NotFound => "not-found",
-    }
+/// Returns the short word for a reason: the interface's own without what it says of the money.
+fn short(reason: InvalidReason) -> String {
+    let word = reason.as_str().trim_start_matches("NOT_").trim_start_matches("REFUNDED_");
+    word.to_ascii_lowercase().replace('_', "-")
 }
 
 #[cfg(test)]

@@ -143,11 +143,6 @@ impl AddressPolicy {
         Self(allowed.into_iter().collect())
     }
 
-    /// Permits public addresses and this machine, at every port.
-    pub fn loopback() -> Self {
-        Self::new(AllowedNetwork::loopback())
-    }
-
     /// Returns the ports that the rules mention.
     pub fn ports(&self) -> BTreeSet<u16> {
         self.0.iter().filter_map(|allowed| allowed.port).collect()
@@ -180,20 +175,11 @@ impl AddressPolicy {
         addresses: impl IntoIterator<Item = SocketAddr>,
         port: Option<u16>,
     ) -> Result<Vec<SocketAddr>, Refused> {
-        let mut refused = None;
-        let allowed: Vec<SocketAddr> = addresses
-            .into_iter()
-            .filter(|address| match self.check(address.ip(), port) {
-                Ok(()) => true,
-                Err(error) => {
-                    refused.get_or_insert(error);
-                    false
-                }
-            })
-            .collect();
-        match refused {
+        let checked = addresses.into_iter().map(|address| self.check(address.ip(), port).map(|()| address));
+        let (allowed, refused): (Vec<_>, Vec<_>) = checked.partition(Result::is_ok);
+        match refused.into_iter().find_map(Result::err) {
             Some(error) if allowed.is_empty() => Err(error),
-            _ => Ok(allowed),
+            _ => Ok(allowed.into_iter().flatten().collect()),
         }
     }
 }

@@ -160,6 +160,11 @@ pub enum EndpointAuth {
 }
 
 impl EndpointAuth {
+    /// Returns `Authorization: Bearer` (RFC 6750).
+    pub fn bearer(token: &str) -> Self {
+        Self::Header { name: "Authorization".to_owned(), value: Secret::new(format!("Bearer {token}")) }
+    }
+
     /// Checks that it can be sent. No error repeats it.
     pub fn check(&self) -> Result<(), FieldError> {
         match self {
@@ -196,8 +201,8 @@ pub fn valid_basic(username: &str, password: &str) -> Result<(), FieldError> {
     ensure(!username.contains(':'), "username", "must not hold a colon: it would end there")?;
     ensure(!(username.is_empty() && password.is_empty()), "username", "and password are both empty")?;
     for (field, text) in [("username", username), ("password", password)] {
-        ensure(text.len() <= MAX_CREDENTIAL_BYTES, field, "is too long: at most 4096 bytes")?;
-        ensure(!text.chars().any(char::is_control), field, "must not hold control characters")?;
+        let is_sendable = text.len() <= MAX_CREDENTIAL_BYTES && !text.chars().any(char::is_control);
+        ensure(is_sendable, field, "must be at most 4096 bytes without control characters")?;
     }
     Ok(())
 }
@@ -206,16 +211,14 @@ pub fn valid_basic(username: &str, password: &str) -> Result<(), FieldError> {
 pub fn valid_header(name: &str, value: &str) -> Result<(), FieldError> {
     let lower = name.to_ascii_lowercase();
     let is_reserved = RESERVED_HEADERS.contains(&lower.as_str()) || lower.starts_with("webhook-");
-    let token = "has a name with characters that headers cannot have: letters, digits and !#$%&'*+-.^_`|~";
-    ensure(!name.is_empty(), "header", "has no name: give it as 'Name: value'")?;
-    ensure(name.len() <= MAX_HEADER_NAME_BYTES, "header", "has a name that is too long: at most 128 bytes")?;
-    ensure(name.bytes().all(is_token_byte), "header", token)?;
+    let token = "needs a name of 1 to 128 letters, digits or !#$%&'*+-.^_`|~: give it as 'Name: value'";
+    let is_token = (1..=MAX_HEADER_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_token_byte);
+    ensure(is_token, "header", token)?;
     ensure(!is_reserved, "header", &format!("{name} cannot be chosen: every delivery sets it itself"))?;
     // No message repeats the value: it is a secret.
-    ensure(!value.is_empty(), "value", "is empty: give the header as 'Name: value'")?;
-    ensure(value.len() <= MAX_CREDENTIAL_BYTES, "value", "is too long: at most 4096 bytes")?;
-    ensure(value.bytes().all(|byte| matches!(byte, b' '..=b'~')), "value", "must be printable ASCII")?;
-    ensure(value.trim() == value, "value", "must not begin or end with a blank: receivers cut them off")
+    let is_printable = value.bytes().all(|byte| matches!(byte, b' '..=b'~')) && value.trim() == value;
+    let is_sendable = (1..=MAX_CREDENTIAL_BYTES).contains(&value.len()) && is_printable;
+    ensure(is_sendable, "value", "must be 1 to 4096 printable ASCII characters, with no blank at either end")
 }
 
 fn ensure(holds: bool, field: &str, why: &str) -> Result<(), FieldError> {

@@ -175,7 +175,7 @@ fn note_restore(copy: &Path, by: &Actor, from: &Path, contents: &Contents) -> St
     let what = format!("{name}: {} alerts, {} outcomes", contents.rows_of("alert"), contents.rows_of("outcome"));
     let mut conn = connection::open(copy, Purpose::Write)?;
     conn.execute_batch("BEGIN")?;
-    let note = AuditNote::backup_restored(&what);
+    let note = AuditNote::new("backup.restored", "", what);
     driven(Box::pin(audit::link_for_all(&on_sqlite(&mut conn), by, &note, SystemClock.now())))?;
     Ok(conn.execute_batch("COMMIT")?)
 }

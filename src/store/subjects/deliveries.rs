@@ -163,7 +163,7 @@ pub(super) async fn redeliver(
         RedeliveryRule::Refuse => return Ok(Redelivery::EndpointDisabled),
     }
     unit.run(&format!("{DUE_AGAIN} WHERE key = ?2"), &[&now, &key]).await?;
-    unit.note(owner, AuditNote::delivery_sent_again(id, delivery.state), now).await?;
+    unit.note(owner, AuditNote::new("delivery.sent_again", &id, delivery.state.as_str()), now).await?;
     Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
 }
 
@@ -183,7 +183,8 @@ pub(super) async fn redeliver_exhausted(
         format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state IN ('exhausted', 'cancelled') AND test = /*-*/0/*+false*/");
     let again = unit.run(&again, &[&now, &key]).await?;
     if again > 0 {
-        unit.note(owner, AuditNote::deliveries_sent_again(endpoint, again), now).await?;
+        let note = AuditNote::new("deliveries.sent_again", &endpoint, format!("{again} given up"));
+        unit.note(owner, note, now).await?;
     }
     Ok(Some(again))
 }

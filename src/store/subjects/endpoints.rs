@@ -114,7 +114,7 @@ async fn add(
     }
     let added = find(unit, organization, id).await?.map(|(_, endpoint)| endpoint);
     if let Some(added) = &added {
-        unit.note(owner, AuditNote::endpoint_added(added), now).await?;
+        unit.note(owner, AuditNote::new("endpoint.added", &added.id, added.url.to_string()), now).await?;
     }
     Ok(added)
 }
@@ -226,7 +226,7 @@ async fn remove(unit: &UnitOfWork<'_>, organization: OrganizationId, id: Endpoin
     stop_signing(unit, key).await?;
     let removed = "UPDATE endpoint SET removed_at = ?2, credential = ?3, sealed_url = NULL WHERE key = ?1";
     unit.run(removed, &[&key, &now, &[0_u8; 0]]).await?;
-    unit.note(owner, AuditNote::endpoint_removed(&endpoint), now).await?;
+    unit.note(owner, AuditNote::new("endpoint.removed", &id, endpoint.url.to_string()), now).await?;
     Ok(true)
 }
 

@@ -62,7 +62,8 @@ async fn all(unit: &UnitOfWork<'_>) -> Work<Vec<OrganizationRecord>> {
 
 async fn add(unit: &UnitOfWork<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<()> {
     let key = insert(unit, record, now).await?;
-    unit.note(key, AuditNote::organization_created(&record.organization), now).await
+    let Organization { id, name } = &record.organization;
+    unit.note(key, AuditNote::new("organization.created", id, name), now).await
 }
 
 /// Gives fresh data its organization. Nobody else may be at it.

@@ -153,7 +153,7 @@ async fn record_test_event(
     if record.next == NextStep::Delivered {
         endpoints::succeeded(unit, endpoint_key, now).await?;
     }
-    unit.note(owner, AuditNote::endpoint_tested(endpoint, result), now).await?;
+    unit.note(owner, AuditNote::new("endpoint.tested", &endpoint, result.unwrap_or_default()), now).await?;
     deliveries::log(unit, organization, record.delivery).await
 }
 

@@ -206,7 +206,8 @@ async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u6
         }
     }
     unit.run("UPDATE fact SET value = ?2 WHERE name = ?1", &[&KEY_CHECK, &encryption::key_check(new)?]).await?;
-    unit.note_for_all(&AuditNote::data_key_rotated(values), now).await?;
+    let note = AuditNote::new("data_key.rotated", "", format!("{values} secrets sealed anew"));
+    unit.note_for_all(&note, now).await?;
     Ok(values)
 }
 

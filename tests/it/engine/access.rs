@@ -36,7 +36,7 @@ async fn a_key_opens_its_organization_and_says_its_world(#[case] environment: En
 
     assert!(created.secret.reveal().starts_with(beginning));
     assert_eq!(caller.organization, acting.caller().organization);
-    assert_eq!(caller.actor, format!("key {}", created.credential.id));
+    assert_eq!(caller.actor.name, format!("key {}", created.credential.id));
     assert_eq!(acting.credentials().await.unwrap().credentials[0].id, created.credential.id);
 }
 

@@ -52,7 +52,7 @@ async fn a_token_stands_for_its_clients_organization() {
     let rivals = engine.authenticate_token(&token(&engine, &theirs).await.unwrap()).await.unwrap();
 
     assert_eq!(caller.organization, acting.caller().organization);
-    assert_eq!(caller.actor, format!("client {}", ours.credential.id));
+    assert_eq!(caller.actor.name, format!("client {}", ours.credential.id));
     assert_eq!(rivals.organization, rival.caller().organization);
 }
 

@@ -11,10 +11,7 @@ use avert::{
         resolution::{Decision, InvalidReason},
     },
     engine::{ActingEngine, Engine, EngineSettings},
-    providers::{
-        Capabilities, HttpProvider,
-        http::{GatewayCredential, HttpOptions},
-    },
+    providers::{Capabilities, HttpProvider, http::HttpOptions},
     service::{Alerts as _, Attempts as _, ResolveRequest, ServiceError, Webhooks as _},
 };
 use chrono::TimeDelta;
@@ -118,7 +115,7 @@ impl Desk {
     async fn node(&self) -> (Engine, ActingEngine) {
         let (url, capabilities) = (self.gateway.url().parse().unwrap(), self.capabilities);
         let trusted = CaCertificates::default();
-        let options = HttpOptions { url, credential: GatewayCredential::None, trusted, capabilities, timeout: CALL };
+        let options = HttpOptions { url, auth: None, trusted, capabilities, timeout: CALL };
         let settings = EngineSettings {
             monotonic_clock: Some(self.clocks.counting.clone()),
             provider_timeout: Duration::from_secs(20),

@@ -3,11 +3,8 @@
 use std::time::Duration;
 
 use avert::{
-    domain::{Secret, url::UrlError},
-    providers::{
-        AlertProvider, Cause, Declined, HttpProvider, LookUp, SubmitResult,
-        http::{GatewayCredential, HttpOptions},
-    },
+    domain::{EndpointAuth, Secret, url::UrlError},
+    providers::{AlertProvider, Cause, Declined, HttpProvider, LookUp, SubmitResult, http::HttpOptions},
 };
 use rstest::rstest;
 use serde_json::json;
@@ -56,18 +53,18 @@ async fn a_look_up_asks_by_the_attempt_with_the_credential() {
 }
 
 #[rstest]
-#[case(GatewayCredential::None, "authorization", "")]
-#[case(GatewayCredential::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }, "authorization",
+#[case(None, "authorization", "")]
+#[case(Some(EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }), "authorization",
     "Basic ZGVzazpodW50ZXIyMg==")]
-#[case(GatewayCredential::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k-77") }, "x-api-key", "k-77")]
+#[case(Some(EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k-77") }), "x-api-key", "k-77")]
 #[tokio::test]
 async fn a_gateway_knows_avert_by_what_is_set(
-    #[case] credential: GatewayCredential,
+    #[case] auth: Option<EndpointAuth>,
     #[case] header: &str,
     #[case] value: &str,
 ) {
     let gateway = gateway("applied").await;
-    let provider = HttpProvider::new(HttpOptions { credential, ..options(gateway.url()) }).unwrap();
+    let provider = HttpProvider::new(HttpOptions { auth, ..options(gateway.url()) }).unwrap();
 
     provider.submit(&refunded()).await;
 
@@ -209,8 +206,12 @@ async fn a_credential_that_a_gateway_echoes_is_not_repeated() {
 #[rstest]
 #[case("gateway.example", TOKEN, "is not an address")]
 #[case("http://gateway.example", TOKEN, "plain http beyond this machine")]
-#[case("https://gateway.example", "tok\n5up3r-s3cr3t", "the credential cannot be sent: value must be printable ASCII")]
-#[case("https://gateway.example", "", "the credential cannot be sent: value is empty")]
+#[case(
+    "https://gateway.example",
+    "tok\n5up3r-s3cr3t",
+    "the credential cannot be sent: value must be 1 to 4096 printable"
+)]
+#[case("https://gateway.example", "", "the credential cannot be sent: value must be 1 to 4096")]
 fn what_cannot_be_a_line_is_refused_without_the_credential(
     #[case] url: &str,
     #[case] token: &str,
@@ -219,7 +220,7 @@ fn what_cannot_be_a_line_is_refused_without_the_credential(
     let line = url.parse().map_err(|error: UrlError| error.to_string()).and_then(|url| {
         HttpProvider::new(HttpOptions {
             url,
-            credential: GatewayCredential::Bearer(Secret::new(token)),
+            auth: Some(EndpointAuth::bearer(token)),
             ..options("https://gateway.example")
         })
     });

@@ -3,11 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use avert::{
-    domain::{AttemptId, CaCertificates, Resolution, Secret, resolution::Decision},
-    providers::{
-        Capabilities, HttpProvider, Submission,
-        http::{GatewayCredential, HttpOptions},
-    },
+    domain::{AttemptId, CaCertificates, EndpointAuth, Resolution, resolution::Decision},
+    providers::{Capabilities, HttpProvider, Submission, http::HttpOptions},
 };
 use serde_json::json;
 
@@ -33,7 +30,7 @@ pub async fn gateway(state: &str) -> Receiver {
 pub fn options(url: impl AsRef<str>) -> HttpOptions {
     HttpOptions {
         url: url.as_ref().parse().unwrap(),
-        credential: GatewayCredential::Bearer(Secret::new(TOKEN)),
+        auth: Some(EndpointAuth::bearer(TOKEN)),
         trusted: CaCertificates::default(),
         capabilities: Capabilities { lookup: true, idempotent: true, ..Capabilities::default() },
         timeout: Duration::from_secs(30),

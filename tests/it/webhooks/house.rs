@@ -74,12 +74,8 @@ impl House {
         let engine = Engine::new(store.clone(), providers, clock.clone(), settings);
         let organization = store.organizations().await.unwrap().remove(0);
         let whole = engine.clone();
-        let engine = engine.acting_for(Caller {
-            organization,
-            actor: "test".to_owned(),
-            origin: "this machine".to_owned(),
-            person: String::new(),
-        });
+        let engine = engine
+            .acting_for(Caller { organization, actor: Actor { name: "test".to_owned(), ..Actor::at_this_machine() } });
         Self { clock, store, engine, whole, addresses, directory: None }
     }
 
@@ -91,8 +87,7 @@ impl House {
     /// The service of one more organization, on the same engine and data.
     pub async fn neighbour(&self, name: &str) -> Self {
         let organization = self.whole.create_organization(name).await.unwrap();
-        let caller =
-            Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned(), person: String::new() };
+        let caller = Caller { organization, actor: Actor { name: "test".to_owned(), ..Actor::at_this_machine() } };
         let engine = self.whole.acting_for(caller);
         let (clock, store, whole) = (self.clock.clone(), self.store.clone(), self.whole.clone());
         Self { clock, store, engine, whole, addresses: self.addresses.clone(), directory: None }

@@ -216,8 +216,8 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
     match sales_of(view, programme, month) {
         Some(sales) => {
             let entered = view.cx.times().day(sales.entered_at);
-            format!("{} sales of {wanted}: {}, entered {entered}.", scheme.name(), count(sales.count))
+            format!("{} sales of {wanted}: {}, entered {entered}.", scheme.words(), count(sales.count))
         }
-        None => format!("{}: no sales of {wanted}. Enter them: avert sales set", scheme.name()),
+        None => format!("{}: no sales of {wanted}. Enter them: avert sales set", scheme.words()),
     }
 }

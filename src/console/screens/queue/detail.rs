@@ -362,11 +362,11 @@ impl Parts<'_> {
             },
         };
         let words = match field.name {
-            "mcc" => value.as_deref().and_then(merchant_category),
+            "mcc" => value.as_deref().and_then(merchant_category).map(str::to_owned),
             "reasonCode" => value.as_deref().and_then(dispute_reason),
             _ => None,
         };
-        (value.unwrap_or_default(), words.unwrap_or_default().to_owned())
+        (value.unwrap_or_default(), words.unwrap_or_default())
     }
 
     /// A moment, and how long ago it was.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, Loadable,
-    domain::{Alert, Money, Sort, SortField, SortOrder, query},
+    domain::{Alert, Money, Sort, SortField, SortOrder},
     text::{count, counted, sanitize},
     totals::{total_of, total_words},
     ui::fit::{self, Segment},
@@ -154,14 +154,14 @@ fn sort_words(queue: &Queue) -> String {
     let sort = queue.order();
     let refused = match queue.sort() {
         asked if asked == sort => String::new(),
-        asked => format!(" (no order by {} here)", query::field_word(asked.field)),
+        asked => format!(" (no order by {} here)", asked.field.words()),
     };
     format!(", {}{refused}", order_words(sort))
 }
 
 /// What a list is sorted by: `by deadline`, `newest first`.
 fn order_words(sort: Sort) -> String {
-    let word = query::field_word(sort.field);
+    let word = sort.field.words();
     match (sort.field, sort.order) {
         (SortField::AlertTimeStamp, SortOrder::Ascending) => "oldest first".to_owned(),
         (SortField::AlertTimeStamp, SortOrder::Descending) => "newest first".to_owned(),

@@ -152,7 +152,7 @@ fn an_alert_has_its_networks_window_from_the_time_it_was_raised() {
 
 #[test]
 fn a_window_can_be_set() {
-    let windows = ResponseWindows::default().with_provider(Provider::Ethoca, TimeDelta::hours(2));
+    let windows = ResponseWindows::default().with("ETHOCA", TimeDelta::hours(2));
 
     let row = completed(least(), &windows);
 

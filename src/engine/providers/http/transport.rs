@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use reqwest::{
-    Method,
-    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    Method, RequestBuilder,
+    header::{ACCEPT, HeaderName, HeaderValue},
 };
 
 use crate::{
@@ -21,37 +21,6 @@ use crate::{
 
 /// The longest that a connection may take to come about.
 const LONGEST_CONNECT: Duration = Duration::from_secs(5);
-
-/// A call, to be made once.
-pub(super) struct GatewayCall {
-    method: Method,
-    url: String,
-    headers: HeaderMap,
-    body: Option<Vec<u8>>,
-    wrong: Option<String>,
-}
-
-impl GatewayCall {
-    pub(super) fn new(method: Method, url: String) -> Self {
-        Self { method, url, headers: HeaderMap::new(), body: None, wrong: None }
-    }
-
-    pub(super) fn header(mut self, name: HeaderName, value: String) -> Self {
-        match HeaderValue::try_from(value) {
-            Ok(value) => {
-                self.headers.insert(name, value);
-            }
-            Err(_) => self.wrong = Some(format!("the header {name} cannot be sent")),
-        }
-        self
-    }
-
-    pub(super) fn json(mut self, body: Vec<u8>) -> Self {
-        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        self.body = Some(body);
-        self
-    }
-}
 
 /// An HTTP answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,17 +83,16 @@ impl Transport {
         })
     }
 
+    /// A call with our credential, to be made once.
+    pub(super) fn call(&self, method: Method, url: String) -> RequestBuilder {
+        let call = self.http.client.request(method, url).header(ACCEPT, "application/json");
+        call.headers(self.header.iter().cloned().collect())
+    }
+
     /// Makes a call once; at most so many bytes of a good answer are read.
-    pub(super) async fn make(&self, call: GatewayCall, most: usize) -> Result<GatewayAnswer, Unanswered> {
-        let GatewayCall { method, url, mut headers, body, wrong } = call;
-        if let Some(wrong) = wrong {
-            return Err(Unanswered::NotSent(wrong));
-        }
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        headers.extend(self.header.clone());
-        let request = self.http.client.request(method, url).headers(headers).body(body.unwrap_or_default()).build();
+    pub(super) async fn make(&self, call: RequestBuilder, most: usize) -> Result<GatewayAnswer, Unanswered> {
         let request =
-            request.map_err(|error| Unanswered::NotSent(format!("the call cannot be made: {}", cause(&error))))?;
+            call.build().map_err(|error| Unanswered::NotSent(format!("the call cannot be made: {}", cause(&error))))?;
         let why = |error| self.http.reason(&error, self.connect_timeout, self.timeout);
         let mut response = self.http.client.execute(request).await.map_err(why)?;
         let body = body::whole(&mut response, most).await.map_err(|unread| match unread {
