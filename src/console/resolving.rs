@@ -54,7 +54,11 @@ pub fn undo(cx: &mut AppContext) -> Orders {
                 true => format!(" {} reopens the form.", cx.key(Action::Bulk)),
                 false => String::new(),
             };
-            cx.notify_taken_back(&many[0], format!("Undone: {} answers. {rest}{again}", count(many.len() as u64)));
+            cx.notify_of_run(
+                &many[0],
+                Tone::Good,
+                format!("Undone: {} answers. {rest}{again}", count(many.len() as u64)),
+            );
         }
     }
     outcome
@@ -361,7 +365,7 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
             many => format!("{} answers are unconfirmed", count(many as u64)),
         };
         cx.calls.failed_together("An answer is unconfirmed");
-        cx.notify_of(PARKED, Tone::Bad, format!("{what}: check the network's portal. {key} sets the result."));
+        cx.notify_of(PARKED, None, Tone::Bad, format!("{what}: check the network's portal. {key} sets the result."));
     }
 }
 
