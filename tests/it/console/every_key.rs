@@ -317,7 +317,7 @@ fn an_empty_desk_says_what_to_do_and_an_empty_view_does_not() {
     let words = |made: Made| made.start().screen();
 
     let here = words(Made::of(Vec::new()));
-    for command in ["avert import FILE", "avert serve", "avert profiles add NAME --url URL", "avert demo"] {
+    for command in ["avert import FILE", "avert serve"] {
         assert!(here.contains(command), "{here}");
     }
     let remote = words(Made {
