@@ -1,7 +1,6 @@
 //! Draws the Webhooks screen: the endpoints with their health above, the deliveries below, and beside them every
 //! attempt of one.
 
-use chrono::TimeDelta;
 use ratatui::{
     buffer::Buffer,
     layout::{Constraint, Layout, Margin, Rect},
@@ -221,13 +220,9 @@ fn is_tried_again(delivery: &Delivery) -> bool {
     delivery.state == DeliveryState::Pending && delivery.last_result.is_some()
 }
 
-/// Words for the next attempt and the result of the last one: `in 2 min, 503`.
+/// Words for the next attempt and the result of the last one: `in 2m, 503`.
 fn outlook(delivery: &Delivery, cx: &AppContext) -> String {
-    let next = delivery.due.map(|due| match due - cx.now {
-        left if left <= TimeDelta::zero() => "now".to_owned(),
-        left if left < TimeDelta::minutes(1) => "in <1 min".to_owned(),
-        left => format!("in {}", times::short(left)),
-    });
+    let next = delivery.due.map(|due| times::until(due, cx.now));
     let result = delivery.last_result.as_ref().map(|result| sanitize(result).into_owned());
     next.into_iter().chain(result).collect::<Vec<_>>().join(", ")
 }
@@ -281,10 +276,7 @@ fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut FactSheet<'_>) {
     let when = format!("{}, {}", times.minute(delivery.at), times::ago(delivery.at, now));
     sheet.fact("event", &when, theme.plain);
     sheet.fact("event id", &delivery.event.to_string(), theme.quiet);
-    let next = delivery.due.map(|due| match due - now {
-        left if left <= chrono::Duration::zero() => "now".to_owned(),
-        left => format!("in {}, {}", times::short(left), times.at(due, now)),
-    });
+    let next = delivery.due.map(|due| format!("{}, {}", times::until(due, now), times.at(due, now)));
     sheet.fact("next attempt", &next.unwrap_or_default(), theme.warning);
     let taken = delivery.delivered_at.map(|at| format!("{}, {}", times.at(at, now), times::ago(at, now)));
     sheet.fact("taken", &taken.unwrap_or_default(), theme.plain);
