@@ -128,7 +128,7 @@ fn the_sentence_says_how_many_will_lapse_at_this_pace() {
 
     // They lapse about 16:07, and 24 can be done until then, one each five minutes.
     assert!(
-        line(&mut rig, "33 open").contains("33 open within 4 h, you do 12 an hour: 9 will expire"),
+        line(&mut rig, "33 due within").contains("33 due within 4 h, you do 12 an hour: 9 will expire"),
         "{}",
         rig.screen()
     );
