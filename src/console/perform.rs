@@ -111,28 +111,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Insights(scope, found)
         }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
-        Effect::Abandon(_)
-        | Effect::OpenDesk
-        | Effect::UseDesk
-        | Effect::Keep(_)
-        | Effect::ReadFigures
-        | Effect::ReadJournal
-        | Effect::MatchOrders(..)
-        | Effect::GiveUpFind
-        | Effect::ReadRules
-        | Effect::ListProfiles
-        | Effect::Export(..)
-        | Effect::GiveUpExport
-        | Effect::Browse(_)
-        | Effect::Notice(_)
-        | Effect::Title(_)
-        | Effect::KeepSetting(..)
-        | Effect::Copy(_)
-        | Effect::CopySecret(_)
-        | Effect::Mouse(_)
-        | Effect::Redraw
-        | Effect::Suspend
-        | Effect::Quit => return None,
+        _ => return None,
     })
 }
 
