@@ -6,8 +6,9 @@ use chrono::Duration;
 use super::{
     Action, AppContext, Effect, Message, Tone,
     app::App,
-    calls::{AttentionCall, hours_read, left_words, named, when_words},
+    calls::{AttentionCall, hours_read, left_words, when_words},
     decisions::Decisions,
+    resolving::subject,
     text::{count, counted, sanitize},
 };
 use crate::{
@@ -140,7 +141,7 @@ fn tell(call: AttentionCall, cx: &mut AppContext) {
             cx.notify_about(first, Tone::Bad, words);
             for alert in others {
                 let when = when_words(alert, cx.times(), cx.now);
-                let words = format!("{}: due {when}.", named(alert));
+                let words = format!("{}: due {when}.", subject(alert));
                 cx.told.push(JournalStep::Notified {
                     tone: Tone::Bad.as_str().to_owned(),
                     words,

@@ -6,6 +6,7 @@ use chrono::Duration;
 
 use super::{
     notices::NoticeSettings,
+    resolving::subject,
     text::count,
     times::{self, TimeFormat},
 };
@@ -206,11 +207,11 @@ impl Calls {
         // Of whole hours it is known only that they may end so soon.
         let may = if about.iter().all(|alert| alert.deadline.moment().is_some()) { "" } else { "may " };
         let (words, outside) = match about.len() {
-            1 => (format!("{} due {when}, unanswered.", named(first)), format!("{} due {left}", outside_name(first))),
+            1 => (format!("{} due {when}, unanswered.", subject(first)), format!("{} due {left}", outside_name(first))),
             many => (
                 format!(
                     "{} and {least}{} more {may}expire within {within}, the first {when}.",
-                    named(first),
+                    subject(first),
                     count(many as u64 - 1)
                 ),
                 format!(
@@ -252,15 +253,6 @@ impl Calls {
         let parts: Vec<String> = due.into_iter().chain(open).collect();
         if parts.is_empty() { format!("avert: {place}") } else { format!("avert: {} - {place}", parts.join(", ")) }
     }
-}
-
-/// An alert as it is named in the console: `CDRN ··4233 71.92 USD`, or by the network's id where it has neither card
-/// nor amount.
-pub fn named(alert: &Alert) -> String {
-    let card = Some(&alert.card_last_four).filter(|last| !last.is_empty()).map(|last| format!("··{last}"));
-    let parts: Vec<String> = card.into_iter().chain(alert.money().map(|money| money.to_string())).collect();
-    let parts = if parts.is_empty() { alert.provider_id.clone() } else { parts.join(" ") };
-    format!("{} {parts}", alert.provider)
 }
 
 /// Returns the words before a number of alerts where there may be more than is known.

@@ -7,7 +7,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::{
-    domain::{AlertType, Currency, Provider, time::from_iso},
+    domain::{AlertType, Provider, time::from_iso},
     times::Zone,
 };
 
@@ -55,18 +55,6 @@ fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
     assert_eq!(first.words, "CDRN 7KQ0 due at 12:25, unanswered.");
     assert_eq!(first.outside, "CDRN 7KQ0 due in 25m");
     assert_eq!((again, second.about[0].provider_id.as_str()), (None, "7KQ1"));
-}
-
-#[test]
-fn a_call_names_an_alert_by_its_card_and_amount() {
-    let alert = Alert {
-        card_last_four: "4233".to_owned(),
-        amount: "71.92".parse().ok(),
-        currency: Currency::new("USD"),
-        ..lapsing_at(&[25]).alerts[0].clone()
-    };
-
-    assert_eq!(named(&alert), "CDRN ··4233 71.92 USD");
 }
 
 #[test]
