@@ -4,7 +4,7 @@ use ratatui::{
     Frame,
     buffer::Buffer,
     layout::{Constraint, Layout, Rect},
-    style::{Color, Modifier, Style},
+    style::Style,
     text::{Line, Span},
 };
 
@@ -144,7 +144,6 @@ fn draw_rows(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, regions: &Regi
         };
         let flag = flag(alert, duplicate, queue, cx);
         buffer.set_line(area.x, area.y, &row_line(alert, stand, [sign, flag], cx, placed), area.width);
-        carry_over_blanks(buffer, row);
     }
 }
 
@@ -161,28 +160,6 @@ fn draw_left_above(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, rows: Re
     let Some(area) = last.and_then(|line| inset(rows, GUTTER, BAR).rows().nth(line)) else { return };
     let words = format!("{} no longer listed", counted(listing.lead(), "alert", "alerts"));
     Pen::new(buffer, area).put(&words, cx.theme.quiet);
-}
-
-/// Gives every blank of a row the colour and weight of the text before it. That cannot be seen, and saves a third of
-/// the bytes that a move of the cursor sends: the two rows it touches are written anew.
-fn carry_over_blanks(buffer: &mut Buffer, row: Rect) {
-    const WEIGHT: Modifier = Modifier::BOLD.union(Modifier::DIM);
-    // In reverse the colour of a text is what is behind a blank.
-    if row.positions().any(|at| buffer[at].modifier.contains(Modifier::REVERSED)) {
-        return;
-    }
-    let mut last: Option<(Color, Modifier)> = None;
-    for x in row.x..row.right() {
-        let cell = &mut buffer[(x, row.y)];
-        match last {
-            Some((color, weight)) if cell.symbol() == " " => {
-                cell.fg = color;
-                cell.modifier = cell.modifier.difference(WEIGHT).union(weight);
-            }
-            _ if cell.symbol() != " " => last = Some((cell.fg, cell.modifier.intersection(WEIGHT))),
-            _ => {}
-        }
-    }
 }
 
 /// How a row stands.
