@@ -87,8 +87,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Settled(attempt, id, applied, answer)
         }
         Effect::LoadEndpoints => Message::Endpoints(webhooks.as_ref()?.endpoints().await),
-        Effect::ListDeliveries(asked, filter) => {
-            Message::DeliveryList(asked, webhooks.as_ref()?.deliveries(filter).await)
+        Effect::ListDeliveries(filter) => {
+            let page = webhooks.as_ref()?.deliveries(filter.clone()).await;
+            Message::DeliveryList(filter, page)
         }
         Effect::LoadDelivery(id) => Message::DeliveryAttempts(id, webhooks.as_ref()?.delivery(id).await),
         Effect::TestEndpoint(id) => Message::EndpointTested(id, webhooks.as_ref()?.test_endpoint(id).await),
