@@ -239,6 +239,11 @@ impl AppContext {
         self.tell(tone, text.into(), None, Some(decision.journal_key()), Some(decision.fate_of()));
     }
 
+    /// Notifies the user that this decision and those that were made together with it were taken back.
+    pub fn notify_taken_back(&mut self, decision: &PendingDecision, text: impl Into<String>) {
+        self.tell(Tone::Good, text.into(), None, Some(decision.journal_key()), None);
+    }
+
     /// Says something about a key that was pressed. It is of the moment: it goes with the next key, and the journal
     /// does not keep it.
     pub fn hint(&mut self, text: impl Into<String>) {

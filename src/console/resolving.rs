@@ -54,11 +54,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
                 true => format!(" {} reopens the form.", cx.key(Action::Bulk)),
                 false => String::new(),
             };
-            cx.notify_of_run(
-                &many[0],
-                Tone::Good,
-                format!("Undone: {} answers. {rest}{again}", count(many.len() as u64)),
-            );
+            cx.notify_taken_back(&many[0], format!("Undone: {} answers. {rest}{again}", count(many.len() as u64)));
         }
     }
     outcome

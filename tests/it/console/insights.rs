@@ -141,7 +141,7 @@ fn where_all_can_be_done_it_says_until_when() {
     figures(&mut rig, 5, Vec::new());
 
     // Half an hour's work from 18:03, where the analyst sits.
-    assert!(line(&mut rig, "6 open").contains("you do 12 an hour: all can be done by 14:33"), "{}", rig.screen());
+    assert!(line(&mut rig, "6 due within").contains("you do 12 an hour: all can be done by 14:33"), "{}", rig.screen());
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::{
     Action, AppContext, Pen,
     desk::Fate,
     pen::put_lines,
+    resolving::UNCHECKED,
     screens::loading::FactSheet,
     text::{count, cut, sanitize, wrap, wrap_to},
     ui::{
@@ -267,7 +268,11 @@ fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut FactSheet<'_>) {
     sheet.fact("by", &row.who, theme.plain);
     sheet.fact("alert", &row.named, theme.plain);
     match item {
-        ActivityItem::Decision(record) => sheet.fact("comments", &record.said.comments, theme.plain),
+        ActivityItem::Decision(record) => {
+            sheet.fact("comments", &record.said.comments, theme.plain);
+            let unlooked = record.unlooked.as_ref().map(|why| format!("{UNCHECKED}: {why}"));
+            sheet.fact("check", &unlooked.unwrap_or_default(), theme.warning);
+        }
         ActivityItem::Audit(entry) => sheet.fact("from", &entry.origin, theme.plain),
         _ => {}
     }
