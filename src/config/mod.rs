@@ -204,8 +204,7 @@ table! {
         desktop: DesktopSetting = "off";
         /// Minutes before its deadline that an alert calls, once, 0 to 1440; 0 calls for no deadline.
         before_minutes: Bounded<0, 1_440> = 30;
-        /// Hours of local time in which neither bell nor desktop is used; empty for none. Alerts still due when they
-        /// end call then.
+        /// Hours of local time in which neither bell nor desktop is used; empty for none.
         quiet: Option<QuietHours> = "22:00-07:00";
     }
 }

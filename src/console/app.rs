@@ -413,11 +413,8 @@ impl App {
 
     /// The lines above the footer: what lasts, then what is new.
     pub(super) fn notes(&self, width: u16) -> Vec<NoteLine> {
-        let lasting = self.lasting_note();
-        // Under a dialog a letter is a letter.
-        let key = if self.dialogs.is_empty() { self.cx.key(Action::GoToTold) } else { String::new() };
         let told = self.dialogs.last().and_then(|dialog| dialog.tells_fate(&self.cx));
-        self.cx.toasts.lines_but_of(told.as_deref(), lasting.as_deref(), &key, width)
+        self.cx.toasts.lines(told.as_deref(), self.lasting_note().as_deref(), width)
     }
 
     /// When [`Message::Tick`] is wanted next. Nothing that can be seen changes by itself before that.
@@ -493,7 +490,6 @@ impl App {
         }
         let outcome = match action {
             Action::Undo => resolving::undo(&mut self.cx),
-            Action::GoToTold => self.go_to_told(),
             Action::Mouse => {
                 self.has_mouse = !self.has_mouse;
                 let words = if self.has_mouse { "Mouse on." } else { "Mouse off: select text with the terminal." };

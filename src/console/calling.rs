@@ -6,8 +6,9 @@ use chrono::Duration;
 use super::{
     Action, AppContext, Effect, Message, Tone,
     app::App,
-    calls::{AttentionCall, hours_read, left_words, named, when_words},
+    calls::{AttentionCall, hours_read, left_words, when_words},
     decisions::Decisions,
+    resolving::subject,
     text::{count, counted, sanitize},
 };
 use crate::{
@@ -36,20 +37,19 @@ impl App {
         let cx = &mut self.cx;
         let mut effects = Vec::new();
         let before = cx.settings.notices.before;
-        let quiet = is_quiet(cx);
-        // They end with a minute, and each minute is looked at.
-        cx.calls.note_quiet(quiet, left_alone.is_some(), cx.now);
         // The one place that says no to both: a time before deadlines of nothing.
         if before > Duration::zero() && left_alone.is_none() && cx.calls.take_due(cx.now) {
             effects.push(Effect::ReadClosing(hours_read(before)));
         }
         let mut outside: Vec<String> = Vec::new();
         for call in calls(cx) {
-            outside.extend(call.rings.then(|| call.outside.clone()));
+            outside.push(call.outside.clone());
             tell(call, cx);
         }
-        outside.extend(cx.calls.take_failures().filter(|_| !quiet));
-        if let [first, more @ ..] = outside.as_slice() {
+        outside.extend(cx.calls.take_failures());
+        if let [first, more @ ..] = outside.as_slice()
+            && !is_quiet(cx)
+        {
             // What comes at once rings once.
             let words =
                 if more.is_empty() { first.clone() } else { format!("{first}, and {} more", count(more.len() as u64)) };
@@ -100,21 +100,20 @@ pub(super) fn title(cx: &AppContext) -> String {
 
 /// Returns the calls that are due.
 fn calls(cx: &mut AppContext) -> Vec<AttentionCall> {
-    let (now, before, quiet) = (cx.now, cx.settings.notices.before, is_quiet(cx));
+    let (now, before) = (cx.now, cx.settings.notices.before);
     if before.is_zero() {
         return Vec::new();
     }
-    let mut calls: Vec<AttentionCall> = held(cx, quiet).into_iter().collect();
+    let mut calls: Vec<AttentionCall> = held(cx).into_iter().collect();
     if cx.calls.take_news() {
-        let told = cx.times();
-        let decisions = &cx.decisions;
-        calls.extend(cx.calls.deadlines(before, quiet, |id| is_underway(decisions, id), told, now));
+        let (times, decisions) = (cx.times(), &cx.decisions);
+        calls.extend(cx.calls.deadlines(before, |id| is_underway(decisions, id), times, now));
     }
     calls
 }
 
 /// The call of decisions that are held here while their windows come to an end.
-fn held(cx: &mut AppContext, quiet: bool) -> Option<AttentionCall> {
+fn held(cx: &mut AppContext) -> Option<AttentionCall> {
     let (now, before) = (cx.now, cx.settings.notices.before);
     let near: Vec<u64> =
         cx.decisions.held(before, now).filter(|(_, at)| *at <= now).map(|(decision, _)| decision.key).collect();
@@ -131,7 +130,6 @@ fn held(cx: &mut AppContext, quiet: bool) -> Option<AttentionCall> {
         words,
         outside: format!("{answers}: {} {}, due {left}", first.provider, first.provider_id),
         about,
-        rings: !quiet,
     })
 }
 
@@ -143,7 +141,7 @@ fn tell(call: AttentionCall, cx: &mut AppContext) {
             cx.notify_about(first, Tone::Bad, words);
             for alert in others {
                 let when = when_words(alert, cx.times(), cx.now);
-                let words = format!("{}: due {when}.", named(alert));
+                let words = format!("{}: due {when}.", subject(alert));
                 cx.told.push(JournalStep::Notified {
                     tone: Tone::Bad.as_str().to_owned(),
                     words,

@@ -6,6 +6,7 @@ use chrono::Duration;
 
 use super::{
     notices::NoticeSettings,
+    resolving::subject,
     text::count,
     times::{self, TimeFormat},
 };
@@ -28,16 +29,13 @@ pub struct AttentionCall {
     /// Text outside the console: counts, time left, a network's id.
     pub outside: String,
     pub about: Vec<Alert>,
-    /// True where it rings.
-    pub rings: bool,
 }
 
 /// The state of what calls, for as long as this console is open.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Alerts that were told, and those that rang: in quiet hours one is told and rings later.
+    /// Alerts that were told: each calls once.
     told: HashSet<AlertId>,
-    rung: HashSet<AlertId>,
     /// Decisions that are held here and were told.
     held: HashSet<u64>,
     closing: ClosingAlerts,
@@ -46,10 +44,7 @@ pub struct Calls {
     trouble_told: bool,
     /// True where an answer came that nothing was made of yet.
     news: bool,
-    /// True where it was quiet when this was looked at last.
-    quiet: bool,
     due: Option<Timestamp>,
-    read_at: Option<Timestamp>,
 }
 
 /// Returns the number of hours ahead that are read.
@@ -117,15 +112,6 @@ impl Calls {
         self.due
     }
 
-    /// Takes in whether it is quiet. At the end of quiet hours what calls is read at once, so that who came near in
-    /// them is called then; where the service wants to be left alone, by what was read last.
-    pub fn note_quiet(&mut self, quiet: bool, left_alone: bool, now: Timestamp) {
-        if std::mem::replace(&mut self.quiet, quiet) && !quiet {
-            self.due = Some(now);
-            self.news |= left_alone;
-        }
-    }
-
     /// Takes in what lapses next. Returns what is wrong where it can never be read like this, once.
     pub fn read(
         &mut self,
@@ -133,7 +119,7 @@ impl Calls {
         before: Duration,
         now: Timestamp,
     ) -> Option<String> {
-        (self.news, self.read_at) = (true, Some(now));
+        self.news = true;
         let mut again = READ_EVERY;
         let wrong = match answer {
             Ok(closing) => {
@@ -174,14 +160,9 @@ impl Calls {
         self.failures.push(what.into());
     }
 
-    /// Takes the text outside the console for decisions that failed since this was called last.
-    pub fn take_failures(&mut self) -> Option<String> {
-        let failures = std::mem::take(&mut self.failures);
-        match failures.as_slice() {
-            [] => None,
-            [one] => Some(one.clone()),
-            many => Some(format!("{}, and {} more", many[0], count(many.len() as u64 - 1))),
-        }
+    /// Takes the texts outside the console for decisions that failed since this was called last.
+    pub fn take_failures(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.failures)
     }
 
     /// Returns true where an answer came that nothing was made of yet.
@@ -207,42 +188,30 @@ impl Calls {
         self.closing.more && (!self.closing.first || all_are_near)
     }
 
-    /// The call of the alerts that have come near since this was asked last. Each is told once and rings once; where it
-    /// comes near in quiet hours it rings when they are over. `told`: by which clocks.
+    /// The call of the alerts that have come near since this was asked last. Each is told once. `times`: by which
+    /// clocks.
     pub fn deadlines(
         &mut self,
         before: Duration,
-        quiet: bool,
         underway: impl Fn(AlertId) -> bool,
-        told: TimeFormat,
+        times: TimeFormat,
         now: Timestamp,
     ) -> Option<AttentionCall> {
-        let mut near: Vec<Alert> = self.near(before, &underway, now).cloned().collect();
-        near.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
-        let least = at_least(self.more_may_be_near(before, &underway, now));
-        let untold: Vec<Alert> = near.iter().filter(|alert| !self.told.contains(&alert.id)).cloned().collect();
-        let unrung: Vec<Alert> = near.into_iter().filter(|alert| !self.rung.contains(&alert.id)).collect();
-        self.told.extend(untold.iter().map(|alert| alert.id));
-        let rings = !quiet && !unrung.is_empty();
-        if rings {
-            self.rung.extend(unrung.iter().map(|alert| alert.id));
-        }
-        if untold.is_empty() && !rings {
-            return None;
-        }
-        let is_late = untold.is_empty();
-        // What rings names all that rings by it: also what was only told, in quiet hours.
-        let about = if rings { unrung } else { untold };
+        let mut about: Vec<Alert> =
+            self.near(before, &underway, now).filter(|alert| !self.told.contains(&alert.id)).cloned().collect();
+        about.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
+        self.told.extend(about.iter().map(|alert| alert.id));
         let first = about.first()?;
-        let (left, when, within) = (left_words(first, now), when_words(first, told, now), times::short(before));
+        let least = at_least(self.more_may_be_near(before, &underway, now));
+        let (left, when, within) = (left_words(first, now), when_words(first, times, now), times::short(before));
         // Of whole hours it is known only that they may end so soon.
         let may = if about.iter().all(|alert| alert.deadline.moment().is_some()) { "" } else { "may " };
         let (words, outside) = match about.len() {
-            1 => (format!("{} due {when}, unanswered.", named(first)), format!("{} due {left}", outside_name(first))),
+            1 => (format!("{} due {when}, unanswered.", subject(first)), format!("{} due {left}", outside_name(first))),
             many => (
                 format!(
                     "{} and {least}{} more {may}expire within {within}, the first {when}.",
-                    named(first),
+                    subject(first),
                     count(many as u64 - 1)
                 ),
                 format!(
@@ -252,8 +221,7 @@ impl Calls {
                 ),
             ),
         };
-        let words = if is_late { format!("Quiet hours are over: {words}") } else { words };
-        Some(AttentionCall { words, outside, about, rings })
+        Some(AttentionCall { words, outside, about })
     }
 
     /// The decisions of these that are held here and were not told yet; they count as told.
@@ -285,15 +253,6 @@ impl Calls {
         let parts: Vec<String> = due.into_iter().chain(open).collect();
         if parts.is_empty() { format!("avert: {place}") } else { format!("avert: {} - {place}", parts.join(", ")) }
     }
-}
-
-/// An alert as it is named in the console: `CDRN ··4233 71.92 USD`, or by the network's id where it has neither card
-/// nor amount.
-pub fn named(alert: &Alert) -> String {
-    let card = Some(&alert.card_last_four).filter(|last| !last.is_empty()).map(|last| format!("··{last}"));
-    let parts: Vec<String> = card.into_iter().chain(alert.money().map(|money| money.to_string())).collect();
-    let parts = if parts.is_empty() { alert.provider_id.clone() } else { parts.join(" ") };
-    format!("{} {parts}", alert.provider)
 }
 
 /// Returns the words before a number of alerts where there may be more than is known.

@@ -214,21 +214,14 @@ impl AppContext {
         self.tell(tone, text.into(), None, None, None);
     }
 
-    /// Notifies the user of something about an alert: a key goes there.
+    /// Notifies the user of something about an alert.
     pub fn notify_about(&mut self, alert: &Alert, tone: Tone, text: impl Into<String>) {
         self.tell(tone, text.into(), Some(alert), None, None);
     }
 
-    /// Notifies the user of something that may be so no longer: `of` names it.
-    pub fn notify_of(&mut self, of: &str, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), None, None, Some(of.to_owned()));
-    }
-
-    /// Notifies the user of how something about an alert is now, in place of what was told of it before.
-    pub fn notify_anew(&mut self, of: &str, alert: &Alert, tone: Tone, text: impl Into<String>) {
-        let of = format!("{of} {}", alert.id);
-        self.toasts.withdraw(&of);
-        self.tell(tone, text.into(), Some(alert), None, Some(of));
+    /// Notifies the user of how something is now, in place of what was told of it before: `of` names it.
+    pub fn notify_of(&mut self, of: &str, alert: Option<&Alert>, tone: Tone, text: impl Into<String>) {
+        self.tell(tone, text.into(), alert, None, Some(of.to_owned()));
     }
 
     /// Notifies the user of what became of a decision: its own steps in the journal say the same.
@@ -288,8 +281,8 @@ impl AppContext {
         let words = mask_card_numbers(&text).into_owned();
         // What still stands there is no news.
         let is_new = match of {
-            Some(of) => self.toasts.notify_of(of, tone, text, alert, self.now),
-            None => self.toasts.notify(tone, text, alert, self.now),
+            Some(of) => self.toasts.notify_of(of, tone, text, self.now),
+            None => self.toasts.notify(tone, text, self.now),
         };
         if is_new {
             self.told.push(JournalStep::Notified {

@@ -31,7 +31,7 @@ pub struct FailedCalls(Vec<FailedCall>);
 impl FailedCalls {
     /// Takes in an answer of the service.
     pub fn hear(&mut self, message: &Message, now: Timestamp) {
-        let Some((asked, failure)) = outcome(message) else { return };
+        let Some((asked, told, failure)) = outcome(message) else { return };
         let before = self.0.iter().position(|call| call.asked == asked).map(|at| self.0.remove(at));
         let Some(error) = failure else {
             if before.is_some() {
@@ -46,7 +46,7 @@ impl FailedCalls {
             tracing::warn!(%error, "{asked}: failed");
         }
         let since = before.map_or(now, |before| before.since);
-        let told = told(message).filter(|told| is_trouble(error, *told));
+        let told = told.filter(|told| is_trouble(error, *told));
         self.0.push(FailedCall { asked, since, error: error.clone(), told });
     }
 
@@ -56,57 +56,35 @@ impl FailedCalls {
     }
 }
 
-/// Returns how long the header tells of a call.
-fn told(message: &Message) -> Option<Told> {
-    match message {
-        Message::AtRisk(_)
-        | Message::Changed(_)
-        | Message::Counted(..)
-        | Message::CountedAll(_)
-        | Message::Marked(..)
-        | Message::Sums(..)
-        | Message::Unfinished(_) => Some(Told::UntilItWorks),
-        Message::Alert(..)
-        | Message::BegunRead(..)
-        | Message::Closing(_)
-        | Message::Collected(..)
-        | Message::Deliveries(..)
-        | Message::Found(..)
-        | Message::SameCards(_)
-        | Message::Settled(..) => Some(Told::UntilAnyWorks),
-        _ => None,
-    }
-}
+/// What was asked of the deployment, how long the header tells that it failed, and the error where it did.
+type Outcome<'m> = (&'static str, Option<Told>, Option<&'m ServiceError>);
 
-/// Returns what was asked of the deployment, and the error where it failed.
-fn outcome(message: &Message) -> Option<(&'static str, Option<&ServiceError>)> {
+/// Returns the outcome of a call that is followed.
+fn outcome(message: &Message) -> Option<Outcome<'_>> {
+    let (until_it_works, until_any_works) = (Some(Told::UntilItWorks), Some(Told::UntilAnyWorks));
     Some(match message {
-        Message::Page(_, answer) => ("reading the list", answer.as_ref().err()),
-        Message::Counted(_, answer) | Message::CountedAll(answer) => ("counting alerts", answer.as_ref().err()),
-        Message::Sums(_, answer) => ("adding up the list", answer.as_ref().err()),
-        Message::AtRisk(answer) => ("counting what is due soon", answer.as_ref().err()),
-        Message::Alert(_, answer) => ("reading an alert", answer.as_ref().err()),
-        Message::Deliveries(_, answer) => ("reading the webhooks of an alert", answer.as_ref().err()),
-        Message::SameCards(found) => {
-            ("looking for duplicates", found.iter().find_map(|(_, answer)| answer.as_ref().err()))
+        Message::Page(_, answer) => ("reading the list", None, answer.as_ref().err()),
+        Message::Resolved(_, answer) => ("recording an answer", None, answer.as_ref().err()),
+        Message::LookedUp(_, answer) => ("checking an answer", None, answer.as_ref().err()),
+        Message::Counted(_, answer) | Message::CountedAll(answer) => {
+            ("counting alerts", until_it_works, answer.as_ref().err())
         }
-        Message::Collected(_, answer) => ("reading what is to be marked", answer.as_ref().err()),
-        Message::BegunRead(_, answer) => ("reading a draft", answer.as_ref().err()),
-        Message::Closing(answer) => ("reading what is due next", answer.as_ref().err()),
-        Message::Settled(.., answer) => ("setting a result", answer.as_ref().err()),
-        Message::Found(_, answer) => ("finding alerts", answer.as_ref().err()),
-        Message::Marked(_, answer) => ("looking for duplicates of a page", answer.as_ref().err()),
-        Message::Changed(answer) => ("waiting for changes", answer.as_ref().err()),
-        Message::Resolved(_, answer) => ("recording an answer", answer.as_ref().err()),
-        Message::LookedUp(_, answer) => ("checking an answer", answer.as_ref().err()),
-        Message::Unfinished(answer) => ("reading unconfirmed answers", answer.as_ref().err()),
-        Message::Endpoints(answer) => ("reading endpoints", answer.as_ref().err()),
-        Message::DeliveryList(_, answer) => ("reading deliveries", answer.as_ref().err()),
-        Message::DeliveryAttempts(_, answer) => ("reading a delivery", answer.as_ref().err()),
-        Message::Credentials(answer) => ("reading keys and clients", answer.as_ref().err()),
-        Message::AuditLog(answer) => ("reading the audit log", answer.as_ref().err()),
-        Message::Insights(_, answer) => ("counting for insights", answer.as_ref().err()),
-        Message::Written(answer) => ("trying to write", answer.as_ref().err()),
+        Message::Sums(_, answer) => ("adding up the list", until_it_works, answer.as_ref().err()),
+        Message::AtRisk(answer) => ("counting what is due soon", until_it_works, answer.as_ref().err()),
+        Message::Marked(_, answer) => ("looking for duplicates of a page", until_it_works, answer.as_ref().err()),
+        Message::Changed(answer) => ("waiting for changes", until_it_works, answer.as_ref().err()),
+        Message::Unfinished(answer) => ("reading unconfirmed answers", until_it_works, answer.as_ref().err()),
+        Message::Alert(_, answer) => ("reading an alert", until_any_works, answer.as_ref().err()),
+        Message::Deliveries(_, answer) => ("reading the webhooks of an alert", until_any_works, answer.as_ref().err()),
+        Message::SameCards(found) => {
+            let failed = found.iter().find_map(|(_, answer)| answer.as_ref().err());
+            ("looking for duplicates", until_any_works, failed)
+        }
+        Message::Collected(_, answer) => ("reading what is to be marked", until_any_works, answer.as_ref().err()),
+        Message::BegunRead(_, answer) => ("reading a draft", until_any_works, answer.as_ref().err()),
+        Message::Closing(answer) => ("reading what is due next", until_any_works, answer.as_ref().err()),
+        Message::Settled(.., answer) => ("setting a result", until_any_works, answer.as_ref().err()),
+        Message::Found(_, answer) => ("finding alerts", until_any_works, answer.as_ref().err()),
         _ => return None,
     })
 }

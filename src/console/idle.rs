@@ -20,9 +20,6 @@ pub const NONE_STAGED: &str = "nothing is queued";
 /// Nothing waits for a person's word.
 pub const NONE_PARKED: &str = "no answer needs a result";
 
-/// No message leads to an alert.
-pub const NONE_TOLD: &str = "no message is about an alert";
-
 /// There are no rows.
 pub const NOTHING_LISTED: &str = "nothing is listed";
 

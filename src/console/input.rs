@@ -12,8 +12,7 @@ use super::{
         palette::{self, Palette},
         repeat_in_form,
     },
-    idle::{NONE_STAGED, NONE_TOLD, unless},
-    screens::ScreenName,
+    idle::{NONE_STAGED, unless},
     ui::areas::SMALLEST,
 };
 
@@ -24,20 +23,13 @@ impl App {
 
     /// Takes input in.
     pub(super) fn input(&mut self, event: Event) -> Vec<Effect> {
-        if !matches!(event, Event::Resize(..) | Event::FocusLost) {
-            self.screens.queue.touch(self.cx.now);
-        }
         match event {
             Event::Resize(columns, rows) => {
                 self.resize(Rect::new(0, 0, columns, rows));
                 // What a smaller window cut off is gone from the terminal, also where the size is what it was before.
                 vec![Effect::Redraw]
             }
-            Event::FocusGained => {
-                let outcome = self.screens.get_mut(ScreenName::Queue).update(Message::Input(event), &mut self.cx);
-                self.carry_out(outcome)
-            }
-            Event::FocusLost => Vec::new(),
+            Event::FocusGained | Event::FocusLost => Vec::new(),
             Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
             Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => {
                 self.quit_for_good()
@@ -147,17 +139,9 @@ impl App {
         let cx = &self.cx;
         match self.dialogs.last() {
             Some(dialog) => dialog.why_idle(action, cx),
-            None => self.why_idle_anywhere(action).unwrap_or_else(|| self.screens.shown().why_idle(action, cx)),
+            None if action == Action::Undo => unless(!cx.decisions.staged().is_empty(), NONE_STAGED),
+            None => self.screens.shown().why_idle(action, cx),
         }
-    }
-
-    /// The same of what is the same on every screen; `None` of what is not.
-    fn why_idle_anywhere(&self, action: Action) -> Option<Option<&'static str>> {
-        Some(match action {
-            Action::Undo => unless(!self.cx.decisions.staged().is_empty(), NONE_STAGED),
-            Action::GoToTold => unless(self.cx.toasts.about().is_some(), NONE_TOLD),
-            _ => return None,
-        })
     }
 
     /// Returns where a key leads from an open list: the palette, for which it is closed, or Find, which stands in its

@@ -62,17 +62,6 @@ impl App {
         orders
     }
 
-    /// Goes to the alert that the last message was about.
-    pub(super) fn go_to_told(&mut self) -> Orders {
-        match self.cx.toasts.about().cloned() {
-            Some(alert) => vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()],
-            None => {
-                self.cx.hint("No message about an alert yet.");
-                Vec::new()
-            }
-        }
-    }
-
     /// Writes down what was told, and reads the journal where that is due.
     pub(super) fn follow_journal(&mut self, effects: &mut Vec<Effect>) {
         let cx = &mut self.cx;

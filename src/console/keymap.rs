@@ -80,7 +80,6 @@ pub enum Action {
     MenuLast,
     ShowActivity,
     PreviousPane,
-    GoToTold,
     Reopen,
     Dismiss,
 }
@@ -243,7 +242,6 @@ pub struct KeymapError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     bindings: Vec<Binding>,
-    index: HashMap<(KeyContext, Chord), Action>,
 }
 
 #[derive(Deserialize)]
@@ -257,7 +255,7 @@ struct DefaultFile {
 struct DefaultBinding {
     action: Action,
     context: KeyContext,
-    keys: Spanned<Vec<String>>,
+    keys: Vec<String>,
     words: String,
     #[serde(default)]
     footer: bool,
@@ -277,7 +275,7 @@ enum OneOrMany {
 const SEND: &str = "ctrl-s";
 
 /// Where a key was given, for telling of a conflict.
-type Lines = HashMap<Action, Option<usize>>;
+type Lines = HashMap<Action, usize>;
 
 /// The keymap that is part of the program, read once.
 static SHIPPED: LazyLock<Keymap> = LazyLock::new(|| {
@@ -295,15 +293,11 @@ impl Keymap {
     fn read(text: &str) -> Result<Self, KeymapError> {
         let file: DefaultFile = toml::from_str(text).map_err(|error| unreadable(text, &error))?;
         let mut bindings = Vec::with_capacity(file.bind.len());
-        let mut lines = Lines::new();
-        for bind in file.bind {
-            let line = line_of(text, bind.keys.span().start);
-            lines.insert(bind.action, Some(line));
-            let keys = parse_keys(bind.keys.get_ref(), line)?;
-            let DefaultBinding { action, context, words, footer, group, about, .. } = bind;
+        for DefaultBinding { action, context, keys, words, footer, group, about } in file.bind {
+            let keys = parse_keys(&keys, 0)?;
             bindings.push(Binding { action, context, keys, words, about, footer, group });
         }
-        Self::indexed(bindings, &lines)
+        Self::checked(bindings, &Lines::new())
     }
 
     /// This keymap with the keys that a user's file gives; the file is refused as a whole when a line of it cannot
@@ -317,7 +311,10 @@ impl Keymap {
             let line = line_of(text, keys.span().start);
             let action: Action =
                 Deserialize::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(&name))
-                    .map_err(|_| KeymapError { line, message: unknown_action(&name, &bindings) })?;
+                    .map_err(|_| {
+                        let message = format!("there is no action {name:?}; `avert help console` lists all");
+                        KeymapError { line, message }
+                    })?;
             let keys = match keys.into_inner() {
                 OneOrMany::One(key) => vec![key],
                 OneOrMany::Many(keys) => keys,
@@ -328,39 +325,37 @@ impl Keymap {
                 let message = format!("{SEND} sends what stands in a form, and nothing else: give {name} another key");
                 return Err(KeymapError { line, message });
             }
-            lines.insert(action, Some(line));
+            lines.insert(action, line);
             for binding in bindings.iter_mut().filter(|binding| binding.action == action) {
                 binding.keys.clone_from(&keys);
             }
         }
-        Self::indexed(bindings, &lines)
+        Self::checked(bindings, &lines)
     }
 
-    fn indexed(bindings: Vec<Binding>, lines: &Lines) -> Result<Self, KeymapError> {
-        let mut index = HashMap::new();
+    fn checked(bindings: Vec<Binding>, lines: &Lines) -> Result<Self, KeymapError> {
         for (position, binding) in bindings.iter().enumerate() {
             for key in &binding.keys {
                 let meets = |other: &&Binding| other.context.meets(binding.context) && other.action != binding.action;
                 let clash = bindings[..position].iter().find(|other| meets(other) && other.keys.contains(key));
                 if let Some(other) = clash {
                     // The user's line is the one that can be mended.
-                    let line =
-                        lines.get(&binding.action).or_else(|| lines.get(&other.action)).copied().flatten().unwrap_or(0);
+                    let line = lines.get(&binding.action).or_else(|| lines.get(&other.action)).copied().unwrap_or(0);
                     let (one, other) = (other.action.name(), binding.action.name());
                     let message = format!(
                         "{key} would mean two things, {one} and {other}: give one of them another key, or none by []"
                     );
                     return Err(KeymapError { line, message });
                 }
-                index.insert((binding.context, *key), binding.action);
             }
         }
-        Ok(Self { bindings, index })
+        Ok(Self { bindings })
     }
 
     /// Returns the action of a key, in the innermost of these contexts that knows it.
     pub fn action(&self, contexts: &[KeyContext], key: Chord) -> Option<Action> {
-        contexts.iter().find_map(|context| self.index.get(&(*context, key)).copied())
+        let of = |context: &KeyContext| self.bindings(*context).find(|binding| binding.keys.contains(&key));
+        contexts.iter().find_map(of).map(|binding| binding.action)
     }
 
     /// Every binding, in the order of the file.
@@ -407,21 +402,6 @@ impl Action {
 
 fn parse_keys(keys: &[String], line: usize) -> Result<Vec<Chord>, KeymapError> {
     keys.iter().map(|key| key.parse().map_err(|message| KeymapError { line, message })).collect()
-}
-
-/// So many names of actions are told as near ones.
-const NEAR: usize = 3;
-
-/// That there is no such action, and which ones come nearest.
-fn unknown_action(name: &str, bindings: &[Binding]) -> String {
-    let wanted = name.to_lowercase();
-    let mut known: Vec<String> = bindings.iter().map(|binding| binding.action.name()).collect();
-    known.sort();
-    known.dedup();
-    // Those that have it in them come first, such as `sort-next` of `sort`.
-    known.sort_by_key(|known| (!known.contains(&wanted), strsim::damerau_levenshtein(known, &wanted)));
-    let near: Vec<String> = known.iter().take(NEAR).map(|known| format!("{known:?}")).collect();
-    format!("there is no action {name:?}; near it are {}, and `avert help console` lists all", near.join(", "))
 }
 
 fn unreadable(text: &str, error: &toml::de::Error) -> KeymapError {
@@ -504,7 +484,7 @@ mod tests {
         "n would mean two things, refund and not-refunded: give one of them another key, or none by []"
     )]
     #[case("undo = \"y\"", 1, "y would mean two things, undo and copy-id: give one of them another key")]
-    #[case("\n\nfly = \"x\"", 3, "there is no action \"fly\"; near it are ")]
+    #[case("\n\nfly = \"x\"", 3, "there is no action \"fly\"")]
     #[case("refund = 5", 1, "an action has a key such as \"R\", or several such as")]
     #[case("refund = \"hyper-x\"", 1, "is not the name of a key")]
     #[case("refund = [\"a\"\n", 1, "")]

@@ -100,8 +100,8 @@ pub enum Message {
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// The endpoints of webhooks.
     Endpoints(Reply<Vec<Endpoint>>),
-    /// Deliveries, by the number of the request for them.
-    DeliveryList(u64, Reply<DeliveryPage>),
+    /// The newest deliveries within a filter.
+    DeliveryList(DeliveryFilter, Reply<DeliveryPage>),
     /// A delivery with its attempts.
     DeliveryAttempts(DeliveryId, Reply<DeliveryLog>),
     /// Result of a test of an endpoint.
@@ -322,8 +322,8 @@ pub enum Effect {
     LookUp(u64, AlertId),
     /// Load the endpoints of webhooks.
     LoadEndpoints,
-    /// Load deliveries, under this number.
-    ListDeliveries(u64, DeliveryFilter),
+    /// Load the newest deliveries within a filter.
+    ListDeliveries(DeliveryFilter),
     /// Load a delivery with its attempts.
     LoadDelivery(DeliveryId),
     /// Send a test to an endpoint.

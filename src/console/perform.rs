@@ -87,8 +87,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Settled(attempt, id, applied, answer)
         }
         Effect::LoadEndpoints => Message::Endpoints(webhooks.as_ref()?.endpoints().await),
-        Effect::ListDeliveries(asked, filter) => {
-            Message::DeliveryList(asked, webhooks.as_ref()?.deliveries(filter).await)
+        Effect::ListDeliveries(filter) => {
+            let page = webhooks.as_ref()?.deliveries(filter.clone()).await;
+            Message::DeliveryList(filter, page)
         }
         Effect::LoadDelivery(id) => Message::DeliveryAttempts(id, webhooks.as_ref()?.delivery(id).await),
         Effect::TestEndpoint(id) => Message::EndpointTested(id, webhooks.as_ref()?.test_endpoint(id).await),
@@ -111,28 +112,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::Insights(scope, found)
         }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
-        Effect::Abandon(_)
-        | Effect::OpenDesk
-        | Effect::UseDesk
-        | Effect::Keep(_)
-        | Effect::ReadFigures
-        | Effect::ReadJournal
-        | Effect::MatchOrders(..)
-        | Effect::GiveUpFind
-        | Effect::ReadRules
-        | Effect::ListProfiles
-        | Effect::Export(..)
-        | Effect::GiveUpExport
-        | Effect::Browse(_)
-        | Effect::Notice(_)
-        | Effect::Title(_)
-        | Effect::KeepSetting(..)
-        | Effect::Copy(_)
-        | Effect::CopySecret(_)
-        | Effect::Mouse(_)
-        | Effect::Redraw
-        | Effect::Suspend
-        | Effect::Quit => return None,
+        _ => return None,
     })
 }
 

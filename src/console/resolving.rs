@@ -361,7 +361,7 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
             many => format!("{} answers are unconfirmed", count(many as u64)),
         };
         cx.calls.failed_together("An answer is unconfirmed");
-        cx.notify_of(PARKED, Tone::Bad, format!("{what}: check the network's portal. {key} sets the result."));
+        cx.notify_of(PARKED, None, Tone::Bad, format!("{what}: check the network's portal. {key} sets the result."));
     }
 }
 

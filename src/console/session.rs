@@ -106,7 +106,7 @@ pub struct Preferences {
     pub theme: Option<ThemeName>,
     /// Undo time of a decision before it leaves; zero for none.
     pub undo_window: Duration,
-    /// Interval of reading a list again where nobody tells of changes; none adapts it to the work.
+    /// Interval of reading a list again where nobody tells of changes; none is the usual one.
     pub refresh: Option<Duration>,
     /// Number of alerts of a list that are asked for at once.
     pub page_size: u32,

@@ -33,6 +33,11 @@ impl fmt::Display for SettingValue {
 }
 
 impl SettingValue {
+    /// Returns its number; 0 of what is none.
+    pub fn number(self) -> u32 {
+        if let Self::Number(number) = self { number } else { 0 }
+    }
+
     /// As it is shown: a flag is on or off.
     pub fn shown(self) -> String {
         match self {

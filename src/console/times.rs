@@ -197,6 +197,11 @@ pub fn short(duration: Duration) -> String {
     }
 }
 
+/// When something is due that is done again and again: `now`, `in 3m`.
+pub fn until(due: Timestamp, now: Timestamp) -> String {
+    if due > now { format!("in {}", short(due - now)) } else { "now".to_owned() }
+}
+
 /// Returns when what is shown of a deadline changes by the second: the next one, or the first.
 pub fn next_second_before(deadline: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let left = deadline - now;

@@ -9,9 +9,9 @@ use ratatui::{
 
 use super::{
     Pen, Theme,
-    text::{columns, sanitize, wrap, wrap_to},
+    text::{sanitize, wrap, wrap_to},
 };
-use crate::domain::{Alert, Timestamp};
+use crate::domain::Timestamp;
 
 /// The severity of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,26 +40,18 @@ struct Toast {
     tone: Tone,
     text: String,
     until: Timestamp,
-    /// True where the key goes to the alert that it is about: the last one that was about any.
-    goes: bool,
     /// The decision, or the run of them, that it tells the fate of.
     of: Option<String>,
-    hint: Option<HintAge>,
-}
-
-/// Age of a hint, which goes with the next key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HintAge {
-    New,
-    /// Another key was pressed since.
-    Old,
+    /// The number of the key that it is a hint of, which goes with the next one.
+    hint: Option<u64>,
 }
 
 /// The notifications that are on the screen.
 #[derive(Debug, Default)]
 pub struct Toasts {
     all: Vec<Toast>,
-    about: Option<Box<Alert>>,
+    /// Number of keys that were pressed.
+    keys: u64,
 }
 
 /// A line of a notification.
@@ -68,13 +60,7 @@ pub struct NoteLine {
     /// Set where a note begins.
     tone: Option<Tone>,
     text: String,
-    /// The key that goes to its alert, behind its text.
-    key: Option<String>,
 }
-
-/// Words for that key, and the blanks before it.
-const GOES: &str = "goes there";
-const BEFORE_KEY: u16 = 3;
 
 /// So many are kept at once.
 const MOST: usize = 3;
@@ -87,41 +73,23 @@ const MARGIN: u16 = 2;
 const SIGN: u16 = 2;
 
 impl Toasts {
-    /// Tells something, of an alert or not. The same words again only stay longer; whether they are new.
-    pub fn notify(&mut self, tone: Tone, text: impl Into<String>, alert: Option<&Alert>, now: Timestamp) -> bool {
+    /// Tells something. The same words again only stay longer; whether they are new.
+    pub fn notify(&mut self, tone: Tone, text: impl Into<String>, now: Timestamp) -> bool {
         let text = text.into();
         let seconds = if tone == Tone::Bad { 15 } else { 5 };
         let before = self.all.len();
         self.all.retain(|toast| toast.text != text);
         let is_new = self.all.len() == before;
-        if let Some(alert) = alert {
-            self.about = Some(Box::new(alert.clone()));
-            self.all.iter_mut().for_each(|toast| toast.goes = false);
-        }
-        self.all.push(Toast {
-            tone,
-            text,
-            until: now + Duration::seconds(seconds),
-            goes: alert.is_some(),
-            of: None,
-            hint: None,
-        });
+        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), of: None, hint: None });
         let surplus = self.all.len().saturating_sub(MOST);
         self.all.drain(..surplus);
         is_new
     }
 
-    /// Tells what became of a decision, or of a run of them: what was told of it before and is so no longer goes.
-    pub fn notify_of(
-        &mut self,
-        of: String,
-        tone: Tone,
-        text: impl Into<String>,
-        alert: Option<&Alert>,
-        now: Timestamp,
-    ) -> bool {
-        self.all.retain(|toast| toast.tone != Tone::Bad || toast.of.as_ref() != Some(&of));
-        let is_new = self.notify(tone, text, alert, now);
+    /// Tells what became of a decision, or of a run of them: what was told of it before goes.
+    pub fn notify_of(&mut self, of: String, tone: Tone, text: impl Into<String>, now: Timestamp) -> bool {
+        self.withdraw(&of);
+        let is_new = self.notify(tone, text, now);
         if let Some(told) = self.all.last_mut() {
             told.of = Some(of);
         }
@@ -135,25 +103,20 @@ impl Toasts {
 
     /// Says something about a key, until the next one.
     pub fn hint(&mut self, text: impl Into<String>, now: Timestamp) {
-        self.notify(Tone::Note, text, None, now);
+        self.notify(Tone::Note, text, now);
         if let Some(said) = self.all.last_mut() {
-            said.hint = Some(HintAge::New);
+            said.hint = Some(self.keys);
         }
     }
 
     /// A key was pressed: what was said about those before is to go once it has done what it does.
     pub fn age_hints(&mut self) {
-        self.all.iter_mut().filter_map(|toast| toast.hint.as_mut()).for_each(|age| *age = HintAge::Old);
+        self.keys += 1;
     }
 
     /// Takes away what was said about keys before the last one.
     pub fn drop_old_hints(&mut self) {
-        self.all.retain(|toast| toast.hint != Some(HintAge::Old));
-    }
-
-    /// The alert that the last notification about any was about.
-    pub fn about(&self) -> Option<&Alert> {
-        self.about.as_deref()
+        self.all.retain(|toast| toast.hint.is_none_or(|key| key == self.keys));
     }
 
     /// Returns true where none is on the screen.
@@ -187,55 +150,31 @@ impl Toasts {
     }
 
     /// The lines of a screen of this width: what lasts in two lines at most, then the notifications, the newest last
-    /// and in full as far as there is room. `key` goes to the alert that one is about.
-    pub fn lines(&self, lasting: Option<&str>, key: &str, width: u16) -> Vec<NoteLine> {
-        self.lines_but_of(None, lasting, key, width)
-    }
-
-    /// The same without what was told of the fate of one.
-    pub fn lines_but_of(&self, of: Option<&str>, lasting: Option<&str>, key: &str, width: u16) -> Vec<NoteLine> {
+    /// and in full as far as there is room. What was told of the fate of `but_of` is left out.
+    pub fn lines(&self, but_of: Option<&str>, lasting: Option<&str>, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
         let mut lines =
             lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, MOST_LINES - 1)));
         let mut notes: Vec<NoteLine> = Vec::new();
-        for toast in self.all.iter().rev().filter(|toast| of.is_none() || toast.of.as_deref() != of) {
+        for toast in self.all.iter().rev().filter(|toast| but_of.is_none() || toast.of.as_deref() != but_of) {
             let left = MOST_LINES - lines.len() - notes.len();
-            let wrapped = toast.lines(key, room);
+            let wrapped = wrap(&sanitize(&toast.text), room);
             // An older one that does not fit as a whole is left out.
             if left == 0 || (!notes.is_empty() && wrapped.len() > left) {
                 break;
             }
-            let is_long = wrapped.len() > left;
-            notes.splice(
-                0..0,
-                if is_long { note(toast.tone, wrap_to(&sanitize(&toast.text), room, left)) } else { wrapped },
-            );
+            let fitted = if wrapped.len() > left { wrap_to(&sanitize(&toast.text), room, left) } else { wrapped };
+            notes.splice(0..0, note(toast.tone, fitted));
         }
         lines.extend(notes);
         lines
     }
 }
 
-impl Toast {
-    /// Its text, and behind it the key that goes to its alert where that has room.
-    fn lines(&self, key: &str, room: u16) -> Vec<NoteLine> {
-        let mut lines = note(self.tone, wrap(&sanitize(&self.text), room));
-        if self.goes && !key.is_empty() {
-            let needed = columns(key) + 1 + columns(GOES);
-            let last = lines.last_mut().filter(|last| columns(&last.text) + BEFORE_KEY + needed <= room);
-            last.into_iter().for_each(|last| last.key = Some(key.to_owned()));
-        }
-        lines
-    }
-}
-
 /// A note's lines: the sign stands before the first.
 fn note(tone: Tone, lines: Vec<String>) -> Vec<NoteLine> {
-    lines
-        .into_iter()
-        .enumerate()
-        .map(|(index, text)| NoteLine { tone: (index == 0).then_some(tone), text, key: None })
-        .collect()
+    let line = |(index, text)| NoteLine { tone: (index == 0).then_some(tone), text };
+    lines.into_iter().enumerate().map(line).collect()
 }
 
 /// Draws the lines, one below the other.
@@ -251,10 +190,6 @@ pub fn draw(lines: &[NoteLine], theme: &Theme, buffer: &mut Buffer, area: Rect) 
             None => pen.put("  ", theme.plain),
         };
         pen.put(&line.text, theme.plain);
-        if let Some(key) = &line.key {
-            pen.skip(BEFORE_KEY);
-            pen.put_key(key, GOES, theme);
-        }
     }
 }
 
@@ -266,27 +201,22 @@ mod tests {
     fn told(texts: &[&str]) -> Toasts {
         let mut toasts = Toasts::default();
         for text in texts {
-            toasts.notify(Tone::Note, *text, None, from_iso("2026-03-10T12:00:00Z").unwrap());
+            toasts.notify(Tone::Note, *text, from_iso("2026-03-10T12:00:00Z").unwrap());
         }
         toasts
     }
 
     fn texts(lines: &[NoteLine]) -> Vec<String> {
-        lines
-            .iter()
-            .map(|line| {
-                [Some(line.text.as_str()), line.key.as_deref()].into_iter().flatten().collect::<Vec<_>>().join("|")
-            })
-            .collect()
+        lines.iter().map(|line| line.text.clone()).collect()
     }
 
     #[test]
     fn what_was_bad_news_of_a_decision_goes_with_its_good_news_and_that_of_others_stays() {
         let (mut toasts, now) = (Toasts::default(), Timestamp::UNIX_EPOCH);
-        toasts.notify_of("run 1".to_owned(), Tone::Bad, "1 recorded, 2 unknown", None, now);
-        toasts.notify_of("run 2".to_owned(), Tone::Bad, "1 failed", None, now);
+        toasts.notify_of("run 1".to_owned(), Tone::Bad, "1 recorded, 2 unknown", now);
+        toasts.notify_of("run 2".to_owned(), Tone::Bad, "1 failed", now);
 
-        toasts.notify_of("run 1".to_owned(), Tone::Good, "3 recorded", None, now);
+        toasts.notify_of("run 1".to_owned(), Tone::Good, "3 recorded", now);
 
         let told: Vec<&str> = toasts.all.iter().map(|toast| toast.text.as_str()).collect();
         assert_eq!(told, ["1 failed", "3 recorded"]);
@@ -294,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_newest_stands_last_and_what_lasts_stands_first() {
-        let lines = told(&["one", "two", "three"]).lines(Some("full"), "A", 80);
+        let lines = told(&["one", "two", "three"]).lines(None, Some("full"), 80);
 
         assert_eq!(texts(&lines), ["full", "two", "three"]);
     }
@@ -302,17 +232,17 @@ mod tests {
     #[test]
     fn the_newest_has_the_room_it_needs_before_older_ones_do() {
         let lines =
-            told(&["an older one", "twenty words or so that need a second line of their own"]).lines(None, "A", 40);
+            told(&["an older one", "twenty words or so that need a second line of their own"]).lines(None, None, 40);
 
         assert_eq!(texts(&lines), ["an older one", "twenty words or so that need a", "second line of their own"]);
         let lines = told(&["an older one that needs two lines for itself", "and a newer one that needs two as well"])
-            .lines(None, "A", 30);
+            .lines(None, None, 30);
         assert_eq!(texts(&lines), ["and a newer one that", "needs two as well"]);
     }
 
     #[test]
     fn what_has_no_end_is_cut_in_the_last_line() {
-        let lines = told(&["word ".repeat(100).as_str()]).lines(None, "A", 40);
+        let lines = told(&["word ".repeat(100).as_str()]).lines(None, None, 40);
 
         assert_eq!(lines.len(), MOST_LINES);
         assert!(lines.last().is_some_and(|line| line.text.ends_with('…')), "{lines:?}");
@@ -328,20 +258,14 @@ mod tests {
         toasts.hint("the second key", now);
         toasts.drop_old_hints();
 
-        assert_eq!(texts(&toasts.lines(None, "A", 80)), ["what happened", "the second key"]);
+        assert_eq!(texts(&toasts.lines(None, None, 80)), ["what happened", "the second key"]);
     }
 
     #[test]
-    fn the_key_stands_with_the_last_one_that_was_about_an_alert() {
-        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let (first, last) = (Alert::sample(), Alert { provider_id: "last".to_owned(), ..Alert::sample() });
+    fn the_same_words_again_are_no_news() {
         let mut toasts = Toasts::default();
-        toasts.notify(Tone::Good, "one", Some(&first), now);
-        toasts.notify(Tone::Good, "two", Some(&last), now);
-        let news = [toasts.notify(Tone::Note, "three", None, now), toasts.notify(Tone::Note, "three", None, now)];
+        let news = [(); 2].map(|()| toasts.notify(Tone::Note, "three", Timestamp::UNIX_EPOCH));
 
-        assert_eq!(texts(&toasts.lines(None, "A", 80)), ["one", "two|A", "three"]);
-        assert_eq!(toasts.about(), Some(&last));
         assert_eq!(news, [true, false]);
     }
 }

@@ -33,6 +33,10 @@ impl Eq for UserSetting {}
 
 use SettingValue::{Flag, Hours, Number, Word};
 
+const UNDO: &str = "seconds to undo an answer";
+const REMINDER: &str = "minutes before an alert is due";
+const QUIET: &str = "local time, without bell and desktop messages";
+
 /// Every one, in the order of the screen.
 pub const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
@@ -47,11 +51,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
             (Word("ansi"), "the terminal's 16 colours, on its black"),
         ],
         current: |preferences| Word(preferences.theme.map_or("auto", ThemeName::as_str)),
-        apply: |preferences, value| {
-            if let Word(word) = value {
-                preferences.theme = word.parse().ok();
-            }
-        },
+        apply: |preferences, value| preferences.theme = value.to_string().parse().ok(),
     },
     UserSetting {
         table: "console",
@@ -59,18 +59,14 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         label: "undo time (s)",
         options: &[
             (Number(0), "answers are sent at once, no undo"),
-            (Number(2), "seconds to undo an answer"),
-            (Number(5), "seconds to undo an answer"),
-            (Number(10), "seconds to undo an answer"),
-            (Number(20), "seconds to undo an answer"),
-            (Number(60), "seconds to undo an answer"),
+            (Number(2), UNDO),
+            (Number(5), UNDO),
+            (Number(10), UNDO),
+            (Number(20), UNDO),
+            (Number(60), UNDO),
         ],
         current: |preferences| Number(u32::try_from(preferences.undo_window.as_secs()).unwrap_or(u32::MAX)),
-        apply: |preferences, value| {
-            if let Number(seconds) = value {
-                preferences.undo_window = Duration::from_secs(seconds.into());
-            }
-        },
+        apply: |preferences, value| preferences.undo_window = Duration::from_secs(value.number().into()),
     },
     UserSetting {
         table: "console",
@@ -78,11 +74,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         label: "mouse",
         options: &[(Flag(true), "clicks and wheel work here"), (Flag(false), "the terminal selects text")],
         current: |preferences| Flag(preferences.mouse),
-        apply: |preferences, value| {
-            if let Flag(mouse) = value {
-                preferences.mouse = mouse;
-            }
-        },
+        apply: |preferences, value| preferences.mouse = value == Flag(true),
     },
     UserSetting {
         table: "console",
@@ -98,11 +90,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         label: "bell",
         options: &[(Flag(true), "rings for due and failed answers"), (Flag(false), "never rings")],
         current: |preferences| Flag(preferences.notices.bell),
-        apply: |preferences, value| {
-            if let Flag(bell) = value {
-                preferences.notices.bell = bell;
-            }
-        },
+        apply: |preferences, value| preferences.notices.bell = value == Flag(true),
     },
     UserSetting {
         table: "notices",
@@ -110,17 +98,13 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         label: "reminder (min)",
         options: &[
             (Number(0), "no reminder"),
-            (Number(15), "minutes before an alert is due"),
-            (Number(30), "minutes before an alert is due"),
-            (Number(60), "minutes before an alert is due"),
-            (Number(120), "minutes before an alert is due"),
+            (Number(15), REMINDER),
+            (Number(30), REMINDER),
+            (Number(60), REMINDER),
+            (Number(120), REMINDER),
         ],
         current: |preferences| Number(u32::try_from(preferences.notices.before.num_minutes()).unwrap_or_default()),
-        apply: |preferences, value| {
-            if let Number(minutes) = value {
-                preferences.notices.before = chrono::Duration::minutes(minutes.into());
-            }
-        },
+        apply: |preferences, value| preferences.notices.before = chrono::Duration::minutes(value.number().into()),
     },
     UserSetting {
         table: "notices",
@@ -128,16 +112,12 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         label: "quiet hours",
         options: &[
             (Hours(None), "rings at any time"),
-            (Hours(Some(QuietHours::of_hours(18, 8))), "local time, without bell and desktop messages"),
-            (Hours(Some(QuietHours::of_hours(20, 8))), "local time, without bell and desktop messages"),
-            (Hours(Some(QuietHours::of_hours(22, 7))), "local time, without bell and desktop messages"),
+            (Hours(Some(QuietHours::of_hours(18, 8))), QUIET),
+            (Hours(Some(QuietHours::of_hours(20, 8))), QUIET),
+            (Hours(Some(QuietHours::of_hours(22, 7))), QUIET),
         ],
         current: |preferences| Hours(preferences.notices.quiet),
-        apply: |preferences, value| {
-            if let Hours(quiet) = value {
-                preferences.notices.quiet = quiet;
-            }
-        },
+        apply: |preferences, value| preferences.notices.quiet = if let Hours(quiet) = value { quiet } else { None },
     },
 ];
 

@@ -1,9 +1,8 @@
 //! The compact backend, which sends less: crossterm's own says both colours again with every change of one and goes
 //! every way by its full address.
 //!
-//! Only what changes of a cell's ink is sent, short ways within a line are gone by a relative move, and all cells of
-//! one ink are written before the next ink: a colour is longer than the way to the next place. That makes a third of
-//! what a move of the cursor sends, which is felt on a slow line to another machine.
+//! Only what changes of a cell's ink is sent, and short ways within a line are gone by a relative move, which is felt on
+//! a slow line to another machine.
 
 use std::{
     fmt::Write as _,
@@ -26,41 +25,6 @@ pub struct CompactBackend<W: Write> {
 
 /// Modifiers that are seen on a blank too.
 const SEEN_ON_BLANK: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
-
-/// A cell that changes, where it is.
-type Change<'c> = (u16, u16, &'c Cell);
-
-/// Changes in one ink.
-type Inked<'c> = (Ink, Vec<Change<'c>>);
-
-/// The changes as they are written: those of one ink together; neighbours of a sign of doubtful width at the end, from
-/// left to right, so that what it spills is written over.
-fn by_ink<'c>(changes: &[Change<'c>]) -> Vec<Inked<'c>> {
-    let mut together: Vec<Inked<'c>> = Vec::new();
-    let mut in_order: Vec<Inked<'c>> = Vec::new();
-    let mut last: Option<Ink> = None;
-    for run in changes.chunk_by(|one, other| (one.0 + 1, one.1) == (other.0, other.1)) {
-        let is_sure = run.iter().all(|(_, _, cell)| cell.symbol().len() == 1);
-        for change in run {
-            let own = Ink::of(change.2);
-            // On a blank the ground alone is seen.
-            let ink = last.filter(|last| change.2.symbol() == " " && last.has_ground_of(own)).unwrap_or(own);
-            last = Some(ink);
-            let place = if is_sure {
-                together.iter().position(|(known, _)| *known == ink)
-            } else {
-                in_order.len().checked_sub(1).filter(|at| in_order[*at].0 == ink)
-            };
-            let inked = if is_sure { &mut together } else { &mut in_order };
-            match place {
-                Some(place) => inked[place].1.push(*change),
-                None => inked.push((ink, vec![*change])),
-            }
-        }
-    }
-    together.append(&mut in_order);
-    together
-}
 
 impl<W: Write> CompactBackend<W> {
     /// Writes here.
@@ -186,24 +150,25 @@ impl<W: Write> Backend for CompactBackend<W> {
     type Error = io::Error;
 
     fn draw<'a, I: Iterator<Item = (u16, u16, &'a Cell)>>(&mut self, content: I) -> io::Result<()> {
-        let changes: Vec<Change<'a>> = content.collect();
         let mut ink = Ink::NONE;
         let mut last: Option<Position> = None;
         // Terminals differ in how wide they take some signs: only ASCII tells where the cursor surely is behind it.
         let mut sure = false;
-        for (wanted, changes) in by_ink(&changes) {
-            self.inner.write_all(ink.change(wanted).as_bytes())?;
-            ink = wanted;
-            for (x, y, cell) in changes {
-                let next = last.map(|last| Position { x: last.x + 1, y: last.y });
-                if next != Some(Position { x, y }) {
-                    self.inner.write_all(way(next.filter(|_| sure), x, y).as_bytes())?;
-                    sure = true;
-                }
-                last = Some(Position { x, y });
-                self.inner.write_all(cell.symbol().as_bytes())?;
-                sure &= cell.symbol().len() == 1;
+        for (x, y, cell) in content {
+            let next = last.map(|last| Position { x: last.x + 1, y: last.y });
+            if next != Some(Position { x, y }) {
+                self.inner.write_all(way(next.filter(|_| sure), x, y).as_bytes())?;
+                sure = true;
             }
+            last = Some(Position { x, y });
+            // On a blank the ground alone is seen.
+            let wanted = Ink::of(cell);
+            if cell.symbol() != " " || !ink.has_ground_of(wanted) {
+                self.inner.write_all(ink.change(wanted).as_bytes())?;
+                ink = wanted;
+            }
+            self.inner.write_all(cell.symbol().as_bytes())?;
+            sure &= cell.symbol().len() == 1;
         }
         if ink == Ink::NONE { Ok(()) } else { self.inner.write_all(b"\x1b[0m") }
     }
@@ -348,23 +313,6 @@ mod tests {
             ink(Color::Red, Modifier::REVERSED).change(ink(Color::LightRed, Modifier::empty())),
             "\x1b[0;91;48;2;9;9;9m"
         );
-    }
-
-    #[test]
-    fn each_ink_is_set_once_and_what_may_spill_is_written_over() {
-        let frame = |sign: &str| {
-            let mut buffer = Buffer::empty(AREA);
-            let red = ratatui::style::Style::new().fg(Color::Red);
-            for y in 0..2 {
-                buffer.set_string(0, y, "a", red);
-                buffer.set_string(1, y, sign, ratatui::style::Style::new());
-                buffer.set_string(2, y, "c", red);
-            }
-            String::from_utf8(sent(true, &[buffer]).concat()).unwrap()
-        };
-
-        assert_eq!(frame("b"), "\x1b[31m\x1b[1;1Ha\x1b[Cc\x1b[2;1Ha\x1b[Cc\x1b[39m\x1b[1;2Hb\x1b[2;2Hb");
-        assert!(frame("·").starts_with("\x1b[31m\x1b[1;1Ha\x1b[39m·\x1b[31mc"), "{:?}", frame("·"));
     }
 
     #[test]

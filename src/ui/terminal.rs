@@ -14,10 +14,7 @@ use std::{
 
 use crossterm::{
     cursor::{Hide, Show},
-    event::{
-        DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange,
-        EnableMouseCapture, Event,
-    },
+    event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event},
     execute, queue,
     style::{ResetColor, force_color_output},
     terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
@@ -170,7 +167,7 @@ impl TerminalGuard {
             out.write_all(PUSH_TITLE)?;
             out.write_all(title_sequence(title).as_bytes())?;
         }
-        execute!(out, EnterAlternateScreen, Hide, EnableBracketedPaste, EnableFocusChange)?;
+        execute!(out, EnterAlternateScreen, Hide, EnableBracketedPaste)?;
         if self.mouse { execute!(out, EnableMouseCapture) } else { Ok(()) }
     }
 
@@ -298,15 +295,7 @@ fn restore(entered: &Entered) {
     }
     let mut out = io::stdout();
     let _ = out.write_all(END_SYNC);
-    let _ = queue!(
-        out,
-        DisableMouseCapture,
-        DisableFocusChange,
-        DisableBracketedPaste,
-        ResetColor,
-        LeaveAlternateScreen,
-        Show
-    );
+    let _ = queue!(out, DisableMouseCapture, DisableBracketedPaste, ResetColor, LeaveAlternateScreen, Show);
     if entered.title.swap(false, Ordering::SeqCst) {
         let _ = out.write_all(POP_TITLE);
     }

@@ -7,7 +7,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::{
-    domain::{AlertType, Currency, Provider, time::from_iso},
+    domain::{AlertType, Provider, time::from_iso},
     times::Zone,
 };
 
@@ -48,32 +48,20 @@ fn nobody(_: AlertId) -> bool {
 fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
     let mut calls = reading(lapsing_at(&[25, 31]));
 
-    let first = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
-    let again = calls.deadlines(BEFORE, false, nobody, TOLD, now());
-    let second = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
+    let first = calls.deadlines(BEFORE, nobody, TOLD, now()).unwrap();
+    let again = calls.deadlines(BEFORE, nobody, TOLD, now());
+    let second = calls.deadlines(BEFORE, nobody, TOLD, at(2)).unwrap();
 
-    assert_eq!((first.words.as_str(), first.rings), ("CDRN 7KQ0 due at 12:25, unanswered.", true));
+    assert_eq!(first.words, "CDRN 7KQ0 due at 12:25, unanswered.");
     assert_eq!(first.outside, "CDRN 7KQ0 due in 25m");
     assert_eq!((again, second.about[0].provider_id.as_str()), (None, "7KQ1"));
-}
-
-#[test]
-fn a_call_names_an_alert_by_its_card_and_amount() {
-    let alert = Alert {
-        card_last_four: "4233".to_owned(),
-        amount: "71.92".parse().ok(),
-        currency: Currency::new("USD"),
-        ..lapsing_at(&[25]).alerts[0].clone()
-    };
-
-    assert_eq!(named(&alert), "CDRN ··4233 71.92 USD");
 }
 
 #[test]
 fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
     let mut calls = reading(lapsing_at(&[20, 12, 28]));
 
-    let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
+    let call = calls.deadlines(BEFORE, nobody, TOLD, now()).unwrap();
 
     assert_eq!(call.words, "CDRN 7KQ1 and 2 more expire within 30m, the first at 12:12.");
     assert_eq!(call.about.iter().map(|alert| alert.provider_id.as_str()).collect::<Vec<_>>(), ["7KQ1", "7KQ0", "7KQ2"]);
@@ -84,7 +72,7 @@ fn where_only_whole_hours_are_known_alerts_may_lapse() {
     let alerts = vec![due(0, Deadline::HoursLeft(0)), due(1, Deadline::HoursLeft(0))];
     let mut calls = reading(ClosingAlerts { alerts, first: true, more: false });
 
-    let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
+    let call = calls.deadlines(BEFORE, nobody, TOLD, now()).unwrap();
 
     assert_eq!(call.words, "CDRN 7KQ0 and 1 more may expire within 30m, the first before 13:00.");
     assert_eq!(call.outside, "2 alerts may expire within 30m, CDRN 7KQ0 in less than 1 h");
@@ -110,36 +98,8 @@ fn nothing_calls_that_asks_for_no_answer_has_one_or_whose_answer_is_on_its_way()
     let underway = closing.alerts[2].id;
     let mut calls = reading(closing);
 
-    assert_eq!(calls.deadlines(BEFORE, false, |id| id == underway, TOLD, now()), None);
-    assert!(calls.deadlines(BEFORE, false, nobody, TOLD, now()).is_some(), "an answer that was undone leaves it open");
-}
-
-#[test]
-fn what_came_near_in_quiet_hours_rings_when_they_are_over() {
-    let mut calls = reading(lapsing_at(&[25, 26]));
-
-    let quiet = calls.deadlines(BEFORE, true, nobody, TOLD, now()).unwrap();
-    let silent = calls.deadlines(BEFORE, true, nobody, TOLD, at(1));
-    let morning = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
-    let after = calls.deadlines(BEFORE, false, nobody, TOLD, at(3));
-
-    assert_eq!((quiet.rings, silent), (false, None));
-    assert!(
-        morning.rings && morning.words.starts_with("Quiet hours are over: CDRN 7KQ0 and 1 more expire within 30m"),
-        "{morning:?}"
-    );
-    assert_eq!(after, None);
-}
-
-#[test]
-fn one_that_comes_near_as_quiet_hours_end_hides_none_of_those_that_came_near_in_them() {
-    let mut calls = reading(lapsing_at(&[25, 26, 32]));
-    calls.deadlines(BEFORE, true, nobody, TOLD, now());
-
-    let morning = calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).unwrap();
-
-    assert_eq!(morning.words, "CDRN 7KQ0 and 2 more expire within 30m, the first at 12:25.");
-    assert!(morning.rings && morning.about.len() == 3, "{morning:?}");
+    assert_eq!(calls.deadlines(BEFORE, |id| id == underway, TOLD, now()), None);
+    assert!(calls.deadlines(BEFORE, nobody, TOLD, now()).is_some(), "an answer that was undone leaves it open");
 }
 
 #[test]
@@ -178,7 +138,7 @@ fn one_that_was_near_calls_though_nobody_answers_any_more() {
 
     calls.read(Err(ServiceError::Unreachable("no connection".to_owned())), BEFORE, at(2));
 
-    assert!(calls.deadlines(BEFORE, false, nobody, TOLD, at(2)).is_some());
+    assert!(calls.deadlines(BEFORE, nobody, TOLD, at(2)).is_some());
 }
 
 #[test]
@@ -187,7 +147,7 @@ fn where_all_that_was_read_is_near_those_that_come_near_are_said_to_be_the_least
 
     let underway = calls.closing.alerts[99].id;
 
-    let call = calls.deadlines(BEFORE, false, |id| id == underway, TOLD, now()).unwrap();
+    let call = calls.deadlines(BEFORE, |id| id == underway, TOLD, now()).unwrap();
 
     assert!(call.words.starts_with("CDRN 7KQ0 and at least 98 more expire within 30m"), "{call:?}");
     assert!(call.outside.starts_with("at least 99 alerts expire within 30m"), "{call:?}");
@@ -204,7 +164,7 @@ fn what_is_in_the_order_of_deadlines_has_no_more_before_one_that_is_later(
 ) {
     let mut calls = reading(ClosingAlerts { first, more, ..lapsing_at(&[10, 11, 200]) });
 
-    let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
+    let call = calls.deadlines(BEFORE, nobody, TOLD, now()).unwrap();
 
     assert!(call.outside.starts_with(told), "{call:?}");
 }
@@ -233,23 +193,21 @@ fn what_is_told_outside_holds_nothing_of_the_card_and_no_money() {
     let mut calls = reading(closing.clone());
     calls.failed(&closing.alerts[0]);
 
-    let call = calls.deadlines(BEFORE, false, nobody, TOLD, now()).unwrap();
+    let call = calls.deadlines(BEFORE, nobody, TOLD, now()).unwrap();
 
-    assert_eq!([call.outside, calls.take_failures().unwrap()], ["CDRN 7KQ0 due in 10m", "To do: CDRN 7KQ0"]);
-    assert_eq!(calls.take_failures(), None);
+    assert_eq!([call.outside, calls.take_failures().concat()], ["CDRN 7KQ0 due in 10m", "To do: CDRN 7KQ0"]);
+    assert_eq!(calls.take_failures(), Vec::<String>::new());
 }
 
 proptest! {
-    /// Whatever is read when, and whenever it is quiet, each alert is told at most once and rings at most once, never
-    /// in quiet hours.
+    /// Whatever is read when, each alert is told at most once.
     #[test]
-    fn each_alert_calls_at_most_once_and_nothing_rings_in_quiet_hours(
-        steps in proptest::collection::vec((proptest::collection::vec((0u128..8, 0i64..120), 0..8), any::<bool>(),
-            0u128..8), 1..40),
+    fn each_alert_calls_at_most_once(
+        steps in proptest::collection::vec((proptest::collection::vec((0u128..8, 0i64..120), 0..8), 0u128..8), 1..40),
     ) {
         let mut calls = Calls::begun(now());
-        let (mut told, mut rung): (HashMap<AlertId, u32>, HashMap<AlertId, u32>) = Default::default();
-        for (minute, (rows, quiet, underway)) in steps.into_iter().enumerate() {
+        let mut told: HashMap<AlertId, u32> = HashMap::new();
+        for (minute, (rows, underway)) in steps.into_iter().enumerate() {
             let now = at(i64::try_from(minute).unwrap());
             let rows: BTreeMap<u128, i64> = rows.into_iter().collect();
             let alerts: Vec<Alert> = rows.into_iter().map(|(number, minutes)| due(number,
@@ -257,24 +215,11 @@ proptest! {
             let underway = due(underway, Deadline::Unknown).id;
             calls.read(Ok(ClosingAlerts { alerts, first: true, more: false }), BEFORE, now);
 
-            let before: Vec<AlertId> = calls.told.iter().copied().collect();
-            let silent = calls.rung.clone();
-            if let Some(call) = calls.deadlines(BEFORE, quiet, |id| id == underway, TOLD, now) {
-                prop_assert!(!(quiet && call.rings));
-                let is_named = |id: &AlertId| call.about.iter().any(|alert| alert.id == *id);
-                prop_assert!(calls.rung.difference(&silent).all(is_named), "who rings is named");
-                for alert in &call.about {
-                    prop_assert!(lapses_within(alert, BEFORE, now) && alert.id != underway);
-                    if !before.contains(&alert.id) {
-                        *told.entry(alert.id).or_default() += 1;
-                    }
-                }
-            }
-            for id in &calls.rung {
-                rung.entry(*id).or_insert(0);
+            for alert in calls.deadlines(BEFORE, |id| id == underway, TOLD, now).into_iter().flat_map(|call| call.about) {
+                prop_assert!(lapses_within(&alert, BEFORE, now) && alert.id != underway);
+                *told.entry(alert.id).or_default() += 1;
             }
         }
         prop_assert!(told.values().all(|times| *times == 1));
-        prop_assert!(rung.keys().all(|id| told.contains_key(id)), "what rings was told");
     }
 }

@@ -10,7 +10,7 @@ pub fn is_everywhere(action: Action) -> bool {
 
 /// Returns true where an action leads away from the page.
 pub fn leads_elsewhere(action: Action) -> bool {
-    matches!(action, Action::Find | Action::GoToTold) || ScreenName::of(action).is_some()
+    action == Action::Find || ScreenName::of(action).is_some()
 }
 
 /// Does what leads away from a page: Find lies over it, and `esc` there brings it back; for anything else it is left,

@@ -16,7 +16,7 @@ use crate::{
     desk::{AnswerStep, Fate},
     dialog::{self, DataAge},
     domain::AlertId,
-    idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless},
+    idle::{NONE_STAGED, OTHER_PLACE, unless},
     keymap::Chord,
     resolving::{briefly, undo},
     runs::{DECIDED_AGAIN, LeftOut, RunItem, RunRow, RunState},
@@ -286,7 +286,6 @@ impl Dialog for RunProgress {
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
             Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
-            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
             Action::Back | Action::Refresh => None,
             action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
         }

@@ -317,7 +317,7 @@ fn cursors_line(rig: &Rig) -> Option<((u64, u16, AlertId), u64)> {
     let queue = rig.app.queue();
     let listing = &queue.listing;
     let list = (listing.id(), queue.regions().rows.height, listing.cursor_id()?);
-    Some((list, listing.lead() + listing.lines_between(listing.top(), listing.cursor())))
+    Some((list, listing.lead() + listing.cursor() - listing.top()))
 }
 
 proptest! {

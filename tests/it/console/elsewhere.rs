@@ -480,27 +480,6 @@ fn on_this_machines_own_engine_a_decision_leaves_though_a_list_could_not_be_read
     assert_eq!(rig.app.unsent(), 0);
 }
 
-#[rstest]
-#[case::at_work(false, 0, 4)]
-#[case::a_window_closes_in_sight(true, 0, 12)]
-#[case::nobody_there(false, 11, 1)]
-fn a_list_is_read_again_as_the_work_asks_for_it(
-    #[case] closing: bool,
-    #[case] idle_minutes: i64,
-    #[case] times: usize,
-) {
-    let now = clock().now();
-    let keep = if closing { Duration::minutes(20) } else { Duration::hours(20) };
-    let alerts = morning(now).into_iter().map(|alert| Alert { deadline: Deadline::At(now + keep), ..alert }).collect();
-    let mut rig = Made { alerts, ..remote() }.start();
-    rig.advance(Duration::minutes(idle_minutes));
-    let before = pages(&rig);
-
-    rig.advance(Duration::minutes(1));
-
-    assert_eq!(pages(&rig) - before, times);
-}
-
 /// Alerts whose windows are open for long.
 fn unhurried() -> Vec<Alert> {
     let now = clock().now();
@@ -539,26 +518,6 @@ fn a_service_that_asks_to_be_left_alone_is_asked_no_sooner_and_then_half_as_ofte
     assert_eq!(asked(&mut rig, 60), 2);
     rig.advance(Duration::minutes(2));
     assert_eq!(asked(&mut rig, 60), 4, "five minutes later");
-}
-
-#[test]
-fn a_key_after_a_long_pause_brings_the_next_reading_forward() {
-    let now = clock().now();
-    let alerts = morning(now)
-        .into_iter()
-        .map(|alert| Alert { deadline: Deadline::At(now + Duration::hours(20)), ..alert })
-        .collect();
-    let mut rig = Made { alerts, ..remote() }.start();
-    rig.advance(Duration::minutes(30));
-    rig.press("ctrl-r");
-    rig.advance(Duration::minutes(11));
-    rig.advance(Duration::seconds(1));
-    let before = pages(&rig);
-
-    rig.press("j");
-    rig.advance(Duration::seconds(16));
-
-    assert!(pages(&rig) > before);
 }
 
 #[test]

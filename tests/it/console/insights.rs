@@ -128,7 +128,7 @@ fn the_sentence_says_how_many_will_lapse_at_this_pace() {
 
     // They lapse about 16:07, and 24 can be done until then, one each five minutes.
     assert!(
-        line(&mut rig, "33 open").contains("33 open within 4 h, you do 12 an hour: 9 will expire"),
+        line(&mut rig, "33 due within").contains("33 due within 4 h, you do 12 an hour: 9 will expire"),
         "{}",
         rig.screen()
     );
@@ -141,7 +141,7 @@ fn where_all_can_be_done_it_says_until_when() {
     figures(&mut rig, 5, Vec::new());
 
     // Half an hour's work from 18:03, where the analyst sits.
-    assert!(line(&mut rig, "6 open").contains("you do 12 an hour: all can be done by 14:33"), "{}", rig.screen());
+    assert!(line(&mut rig, "6 due within").contains("you do 12 an hour: all can be done by 14:33"), "{}", rig.screen());
 }
 
 #[test]

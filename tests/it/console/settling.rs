@@ -223,7 +223,7 @@ fn activity_leads_from_a_decision_that_waits_for_a_word_to_where_it_is_said() {
     rig.press("4");
 
     let screen = rig.screen();
-    assert!(screen.contains("Check the network's portal; p sets the result."), "{screen}");
+    assert!(screen.contains("check the network's portal, p sets the result"), "{screen}");
     assert!(!screen.contains("next look"), "{screen}");
 }
 

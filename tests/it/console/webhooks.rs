@@ -2,7 +2,7 @@
 
 use avert::{
     console::{SessionInfo, message::Message},
-    domain::{Alert, AlertId, Delivery, DeliveryPage, DeliveryState, time::Clock},
+    domain::{Alert, AlertId, Delivery, DeliveryFilter, DeliveryPage, DeliveryState, time::Clock},
     service::ServiceError,
 };
 use chrono::Duration;
@@ -332,7 +332,7 @@ fn a_late_answer_to_an_earlier_list_is_not_shown() {
         ..deliveries(clock().now()).remove(0)
     };
 
-    rig.update(Message::DeliveryList(0, Ok(DeliveryPage { data: vec![stranger], next: None })));
+    rig.update(Message::DeliveryList(DeliveryFilter::default(), Ok(DeliveryPage { data: vec![stranger], next: None })));
 
     assert!(!has(&mut rig, "stranger.example") && has(&mut rig, "erp.example/in/charg"), "{}", rig.screen());
 }

@@ -24,7 +24,7 @@ use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders,
     desk::{AnswerDraft, Draft},
     domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, advice::advice, resolution::FieldError},
-    idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless},
+    idle::{NONE_STAGED, OTHER_PLACE, unless},
     ui::table::Cursor,
 };
 pub use choice::Choice;
@@ -280,7 +280,6 @@ impl Dialog for AnswerForm {
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
             Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
-            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
             action => unless(action == Action::Back || leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
         }
     }

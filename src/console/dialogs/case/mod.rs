@@ -29,7 +29,7 @@ use crate::{
         duplicate,
         resolution::Decision,
     },
-    idle::{NONE_MADE, NONE_PARKED, NONE_STAGED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
+    idle::{NONE_MADE, NONE_PARKED, NONE_STAGED, OTHER_PLACE, READ_ONLY, unless},
     screens::queue::{
         facts::{Facts, change_match},
         state::Queue,
@@ -457,7 +457,6 @@ impl Dialog for CaseDialog {
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
             Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
             Action::Refresh => None,
-            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
             Back | CopyId | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => {
                 None
             }

@@ -7,6 +7,7 @@ use crate::{
     answer_words::BY_WHOM,
     decisions::PendingDecision,
     desk::{AnswerStep, DecisionRecord, Fate},
+    dialogs::alert_rows::progress,
     domain::ResolutionAttempt,
     runs::{DECIDED_AGAIN, NEVER_LEFT},
     text::sanitize,
@@ -100,27 +101,13 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
         return standing_of(attempt, cx);
     }
     let Some(pending) = live(record, cx) else { return of_fate(record, cx) };
-    if let Some(due) = pending.leaves_at() {
-        let (at, undo) = (cx.times().row(due, cx.now), cx.key(Action::Undo));
-        return (RowTone::Under, format!("queued, sends at {at}; {undo} undo"));
-    }
     match (pending.fate, &pending.polling) {
-        (Fate::Queued, _) => {
-            let is_paused = || pending.together.is_some_and(|number| cx.decisions.is_paused(number));
-            let why = match cx.held_back_by() {
-                _ if pending.follows() => "its refund is not recorded",
-                _ if is_paused() => "it is paused",
-                why => why.unwrap_or("offline at its time"),
-            };
-            let [undo, ask] = [Action::Undo, Action::Refresh].map(|action| cx.key(action));
-            (RowTone::Under, format!("queued, {why}; {undo} undo, {ask} asks again"))
-        }
         (_, Some(polling)) => {
             let next = polling.next_wake().map(|at| format!(", next look {}", cx.times().row(at, cx.now)));
             (RowTone::Unsure, format!("unconfirmed: {}{}", looked_words(polling.polls), next.unwrap_or_default()))
         }
         (Fate::NotRecorded, _) => (RowTone::Wrong, not_recorded(pending.why.as_deref().unwrap_or_default())),
-        _ => (RowTone::Under, "sending".to_owned()),
+        _ => (RowTone::Under, progress(pending, cx).1),
     }
 }
 

@@ -91,7 +91,7 @@ pub struct ActivityRow {
 
 /// Returns what a row says of an item.
 pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
-    let named = |id: AlertId| cx.alert_named(id).map_or_else(|| id.to_string(), name_of);
+    let named = |id: AlertId| alert_name(id, cx);
     match item {
         ActivityItem::Decision(record) => {
             let (tone, result) = result_of(record, cx);
@@ -166,6 +166,11 @@ fn who(own: bool, user: Option<&str>) -> String {
 fn what(record: &DecisionRecord) -> String {
     let money = alert_of(&record.said.alert).money().map(|money| format!(" {money}")).unwrap_or_default();
     sanitize(&format!("{}{money}", said_in_words(&record.said))).into_owned()
+}
+
+/// What an alert is called that is known by its id: else that.
+pub fn alert_name(id: AlertId, cx: &AppContext) -> String {
+    cx.alert_named(id).map_or_else(|| id.to_string(), name_of)
 }
 
 /// `ETHOCA ··1234 A-10293`

@@ -15,13 +15,16 @@ use crate::{
         CardScheme, DayCount, KindCount, SalesMonth,
         monitoring::{PROGRAMMES, Programme, ProgrammeReading},
     },
-    text::{count, cut, sanitize},
+    text::{count, sanitize},
     times,
     ui::table::{DataTable, TableColumn},
 };
 
 /// The days that are told.
 const DAYS: i64 = 7;
+
+/// Columns of a network's name.
+const LABEL: u16 = 20;
 
 /// A column of the table: its title, and its number of a day.
 type Column = (&'static str, fn(&DayCount) -> u64);
@@ -40,7 +43,7 @@ const COLUMNS: [Column; 5] = [
 /// A row for each of the last seven days, today first.
 pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let (theme, calendar, today) = (&view.cx.theme, view.insights().calendar, view.today());
-    let on = |day: i64, pick: fn(&DayCount) -> u64| {
+    let on = move |day: i64, pick: fn(&DayCount) -> u64| {
         view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>()
     };
     let mut lines = vec![heading(view, "ANSWERED PER DAY", "")];
@@ -48,25 +51,32 @@ pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     // In the current dialect none is left open.
     let settles = view.insights().days.iter().all(|count| count.not_settled == 0);
     let columns: Vec<Column> = COLUMNS.into_iter().filter(|(title, _)| !settles || *title != NOT_SETTLED).collect();
-    let titles: String = columns.iter().map(|(title, _)| format!("  {title}")).collect();
-    lines.push(Line::from(view.quiet(format!("{:<8}{titles}", ""))));
-    for day in (today - DAYS + 1..=today).rev() {
-        let date = calendar.day_start(day).with_timezone(&calendar.offset()).date_naive();
-        let label = if day == today { "today".to_owned() } else { times::day_of_axis(date) };
-        let mut line = Line::from(view.plain(format!("{label:<8}")));
-        for (title, pick) in &columns {
-            let number = on(day, *pick);
-            let style = match (number, *title) {
+    let day_words = |day: &i64| {
+        let date = calendar.day_start(*day).with_timezone(&calendar.offset()).date_naive();
+        if *day == today { "today".to_owned() } else { times::day_of_axis(date) }
+    };
+    let mut table = vec![TableColumn::new("", |day: &i64, _| view.plain(day_words(day))).reserve(8)];
+    table.extend(columns.into_iter().map(|(title, pick)| {
+        let number = move |day: &i64, _| {
+            let number = on(*day, pick);
+            let style = match (number, title) {
                 (0, _) => theme.quiet,
                 (_, "EXPIRED") => theme.danger,
                 _ => theme.plain,
             };
-            line.push_span(Span::styled(format!("  {:>wide$}", count(number), wide = title.len()), style));
-        }
-        lines.push(line);
-    }
+            Span::styled(count(number), style)
+        };
+        TableColumn::new(title, number).right()
+    }));
+    let days: Vec<i64> = (today - DAYS + 1..=today).rev().collect();
+    let table = DataTable::of(table, &days, width);
+    lines.push(table.head(theme));
+    lines.extend(days.iter().map(|day| table.line(day)));
     lines
 }
+
+/// A row of the networks: what it is called, and the counts that it adds up.
+type KindRow<'k> = (String, Vec<&'k KindCount>, Style);
 
 /// Alerts of a network, and of each of its types.
 pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
@@ -81,36 +91,43 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         lines.push(Line::from(view.plain("no alerts")));
         return lines;
     }
-    lines.push(Line::from(
-        view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}", "", "OPEN", "ANSWERED", "EXPIRED", "IN TIME")),
-    ));
-    lines.extend(limited(view, false, width));
+    let mut rows: Vec<KindRow<'_>> = Vec::new();
     for kinds in of_network.into_values() {
-        lines.push(kind_row(&sanitize(kinds[0].provider.as_str()), &kinds, theme.plain));
+        rows.push((sanitize(kinds[0].provider.as_str()).into_owned(), kinds.clone(), theme.plain));
         for kind in kinds {
-            lines.push(kind_row(&format!("  {}", sanitize(kind.alert_type.words())), &[kind], theme.quiet));
+            rows.push((format!("  {}", sanitize(kind.alert_type.words())), vec![kind], theme.quiet));
         }
     }
-    lines
-}
-
-/// One row: waiting, answered, missed, and the share that was answered in time.
-fn kind_row(label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
-    let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
+    let all = |row: &KindRow<'_>, pick: fn(&KindCount) -> u64| row.1.iter().map(|kind| pick(kind)).sum::<u64>();
     // A notice asks for no answer, and none of it is missed.
-    let of_asking = |pick: fn(&KindCount) -> u64| {
-        kinds.iter().filter(|kind| !kind.alert_type.is_notice()).map(|kind| pick(kind)).sum::<u64>()
+    let of_asking = |row: &KindRow<'_>, pick: fn(&KindCount) -> u64| {
+        row.1.iter().filter(|kind| !kind.alert_type.is_notice()).map(|kind| pick(kind)).sum::<u64>()
     };
-    let (in_time, missed) = (of_asking(|kind| kind.answered), of_asking(|kind| kind.missed));
-    let permille = (in_time * 1_000).checked_div(in_time + of_asking(|kind| kind.late) + missed);
-    let share = permille.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
-    Line::from(vec![
-        Span::styled(format!("{:<20}", cut(label, 20)), style),
-        Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
-        Span::styled(format!("{:>10}", count(all(|kind| kind.answered + kind.late))), style),
-        Span::styled(format!("{:>8}", count(missed)), style),
-        Span::styled(format!("{share:>9}"), style),
-    ])
+    let missed = move |row: &KindRow<'_>| of_asking(row, |kind| kind.missed);
+    let in_time = move |row: &KindRow<'_>| {
+        let in_time = of_asking(row, |kind| kind.answered);
+        let permille = (in_time * 1_000).checked_div(in_time + of_asking(row, |kind| kind.late) + missed(row));
+        permille.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10))
+    };
+    let cell = |row: &KindRow<'_>, text: String| Span::styled(text, row.2);
+    let columns = vec![
+        TableColumn::new("", |row: &KindRow<'_>, _| cell(row, row.0.clone())).reserve(LABEL).max(LABEL),
+        TableColumn::new("OPEN", |row: &KindRow<'_>, _| cell(row, count(all(row, |kind| kind.waiting))))
+            .reserve(5)
+            .right(),
+        TableColumn::new("ANSWERED", |row: &KindRow<'_>, _| {
+            cell(row, count(all(row, |kind| kind.answered + kind.late)))
+        })
+        .gap(1)
+        .right(),
+        TableColumn::new("EXPIRED", |row: &KindRow<'_>, _| cell(row, count(missed(row)))).right(),
+        TableColumn::new("IN TIME", |row: &KindRow<'_>, _| cell(row, in_time(row))).right(),
+    ];
+    let table = DataTable::of(columns, &rows, width);
+    lines.push(table.head(theme));
+    lines.extend(limited(view, false, width));
+    lines.extend(rows.iter().map(|row| table.line(row)));
+    lines
 }
 
 /// Cells of a gauge.

@@ -11,14 +11,12 @@ use ratatui::{
 use super::parts::{InsightsView, bar, heading, money_of};
 use crate::{
     domain::{Lapsing, Timestamp, insights::SOON_HOURS},
-    text::{columns, count},
+    text::count,
+    ui::table::{DataTable, TableColumn},
 };
 
 /// Hours that are told one by one; what lapses later is one row.
 const HOURS: i64 = 16;
-
-/// Columns of the alerts of an hour, and of the blanks around them.
-const AROUND: u16 = 6 + 2;
 
 /// What lapses in one hour.
 struct Hour<'a> {
@@ -45,21 +43,20 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         return lines;
     }
     let most = hours.iter().filter(|hour| !hour.is_later).map(Hour::alerts).max().unwrap_or(0);
-    let money: Vec<String> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
-    let widest = money.iter().map(|money| columns(money)).max().unwrap_or(0);
-    let named = hours.iter().map(|hour| columns(&hour.label)).max().unwrap_or(0) + 2;
-    let cells = width.saturating_sub(AROUND + named + widest).min(width / 2).max(6);
-    for (hour, money) in hours.iter().zip(money) {
-        let label = view.quiet(format!("{:<named$}", hour.label, named = usize::from(named)));
+    let drawn = |hour: &Hour<'_>, cells| {
         let drawn = if hour.is_later { String::new() } else { bar(hour.alerts(), most, cells) };
-        let number = count(hour.alerts());
-        lines.push(Line::from(vec![
-            label,
-            Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
-            Span::styled(format!("{number:>6}  "), view.cx.digits()),
-            view.quiet(money),
-        ]));
-    }
+        Span::styled(drawn, hour.style)
+    };
+    let columns = vec![
+        TableColumn::new("", |hour: &Hour<'_>, _| view.quiet(hour.label.clone())),
+        TableColumn::new("", drawn).min(6).max(width / 2).reserve(u16::MAX).gap(0).rank(1),
+        TableColumn::new("", |hour: &Hour<'_>, _| Span::styled(count(hour.alerts()), view.cx.digits()))
+            .reserve(6)
+            .right(),
+        TableColumn::new("", |hour: &Hour<'_>, _| view.quiet(money_of(&hour.rows))),
+    ];
+    let table = DataTable::of(columns, &hours, width);
+    lines.extend(hours.iter().map(|hour| table.line(hour)));
     lines
 }
 

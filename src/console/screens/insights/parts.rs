@@ -129,30 +129,22 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// `31 open within 4 h, you do 11 an hour: 9 will lapse`
+/// `31 due within 4 h, you do 11 an hour: 9 will expire`
 fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     let theme = &view.cx.theme;
     let rows: Vec<Lapsing> = view.lapsing().filter(|row| row.soon).cloned().collect();
     let soon: u64 = rows.iter().map(|row| row.alerts).sum();
-    let mut spans = match soon {
-        0 => {
-            let what = if view.is_waiting_cut() { "nothing read" } else { "nothing open" };
-            vec![view.plain(format!("{what} due within {SOON_HOURS} h"))]
-        }
-        soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h, "))],
+    let due = match soon {
+        0 if view.is_waiting_cut() => "nothing read".to_owned(),
+        0 => "nothing open".to_owned(),
+        soon => count(soon),
     };
+    let mut spans = vec![view.strong(format!("{due} due within {SOON_HOURS} h"))];
     let Some(pace) = WorkPace::of(&view.cx.journal.recorded_at(), view.now()) else {
-        if soon > 0 {
-            spans = vec![view.strong(count(soon)), view.plain(format!(" due within {SOON_HOURS} h"))];
-        }
         spans.push(view.quiet("   Pace: shown after 10 minutes of work"));
         return spans;
     };
-    spans.extend([
-        view.plain(if soon > 0 { "you do " } else { ", you do " }),
-        view.strong(count(pace.per_hour())),
-        view.plain(" an hour"),
-    ]);
+    spans.push(view.plain(format!(", you do {} an hour", count(pace.per_hour()))));
     if soon > 0 {
         spans.push(view.plain(": "));
         spans.push(match will_lapse(&due_soon(&rows), &pace, view.now()) {

@@ -190,19 +190,10 @@ impl Parts<'_> {
 
     /// A box behind a bar: its title, lines, and what keys do.
     fn callout(&mut self, bar: Style, title: &str, content: impl FnOnce(&mut Self)) {
-        self.open_box(bar, title, bar.add_modifier(Modifier::BOLD));
-        content(self);
-        self.close_box();
-    }
-
-    /// Begins a box, behind a bar, with a title.
-    fn open_box(&mut self, bar: Style, title: &str, style: Style) {
         self.blank();
         self.bar = Some(bar);
-        self.say(title, style);
-    }
-
-    fn close_box(&mut self) {
+        self.say(title, bar.add_modifier(Modifier::BOLD));
+        content(self);
         self.bar = None;
     }
 
@@ -237,10 +228,11 @@ impl Parts<'_> {
             self.push(line);
             wrap_spans(&closing, self.width).into_iter().for_each(|line| self.push(line));
         }
-        if gone {
+        let snoozed = self.cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());
+        if gone && snoozed.is_none() {
             self.push(Span::styled("no longer in this list", theme.quiet));
         }
-        if let Some(until) = self.cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none()) {
+        if let Some(until) = snoozed {
             let (left, until) = (times::short(until - self.cx.now), self.cx.times().at(until, self.cx.now));
             self.say(&format!("snoozed until {until} ({left})"), theme.accent);
         }
@@ -406,11 +398,8 @@ impl Parts<'_> {
     fn delivery(&self, delivery: &Delivery) -> Fact {
         let (sign, words, style) = self.cx.delivery_state(delivery.state);
         let attempts = u64::from(delivery.attempts);
-        let due = delivery.due.filter(|_| delivery.state == DeliveryState::Pending).map(|due| due - self.cx.now);
-        let next = due.map(|left| match left > chrono::Duration::zero() {
-            true => format!("next in {}", times::short(left)),
-            false => "next now".to_owned(),
-        });
+        let due = delivery.due.filter(|_| delivery.state == DeliveryState::Pending);
+        let next = due.map(|due| format!("next {}", times::until(due, self.cx.now)));
         let address = delivery.url.split_once("://").map_or(delivery.url.as_str(), |(_, address)| address);
         let host = address.split('/').next().unwrap_or_default();
         let attempts = (attempts > 0).then(|| counted(attempts, "attempt", "attempts"));

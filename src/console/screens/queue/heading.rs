@@ -102,8 +102,8 @@ fn news(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
 /// Number of marked alerts, and their sums.
 fn marked(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let (words, alerts): (String, Option<Vec<&Alert>>) = match queue.range_rows() {
-        Some((first, rows)) => {
-            let alerts = counted(queue.listing.lines_between(first, first + rows), "alert", "alerts");
+        Some((_, rows)) => {
+            let alerts = counted(rows, "alert", "alerts");
             (format!("range of {alerts}"), queue.range_alerts())
         }
         None if queue.marked.is_reading() => ("reading what to mark…".to_owned(), Some(Vec::new())),

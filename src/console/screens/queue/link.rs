@@ -16,6 +16,12 @@ const RETRIES: [u64; 5] = [1, 2, 5, 10, 30];
 /// So long after an answer was due it is late.
 pub const LATE: Duration = Duration::seconds(30);
 
+/// The interval between two readings of a list where none was chosen.
+pub(super) const USUAL: Duration = Duration::seconds(15);
+
+/// So long after its last trouble the service is asked half as often.
+const SPARED: Duration = Duration::minutes(5);
+
 /// A trouble: since when, and why.
 pub type Trouble = (Timestamp, ServiceError);
 
@@ -33,6 +39,7 @@ pub struct Link {
     /// Since and until when the service wants to be left alone.
     left_alone: Option<(Timestamp, Timestamp)>,
     pub(super) retry_due: Option<Timestamp>,
+    trouble_at: Option<Timestamp>,
 }
 
 impl Link {
@@ -47,6 +54,7 @@ impl Link {
         let due = now + Duration::from_std(wait).unwrap_or(Duration::MAX);
         self.trouble = Some((since, error));
         self.failures += 1;
+        self.trouble_at = Some(now);
         self.retry_due = Some(due);
         self.left_alone = asks_for_it.then_some((now, due));
         wait
@@ -81,6 +89,11 @@ impl Link {
         self.retry_due
     }
 
+    /// The interval between two readings, where it is usually this one.
+    pub(super) fn spared(&self, usual: Duration, now: Timestamp) -> Duration {
+        if self.trouble_at.is_some_and(|at| now - at < SPARED) { usual * 2 } else { usual }
+    }
+
     /// When an answer is late that is asked for so often.
     pub(super) fn late_at(&self, every: Duration) -> Option<Timestamp> {
         self.heard_at.map(|at| at + every + LATE)
@@ -92,112 +105,6 @@ impl Link {
     }
 }
 
-/// The interval where nothing calls for another one, and none was chosen.
-const USUAL: Duration = Duration::seconds(15);
-
-/// The interval while a window closes in sight.
-const CLOSING: Duration = Duration::seconds(5);
-
-/// So long without a key or a click nobody is there.
-const IDLE_AFTER: Duration = Duration::minutes(10);
-
-/// So long after its last trouble the service is spared.
-const SPARED: Duration = Duration::minutes(5);
-
-/// The polling interval, and what it follows from.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Pace {
-    chosen: Option<Duration>,
-    touched_at: Option<Timestamp>,
-    trouble_at: Option<Timestamp>,
-}
-
-impl Pace {
-    /// Begins with a user there; `chosen` is the interval that they want.
-    pub fn new(chosen: Option<Duration>, now: Timestamp) -> Self {
-        Self { chosen, touched_at: Some(now), trouble_at: None }
-    }
-
-    /// Somebody is there.
-    pub fn touch(&mut self, now: Timestamp) {
-        self.touched_at = Some(now);
-    }
-
-    /// The service did not answer, or asked to be left alone.
-    pub fn had_trouble(&mut self, now: Timestamp) {
-        self.trouble_at = Some(now);
-    }
-
-    /// The interval now; `closing` where a window closes in sight.
-    pub fn every(&self, closing: bool, now: Timestamp) -> Duration {
-        let usual = self.chosen.unwrap_or(USUAL);
-        let within = |moment: Option<Timestamp>, span| moment.is_some_and(|moment| now - moment < span);
-        if within(self.trouble_at, SPARED) {
-            usual * 2
-        } else if closing {
-            usual.min(CLOSING)
-        } else if within(self.touched_at, IDLE_AFTER) {
-            usual
-        } else {
-            usual * 4
-        }
-    }
-}
-
-#[cfg(test)]
-mod pace_tests {
-    use rstest::rstest;
-
-    use super::*;
-    use crate::domain::time::from_iso;
-
-    #[rstest]
-    #[case::at_work(None, 0, false, 15)]
-    #[case::a_window_closes(None, 0, true, 5)]
-    #[case::nobody_there(None, 10, false, 60)]
-    #[case::nobody_there_and_a_window_closes(None, 10, true, 5)]
-    #[case::chosen(Some(40), 0, false, 40)]
-    #[case::chosen_and_a_window_closes(Some(40), 0, true, 5)]
-    #[case::chosen_shorter_than_any(Some(3), 0, true, 3)]
-    fn the_interval_follows_the_work(
-        #[case] chosen: Option<i64>,
-        #[case] minutes: i64,
-        #[case] closing: bool,
-        #[case] seconds: i64,
-    ) {
-        let start = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let pace = Pace::new(chosen.map(Duration::seconds), start);
-
-        assert_eq!(pace.every(closing, start + Duration::minutes(minutes)), Duration::seconds(seconds));
-    }
-
-    #[test]
-    fn whoever_touches_anything_is_there() {
-        let start = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let mut pace = Pace::new(None, start);
-
-        pace.touch(start + Duration::minutes(15));
-
-        assert_eq!(
-            [24, 25].map(|minutes| pace.every(false, start + Duration::minutes(minutes)).num_seconds()),
-            [15, 60]
-        );
-    }
-
-    #[test]
-    fn a_service_in_trouble_is_asked_half_as_often_for_five_minutes() {
-        let start = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let mut pace = Pace::new(None, start);
-
-        pace.had_trouble(start);
-
-        assert_eq!(
-            [0, 4, 5].map(|minutes| pace.every(true, start + Duration::minutes(minutes)).num_seconds()),
-            [30, 30, 5]
-        );
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,6 +112,15 @@ mod tests {
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    #[test]
+    fn a_service_in_trouble_is_asked_half_as_often_for_five_minutes() {
+        let mut link = Link::default();
+        link.failed(ServiceError::Unavailable("busy".to_owned()), now());
+
+        let every = |minutes| link.spared(USUAL, now() + Duration::minutes(minutes)).num_seconds();
+        assert_eq!([0, 4, 5].map(every), [30, 30, 15]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use ratatui::{
     Frame,
     buffer::Buffer,
     layout::{Constraint, Layout, Rect},
-    style::{Color, Modifier, Style},
+    style::Style,
     text::{Line, Span},
 };
 
@@ -41,7 +41,7 @@ pub fn draw(queue: &Queue, cx: &AppContext, frame: &mut Frame<'_>) {
     }
     draw_rows(queue, cx, frame.buffer_mut(), &regions, &placed);
     draw_left_above(queue, cx, frame.buffer_mut(), regions.rows);
-    draw_scrollbar(queue, cx, frame.buffer_mut(), regions.rows);
+    scrollbar::draw(&cx.theme, frame.buffer_mut(), regions.rows, queue.listing.top(), queue.listing.rows());
     if queue.listing.window().is_empty() {
         draw_empty(queue, cx, frame.buffer_mut(), regions.rows);
     }
@@ -144,7 +144,6 @@ fn draw_rows(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, regions: &Regi
         };
         let flag = flag(alert, duplicate, queue, cx);
         buffer.set_line(area.x, area.y, &row_line(alert, stand, [sign, flag], cx, placed), area.width);
-        carry_over_blanks(buffer, row);
     }
 }
 
@@ -161,28 +160,6 @@ fn draw_left_above(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, rows: Re
     let Some(area) = last.and_then(|line| inset(rows, GUTTER, BAR).rows().nth(line)) else { return };
     let words = format!("{} no longer listed", counted(listing.lead(), "alert", "alerts"));
     Pen::new(buffer, area).put(&words, cx.theme.quiet);
-}
-
-/// Gives every blank of a row the colour and weight of the text before it. That cannot be seen, and saves a third of
-/// the bytes that a move of the cursor sends: the two rows it touches are written anew.
-fn carry_over_blanks(buffer: &mut Buffer, row: Rect) {
-    const WEIGHT: Modifier = Modifier::BOLD.union(Modifier::DIM);
-    // In reverse the colour of a text is what is behind a blank.
-    if row.positions().any(|at| buffer[at].modifier.contains(Modifier::REVERSED)) {
-        return;
-    }
-    let mut last: Option<(Color, Modifier)> = None;
-    for x in row.x..row.right() {
-        let cell = &mut buffer[(x, row.y)];
-        match last {
-            Some((color, weight)) if cell.symbol() == " " => {
-                cell.fg = color;
-                cell.modifier = cell.modifier.difference(WEIGHT).union(weight);
-            }
-            _ if cell.symbol() != " " => last = Some((cell.fg, cell.modifier.intersection(WEIGHT))),
-            _ => {}
-        }
-    }
 }
 
 /// How a row stands.
@@ -262,29 +239,14 @@ fn decision_sign(alert: &Alert, cx: &AppContext) -> Option<ListSign> {
     decision.or_else(|| cx.failed_before(alert).map(|_| ListSign::NotRecorded))
 }
 
-fn draw_scrollbar(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
-    let bar = scrollbar::draw(&cx.theme, buffer, area, queue.listing.top(), queue.listing.rows());
-    bar.into_iter().for_each(|bar| queue.targets.push(bar, QueueTarget::Scrollbar));
-}
-
-/// Commands to begin with at a desk that has no alert at all, each with what it is for.
-fn first_steps(cx: &AppContext) -> Vec<String> {
-    const HERE: &[(&str, &str)] = &[
-        ("avert import FILE", "imports alerts"),
-        ("avert serve", "receives them over HTTP"),
-        ("avert profiles add NAME --url URL", "connects to your service"),
-        ("avert demo", "shows generated alerts"),
-    ];
-    const ELSEWHERE: &[(&str, &str)] =
-        &[("avert profiles test", "tests address and key"), ("avert doctor", "finds problems")];
-    let (said, commands) = match (cx.place.demo, cx.place.remote) {
-        (true, _) => ("New alerts appear by themselves.", &[][..]),
-        (_, true) => ("The service has none for this key. New alerts appear by themselves.", ELSEWHERE),
-        (_, false) => ("New alerts appear by themselves.", HERE),
+/// What to do next at a desk that has no alert at all.
+fn first_steps(cx: &AppContext) -> String {
+    let steps = match (cx.place.demo, cx.place.remote) {
+        (true, _) => "",
+        (_, true) => "The service has none for this key: avert profiles test tests it. ",
+        (_, false) => "avert import FILE imports alerts, avert serve receives them. ",
     };
-    // As wide as each other, they stand under each other in the middle.
-    let commands = commands.iter().map(|(command, about)| format!("{command:<33}  {about:<24}"));
-    [said.to_owned(), String::new()].into_iter().chain(commands).collect()
+    format!("{steps}New alerts appear by themselves.")
 }
 
 /// What is wrong, as a sentence.
@@ -295,11 +257,8 @@ fn sentence(error: &ServiceError) -> String {
 /// Says why there is no row: a title, and what to do next.
 fn draw_empty(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let (title, told) = nothing_listed(queue, cx);
-    let wrapped = |line: &String| match line.is_empty() {
-        true => vec![String::new()],
-        false => text::wrap_even(line, inset(area, 4, 4).width.min(72)),
-    };
-    let lines: Vec<String> = told.iter().flat_map(wrapped).collect();
+    let room = inset(area, 4, 4).width.min(72);
+    let lines: Vec<String> = told.iter().flat_map(|line| text::wrap_even(line, room)).collect();
     let height = u16::try_from(lines.len() + 1).unwrap_or(u16::MAX);
     let parts = [Constraint::Fill(1), Constraint::Length(height), Constraint::Fill(2)];
     let [_, words, _] = Layout::vertical(parts).areas(area);
@@ -330,7 +289,7 @@ fn nothing_listed(queue: &Queue, cx: &AppContext) -> (String, Vec<String>) {
             vec![sentence(error), format!("Retrying. {} retries now.", key(Action::Refresh))],
         ),
         (None, None) => ("Loading…", Vec::new()),
-        (None, Some(_)) if queue.all == Loadable::Loaded(0) => ("No alerts yet.", first_steps(cx)),
+        (None, Some(_)) if queue.all == Loadable::Loaded(0) => ("No alerts yet.", vec![first_steps(cx)]),
         (None, Some(1..)) => {
             let back = cx.snoozes.next_wake().map(|at| format!(" until {}", cx.times().at(at, cx.now)));
             let back = back.unwrap_or_default();

@@ -5,8 +5,6 @@
 //! the list it stays as a ghost until the cursor moves. Its row keeps its line on the screen while others come and go;
 //! what came in above it is counted, so that it can be told.
 
-mod hidden;
-
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
@@ -93,8 +91,6 @@ pub struct Listing {
     /// Alerts that came in above the cursor's row and were not gone to, in the order of the list.
     arrived: Vec<AlertId>,
     height: u16,
-    /// Alerts whose rows take no line.
-    hidden: HashSet<AlertId>,
     /// The alerts that are listed alone.
     chosen: Option<ChosenAlerts>,
 }
@@ -183,9 +179,9 @@ impl Listing {
         self.total
     }
 
-    /// How many rows there are: every match, and the alert that has left.
+    /// How many rows there are: every match that is not put aside as far as that is held, and the alert that has left.
     pub fn rows(&self) -> u64 {
-        self.total.unwrap_or(0) + u64::from(self.ghost.is_some())
+        self.total.unwrap_or(0).saturating_sub(self.pages.hidden().count() as u64) + u64::from(self.ghost.is_some())
     }
 
     /// The first visible row.
@@ -205,7 +201,7 @@ impl Listing {
 
     /// Goes to the first of those that came in above.
     pub fn move_to_arrived(&mut self) {
-        if let Some(row) = std::mem::take(&mut self.arrived).into_iter().find_map(|id| self.pages.position_of(id)) {
+        if let Some(row) = std::mem::take(&mut self.arrived).into_iter().find_map(|id| self.pages.row_of(id)) {
             self.move_to(row);
         }
     }
@@ -222,7 +218,7 @@ impl Listing {
 
     /// The cursor's alert with its facts.
     pub fn current(&self) -> Option<&Alert> {
-        self.row(self.cursor).alert().filter(|_| !self.is_hidden(self.cursor))
+        self.row(self.cursor).alert()
     }
 
     /// Returns true where the cursor's alert is no longer in the list.
@@ -256,8 +252,8 @@ impl Listing {
     pub fn row_of(&self, id: AlertId) -> Option<u64> {
         match &self.ghost {
             Some(ghost) if ghost.id == id => Some(self.cursor),
-            Some(_) => self.pages.position_of(id).map(|position| position + u64::from(position >= self.cursor)),
-            None => self.pages.position_of(id),
+            Some(_) => self.pages.row_of(id).map(|row| row + u64::from(row >= self.cursor)),
+            None => self.pages.row_of(id),
         }
     }
 
@@ -270,6 +266,7 @@ impl Listing {
     /// Takes over what is newly known of an alert, wherever it stands.
     pub fn replace(&mut self, fresh: &Alert) {
         self.pages.replace(fresh);
+        self.clamp();
         if let Some(ghost) = self.ghost.as_mut().filter(|ghost| ghost.id == fresh.id) {
             ghost.clone_from(fresh);
         }
@@ -288,29 +285,25 @@ impl Listing {
 
     /// Puts the cursor on a row, or on the nearest there is.
     pub fn move_to(&mut self, row: u64) {
-        let mut target = self.shown_row(row.min(self.last_row()));
+        let mut target = row.min(self.last_row());
         if target == self.cursor {
             self.fill_foot();
-            return;
-        }
-        if self.is_hidden(target) {
             return;
         }
         if self.ghost.take().is_some() && target > self.cursor {
             target -= 1;
         }
-        self.cursor = target.min(self.total.unwrap_or(0).saturating_sub(1));
+        self.cursor = target.min(self.last_row());
         self.cursor_id = self.pages.get(self.cursor).map(|alert| alert.id);
         self.unpin();
         self.reach_arrived();
         self.show_cursor();
     }
 
-    /// Puts the cursor on an alert, where it is among what is held of the list; whether it is.
+    /// Puts the cursor on an alert, where it is among what is held of the list, put aside or not; whether it is.
     pub fn move_to_alert(&mut self, id: AlertId) -> bool {
-        let Some(position) = self.pages.position_of(id) else { return false };
-        self.ghost = None;
-        (self.cursor, self.cursor_id) = (position, Some(id));
+        let Some(row) = self.pages.row_of(id).or_else(|| self.pages.row_of_hidden(id)) else { return false };
+        (self.cursor, self.cursor_id, self.ghost) = (row, Some(id), self.hidden_alert(id).cloned());
         self.reach_arrived();
         self.show_cursor();
         true
@@ -319,26 +312,24 @@ impl Listing {
     /// What the cursor stands on or above is no longer above it.
     fn reach_arrived(&mut self) {
         let (cursor, pages) = (self.cursor, &self.pages);
-        self.arrived.retain(|id| pages.position_of(*id).is_some_and(|position| position < cursor));
+        self.arrived.retain(|id| pages.row_of(*id).is_some_and(|row| row < cursor));
     }
 
     /// Moves the cursor by so many rows.
     pub fn move_by(&mut self, rows: i64) {
-        let lines = rows.unsigned_abs();
-        self.move_to(if rows < 0 { self.row_above(self.cursor, lines).0 } else { self.row_below(self.cursor, lines) });
+        self.move_to(self.cursor.saturating_add_signed(rows));
     }
 
     /// Scrolls by so many rows; the cursor follows only when it would be left behind.
     pub fn scroll_by(&mut self, rows: i64) {
-        let lines = rows.unsigned_abs();
-        self.scroll_to(if rows < 0 { self.row_above(self.top, lines).0 } else { self.row_below(self.top, lines) });
+        self.scroll_to(self.top.saturating_add_signed(rows));
     }
 
     /// Scrolls so that this row is the first one, as far as there are rows after it.
     pub fn scroll_to(&mut self, row: u64) {
         self.unpin();
         self.top = row.min(self.last_top());
-        let last = self.row_below(self.top, u64::from(self.height) - 1).min(self.last_row());
+        let last = (self.top + u64::from(self.height) - 1).min(self.last_row());
         if self.cursor < self.top {
             self.move_to(self.top);
         } else if self.cursor > last {
@@ -347,7 +338,7 @@ impl Listing {
     }
 
     fn last_top(&self) -> u64 {
-        self.row_above(self.rows(), u64::from(self.height)).0
+        self.rows().saturating_sub(self.height.into())
     }
 
     fn unpin(&mut self) {
@@ -364,7 +355,7 @@ impl Listing {
 
     fn show_cursor(&mut self) {
         let height = u64::from(self.height);
-        let lines = self.lines_between(self.top, self.cursor);
+        let lines = self.cursor.saturating_sub(self.top);
         if self.pinned && self.cursor >= self.top && self.lead + lines < height {
             return;
         }
@@ -372,7 +363,7 @@ impl Listing {
         if self.cursor < self.top {
             self.top = self.cursor;
         } else if lines >= height {
-            self.top = self.row_above(self.cursor, height - 1).0;
+            self.top = self.cursor + 1 - height;
         }
         self.top = self.top.min(self.last_top());
     }
@@ -380,10 +371,14 @@ impl Listing {
     /// The pages of the visible rows and of one screen before and after them.
     fn wanted(&self) -> BTreeSet<u64> {
         let height = u64::from(self.height);
-        let first = self.top.saturating_sub(height);
-        let end = self.row_below(self.top, 2 * height).min(self.total.unwrap_or(1).max(1));
-        let size = u64::from(self.pages.size());
-        (first / size..=(end.max(first + 1) - 1) / size).collect()
+        self.pages_of(self.top.saturating_sub(height), self.top + 2 * height)
+    }
+
+    /// The pages of the rows from one to before another one.
+    fn pages_of(&self, first: u64, end: u64) -> BTreeSet<u64> {
+        let last = self.pages.place_of(end.max(1) - 1).min(self.total.unwrap_or(1).max(1) - 1);
+        let (first, size) = (self.pages.place_of(first).min(last), u64::from(self.pages.size()));
+        (first / size..=last / size).collect()
     }
 
     fn request(&self, page: u64, epoch: u64) -> Need {
@@ -420,11 +415,8 @@ impl Listing {
     pub fn refresh(&mut self) -> Vec<Need> {
         let epoch = self.next_epoch;
         self.next_epoch += 1;
-        let height = u64::from(self.height);
-        let end = self.row_below(self.top, height).min(self.rows()).max(self.top + 1);
-        let size = u64::from(self.pages.size());
-        let mut wanted: BTreeSet<u64> = (self.top / size..=(end - 1) / size).collect();
-        wanted.insert(self.cursor / size);
+        let mut wanted = self.pages_of(self.top, self.top + u64::from(self.height));
+        wanted.extend(self.pages_of(self.cursor, self.cursor + 1));
         let needs = wanted.iter().map(|page| self.request(*page, epoch)).collect();
         self.refresh = Some(Refresh { epoch, wanted, got: BTreeMap::new(), total: 0 });
         needs
@@ -476,8 +468,8 @@ impl Listing {
     fn take_over(&mut self, refresh: Refresh) {
         let before = self.current().cloned();
         let known: HashSet<AlertId> = self.pages.alerts().map(|alert| alert.id).collect();
-        let knew_all_above = self.pages.hold_all_before(self.cursor);
-        let line = self.lead + self.lines_between(self.top, self.cursor);
+        let knew_all_above = self.holds_all_above();
+        let line = self.line();
         self.pages.clear();
         self.asked.clear();
         self.epoch = refresh.epoch;
@@ -487,19 +479,8 @@ impl Listing {
             self.pages.hold(page, alerts, &self.wanted());
         }
         if let Some(id) = self.cursor_id {
-            match self.pages.position_of(id) {
-                Some(position) => self.cursor = position,
-                None => {
-                    self.ghost = before.filter(|alert| alert.id == id);
-                    self.cursor = self.cursor.min(refresh.total);
-                    if self.ghost.is_none() {
-                        self.cursor_id = None;
-                    }
-                }
-            }
-            (self.top, self.lead) = self.row_above(self.cursor, line);
-            self.pinned = true;
-            if knew_all_above && self.pages.hold_all_before(self.cursor) {
+            self.stay_on(id, before, line);
+            if knew_all_above && self.holds_all_above() {
                 let is_new = |id: &AlertId| !known.contains(id) || self.arrived.contains(id);
                 self.arrived = self.shown_above().filter(is_new).collect();
             }
@@ -507,10 +488,93 @@ impl Listing {
         self.clamp();
     }
 
-    /// The alerts above the cursor's row that take a line.
+    /// The cursor stays on its alert and on its line, whatever rows there are by now; where the alert has none any more
+    /// it is a ghost, as it was `before`.
+    fn stay_on(&mut self, id: AlertId, before: Option<Alert>, line: u64) {
+        self.ghost = None;
+        match self.pages.row_of(id) {
+            Some(row) => self.cursor = row,
+            None => {
+                self.cursor = self.pages.row_of_hidden(id).unwrap_or(self.cursor).min(self.rows());
+                self.ghost = self.hidden_alert(id).cloned().or(before.filter(|alert| alert.id == id));
+                self.cursor_id = self.ghost.as_ref().map(|ghost| ghost.id);
+            }
+        }
+        (self.top, self.lead) = (self.cursor.saturating_sub(line), line.saturating_sub(self.cursor));
+        self.pinned = true;
+    }
+
+    /// The cursor's line in the window.
+    fn line(&self) -> u64 {
+        self.lead + self.cursor.saturating_sub(self.top)
+    }
+
+    fn holds_all_above(&self) -> bool {
+        self.pages.hold_all_before(self.pages.place_of(self.cursor))
+    }
+
+    /// The alerts above the cursor's row.
     fn shown_above(&self) -> impl Iterator<Item = AlertId> {
-        let above = self.pages.placed().take_while(|(position, _)| *position < self.cursor);
-        above.filter(|(_, alert)| !self.passes_over(alert)).map(|(_, alert)| alert.id)
+        self.pages.shown().take_while(|(row, _)| *row < self.cursor).map(|(_, alert)| alert.id)
+    }
+
+    /// Has these alerts have no row: they are put aside. The one under the cursor stays there until it moves.
+    pub fn set_hidden(&mut self, hidden: &HashSet<AlertId>) {
+        if hidden == self.pages.all_hidden() {
+            return;
+        }
+        let (line, before) = (self.line(), self.current().cloned());
+        let back: Vec<AlertId> = self.pages.all_hidden().difference(hidden).copied().collect();
+        self.pages.hide(hidden);
+        if let Some(id) = self.cursor_id {
+            self.stay_on(id, before, line);
+            // What is back above the cursor may be out of sight: it is told like what came in there.
+            self.arrived = self.shown_above().filter(|id| back.contains(id) || self.arrived.contains(id)).collect();
+        }
+        self.clamp();
+    }
+
+    /// The alerts that are put aside, wherever in the list they are.
+    pub fn hidden_ids(&self) -> &HashSet<AlertId> {
+        self.pages.all_hidden()
+    }
+
+    /// Returns true where an alert of the list is put aside, so that marks of many pass over it.
+    pub fn passes_over(&self, alert: &Alert) -> bool {
+        self.pages.hides(alert)
+    }
+
+    /// The alerts of what is held that are put aside; none where not all of the list is held.
+    pub fn hidden(&self) -> Option<Vec<&Alert>> {
+        let all = self.pages.hold_all_before(self.total.unwrap_or(0));
+        all.then(|| self.pages.hidden().collect())
+    }
+
+    fn hidden_alert(&self, id: AlertId) -> Option<&Alert> {
+        self.pages.hidden().find(|alert| alert.id == id)
+    }
+
+    /// How many alerts are listed with a row, where that is known: else as many as there are with those that are put
+    /// aside.
+    pub fn listed(&self) -> Option<u64> {
+        let hidden = self.hidden().map_or(0, |hidden| hidden.len());
+        Some(self.total?.saturating_sub(hidden as u64))
+    }
+
+    /// The place in the whole list, as the service counts it, of a row.
+    pub fn place_of(&self, row: u64) -> u64 {
+        self.pages.place_of(row)
+    }
+
+    /// The rows that are in sight, each with its line.
+    pub fn window(&self) -> Vec<(u16, u64)> {
+        let first = u16::try_from(self.lead).unwrap_or(u16::MAX);
+        (first..self.height).zip(self.top..self.rows()).collect()
+    }
+
+    /// The alerts that are in sight.
+    pub fn in_sight(&self) -> impl Iterator<Item = &Alert> {
+        self.window().into_iter().filter_map(|(_, row)| self.row(row).alert())
     }
 
     /// Returns true where an alert of what is loaded is one of several on a payment; `Some(true)` where another of
@@ -521,21 +585,23 @@ impl Listing {
 
     /// Keeps cursor and window inside the list and learns the id under the cursor.
     fn clamp(&mut self) {
+        // What was put aside and has been answered since has its row again.
+        if let Some(row) = self.ghost.as_ref().and_then(|ghost| self.pages.row_of(ghost.id)) {
+            (self.ghost, self.cursor) = (None, row);
+        }
         self.cursor = self.cursor.min(self.last_row());
         if self.ghost.is_none() {
             let found = self.pages.get(self.cursor).map(|alert| alert.id);
             // The page came with another alert in this row: the row is where the cursor was put, unless its alert is
             // still held.
             if let Some(id) = self.cursor_id.filter(|id| found != Some(*id)) {
-                match self.pages.position_of(id) {
-                    Some(position) => self.cursor = position,
+                match self.pages.row_of(id) {
+                    Some(row) => self.cursor = row,
                     None => self.cursor_id = None,
                 }
             }
             if self.cursor_id.is_none() {
-                self.cursor = self.shown_row(self.cursor);
-                self.cursor_id =
-                    self.pages.get(self.cursor).filter(|alert| !self.passes_over(alert)).map(|alert| alert.id);
+                self.cursor_id = self.pages.get(self.cursor).map(|alert| alert.id);
             }
         }
         self.show_cursor();

@@ -1,7 +1,5 @@
 //! The alerts that are marked to be answered together, whatever is listed, and the range that is being marked.
 
-use std::collections::HashSet;
-
 use crate::domain::{Alert, AlertId};
 
 /// Most alerts that are marked at once.
@@ -19,7 +17,6 @@ pub struct RangeStart {
 #[derive(Debug, Default)]
 pub struct MarkedAlerts {
     alerts: Vec<Alert>,
-    ids: HashSet<AlertId>,
     /// Where the range that is being marked began.
     pub range: Option<RangeStart>,
     /// The number of the last stretch that was asked for.
@@ -58,52 +55,42 @@ impl MarkedAlerts {
 
     /// Returns true where an alert is marked.
     pub fn contains(&self, id: AlertId) -> bool {
-        self.ids.contains(&id)
+        self.alerts.iter().any(|alert| alert.id == id)
     }
 
     /// Marks an alert, or takes its mark away. Returns whether there was room for it.
     pub fn toggle(&mut self, alert: &Alert) -> bool {
-        if self.ids.remove(&alert.id) {
-            self.alerts.retain(|marked| marked.id != alert.id);
-            return true;
-        }
-        self.add(std::slice::from_ref(alert)) == 0
+        let is_marked = self.contains(alert.id);
+        self.remove(alert.id);
+        is_marked || self.add(std::slice::from_ref(alert)) == 0
     }
 
     /// Takes the mark of an alert away, where it is marked.
     pub fn remove(&mut self, id: AlertId) {
-        if self.ids.remove(&id) {
-            self.alerts.retain(|marked| marked.id != id);
-        }
+        self.alerts.retain(|marked| marked.id != id);
     }
 
     /// Marks alerts; returns for how many there was no room.
     pub fn add(&mut self, alerts: &[Alert]) -> usize {
         let mut over = 0;
         for alert in alerts {
-            if self.ids.contains(&alert.id) {
-                continue;
+            match self.contains(alert.id) {
+                true => {}
+                false if self.alerts.len() < MOST_MARKED => self.alerts.push(alert.clone()),
+                false => over += 1,
             }
-            if self.alerts.len() >= MOST_MARKED {
-                over += 1;
-                continue;
-            }
-            self.ids.insert(alert.id);
-            self.alerts.push(alert.clone());
         }
         over
     }
 
     /// Takes all marks away.
     pub fn clear(&mut self) {
-        (self.alerts, self.ids, self.range, self.pending) = (Vec::new(), HashSet::new(), None, None);
+        (self.alerts, self.range, self.pending) = (Vec::new(), None, None);
     }
 
     /// Takes over what is newly known of an alert.
     pub fn replace(&mut self, fresh: &Alert) {
-        if self.contains(fresh.id) {
-            self.alerts.iter_mut().filter(|alert| alert.id == fresh.id).for_each(|alert| alert.clone_from(fresh));
-        }
+        self.alerts.iter_mut().filter(|alert| alert.id == fresh.id).for_each(|alert| alert.clone_from(fresh));
     }
 
     /// The number of a stretch that is asked for now, of so many rows, that has to begin with an alert.

@@ -60,7 +60,8 @@ impl Screen for Queue {
                 }
                 effects
             }
-            Message::Input(event) => return input(self, &event, cx),
+            Message::Input(Event::Mouse(mouse)) => return mouse_event(self, mouse, now),
+            Message::Input(_) => Vec::new(),
             Message::Act(action) => return act(self, action, cx),
             Message::Decided(alert, resolution, draft, known) => {
                 let id = alert.id;
@@ -186,15 +187,6 @@ impl Screen for Queue {
     }
 }
 
-fn input(queue: &mut Queue, event: &Event, cx: &mut AppContext) -> Orders {
-    match event {
-        // Whoever comes back after trouble wants to know at once.
-        Event::FocusGained if queue.link.trouble.is_some() => run(queue.refresh(cx.now)),
-        Event::Mouse(mouse) => mouse_event(queue, *mouse, cx),
-        _ => Vec::new(),
-    }
-}
-
 fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
     let page = i64::from(queue.regions().rows.height.saturating_sub(1).max(1));
     let listing = &mut queue.listing;
@@ -283,29 +275,31 @@ fn stage(
     effects
 }
 
-/// Goes to the next alert that no decision is on its way for.
+/// Goes to the next alert that no decision is on its way for, past as many as that at most.
 fn move_on(queue: &mut Queue, cx: &AppContext) {
+    const MOST_PASSED: u32 = 200;
     let listing = &mut queue.listing;
-    let from = listing.cursor();
-    for row in from + 1..listing.rows().min(from + 200) {
-        listing.move_to(row);
-        match listing.cursor_id() {
-            Some(id) if cx.decisions.of(id).is_some() => {}
-            _ => return,
+    let from = listing.cursor_id();
+    for _ in 0..MOST_PASSED {
+        listing.move_by(1);
+        if listing.cursor_id().is_none_or(|id| cx.decisions.of(id).is_none() && Some(id) != from) {
+            return;
         }
     }
     // The last one stays under the cursor.
-    listing.move_to(from);
+    if let Some(id) = from {
+        listing.move_to_alert(id);
+    }
 }
 
-fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Orders {
+fn mouse_event(queue: &mut Queue, event: MouseEvent, now: Timestamp) -> Orders {
     let at = (event.column, event.row).into();
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
-            return queue.targets.at(at).map_or_else(Vec::new, |target| click(queue, target, event, cx));
+            return queue.targets.at(at).map_or_else(Vec::new, |target| click(queue, target, now));
         }
-        MouseEventKind::Drag(MouseButton::Left) => queue.drag(event.column, event.row),
-        MouseEventKind::Up(_) => queue.dragged = None,
+        MouseEventKind::Drag(MouseButton::Left) => queue.drag(event.column),
+        MouseEventKind::Up(_) => queue.is_dragging = false,
         MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
             let rows = if event.kind == MouseEventKind::ScrollDown { WHEEL } else { -WHEEL };
             if queue.regions().detail.is_some_and(|area| area.contains(at)) {
@@ -319,33 +313,30 @@ fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Ord
     Vec::new()
 }
 
-fn click(queue: &mut Queue, target: QueueTarget, event: MouseEvent, cx: &mut AppContext) -> Orders {
+fn click(queue: &mut Queue, target: QueueTarget, now: Timestamp) -> Orders {
     match target {
-        QueueTarget::Row(row) => click_row(queue, row, cx),
+        QueueTarget::Row(row) => click_row(queue, row, now),
         QueueTarget::Title(column) => run(column.sort_field().map_or_else(Vec::new, |field| queue.sort_by(field))),
         QueueTarget::Do(action) => vec![Order::Act(action)],
         QueueTarget::Chip(key) => {
             let (filter, sort) = query::without(queue.filter(), queue.sort(), key);
             run(queue.ask(filter, sort))
         }
-        QueueTarget::Divider | QueueTarget::Scrollbar => {
-            queue.dragged = Some(target);
-            queue.drag(event.column, event.row);
+        QueueTarget::Divider => {
+            queue.is_dragging = true;
             Vec::new()
         }
     }
 }
 
-fn click_row(queue: &mut Queue, row: u64, cx: &mut AppContext) -> Orders {
+fn click_row(queue: &mut Queue, row: u64, now: Timestamp) -> Orders {
     if row != queue.listing.cursor() {
         queue.listing.move_to(row);
     }
     // The alert is what was clicked, wherever its row may be by the second click.
-    let Some(id) = queue.listing.cursor_id() else { return Vec::new() };
-    let before = queue.last_click.replace((id, cx.now));
-    if before.is_some_and(|(clicked, at)| clicked == id && cx.now - at <= DOUBLE_CLICK) {
-        queue.last_click = None;
-        return vec![Order::Act(Action::Open)];
-    }
-    Vec::new()
+    let clicked = queue.listing.cursor_id().map(|id| (id, now));
+    let before = std::mem::replace(&mut queue.last_click, clicked);
+    let is_second = before.zip(clicked).is_some_and(|(one, other)| one.0 == other.0 && now - one.1 <= DOUBLE_CLICK);
+    queue.last_click.take_if(|_| is_second);
+    is_second.then_some(Order::Act(Action::Open)).into_iter().collect()
 }

@@ -1,9 +1,15 @@
 //! The pages of a list that are held: those around the visible rows, and as many of the others as were used last.
+//!
+//! Alerts that are put aside have a place in the list, as the service counts it, and no row: what is listed and how
+//! many it has is the service's to say, and it knows nothing of a snooze.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::columns::ContentWidths;
-use crate::domain::{Alert, AlertId, MAX_PAGE_SIZE, duplicate};
+use crate::{
+    desk::snoozes::can_be_aside,
+    domain::{Alert, AlertId, MAX_PAGE_SIZE, duplicate},
+};
 
 /// Alerts a page, where nobody wants fewer: as many as the interface gives at once.
 pub const PAGE: u32 = MAX_PAGE_SIZE;
@@ -23,6 +29,10 @@ pub(super) struct Pages {
     /// Alerts a page.
     size: u32,
     held: BTreeMap<u64, Held>,
+    /// The alerts that have no row.
+    hidden: HashSet<AlertId>,
+    /// The places of those that are held, in order.
+    hidden_places: Vec<u64>,
     /// Which of what is held are several on one payment, and whether another of those was refunded.
     duplicates: HashMap<AlertId, bool>,
     /// Of everything that was ever held.
@@ -40,7 +50,8 @@ impl Pages {
     /// No page yet, of so many alerts each.
     pub(super) fn of(size: u32) -> Self {
         let size = size.clamp(1, MAX_PAGE_SIZE);
-        Self { size, held: BTreeMap::new(), duplicates: HashMap::new(), widths: ContentWidths::of_pages(), clock: 0 }
+        let (held, hidden, hidden_places, duplicates) = Default::default();
+        Self { size, held, hidden, hidden_places, duplicates, widths: ContentWidths::of_pages(), clock: 0 }
     }
 
     /// How wide the content of the columns is.
@@ -53,20 +64,70 @@ impl Pages {
         self.size
     }
 
-    /// The alert at a place of the list.
-    pub(super) fn get(&self, index: u64) -> Option<&Alert> {
-        let held = self.held.get(&(index / u64::from(self.size)))?;
-        held.alerts.get(usize::try_from(index % u64::from(self.size)).ok()?)
+    /// The alert of a row.
+    pub(super) fn get(&self, row: u64) -> Option<&Alert> {
+        self.at(self.place_of(row))
+    }
+
+    fn at(&self, place: u64) -> Option<&Alert> {
+        let held = self.held.get(&(place / u64::from(self.size)))?;
+        held.alerts.get(usize::try_from(place % u64::from(self.size)).ok()?)
     }
 
     pub(super) fn alerts(&self) -> impl Iterator<Item = &Alert> {
         self.held.values().flat_map(|held| &held.alerts)
     }
 
-    /// The alerts with their places in the list, in order.
-    pub(super) fn placed(&self) -> impl Iterator<Item = (u64, &Alert)> {
+    /// All alerts with their places in the list, in order.
+    fn placed(&self) -> impl Iterator<Item = (u64, &Alert)> {
         let size = u64::from(self.size);
         self.held.iter().flat_map(move |(page, held)| (page * size..).zip(&held.alerts))
+    }
+
+    /// The alerts that have rows, with those, in order.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (u64, &Alert)> {
+        let mut hidden = 0;
+        self.placed().filter_map(move |(place, alert)| {
+            let is_hidden = self.hidden_places.get(hidden) == Some(&place);
+            hidden += usize::from(is_hidden);
+            (!is_hidden).then(|| (place - hidden as u64, alert))
+        })
+    }
+
+    /// Returns true where an alert has no row.
+    pub(super) fn hides(&self, alert: &Alert) -> bool {
+        !self.hidden.is_empty() && self.hidden.contains(&alert.id) && can_be_aside(alert)
+    }
+
+    /// The held alerts that have no row, in order.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = &Alert> {
+        self.hidden_places.iter().filter_map(|place| self.at(*place))
+    }
+
+    /// Has these alerts have no row.
+    pub(super) fn hide(&mut self, hidden: &HashSet<AlertId>) {
+        self.hidden.clone_from(hidden);
+        self.place_hidden();
+    }
+
+    fn place_hidden(&mut self) {
+        self.hidden_places = self.placed().filter(|(_, alert)| self.hides(alert)).map(|(place, _)| place).collect();
+    }
+
+    /// The alerts that have no row, wherever in the list they are.
+    pub(super) fn all_hidden(&self) -> &HashSet<AlertId> {
+        &self.hidden
+    }
+
+    /// The place of a row in the list.
+    pub(super) fn place_of(&self, row: u64) -> u64 {
+        self.hidden_places.iter().fold(row, |place, hidden| place + u64::from(*hidden <= place))
+    }
+
+    /// The row that a held alert would have that has none.
+    pub(super) fn row_of_hidden(&self, id: AlertId) -> Option<u64> {
+        let before = self.hidden().position(|alert| alert.id == id)?;
+        Some(self.hidden_places[before] - before as u64)
     }
 
     /// Takes over what is newly known of an alert.
@@ -75,19 +136,17 @@ impl Pages {
             alert.clone_from(fresh);
             self.widths.take_in(fresh);
         }
+        self.place_hidden();
     }
 
-    /// The place of an alert in the list.
-    pub(super) fn position_of(&self, id: AlertId) -> Option<u64> {
-        self.held.iter().find_map(|(page, held)| {
-            let offset = held.alerts.iter().position(|alert| alert.id == id)?;
-            Some(page * u64::from(self.size) + u64::try_from(offset).ok()?)
-        })
+    /// The row of an alert.
+    pub(super) fn row_of(&self, id: AlertId) -> Option<u64> {
+        self.shown().find(|(_, alert)| alert.id == id).map(|(row, _)| row)
     }
 
-    /// Returns true where every row before this one is held.
-    pub(super) fn hold_all_before(&self, row: u64) -> bool {
-        (0..row.div_ceil(u64::from(self.size))).all(|page| self.held.contains_key(&page))
+    /// Returns true where every place before this one is held.
+    pub(super) fn hold_all_before(&self, place: u64) -> bool {
+        (0..place.div_ceil(u64::from(self.size))).all(|page| self.held.contains_key(&page))
     }
 
     /// Returns true where another alert on the payment was refunded; `None` where no other one is held.
@@ -117,9 +176,11 @@ impl Pages {
             self.held.remove(&oldest);
         }
         self.duplicates = duplicate::among(self.alerts());
+        self.place_hidden();
     }
 
     pub(super) fn clear(&mut self) {
         self.held.clear();
+        self.hidden_places.clear();
     }
 }

@@ -15,7 +15,7 @@ use ratatui::layout::Rect;
 use super::{
     columns::{self, Column, Placed, Regions},
     facts::{Facts, RowOrders, Searched},
-    link::{Link, Pace},
+    link::{Link, USUAL},
     listing::Listing,
     marked::MarkedAlerts,
     sums::ListSums,
@@ -56,7 +56,6 @@ pub(super) enum QueueTarget {
     Chip(query::Key),
     /// The line between list and detail.
     Divider,
-    Scrollbar,
 }
 
 /// How a list is sorted that is to be sorted by a field: the other way round where it is already.
@@ -97,8 +96,8 @@ pub struct Queue {
     pub at_risk: Loadable<Vec<AtRisk>>,
     /// The state of the connection to the service.
     pub link: Link,
-    /// How often the list is read again where nobody tells of changes.
-    pace: Pace,
+    /// How often its user wants the list read again.
+    chosen: Option<Duration>,
     /// Lines that the notes above the footer need beyond the one that is kept for them.
     pub more_notes: u16,
     /// Which alerts are known to be one of several on a payment, as it was found when the cursor was on them; and
@@ -108,8 +107,8 @@ pub struct Queue {
     pub new: Option<u64>,
     pub(super) targets: ClickTargets<QueueTarget>,
     pub(super) last_click: Option<(AlertId, Timestamp)>,
-    /// What the mouse drags.
-    pub(super) dragged: Option<QueueTarget>,
+    /// True where the mouse drags the divider.
+    pub(super) is_dragging: bool,
     area: Rect,
     listings: u64,
     /// How many alerts are asked for at once.
@@ -176,8 +175,7 @@ impl Queue {
     /// What has to be asked first; `chosen` is how often its user wants the list read again, `page_size` how many
     /// alerts at once.
     pub fn start(&mut self, chosen: Option<Duration>, page_size: u32, now: Timestamp) -> Vec<Effect> {
-        self.pace = Pace::new(chosen, now);
-        self.page_size = page_size;
+        (self.chosen, self.page_size) = (chosen, page_size);
         self.listing = std::mem::take(&mut self.listing).paged(page_size);
         let mut effects = self.overview();
         if self.operator {
@@ -192,26 +190,9 @@ impl Queue {
         self.operator
     }
 
-    /// How often the service is asked again where nobody tells of changes.
-    pub fn pace(&self, now: Timestamp) -> Duration {
-        self.pace.every(self.closes_soon(now), now)
-    }
-
     /// How often the list is loaded again by itself.
     pub fn every(&self, now: Timestamp) -> Duration {
-        if self.operator { REREAD } else { self.pace(now) }
-    }
-
-    /// Somebody is there. Whoever comes back does not wait as long as an empty chair would.
-    pub fn touch(&mut self, now: Timestamp) {
-        self.pace.touch(now);
-        self.keep_pace(now);
-    }
-
-    /// Brings the next refresh forward where it is further away than one of them is apart.
-    fn keep_pace(&mut self, now: Timestamp) {
-        let latest = now + self.every(now);
-        self.refresh_due = self.refresh_due.map(|due| due.min(latest));
+        if self.operator { REREAD } else { self.link.spared(self.chosen.unwrap_or(USUAL), now) }
     }
 
     /// Returns true where the service should have answered by now.
@@ -261,21 +242,11 @@ impl Queue {
         self.lay_out(self.area);
     }
 
-    /// The mouse has dragged what it drags to a place.
-    pub(super) fn drag(&mut self, column: u16, row: u16) {
-        match self.dragged {
-            Some(QueueTarget::Divider) => {
-                let percent = u32::from(column) * 100 / u32::from(self.area.width.max(1));
-                self.move_divider(u8::try_from(percent).unwrap_or(100));
-            }
-            Some(QueueTarget::Scrollbar) => {
-                let rows = self.regions().rows;
-                let line = u64::from(row.saturating_sub(rows.y).min(rows.height.saturating_sub(1)));
-                let last = u64::from(rows.height.max(2)) - 1;
-                let furthest = self.listing.rows().saturating_sub(u64::from(rows.height));
-                self.listing.scroll_to(furthest * line / last);
-            }
-            _ => {}
+    /// The mouse is at a column: the divider follows where it is dragged.
+    pub(super) fn drag(&mut self, column: u16) {
+        if self.is_dragging {
+            let percent = u32::from(column) * 100 / u32::from(self.area.width.max(1));
+            self.move_divider(u8::try_from(percent).unwrap_or(100));
         }
     }
 

@@ -1,7 +1,6 @@
 //! Draws the Webhooks screen: the endpoints with their health above, the deliveries below, and beside them every
 //! attempt of one.
 
-use chrono::TimeDelta;
 use ratatui::{
     buffer::Buffer,
     layout::{Constraint, Layout, Margin, Rect},
@@ -14,8 +13,10 @@ use super::state::{WebhooksPane, WebhooksScreen};
 use crate::{
     Action, AppContext, Loadable, Pen,
     domain::{Delivery, DeliveryAttempt, DeliveryLog, DeliveryState, Endpoint, sanitize::lines},
-    known_alerts::KnownAlerts,
-    screens::loading::{FactSheet, ListWords, has_rows},
+    screens::{
+        activity::rows::alert_name,
+        loading::{FactSheet, ListWords, has_rows},
+    },
     text::{count, counted, indented_json, sanitize, wrap_indented},
     times,
     ui::{
@@ -150,7 +151,7 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
     let theme = &cx.theme;
     let [line, table] = stacked(area, [1, FILL]);
     let line = line.inner(Margin::new(MARGIN, 0));
-    draw_filter(screen, cx, buffer, line);
+    draw_heading(screen, cx, buffer, line);
     let empty = match screen.shown.is_some() {
         true => format!("No match. {} shows all again.", cx.key(Action::Back)),
         false => "Nothing sent yet. New and answered alerts are sent.".to_owned(),
@@ -176,12 +177,17 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
         Span::styled(outlook(delivery, cx), style)
     };
     let plain = |text: String| Span::styled(text, theme.plain);
+    // A test is about no alert.
+    let alert = |delivery: &Delivery, _| match delivery.test {
+        true => plain("–".to_owned()),
+        false => plain(alert_name(delivery.alert, cx)),
+    };
     let columns = vec![
         TableColumn::new("WHEN", |delivery: &Delivery, _| {
             Span::styled(cx.times().row(delivery.at, cx.now), cx.digits())
         }),
         TableColumn::new("EVENT", |delivery: &Delivery, _| plain(event(delivery))).reserve(8),
-        TableColumn::new("ALERT", |delivery: &Delivery, _| plain(alert_name(delivery, &cx.known))).rank(6),
+        TableColumn::new("ALERT", alert).min(13).rank(6),
         TableColumn::new("ENDPOINT", endpoint).min(12).rank(7),
         TableColumn::new("STATE", state),
         TableColumn::new("TRIES", |delivery: &Delivery, _| plain(delivery.attempts.to_string())).right().rank(9),
@@ -194,7 +200,7 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
 }
 
 /// Heading of the deliveries: their number, and the endpoint that they are narrowed to.
-fn draw_filter(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+fn draw_heading(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
     let mut pen = Pen::new(buffer, line);
     pen.put("Deliveries", theme.strong);
@@ -221,31 +227,11 @@ fn is_tried_again(delivery: &Delivery) -> bool {
     delivery.state == DeliveryState::Pending && delivery.last_result.is_some()
 }
 
-/// Words for the next attempt and the result of the last one: `in 2 min, 503`.
+/// Words for the next attempt and the result of the last one: `in 2m, 503`.
 fn outlook(delivery: &Delivery, cx: &AppContext) -> String {
-    let next = delivery.due.map(|due| match due - cx.now {
-        left if left <= TimeDelta::zero() => "now".to_owned(),
-        left if left < TimeDelta::minutes(1) => "in <1 min".to_owned(),
-        left => format!("in {}", times::short(left)),
-    });
+    let next = delivery.due.map(|due| times::until(due, cx.now));
     let result = delivery.last_result.as_ref().map(|result| sanitize(result).into_owned());
     next.into_iter().chain(result).collect::<Vec<_>>().join(", ")
-}
-
-/// The name of a delivery's alert: its network and card, else the end of an id. A test is about no alert.
-fn alert_name(delivery: &Delivery, known: &KnownAlerts) -> String {
-    if delivery.test {
-        return "–".to_owned();
-    }
-    let end = |id: &str| {
-        let start = id.char_indices().rev().nth(4).map_or(0, |(at, _)| at);
-        format!("…{}", &id[start..])
-    };
-    let name = known.get(delivery.alert).map(|alert| match alert.card_last_four.as_str() {
-        "" => end(&alert.provider_id),
-        card => format!("{} ··{card}", alert.provider),
-    });
-    sanitize(&name.unwrap_or_else(|| end(&delivery.alert.to_string()))).into_owned()
 }
 
 /// Draws what is known of the delivery under the cursor, scrolled as it was left.
@@ -281,10 +267,7 @@ fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut FactSheet<'_>) {
     let when = format!("{}, {}", times.minute(delivery.at), times::ago(delivery.at, now));
     sheet.fact("event", &when, theme.plain);
     sheet.fact("event id", &delivery.event.to_string(), theme.quiet);
-    let next = delivery.due.map(|due| match due - now {
-        left if left <= chrono::Duration::zero() => "now".to_owned(),
-        left => format!("in {}, {}", times::short(left), times.at(due, now)),
-    });
+    let next = delivery.due.map(|due| format!("{}, {}", times::until(due, now), times.at(due, now)));
     sheet.fact("next attempt", &next.unwrap_or_default(), theme.warning);
     let taken = delivery.delivered_at.map(|at| format!("{}, {}", times.at(at, now), times::ago(at, now)));
     sheet.fact("taken", &taken.unwrap_or_default(), theme.plain);

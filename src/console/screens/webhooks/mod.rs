@@ -31,16 +31,12 @@ impl Screen for WebhooksScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         let now = cx.now;
         match message {
-            Message::Tick => {
-                let mut effects = self.run_due(now);
-                effects.extend(self.unnamed(&cx.known).into_iter().map(Effect::Get));
-                return run(effects);
-            }
+            Message::Tick => return run(self.run_due(now)),
             Message::Shown => self.loads.refresh(now),
             Message::Act(action) if self.why_idle(action, cx).is_none() => return act(self, action, cx),
             Message::Input(event) => input(self, &event, cx),
             Message::Endpoints(answer) => self.took_endpoints(answer, now),
-            Message::DeliveryList(asked, answer) => self.took_deliveries(asked, answer, now),
+            Message::DeliveryList(filter, answer) => self.took_deliveries(&filter, answer, now),
             Message::DeliveryAttempts(id, answer) => self.took_log(id, answer),
             Message::EndpointTested(id, answer) => tested(self, id, answer, cx),
             Message::SentAgain(answer) => resent(self, answer, cx),

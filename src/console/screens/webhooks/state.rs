@@ -1,8 +1,6 @@
 //! The state of the Webhooks screen: endpoints, deliveries and the attempts of one of them. Cursors hold ids, never
 //! rows.
 
-use std::collections::HashSet;
-
 use chrono::Duration;
 
 use crate::{
@@ -11,7 +9,6 @@ use crate::{
         AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId,
         Timestamp,
     },
-    known_alerts::KnownAlerts,
     screens::loading::{LoadSchedule, Polled, row_after},
     ui::table::Cursor,
     widgets::scrollbar::Scroll,
@@ -67,13 +64,13 @@ pub struct WebhooksScreen {
     log_due: Option<Timestamp>,
     endpoint_cursor: Option<EndpointId>,
     delivery_cursor: Option<DeliveryId>,
-    /// The number of the last list of deliveries that was asked for; earlier answers are late.
-    asked: u64,
-    /// The number of the last question for what was given up.
-    asked_given_up: Option<u64>,
+    /// How many deliveries were asked for.
     wanted: usize,
-    /// The alerts whose names were asked for.
-    asked_names: HashSet<AlertId>,
+}
+
+/// The deliveries that were given up, as many as are counted.
+fn given_up() -> DeliveryFilter {
+    DeliveryFilter { states: vec![DeliveryState::Exhausted], size: MOST_GIVEN_UP, ..DeliveryFilter::default() }
 }
 
 impl WebhooksScreen {
@@ -212,6 +209,12 @@ impl WebhooksScreen {
         self.loads.refresh(now);
     }
 
+    /// What is listed.
+    fn filter(&self) -> DeliveryFilter {
+        let size = u32::try_from(self.wanted).unwrap_or(u32::MAX);
+        DeliveryFilter { endpoint: self.shown, size, ..DeliveryFilter::default() }
+    }
+
     /// Something changed at the service: what is shown is loaded again soon.
     pub fn changed(&mut self, now: Timestamp) {
         self.loads.changed(now);
@@ -224,12 +227,12 @@ impl WebhooksScreen {
     }
 
     /// Takes a list of deliveries in, unless another one was asked for since; the cursor stays on its own.
-    pub fn took_deliveries(&mut self, asked: u64, answer: Reply<DeliveryPage>, now: Timestamp) {
-        if self.asked_given_up == Some(asked) {
+    pub fn took_deliveries(&mut self, filter: &DeliveryFilter, answer: Reply<DeliveryPage>, now: Timestamp) {
+        if *filter == given_up() {
             self.given_up.answer(answer);
             return;
         }
-        if asked != self.asked {
+        if *filter != self.filter() {
             return;
         }
         self.delivery_cursor = self.delivery().map(|delivery| delivery.id);
@@ -267,28 +270,14 @@ impl WebhooksScreen {
             return effects;
         }
         if self.loads.take_due(now, POLL) {
-            self.asked_given_up = Some(self.asked + 1);
-            self.asked += 2;
             self.endpoints.data.ask();
             self.deliveries.data.ask();
             self.given_up.ask();
             // What was scrolled past and left again is not loaded again.
             let seen = self.delivery_row() + self.delivery_list.page() + NEAR;
             self.wanted = seen.div_ceil(CHUNK).max(1) * CHUNK;
-            let size = u32::try_from(self.wanted).unwrap_or(u32::MAX);
-            let given_up = DeliveryFilter {
-                states: vec![DeliveryState::Exhausted],
-                size: MOST_GIVEN_UP,
-                ..DeliveryFilter::default()
-            };
-            effects.extend([
-                Effect::LoadEndpoints,
-                Effect::ListDeliveries(self.asked - 1, given_up),
-                Effect::ListDeliveries(
-                    self.asked,
-                    DeliveryFilter { endpoint: self.shown, size, ..DeliveryFilter::default() },
-                ),
-            ]);
+            effects.extend([given_up(), self.filter()].map(Effect::ListDeliveries));
+            effects.push(Effect::LoadEndpoints);
         }
         if self.log_due.take_if(|due| *due <= now).is_some()
             && let Some(id) = self.delivery().map(|delivery| delivery.id)
@@ -300,18 +289,6 @@ impl WebhooksScreen {
             effects.push(Effect::LoadDelivery(id));
         }
         effects
-    }
-
-    /// The alerts of deliveries in sight that were never read here; each is told once.
-    pub fn unnamed(&mut self, known: &KnownAlerts) -> Vec<AlertId> {
-        let (top, height) = (self.delivery_list.top(), self.delivery_list.page());
-        let in_sight = self.deliveries.loaded().into_iter().flat_map(|page| &page.data);
-        let unknown = in_sight
-            .skip(top)
-            .take(height.max(NEAR))
-            .filter(|delivery| !delivery.test && known.get(delivery.alert).is_none())
-            .map(|delivery| delivery.alert);
-        unknown.filter(|id| self.asked_names.insert(*id)).collect()
     }
 
     /// When [`WebhooksScreen::run_due`] has something to do by itself.

@@ -71,23 +71,23 @@ impl Parts<'_> {
                 (false, more) => (ListSign::SamePayment, format!("{more} more alerts on this payment")),
             };
             let (sign, style) = sign.drawn(theme);
-            self.open_box(style, &format!("{sign} {title}"), theme.strong.patch(style));
-            for (index, double) in doubles.iter().enumerate() {
-                let before = self.parts.len();
-                self.say(&duplicate_words(double, cx.now), theme.plain);
-                if index == 0 {
-                    self.parts[before..].iter_mut().for_each(|part| part.target = Some(Action::GoToWarned));
+            self.callout(style, &format!("{sign} {title}"), |parts| {
+                for (index, double) in doubles.iter().enumerate() {
+                    let before = parts.parts.len();
+                    parts.say(&duplicate_words(double, cx.now), theme.plain);
+                    if index == 0 {
+                        parts.parts[before..].iter_mut().for_each(|part| part.target = Some(Action::GoToWarned));
+                    }
                 }
-            }
-            self.suggested_by(suggestion, AdviceBasis::Duplicates);
-            self.close_box();
+                parts.suggested_by(suggestion, AdviceBasis::Duplicates);
+            });
         }
         if alert.network_rule_applied() {
             let (sign, style) = ListSign::LookFirst.drawn(theme);
-            self.open_box(style, &format!("{sign} Probably refunded by the network's rule"), theme.strong);
-            alert.rule_name.iter().for_each(|name| self.say(name, theme.plain));
-            self.suggested_by(suggestion, AdviceBasis::NetworkRule);
-            self.close_box();
+            self.callout(style, &format!("{sign} Probably refunded by the network's rule"), |parts| {
+                alert.rule_name.iter().for_each(|name| parts.say(name, theme.plain));
+                parts.suggested_by(suggestion, AdviceBasis::NetworkRule);
+            });
         }
         if alert.alert_type.is_notice() {
             self.callout(theme.quiet, "The network expects no answer", |_| {});
@@ -262,10 +262,8 @@ impl Parts<'_> {
 
 /// Tells when it is looked up next: `Checking, next in 3m.`
 fn next_poll(at: Option<Timestamp>, now: Timestamp) -> String {
-    match at.filter(|at| *at > now) {
-        Some(at) => format!("Checking, next in {}.", times::short(at - now)),
-        None => "Checking now.".to_owned(),
-    }
+    let next = at.filter(|at| *at > now).map(|at| format!("Checking, next {}.", times::until(at, now)));
+    next.unwrap_or_else(|| "Checking now.".to_owned())
 }
 
 /// Orders beside the first one that are listed.

@@ -112,7 +112,6 @@ impl Queue {
         self.link.heard(now);
         self.link.read_at = Some(now);
         self.read_last = None;
-        self.keep_pace(now);
         // What was found of duplicates stands until it is found anew.
         self.compared.clear();
         if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
@@ -148,7 +147,6 @@ impl Queue {
     /// The service did not answer; it is asked again after a while. Returns how long.
     fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
         self.refresh_again = false;
-        self.pace.had_trouble(now);
         self.link.failed(error, now)
     }
 

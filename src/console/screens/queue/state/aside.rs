@@ -3,13 +3,11 @@
 
 use std::collections::HashSet;
 
-use chrono::Duration;
-
 use super::{Queue, SetAside};
 use crate::{
     Action, Effect,
     desk::snoozes::ChosenAlerts,
-    domain::{Alert, AlertFilter, AlertId, Calendar, Deadline, Sort, SortField, SortOrder, Timestamp},
+    domain::{Alert, AlertFilter, AlertId, Calendar, Sort, SortField, SortOrder, Timestamp},
     screens::queue::listing::Listing,
     snoozes::SnoozeList,
     times::next_second_before,
@@ -172,17 +170,14 @@ impl Queue {
         if self.listing.chosen().is_some() || self.snoozed.ids.is_empty() || self.aside.is_some() {
             return None;
         }
-        match self.listing.hidden_alerts() {
-            (0, true) => None,
-            (hidden, true) => Some(format!("{hidden} snoozed")),
+        Some(match self.listing.hidden().map(|hidden| hidden.len()) {
+            Some(0) => return None,
+            Some(hidden) => format!("{hidden} snoozed"),
             // Whether the others are in this list is not known here: it is counted and added up with them.
-            (_, false) => Some(format!("up to {} snoozed", self.snoozed.ids.len())),
-        }
+            None => format!("up to {} snoozed", self.snoozed.ids.len()),
+        })
     }
 }
-
-/// A window closes so soon that its list is read more often.
-const CLOSES_SOON: Duration = Duration::minutes(30);
 
 impl Queue {
     /// Returns true where an action would be one on rows of the list before, while another one is read in its place.
@@ -209,23 +204,10 @@ impl Queue {
         is_on_rows && self.incoming.is_some()
     }
 
-    /// Returns true where a window closes soon, or may within the hour, among what is in sight.
-    pub(super) fn closes_soon(&self, now: Timestamp) -> bool {
-        self.waiting_in_sight().any(|alert| match alert.deadline {
-            Deadline::At(moment) => (now..now + CLOSES_SOON).contains(&moment),
-            Deadline::HoursLeft(hours) => hours == 0,
-            Deadline::Unknown => false,
-        })
-    }
-
-    /// The alerts in sight that wait for an answer.
-    fn waiting_in_sight(&self) -> impl Iterator<Item = &Alert> {
-        let shown = self.listing.in_sight().chain(self.current());
-        shown.filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none())
-    }
-
     /// When the time left of an alert that is in sight changes by the second.
     pub fn closing(&self, now: Timestamp) -> Option<Timestamp> {
-        self.waiting_in_sight().filter_map(|alert| next_second_before(alert.deadline.moment()?, now)).min()
+        let shown = self.listing.in_sight().chain(self.current());
+        let waiting = shown.filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none());
+        waiting.filter_map(|alert| next_second_before(alert.deadline.moment()?, now)).min()
     }
 }

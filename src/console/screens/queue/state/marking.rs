@@ -49,8 +49,7 @@ impl Queue {
     /// The alerts of the range; none where not all of them are here, or more than are marked at once.
     pub fn range_alerts(&self) -> Option<Vec<&Alert>> {
         let (first, rows) = self.range_rows().filter(|(_, rows)| *rows <= MOST_MARKED as u64)?;
-        let alerts: Option<Vec<&Alert>> = (first..first + rows).map(|row| self.listing.row(row).alert()).collect();
-        Some(alerts?.into_iter().filter(|alert| !self.listing.passes_over(alert)).collect())
+        (first..first + rows).map(|row| self.listing.row(row).alert()).collect()
     }
 
     /// Returns true where something is marked, or about to be.
@@ -73,7 +72,8 @@ impl Queue {
             _ if self.listing.cursor() == first => self.listing.cursor_id(),
             _ => start,
         };
-        self.collect(begins, first, rows)
+        let (place, end) = (self.listing.place_of(first), self.listing.place_of(first + rows - 1) + 1);
+        self.collect(begins, place, end - place)
     }
 
     /// Marks all of the list, as many as are marked at once.
