@@ -61,7 +61,7 @@ impl Decisions {
         let is_leaving = |decision: &&PendingDecision| decision.fate == Fate::Sending || decision.is_being_checked();
         let with_networks = self.all.iter().filter(is_leaving).filter(|decision| decision.together.is_some()).count();
         let mut together: Vec<&PendingDecision> = together;
-        together.sort_by_key(|decision| (decision.last_moment.is_none(), decision.last_moment, decision.key));
+        together.sort_by_key(|decision| (decision.last_moment().is_none(), decision.last_moment(), decision.key));
         let room = MOST_AT_ONCE.saturating_sub(with_networks);
         alone.into_iter().chain(together.into_iter().take(room)).map(|decision| decision.key).collect()
     }
