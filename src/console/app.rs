@@ -126,7 +126,6 @@ impl App {
                 failed_calls: FailedCalls::default(),
                 desk_due: kept.keeps_nothing.then(|| now + DESK_AGAIN),
                 writes: WriteCheck::from(operator.then_some(now)),
-                typed_ahead: None,
                 next_console: None,
             },
             clock,

@@ -25,8 +25,6 @@ pub enum Entered {
     Submit,
     Reset,
     Leave,
-    /// A line of facts was clicked, by its number.
-    Pressed(u8),
 }
 
 /// Parts that can have the focus or be clicked.
@@ -36,8 +34,6 @@ enum Spot {
     /// An option of a field.
     Option(usize, usize),
     Button(Entered),
-    /// A line of facts.
-    Press(u8),
 }
 
 /// A form: its fields and its state. A field is known by its place.
@@ -220,25 +216,15 @@ impl Form {
     pub fn focus(&self) -> Option<usize> {
         match self.focus {
             Spot::Field(field) | Spot::Option(field, _) => Some(field),
-            Spot::Button(_) | Spot::Press(_) => None,
+            Spot::Button(_) => None,
         }
     }
 
     /// Puts another text into a field.
     pub fn set_text(&mut self, field: usize, text: &str) {
-        match self.fields.get_mut(field).map(|field| &mut field.kind) {
-            Some(FieldKind::Text { input, .. }) => input.set_text(text),
-            Some(FieldKind::Facts(facts)) => {
-                facts.iter_mut().take(1).for_each(|fact| text.clone_into(&mut fact.text));
-            }
-            _ => {}
+        if let Some(FieldKind::Text { input, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+            input.set_text(text);
         }
-    }
-
-    /// Chooses an option of a field, which gets the focus.
-    pub fn set_chosen(&mut self, field: usize, option: usize) {
-        self.go_to(Spot::Field(field));
-        self.choose(field, option);
     }
 
     /// Gives a field other options; the chosen place stays.
@@ -418,20 +404,15 @@ impl Form {
 
     fn click(&mut self, event: &Event) -> Entered {
         let Some(spot) = self.targets.clicked(event) else { return Entered::Nothing };
-        if let Spot::Press(number) = spot {
-            return Entered::Pressed(number);
-        }
         self.go_to(spot);
         match spot {
             Spot::Button(button) => return button,
-            Spot::Press(_) => {}
             Spot::Option(field, option) => {
                 self.focus = Spot::Field(field);
                 self.choose(field, option);
             }
-            Spot::Field(field) => {
-                let secret = matches!(self.fields[field].kind, FieldKind::Text { secret: true, .. });
-                if let (Event::Mouse(mouse), Some(input), false) = (event, self.input(), secret) {
+            Spot::Field(_) => {
+                if let (Event::Mouse(mouse), Some(input)) = (event, self.input()) {
                     input.click((mouse.column, mouse.row).into());
                 }
             }
@@ -440,19 +421,13 @@ impl Form {
     }
 
     fn choose(&mut self, field: usize, option: usize) {
-        let Some(FieldKind::Options { options, at, on, arrangement, open }) =
-            self.fields.get_mut(field).map(|field| &mut field.kind)
+        let Some(FieldKind::Options { at, on, open, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind)
         else {
             return;
         };
-        *at = match (*arrangement == Arrangement::Steps, option) {
-            (false, option) => option,
-            (true, 0) => (*at + options.len() - 1) % options.len(),
-            (true, _) => (*at + 1) % options.len(),
-        };
-        *open = false;
+        (*at, *open) = (option, false);
         if let Some(on) = on {
-            on[*at] = !on[*at];
+            on[option] = !on[option];
         }
         self.touched = true;
     }
@@ -489,7 +464,7 @@ mod tests {
             FormField::text("Name", "").hint("a name"),
             FormField::choice("Kind", &["one", "two"], 0),
             FormField::checks("Parts", ["a", "b"].map(|part| (part.to_owned(), false))),
-            FormField::step("Sort", ["amount", "merchant"].map(str::to_owned).to_vec(), 0),
+            FormField::list("Sort", ["amount", "merchant"].map(FormOption::of).to_vec(), Some(0), true),
         ];
         Form::new("Form", "Do", fields, 0).with_reset()
     }
@@ -533,7 +508,7 @@ mod tests {
     fn every_field_is_filled_by_clicks() {
         let mut form = form();
 
-        for text in ["( ) two", "[ ] b", "›"] {
+        for text in ["( ) two", "[ ] b", "(•) amount", "( ) merchant"] {
             click(&mut form, text);
         }
 
@@ -556,13 +531,13 @@ mod tests {
     #[test]
     fn an_error_stands_below_its_field_until_the_next_key() {
         let mut form = form();
-        form.refuse(3, "not so");
+        form.refuse(1, "not so");
 
         let refused = lines(&form, 80, 24);
         press(&mut form, &[KeyCode::Left]);
 
         let at = refused.iter().position(|line| line.contains("✗ not so")).unwrap();
-        assert!(refused[at - 1].contains("Sort"), "{refused:#?}");
+        assert!(refused[at - 1].contains("Kind"), "{refused:#?}");
         assert!(!lines(&form, 80, 24).iter().any(|line| line.contains('✗')));
     }
 

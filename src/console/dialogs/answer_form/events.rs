@@ -4,7 +4,7 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
 use super::{
-    AnswerForm, CONTEXTS, GO_TO_WARNED, Part, RowPlan, TAKE_SUGGESTION, Target,
+    AnswerForm, CONTEXTS, Part, RowPlan, Target,
     draw::AnswerRow,
     item::{AnswerScope, FormItem},
     validation::duplicate_indices,
@@ -47,7 +47,6 @@ impl AnswerForm {
         let is_one = self.scope == AnswerScope::One;
         let orders = match (key.code, self.part) {
             (KeyCode::Char('t'), _) if alt => self.take_suggestion(cx),
-            (KeyCode::Char('w'), _) if alt && is_one => return self.go_to_warned(cx),
             (KeyCode::Char('o'), _) if alt && is_one => return alert_menus::open_link(&self.rows[0].alert, cx),
             (KeyCode::Tab | KeyCode::BackTab, part) if !is_one => {
                 let forward = key.code == KeyCode::Tab;
@@ -86,9 +85,7 @@ impl AnswerForm {
         match entered {
             Entered::Submit => self.send(cx),
             Entered::Leave => self.close(cx),
-            Entered::Pressed(TAKE_SUGGESTION) => self.take_suggestion(cx),
-            Entered::Pressed(GO_TO_WARNED) => self.go_to_warned(cx),
-            Entered::Nothing | Entered::Reset | Entered::Pressed(_) => Vec::new(),
+            Entered::Nothing | Entered::Reset => Vec::new(),
         }
     }
 
@@ -178,20 +175,6 @@ impl AnswerForm {
             (Some(RowPlan::Out { cautions, .. }), _) if !cautions.is_empty() => "send anyway",
             _ => "leave out",
         }
-    }
-
-    /// Goes to the other alert that weighs most of those that are warned of; what stands in the form is kept.
-    fn go_to_warned(&mut self, cx: &mut AppContext) -> Orders {
-        let row = &self.rows[0];
-        let queued: Vec<Alert> = cx.decisions.not_left().map(|decision| decision.alert.clone()).collect();
-        let others: Vec<Alert> =
-            row.others().iter().cloned().chain(duplicate::on_payment(&row.alert, &queued)).collect();
-        let Some(named) = cx.known_decisions().weightiest(&row.alert, &others).cloned() else {
-            return self.say("No other alert is named here.");
-        };
-        let mut outcome = self.close(cx);
-        outcome.extend([Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(named)).into()]);
-        outcome
     }
 
     /// Takes the answer that is suggested for the one alert.

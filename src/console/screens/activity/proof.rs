@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use crate::{
     Action, AppContext, Theme,
     answer_words::BY_WHOM,
-    decisions::PendingDecision,
+    decisions::{PendingDecision, SendTiming},
     desk::{AnswerStep, DecisionRecord, Fate},
     domain::ResolutionAttempt,
     runs::{DECIDED_AGAIN, NEVER_LEFT},
@@ -100,16 +100,10 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
         return standing_of(attempt, cx);
     }
     let Some(pending) = live(record, cx) else { return of_fate(record, cx) };
-    if let Some(due) = pending.leaves_at() {
-        let (at, undo) = (cx.times().row(due, cx.now), cx.key(Action::Undo));
-        return (RowTone::Under, format!("queued, sends at {at}; {undo} undo"));
-    }
     match (pending.fate, &pending.polling) {
-        (Fate::Queued, _) => {
-            let is_paused = || pending.together.is_some_and(|number| cx.decisions.is_paused(number));
+        (Fate::Queued, _) if pending.is_waiting() => {
             let why = match cx.held_back_by() {
                 _ if pending.follows() => "its refund is not recorded",
-                _ if is_paused() => "it is paused",
                 why => why.unwrap_or("offline at its time"),
             };
             let [undo, ask] = [Action::Undo, Action::Refresh].map(|action| cx.key(action));
@@ -120,8 +114,25 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
             (RowTone::Unsure, format!("unconfirmed: {}{}", looked_words(polling.polls), next.unwrap_or_default()))
         }
         (Fate::NotRecorded, _) => (RowTone::Wrong, not_recorded(pending.why.as_deref().unwrap_or_default())),
-        _ => (RowTone::Under, "sending".to_owned()),
+        _ => progress_of(pending, cx),
     }
+}
+
+/// The tone of a pending answer, and in few words how far it is.
+pub fn progress_of(pending: &PendingDecision, cx: &AppContext) -> (RowTone, String) {
+    let timing = pending.leaves_at().map(|due| cx.decisions.departure(pending, due, cx.now));
+    let (tone, words) = match (timing, pending.fate) {
+        (Some(SendTiming::In(seconds)), _) => return (RowTone::Under, format!("sends in {seconds} s")),
+        (Some(SendTiming::InTurn), _) => (RowTone::Under, "queued"),
+        (Some(SendTiming::Paused), _) => (RowTone::Under, "paused, not sent"),
+        (Some(SendTiming::AfterCheck), _) => (RowTone::Under, "checking duplicates"),
+        (Some(SendTiming::AfterFirst), _) => (RowTone::Under, "after the refund"),
+        (None, Fate::Queued) => (RowTone::Under, "queued, offline"),
+        (None, Fate::Sending) => (RowTone::Under, "sending"),
+        (None, Fate::Unconfirmed) => (RowTone::Unsure, "unconfirmed"),
+        (None, _) => (RowTone::Wrong, "not recorded"),
+    };
+    (tone, words.to_owned())
 }
 
 /// Why a decision was not recorded: who refused it comes first, and says by itself that nothing was.
