@@ -9,8 +9,9 @@ use super::{
     decisions::{DecisionEvent, PendingDecision, fate_of_run},
     dialog::run,
     runs::AnswerBooks,
+    screens::activity::proof::step_words,
     text::count,
-    unfinished::in_words,
+    words::in_words,
 };
 use crate::{
     desk::{
@@ -212,7 +213,7 @@ fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppCon
         return Vec::new();
     }
     if cx.decisions.holds_others(decision.key) {
-        tell_held(decision, "the refund is unconfirmed", cx);
+        tell_held(decision, "unconfirmed", cx);
     }
     tell_ended(decision, cx);
     vec![Effect::Get(decision.alert.id).into()]
@@ -222,7 +223,7 @@ fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppCon
 fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
     let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
     let waits = format!("Its follow-up answers are not sent: {ask} send or keep, {undo} undo");
-    let words = format!("{}: {why}. {waits}.", subject(&decision.alert));
+    let words = format!("Refund of {}: {why}. {waits}.", subject(&decision.alert));
     cx.calls.failed(&decision.alert);
     cx.notify_about_fate(decision, Tone::Bad, words);
 }
@@ -232,7 +233,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     let mut outcome: Orders = step.map(|step| cx.record(step).into()).into_iter().collect();
     if cx.runs.has_news(decision.key) {
         if cx.decisions.holds_others(decision.key) {
-            tell_held(decision, &of_refund(&event, cx), cx);
+            tell_held(decision, &briefly(&step_words(&event.step).0), cx);
         }
         outcome.extend(follow_up(&decision.alert, event, cx));
         tell_ended(decision, cx);
@@ -249,19 +250,6 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
 /// Activity.
 pub fn briefly(why: &str) -> String {
     without_exchange(why).trim_end_matches('.').to_owned()
-}
-
-/// Returns the words for a refund that others were to follow.
-fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
-    let why = briefly(event.step.reason().unwrap_or_default());
-    match (event.step.fate(), &event.alert) {
-        (Fate::NotRecorded, _) => format!("{why}; the refund was not recorded"),
-        (Fate::AlreadyAnswered, Some(alert)) => {
-            format!("already answered {}; the refund was not recorded", answer_known(alert, cx))
-        }
-        (Fate::Queued, _) => format!("{why}; the refund was not sent"),
-        _ => "the refund is unconfirmed".to_owned(),
-    }
 }
 
 /// Returns the orders after an event of a run's decision: its list tells it, and the end of the run is told once.

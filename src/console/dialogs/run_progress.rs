@@ -7,7 +7,7 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use super::{
     alert_rows::{self, AlertRow, OF_MANY},
     answer_form,
-    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
+    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere, why_idle_on_page},
 };
 use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen,
@@ -16,7 +16,7 @@ use crate::{
     desk::Fate,
     dialog::{self, DataAge},
     domain::AlertId,
-    idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless},
+    idle::OTHER_PLACE,
     keymap::Chord,
     resolving::{briefly, undo},
     runs::{LeftOut, RunRow, RunState},
@@ -29,7 +29,7 @@ use crate::{
         pen::put_right,
         table::{self, Cursor},
     },
-    unfinished::in_words,
+    words::in_words,
 };
 
 /// The keys of every screen work here too, after its own.
@@ -246,12 +246,7 @@ impl Dialog for RunProgress {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        match action {
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
-            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
-            Action::Back | Action::Refresh => None,
-            action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
-        }
+        if action == Action::Refresh { None } else { why_idle_on_page(action, cx) }
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {

@@ -11,7 +11,7 @@ use crate::{
     text::sanitize,
     times,
     ui::form::{Form, FormField},
-    unfinished::in_words,
+    words::in_words,
 };
 
 /// The field of the answer.

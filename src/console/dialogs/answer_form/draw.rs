@@ -24,7 +24,7 @@ use crate::{
         fit::{self, KeyHint, Segment},
         table,
     },
-    unfinished::in_words_with,
+    words::in_words_with,
 };
 
 /// Rows that the list keeps: its titles and three alerts.

@@ -19,12 +19,11 @@ use chrono::Duration;
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use uuid::Uuid;
 
-use super::page_keys::{is_everywhere, leads_elsewhere};
+use super::page_keys::{is_everywhere, leads_elsewhere, why_idle_on_page};
 use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders,
     desk::{AnswerDraft, Draft},
     domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, advice::advice, resolution::FieldError},
-    idle::{NONE_STAGED, NONE_TOLD, OTHER_PLACE, unless},
     ui::table::Cursor,
 };
 pub use choice::Choice;
@@ -264,11 +263,7 @@ impl Dialog for AnswerForm {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        match action {
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
-            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
-            action => unless(action == Action::Back || leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
-        }
+        why_idle_on_page(action, cx)
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {

@@ -19,7 +19,7 @@ use crate::{
     resolving::subject,
     screens::activity::proof::standing_of,
     text::sanitize,
-    unfinished::in_words,
+    words::in_words,
 };
 
 /// Plan for one alert of a form.

@@ -33,7 +33,7 @@ use crate::{
         fit::{self, KeyHint, Segment},
         table,
     },
-    unfinished::in_words,
+    words::in_words,
 };
 
 /// From so many columns on facts stand in two columns, and in three.

@@ -17,7 +17,7 @@ use super::{
     alert_menus,
     answer_form::{Choice, KnownCase, suggested_draft},
     note_form,
-    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
+    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere, why_idle_on_page},
     settle, snooze_menu,
 };
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
         duplicate,
         resolution::Decision,
     },
-    idle::{NONE_MADE, NONE_PARKED, NONE_STAGED, NONE_TOLD, OTHER_PLACE, READ_ONLY, unless},
+    idle::{NONE_MADE, NONE_PARKED, READ_ONLY, unless},
     screens::queue::{
         facts::{Facts, change_match},
         state::Queue,
@@ -443,7 +443,7 @@ impl Dialog for CaseDialog {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        use Action::{Back, CopyId, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw};
+        use Action::{CopyId, DetailDown, DetailUp, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw, Refresh};
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Refund | Action::NotRefunded | Action::Invalid => {
@@ -455,12 +455,7 @@ impl Dialog for CaseDialog {
                 unless(self.alerts.len() > 1, "the case has one alert")
             }
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
-            Action::Refresh => None,
-            Action::GoToTold => unless(cx.toasts.about().is_some(), NONE_TOLD),
-            Back | CopyId | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => {
-                None
-            }
+            CopyId | DetailDown | DetailUp | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw | Refresh => None,
             Action::Snooze => {
                 unless(self.alerts.iter().any(|alert| alert.outcome.is_none()), "every alert of the case is answered")
             }
@@ -472,7 +467,7 @@ impl Dialog for CaseDialog {
                 let warned = cx.known_decisions().weightiest(self.current(), &self.alerts);
                 unless(warned.is_some(), "no warning names another alert")
             }
-            action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
+            action => why_idle_on_page(action, cx),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{
     AppContext,
     dialogs::answer_form::{Choice, KnownCase, RowPlan, cannot_be_answered},
     domain::{Alert, AlertId, Resolution, duplicate, resolution::Decision},
-    unfinished::in_words,
+    words::in_words,
 };
 
 /// Returns true where a decision can be made on an alert, ticked or not.

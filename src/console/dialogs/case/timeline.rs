@@ -14,7 +14,8 @@ use crate::{
         activity::proof::{RowTone, step_words},
         queue::facts::Facts,
     },
-    unfinished::{Stage, Unfinished, in_words, said_in_words},
+    unfinished::{Stage, Unfinished},
+    words::{in_words, said_in_words},
 };
 
 /// What follows so soon is told with what it follows.

@@ -24,7 +24,8 @@ use crate::{
     suggestion::Suggestion,
     text::sanitize,
     times,
-    unfinished::{Stage, in_words, said_in_words},
+    unfinished::Stage,
+    words::{in_words, said_in_words},
 };
 
 /// The key of an answer of each kind.

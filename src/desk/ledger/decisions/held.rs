@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, HoldReason, MARGIN, PendingDecision, PreflightStage, is_due};
-use crate::{desk::Fate, domain::Timestamp};
+use crate::{domain::Timestamp, ledger::steps::Fate};
 
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);

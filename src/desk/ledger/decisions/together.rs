@@ -7,8 +7,8 @@ use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, SendTiming, is_due, seconds_left};
 use crate::{
-    desk::{AnswerStep, Fate},
     domain::{Alert, Resolution, Timestamp},
+    ledger::steps::{AnswerStep, Fate},
 };
 
 /// Most decisions that were made together and are with the networks at once.
@@ -182,11 +182,11 @@ impl Decisions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::ledger::sender::Landing;
     use crate::domain::indeterminate::Found;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
     use crate::domain::{AlertId, AlertType, Deadline, OutcomeId, Provider, decide};
+    use crate::ledger::sender::Landing;
     use crate::service::ServiceError;
 
     fn now() -> Timestamp {

@@ -6,11 +6,11 @@ use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, PreflightStage};
 use crate::{
-    desk::{
-        AnswerStep,
-        ledger::preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice},
-    },
     domain::{Alert, Timestamp},
+    ledger::{
+        preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice},
+        steps::AnswerStep,
+    },
 };
 
 /// Lifetime of a check's result, 2 s. Where the answer was not sent by then, it is checked again.

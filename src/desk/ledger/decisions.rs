@@ -8,19 +8,18 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use chrono::Duration;
 
-use super::{text::sanitize, unfinished::in_words};
+use super::{
+    fold::LeftDecision,
+    preflight::KnownRefunds,
+    sender::{Landing, step_by_error},
+    steps::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, is_of_command, new_key},
+    words::in_words,
+};
 use crate::{
-    desk::{
-        AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision,
-        ledger::{
-            preflight::KnownRefunds,
-            sender::{Landing, step_by_error},
-            steps::{is_of_command, new_key},
-        },
-    },
     domain::{
         Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp, duplicate,
         indeterminate::{Found, Polling, Proof, proof},
+        sanitize,
     },
     service::{ResolveRequest, ServiceError},
 };
@@ -249,8 +248,8 @@ impl PendingDecision {
     /// The alert in a few words: its money, or its network's id.
     pub fn subject(&self) -> String {
         match self.alert.money() {
-            Some(money) => sanitize(&money.to_string()).into_owned(),
-            None => sanitize(&self.alert.provider_id).into_owned(),
+            Some(money) => sanitize::line(&money.to_string()).into_owned(),
+            None => sanitize::line(&self.alert.provider_id).into_owned(),
         }
     }
 
