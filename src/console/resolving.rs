@@ -241,7 +241,8 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
         if event.step.fate() != Fate::Recorded {
             cx.calls.failed(&decision.alert);
         }
-        outcome.extend(tell(decision, event, cx));
+        tell(decision, &event, cx);
+        outcome.extend(follow_up(&decision.alert, event, cx));
     }
     outcome
 }
@@ -252,7 +253,7 @@ pub fn briefly(why: &str) -> String {
     without_exchange(why).trim_end_matches('.').to_owned()
 }
 
-/// Returns the orders after an event of a run's decision: its list tells it, and the end of the run is told once.
+/// Returns the orders after an event of a decision.
 fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     match (event.alert, event.step) {
         (Some(alert), _) => concluded(alert, cx),
@@ -272,35 +273,29 @@ fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
         }
         let verb = if failed == 1 { "needs" } else { "need" };
         cx.calls.failed_together(format!("{failed} of those answered together {verb} you"));
-        cx.notify_of_run(last, Tone::Bad, format!("{words}. See Activity ({key})."));
+        cx.notify_of_run(last, Tone::Bad, format!("{words}. {key} last run."));
     }
 }
 
-fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) {
     let PendingDecision { alert: before, resolution, .. } = decision;
     let (subject, word) = (subject(before), in_words(resolution));
-    let (why, fate) = (event.step.reason().unwrap_or_default().to_owned(), event.step.fate());
+    let (why, fate) = (briefly(event.step.reason().unwrap_or_default()), event.step.fate());
     let (tone, words) = match &event.step {
         AnswerStep::Recorded(status) => (Tone::Good, format!("{subject}: {word}, recorded (API status {status})")),
         AnswerStep::AsDecided(status) => (Tone::Good, format!("{subject}: {word} (API status {status}), {BY_WHOM}.")),
-        AnswerStep::NotSent(_) => (Tone::Bad, format!("{subject}: {word} not sent: {}.", briefly(&why))),
-        AnswerStep::Unknown(_) => (Tone::Bad, format!("{subject}: {word} unconfirmed: {}. Checking.", briefly(&why))),
+        AnswerStep::NotSent(_) => (Tone::Bad, format!("{subject}: {word} not sent: {why}.")),
+        AnswerStep::Unknown(_) => (Tone::Bad, format!("{subject}: {word} unconfirmed: {why}. Checking.")),
         _ if fate == Fate::AlreadyAnswered => {
             let told = event.alert.as_ref().map(|alert| answer_known(alert, cx)).unwrap_or_default();
             (Tone::Bad, format!("{subject}: already answered, {told}. {word} was not recorded."))
         }
         _ => {
             let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
-            let why = briefly(&why);
             (Tone::Bad, format!("{subject}: {why}. {word} not recorded: Activity ({activity}), then {again}."))
         }
     };
     cx.notify_of_decision(decision, tone, words);
-    match event.alert {
-        Some(alert) => concluded(alert, cx),
-        None if fate == Fate::Queued => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
-        None => Vec::new(),
-    }
 }
 
 /// Returns the words for an answered alert, with what this desk's journal knows of its answer.

@@ -80,7 +80,7 @@ impl RunProgress {
             offered.push((Deed::Retry, "r".to_owned(), "answer failed ones again"));
         }
         if !here && run.items.iter().any(|item| item.fate() == Fate::Undone) {
-            offered.push((Deed::Reopen, cx.key(Action::Bulk), "draft"));
+            offered.push((Deed::Reopen, cx.key(Action::Bulk), "answer"));
         }
         if run.has_ended() && !here {
             offered.push((Deed::Dismiss, "x".to_owned(), "dismiss"));

@@ -110,10 +110,7 @@ impl Form {
 
     /// Text of a field as it was typed.
     pub fn raw_text(&self, field: usize) -> String {
-        match self.fields.get(field).map(|field| &field.kind) {
-            Some(FieldKind::Text { input, .. }) => input.text(),
-            _ => String::new(),
-        }
+        if let FieldKind::Text { input, .. } = &self.fields[field].kind { input.text() } else { String::new() }
     }
 
     /// Text of a field, where there is any.
@@ -128,15 +125,12 @@ impl Form {
 
     /// Place of the chosen option of a field, where one is chosen.
     pub fn choice(&self, field: usize) -> Option<usize> {
-        match self.fields.get(field).map(|field| &field.kind) {
-            Some(FieldKind::Options { at, open: false, .. }) => Some(*at),
-            _ => None,
-        }
+        if let FieldKind::Options { at, open: false, .. } = self.fields[field].kind { Some(at) } else { None }
     }
 
     /// Chooses an option of a field, or none; the focus stays.
     pub fn set_choice(&mut self, field: usize, option: Option<usize>) {
-        if let Some(FieldKind::Options { at, open, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+        if let FieldKind::Options { at, open, .. } = &mut self.fields[field].kind {
             (*at, *open) = (option.unwrap_or(0), option.is_none());
         }
     }
@@ -148,28 +142,25 @@ impl Form {
 
     /// Ticks the first check of a field, or takes that back.
     pub fn set_ticked(&mut self, field: usize, ticked: bool) {
-        if let Some(FieldKind::Options { on: Some(on), .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+        if let FieldKind::Options { on: Some(on), .. } = &mut self.fields[field].kind {
             on[0] = ticked;
         }
     }
 
     /// Shows a field, or hides it.
     pub fn set_shown(&mut self, field: usize, shown: bool) {
-        if let Some(field) = self.fields.get_mut(field) {
-            field.hidden = !shown;
-        }
+        self.fields[field].hidden = !shown;
     }
 
     /// Returns true where a field is shown.
     pub fn is_shown(&self, field: usize) -> bool {
-        self.fields.get(field).is_some_and(|field| !field.hidden)
+        !self.fields[field].hidden
     }
 
     /// Shows other facts in a field; none hide it.
     pub fn set_facts(&mut self, field: usize, facts: Vec<FactLine>) {
-        if let Some(field) = self.fields.get_mut(field) {
-            (field.hidden, field.kind) = (facts.is_empty(), FieldKind::Facts(facts));
-        }
+        let field = &mut self.fields[field];
+        (field.hidden, field.kind) = (facts.is_empty(), FieldKind::Facts(facts));
     }
 
     /// Gives the focus to a field.
@@ -206,9 +197,7 @@ impl Form {
 
     /// Those of the values that are ticked in a field of theirs.
     pub fn ticked<T: Clone>(&self, field: usize, values: &[T]) -> Vec<T> {
-        let Some(FieldKind::Options { on: Some(on), .. }) = self.fields.get(field).map(|field| &field.kind) else {
-            return Vec::new();
-        };
+        let FieldKind::Options { on: Some(on), .. } = &self.fields[field].kind else { return Vec::new() };
         values.iter().zip(on).filter(|(_, on)| **on).map(|(value, _)| value.clone()).collect()
     }
 
@@ -222,24 +211,22 @@ impl Form {
 
     /// Puts another text into a field.
     pub fn set_text(&mut self, field: usize, text: &str) {
-        if let Some(FieldKind::Text { input, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+        if let FieldKind::Text { input, .. } = &mut self.fields[field].kind {
             input.set_text(text);
         }
     }
 
     /// Gives a field other options; the chosen place stays.
-    pub fn set_options(&mut self, field: usize, options: &[&str]) {
-        if let Some(FieldKind::Options { options: known, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind)
-        {
-            *known = options.iter().map(|word| FormOption::of(*word)).collect();
+    pub fn set_options(&mut self, field: usize, words: &[&str]) {
+        if let FieldKind::Options { options, .. } = &mut self.fields[field].kind {
+            *options = words.iter().map(|word| FormOption::of(*word)).collect();
         }
     }
 
     /// Shows other words below a field, or a warning.
     pub fn set_note(&mut self, field: usize, note: &str, warns: bool) {
-        if let Some(field) = self.fields.get_mut(field) {
-            (field.note, field.note_warns) = (note.to_owned(), warns);
-        }
+        let field = &mut self.fields[field];
+        (field.note, field.note_warns) = (note.to_owned(), warns);
     }
 
     /// Shows other words behind the title.
@@ -249,9 +236,7 @@ impl Form {
 
     /// Shows an error at a field, or takes it away.
     pub fn set_error(&mut self, field: usize, error: Option<String>) {
-        if let Some(field) = self.fields.get_mut(field) {
-            field.error = error;
-        }
+        self.fields[field].error = error;
     }
 
     /// Says at a field what is wrong with it, and goes there.
@@ -316,10 +301,7 @@ impl Form {
     /// The text that has the focus.
     fn input(&mut self) -> Option<&mut TextInput> {
         let field = self.focus()?;
-        match &mut self.fields.get_mut(field)?.kind {
-            FieldKind::Text { input, .. } => Some(input),
-            FieldKind::Facts(_) | FieldKind::Options { .. } => None,
-        }
+        if let FieldKind::Text { input, .. } = &mut self.fields[field].kind { Some(input) } else { None }
     }
 
     fn key(&mut self, key: KeyEvent) -> Entered {
@@ -358,9 +340,10 @@ impl Form {
 
     /// Chooses the next option of a list, or the one before; false at its ends and elsewhere.
     fn step_in_list(&mut self, down: bool) -> bool {
-        let focus = self.focus();
-        let field = focus.and_then(|field| self.fields.get_mut(field)).map(|field| &mut field.kind);
-        let Some(FieldKind::Options { options, at, open, arrangement: Arrangement::List { .. }, .. }) = field else {
+        let Some(focus) = self.focus() else { return false };
+        let FieldKind::Options { options, at, open, arrangement: Arrangement::List { .. }, .. } =
+            &mut self.fields[focus].kind
+        else {
             return false;
         };
         let next = match (*open, down) {
@@ -378,11 +361,7 @@ impl Form {
 
     fn key_of_options(&mut self, code: KeyCode) {
         let Some(field) = self.focus() else { return };
-        let Some(FieldKind::Options { options, at, on, open, .. }) =
-            self.fields.get_mut(field).map(|field| &mut field.kind)
-        else {
-            return;
-        };
+        let FieldKind::Options { options, at, on, open, .. } = &mut self.fields[field].kind else { return };
         let (now, count) = (*at, options.len());
         match (code, on) {
             (KeyCode::Left | KeyCode::Right | KeyCode::Char(' '), None) if *open => *at = 0,
@@ -421,10 +400,7 @@ impl Form {
     }
 
     fn choose(&mut self, field: usize, option: usize) {
-        let Some(FieldKind::Options { at, on, open, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind)
-        else {
-            return;
-        };
+        let FieldKind::Options { at, on, open, .. } = &mut self.fields[field].kind else { return };
         (*at, *open) = (option, false);
         if let Some(on) = on {
             on[option] = !on[option];

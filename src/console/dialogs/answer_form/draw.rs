@@ -40,7 +40,7 @@ impl AnswerForm {
         let list_rows = if self.scope == AnswerScope::One { 0 } else { LIST };
         let inside = Margin::new(MARGIN, 0);
         let most = area.height.saturating_sub(3 + list_rows + u16::from(list_rows > 0) + 1);
-        let rows = self.fields.rows(area.inner(inside).width, most, &cx.theme);
+        let rows = self.fields.form.rows(area.inner(inside).width, most, &cx.theme);
         let [_, title, _, fields, _, list, word] = stacked(area, [1, 1, 1, rows, u16::from(list_rows > 0), FILL, 1]);
         let [title, fields, word] = [title, fields, word].map(|row| row.inner(inside));
         self.draw_title(frame.buffer_mut(), title, cx);

@@ -15,17 +15,14 @@ use crate::{
     ui::form::{Entered, FactLine, Form, FormField, FormOption},
 };
 
-const ANSWER: usize = 0;
-const REASON: usize = 1;
-const WORD: usize = 2;
-const REFUND: usize = 3;
-const AMOUNT: usize = 4;
-const COMMENTS: usize = 5;
-const CHECKS: usize = 6;
-const SUGGESTED: usize = 7;
-const ANYWAY: usize = 8;
-const NUMBER: usize = 9;
-const THEN: usize = 10;
+// The first two fields are the answer and its reason, or in the older dialect its resolution and the refund.
+const AMOUNT: usize = 2;
+const COMMENTS: usize = 3;
+const CHECKS: usize = 4;
+const SUGGESTED: usize = 5;
+pub(super) const ANYWAY: usize = 6;
+pub(super) const NUMBER: usize = 7;
+const THEN: usize = 8;
 
 /// Columns of the field for an amount: enough for any that there is, with its decimals.
 const AMOUNT_COLUMNS: u16 = 18;
@@ -52,7 +49,7 @@ pub(super) struct FieldFacts {
 /// The fields of an answer: what is chosen and typed is the form's alone.
 #[derive(Debug)]
 pub struct AnswerFields {
-    form: Form,
+    pub(super) form: Form,
     dialect: Dialect,
     /// True where the alert is about confirmed fraud, which has words of its own in the older dialect.
     fraud: bool,
@@ -74,18 +71,11 @@ impl AnswerFields {
     /// The fields with an answer chosen, or none yet, and with what was said before. `alert` stands for all that are
     /// answered: the older dialect's usual words depend on its type.
     pub fn new(alert: &Alert, choice: Option<Choice>, dialect: Dialect, said: &Draft) -> Self {
-        let answer = choice.and_then(|choice| place(&Choice::ALL, &choice));
-        let answers = Choice::ALL.map(|choice| option(format!("alt-{}", choice.key()), choice.label(), ""));
-        let reasons = InvalidReason::ALL.iter().enumerate();
-        let reasons = reasons.map(|(at, reason)| option(format!("{}", at + 1), reason.words(), ""));
-        let words = OlderWord::KNOWN.iter().enumerate();
-        let words = words.map(|(at, word)| option(format!("{:>2}", at + 1), word.as_str(), word.words()));
-        let refunds = REFUNDS.iter().map(|(_, key, words)| option(format!("alt-{key}"), words, ""));
+        let (is_older, answer) = (dialect == Dialect::Older, choice.and_then(|choice| place(&Choice::ALL, &choice)));
+        let [first, second] = if is_older { older_fields() } else { current_fields(answer) };
         let fields = vec![
-            FormField::keyed("Answer", answers.into(), answer),
-            FormField::list("Reason", reasons.collect(), None, false),
-            FormField::list("Resolution", words.collect(), None, true),
-            FormField::keyed("Refund", refunds.collect(), None),
+            first,
+            second,
             FormField::text("Stopped", "").width(AMOUNT_COLUMNS),
             FormField::lines("Comments", "", COMMENT_ROWS, MAX_COMMENT_CHARS).hint("optional").apart(),
             FormField::facts("Checks").apart(),
@@ -95,10 +85,9 @@ impl AnswerFields {
             FormField::facts("").apart(),
         ];
         let focus = match choice {
-            _ if dialect == Dialect::Older => WORD,
-            Some(Choice::Refunded | Choice::NotRefunded) => COMMENTS,
-            Some(Choice::Invalid) => REASON,
-            None => ANSWER,
+            Some(Choice::Refunded | Choice::NotRefunded) if !is_older => COMMENTS,
+            Some(Choice::Invalid) if !is_older => 1,
+            _ => 0,
         };
         let mut fields = Self {
             form: Form::new("", "", fields, focus),
@@ -123,35 +112,47 @@ impl AnswerFields {
         self.dialect == Dialect::Older
     }
 
+    /// The field whose options have letters: the answer, or the refund of the older dialect.
+    fn keyed(&self) -> usize {
+        usize::from(self.is_older())
+    }
+
+    /// The field whose options have numbers: the reason, or the resolution of the older dialect.
+    fn numbered(&self) -> usize {
+        1 - self.keyed()
+    }
+
     /// Begins with the usual words of a key in the older dialect.
     fn begin(&mut self, begun: Choice) {
         (self.begun, self.refund_by_hand, self.first_digit) = (Some(begun), false, 0);
         let (word, refunded) = (usual_word(begun, self.fraud), usual_refund(begun));
-        self.form.set_choice(WORD, word.and_then(|word| place(OlderWord::KNOWN, &word)));
-        self.form.set_choice(REFUND, refunded.and_then(refund_place));
+        self.form.set_choice(self.numbered(), word.and_then(|word| place(OlderWord::KNOWN, &word)));
+        self.form.set_choice(self.keyed(), refunded.and_then(refund_place));
     }
 
-    /// The word of the older dialect that is chosen.
+    /// The resolution of the older dialect that is chosen.
     fn older_word(&self) -> Option<&'static OlderWord> {
-        self.form.choice(WORD).filter(|_| self.is_older()).map(|at| &OlderWord::KNOWN[at])
+        self.form.choice(self.numbered()).filter(|_| self.is_older()).map(|at| &OlderWord::KNOWN[at])
     }
 
     /// The refund of the older dialect that is chosen.
     fn refunded(&self) -> Option<&'static OlderRefunded> {
-        self.form.choice(REFUND).filter(|_| self.is_older()).map(|at| &REFUNDS[at].0)
+        self.form.choice(self.keyed()).filter(|_| self.is_older()).map(|at| &REFUNDS[at].0)
     }
 
-    /// Chooses a word of the older dialect. The refund follows where the word says it, until it was chosen by hand.
-    fn choose_word(&mut self, at: usize) {
-        self.form.set_choice(WORD, Some(at));
+    /// Chooses a reason, or a resolution of the older dialect. The refund follows where that says it, until it was
+    /// chosen by hand.
+    fn choose_numbered(&mut self, at: usize) {
+        self.form.set_choice(self.numbered(), Some(at));
         if let Some(begun) = self.begun.filter(|_| !self.refund_by_hand) {
-            self.form.set_choice(REFUND, refund_of(&OlderWord::KNOWN[at], begun).and_then(refund_place));
+            self.form.set_choice(self.keyed(), refund_of(&OlderWord::KNOWN[at], begun).and_then(refund_place));
         }
     }
 
-    fn choose_refund(&mut self, at: usize) {
+    /// Chooses an answer, or a refund of the older dialect by hand.
+    fn choose_keyed(&mut self, at: usize) {
         self.refund_by_hand = true;
-        self.form.set_choice(REFUND, Some(at));
+        self.form.set_choice(self.keyed(), Some(at));
     }
 
     /// Returns true where the stopped amount is asked for.
@@ -193,11 +194,11 @@ impl AnswerFields {
 
     /// The answer that is chosen, where one is; what the key began with in the older dialect.
     pub fn choice(&self) -> Option<Choice> {
-        self.begun.or_else(|| self.form.choice(ANSWER).map(|at| Choice::ALL[at]))
+        self.begun.or_else(|| self.form.choice(self.keyed()).map(|at| Choice::ALL[at]))
     }
 
     fn reason(&self) -> Option<InvalidReason> {
-        self.form.choice(REASON).filter(|_| self.is_invalid()).map(|at| InvalidReason::ALL[at])
+        self.form.choice(self.numbered()).filter(|_| self.is_invalid()).map(|at| InvalidReason::ALL[at])
     }
 
     /// Returns true where it is Invalid, which asks for a reason.
@@ -250,14 +251,16 @@ impl AnswerFields {
     /// Fills in what was said before, whatever the key would make of it.
     pub fn fill_in(&mut self, said: &ResolutionParts) {
         let (word, refunded) = (said.resolution.as_deref(), said.refunded.as_deref());
-        self.form.set_choice(REASON, word.and_then(InvalidReason::parse).and_then(reason_place));
         self.form.set_text(AMOUNT, said.amount_stopped.as_deref().unwrap_or_default());
         self.form.set_text(COMMENTS, &said.comments);
         if self.is_older() {
             let word = word.and_then(OlderWord::known).and_then(|word| place(OlderWord::KNOWN, &word));
-            word.into_iter().for_each(|at| self.choose_word(at));
+            word.into_iter().for_each(|at| self.choose_numbered(at));
             let refunded = refunded.and_then(OlderRefunded::known).and_then(refund_place);
-            refunded.into_iter().for_each(|at| self.choose_refund(at));
+            refunded.into_iter().for_each(|at| self.choose_keyed(at));
+        } else {
+            let reason = word.and_then(InvalidReason::parse).and_then(|reason| place(&InvalidReason::ALL, &reason));
+            self.form.set_choice(self.numbered(), reason);
         }
         self.show_fields();
     }
@@ -266,7 +269,7 @@ impl AnswerFields {
     pub(super) fn take(&mut self, reason: Option<InvalidReason>, choice: Choice, comments: &str) {
         match (self.dialect, reason) {
             (Dialect::Older, None) => self.begin(choice),
-            (Dialect::Current, _) => self.form.set_choice(ANSWER, place(&Choice::ALL, &choice)),
+            (Dialect::Current, _) => self.form.set_choice(self.keyed(), place(&Choice::ALL, &choice)),
             (Dialect::Older, Some(_)) => {}
         }
         reason.into_iter().for_each(|reason| self.choose_reason(reason));
@@ -279,34 +282,19 @@ impl AnswerFields {
 
     /// Chooses a reason of Invalid, or its word in the older dialect.
     fn choose_reason(&mut self, reason: InvalidReason) {
-        match place(OlderWord::KNOWN, &reason.older_word()) {
-            Some(at) if self.is_older() => self.choose_word(at),
-            _ => self.form.set_choice(REASON, reason_place(reason)),
-        }
+        let at = match self.dialect {
+            Dialect::Older => place(OlderWord::KNOWN, &reason.older_word()),
+            Dialect::Current => place(&InvalidReason::ALL, &reason),
+        };
+        at.into_iter().for_each(|at| self.choose_numbered(at));
     }
 
     /// Chooses a reason that is advised, where none is chosen yet.
     pub(super) fn offer(&mut self, reason: InvalidReason) {
-        let is_open = self.form.choice(if self.is_older() { WORD } else { REASON }).is_none();
-        if self.choice() == Some(Choice::Invalid) && is_open {
+        if self.choice() == Some(Choice::Invalid) && self.form.choice(self.numbered()).is_none() {
             self.choose_reason(reason);
             self.show_fields();
         }
-    }
-
-    /// Number of alerts that was typed.
-    pub(super) fn number(&self) -> String {
-        self.form.text(NUMBER)
-    }
-
-    /// Shows that a number has to be typed, and goes there.
-    pub(super) fn ask_number(&mut self, wrong: String) {
-        self.form.refuse(NUMBER, wrong);
-    }
-
-    /// Empties the number.
-    pub(super) fn clear_number(&mut self) {
-        self.form.set_text(NUMBER, "");
     }
 
     /// Takes the focus to the number, where one is asked for.
@@ -322,11 +310,6 @@ impl AnswerFields {
         self.form.handle(&Event::Key(key));
     }
 
-    /// Returns true where Send anyway is ticked.
-    pub(super) fn is_ticked(&self) -> bool {
-        self.form.is_ticked(ANYWAY)
-    }
-
     /// Goes to Send anyway; `wrong`: why it is needed.
     pub(super) fn ask_anyway(&mut self, wrong: Option<String>) {
         if self.form.is_shown(ANYWAY) {
@@ -340,25 +323,10 @@ impl AnswerFields {
         self.form.word()
     }
 
-    pub(super) fn is_at_end(&self, forward: bool) -> bool {
-        self.form.is_at_end(forward)
-    }
-
-    pub(super) fn enter(&mut self, first: bool) {
-        self.form.enter(first);
-    }
-
     /// Shows the fields that belong to the answer.
     fn show_fields(&mut self) {
-        let is_older = self.is_older();
-        let shown = [
-            (ANSWER, !is_older),
-            (REASON, self.is_invalid()),
-            (WORD, is_older),
-            (REFUND, is_older),
-            (AMOUNT, self.is_partial()),
-        ];
-        shown.into_iter().for_each(|(field, shown)| self.form.set_shown(field, shown));
+        self.form.set_shown(self.numbered(), self.is_older() || self.is_invalid());
+        self.form.set_shown(AMOUNT, self.is_partial());
         self.keep_focus();
         self.note_comments();
     }
@@ -413,10 +381,10 @@ impl AnswerFields {
     /// The field of an error, its label, and the error in its words.
     fn placed(&self, error: &FieldError) -> (usize, &'static str, String) {
         match (error.field.as_str(), self.is_older()) {
-            ("resolution", true) => (WORD, "Resolution", "choose a resolution, 1 to 13".to_owned()),
-            ("resolution", false) => (REASON, "Reason", "choose a reason, 1 to 4".to_owned()),
-            ("refunded", true) => (REFUND, "Refund", "choose the refund: r, n or s".to_owned()),
-            ("refunded", false) => (ANSWER, "Answer", "choose an answer: alt-r, alt-n or alt-i".to_owned()),
+            ("resolution", true) => (self.numbered(), "Resolution", "choose a resolution, 1 to 13".to_owned()),
+            ("resolution", false) => (self.numbered(), "Reason", "choose a reason, 1 to 4".to_owned()),
+            ("refunded", true) => (self.keyed(), "Refund", "choose the refund: r, n or s".to_owned()),
+            ("refunded", false) => (self.keyed(), "Answer", "choose an answer: alt-r, alt-n or alt-i".to_owned()),
             ("amountStopped", _) => {
                 let typed = self.form.text(AMOUNT);
                 let words = match typed.parse::<Amount>() {
@@ -440,11 +408,6 @@ impl AnswerFields {
         }
     }
 
-    /// Rows that it takes in so many columns, and at most so many.
-    pub(super) fn rows(&self, width: u16, most: u16, theme: &Theme) -> u16 {
-        self.form.rows(width, most, theme)
-    }
-
     /// Draws the fields.
     pub fn draw(&self, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
         self.form.draw_inside(theme, frame, area);
@@ -465,9 +428,21 @@ fn refund_place(refunded: OlderRefunded) -> Option<usize> {
     REFUNDS.iter().position(|(known, ..)| *known == refunded)
 }
 
-/// Place of a reason of Invalid in the form.
-fn reason_place(reason: InvalidReason) -> Option<usize> {
-    place(&InvalidReason::ALL, &reason)
+/// The answer and its reason.
+fn current_fields(answer: Option<usize>) -> [FormField; 2] {
+    let answers = Choice::ALL.map(|choice| option(format!("alt-{}", choice.key()), choice.label(), ""));
+    let reasons = InvalidReason::ALL.iter().zip(1..).map(|(reason, at)| option(format!("{at}"), reason.words(), ""));
+    let reasons = FormField::list("Reason", reasons.collect(), None, false);
+    [FormField::keyed("Answer", answers.into(), answer), reasons]
+}
+
+/// The resolution and the refund of the older dialect.
+fn older_fields() -> [FormField; 2] {
+    let words = OlderWord::KNOWN.iter().zip(1..);
+    let words = words.map(|(word, at)| option(format!("{at:>2}"), word.as_str(), word.words()));
+    let refunds = REFUNDS.iter().map(|(_, key, words)| option(format!("alt-{key}"), words, ""));
+    let words = FormField::list("Resolution", words.collect(), None, true);
+    [words, FormField::keyed("Refund", refunds.collect(), None)]
 }
 
 impl AnswerFields {
@@ -485,18 +460,18 @@ impl AnswerFields {
         entered
     }
 
-    fn chosen(&self) -> [Option<usize>; 4] {
-        [ANSWER, REASON, WORD, REFUND].map(|field| self.form.choice(field))
+    fn chosen(&self) -> [Option<usize>; 2] {
+        [self.form.choice(self.numbered()), self.form.choice(self.keyed())]
     }
 
-    /// Hands an event to the form. The refund of the older dialect follows the word that is chosen there.
+    /// Hands an event to the form. The refund of the older dialect follows the resolution that is chosen there.
     fn pass_on(&mut self, event: &Event) -> Entered {
         self.astray = false;
-        let [_, _, word, refunded] = self.chosen();
+        let [number, letter] = self.chosen();
         let entered = self.form.handle(event);
         match self.chosen() {
-            [_, _, Some(now), _] if Some(now) != word => self.choose_word(now),
-            [_, _, _, now] => self.refund_by_hand |= now != refunded,
+            [Some(now), _] if Some(now) != number => self.choose_numbered(now),
+            [_, now] => self.refund_by_hand |= now != letter,
         }
         entered
     }
@@ -530,15 +505,19 @@ impl AnswerFields {
     /// choice: an answer is final.
     fn character(&mut self, c: char, first_digit: usize) {
         let astray = std::mem::replace(&mut self.astray, true);
-        match (c.to_digit(10), self.form.focus()) {
-            (Some(_), Some(WORD | REASON)) if astray => self.form.say("Up and down choose, tab goes on."),
-            (Some(_), Some(ANSWER)) if !self.is_invalid() => self.form.say("A reason goes only with Invalid."),
-            (Some(digit), Some(WORD | REASON | ANSWER)) => {
+        let focus = self.form.focus();
+        let (is_numbered, is_keyed) = (focus == Some(self.numbered()), focus == Some(self.keyed()));
+        match c.to_digit(10) {
+            Some(_) if is_numbered && astray => self.form.say("Up and down choose, tab goes on."),
+            Some(_) if is_keyed && !self.is_older() && !self.is_invalid() => {
+                self.form.say("A reason goes only with Invalid.");
+            }
+            Some(digit) if is_numbered || is_keyed && !self.is_older() => {
                 self.astray = false;
                 self.digit(first_digit, digit as usize);
             }
-            (_, Some(ANSWER | REFUND)) if self.choose_by(c) => self.astray = false,
-            (_, Some(WORD | REASON)) => self.form.say("A digit chooses. Tab goes to the comments."),
+            None if is_keyed && self.choose_by(c) => self.astray = false,
+            _ if is_numbered => self.form.say("A digit chooses. Tab goes to the comments."),
             _ => {
                 let letter = if self.is_older() { 's' } else { 'i' };
                 self.form.say(format!("Type in the comments. alt-r, alt-n, alt-{letter} choose."));
@@ -552,7 +531,7 @@ impl AnswerFields {
         let c = c.to_ascii_lowercase();
         let types = matches!(self.form.focus(), Some(AMOUNT | COMMENTS));
         if self.is_older() && c == Choice::Invalid.key() {
-            self.form.set_focus(WORD);
+            self.form.set_focus(self.numbered());
             return true;
         }
         let found = match self.dialect {
@@ -560,13 +539,10 @@ impl AnswerFields {
             Dialect::Current => Choice::ALL.iter().position(|choice| choice.key() == c),
         };
         let Some(at) = found else { return false };
-        if self.is_older() {
-            self.choose_refund(at);
-        } else {
-            self.form.set_choice(ANSWER, Some(at));
-            self.form.set_focus(if self.is_invalid() { REASON } else { COMMENTS });
-        }
-        if self.is_older() && !types {
+        self.choose_keyed(at);
+        if !self.is_older() {
+            self.form.set_focus(if self.is_invalid() { self.numbered() } else { COMMENTS });
+        } else if !types {
             self.go_on();
         }
         true
@@ -574,18 +550,14 @@ impl AnswerFields {
 
     /// Chooses a reason, or a word of the older dialect, by its number.
     fn digit(&mut self, first: usize, digit: usize) {
-        let (field, count, name) = match self.dialect {
-            Dialect::Older => (WORD, OlderWord::KNOWN.len(), "resolution"),
-            Dialect::Current => (REASON, InvalidReason::ALL.len(), "reason"),
+        let (count, name) = match self.dialect {
+            Dialect::Older => (OlderWord::KNOWN.len(), "resolution"),
+            Dialect::Current => (InvalidReason::ALL.len(), "reason"),
         };
         let numbered = |number: usize| number.checked_sub(1).filter(|at| *at < count);
         let two = numbered(first * 10 + digit).filter(|_| first > 0);
         let Some(at) = two.or(numbered(digit)) else { return self.form.say(format!("No {name} {digit}.")) };
-        if field == WORD {
-            self.choose_word(at)
-        } else {
-            self.form.set_choice(field, Some(at))
-        }
+        self.choose_numbered(at);
         // A 1 may be the first digit of two.
         if two.is_none() && digit * 10 <= count {
             self.first_digit = digit;
@@ -598,9 +570,9 @@ impl AnswerFields {
     fn go_on(&mut self) {
         self.show_fields();
         self.form.set_focus(match self.dialect {
-            Dialect::Older if self.refunded().is_none() => REFUND,
+            Dialect::Older if self.refunded().is_none() => self.keyed(),
             Dialect::Older if self.is_partial() && self.form.text(AMOUNT).is_empty() => AMOUNT,
-            Dialect::Current if self.is_without_reason() => REASON,
+            Dialect::Current if self.is_without_reason() => self.numbered(),
             _ => COMMENTS,
         });
     }

@@ -2,6 +2,7 @@
 
 use super::{
     AnswerForm, Part, RowPlan,
+    fields::NUMBER,
     item::{AnswerScope, FormItem},
     validation::orders,
 };
@@ -36,9 +37,11 @@ impl AnswerForm {
         if made.is_empty() {
             return self.nothing_to_send(cx);
         }
-        if let Some(asked) = self.asked_number().filter(|asked| self.fields.number() != asked.to_string()) {
+        if let Some(asked) = self.asked_number().filter(|asked| self.fields.form.text(NUMBER) != asked.to_string()) {
             self.part = Part::Answer;
-            self.fields.ask_number(format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")));
+            self.fields
+                .form
+                .refuse(NUMBER, format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")));
             self.word = None;
             return Vec::new();
         }
