@@ -7,7 +7,6 @@ use avert::{
     service::{OutcomeUnknown, ResolveRequest, ServiceError},
 };
 use chrono::Duration;
-use crossterm::event::Event;
 use rstest::rstest;
 
 use super::{
