@@ -44,23 +44,18 @@ impl AnswerDraftList {
         }
     }
 
-    /// The drafts of answers to what is marked, which has to be a part of what they were begun for: nobody decided for
-    /// the others. The one that was begun last is at the end.
-    pub fn of_marked(&self, alerts: &[AlertId]) -> impl DoubleEndedIterator<Item = &AnswerDraft> {
-        self.all.iter().filter(|draft| !draft.case).filter(|draft| {
-            let all: HashSet<&AlertId> = draft.alerts.iter().collect();
-            alerts.iter().all(|alert| all.contains(alert))
-        })
-    }
-
-    /// The drafts for a case, which is known by each of its alerts; the one that was begun last at the end.
-    pub fn of_case(&self, alerts: &[AlertId]) -> impl DoubleEndedIterator<Item = &AnswerDraft> {
-        self.all.iter().filter(|draft| draft.case && draft.alerts.iter().any(|alert| alerts.contains(alert)))
-    }
-
-    /// The drafts for this alert alone, each of another answer; the one that was begun last at the end.
-    pub fn of_alert(&self, alert: AlertId) -> impl DoubleEndedIterator<Item = &AnswerDraft> {
-        self.all.iter().filter(move |draft| !draft.case && draft.alerts == [alert])
+    /// The drafts of answers to these alerts; the one that was begun last is at the end. A case is known by each of its
+    /// alerts. What is marked has to be a part of what a draft was begun for: nobody decided for the others.
+    pub fn on(&self, case: bool, alerts: &[AlertId]) -> impl DoubleEndedIterator<Item = &AnswerDraft> {
+        let is_for = move |draft: &&AnswerDraft| match alerts {
+            _ if case => draft.alerts.iter().any(|alert| alerts.contains(alert)),
+            [alone] => draft.alerts == [*alone],
+            several => {
+                let all: HashSet<&AlertId> = draft.alerts.iter().collect();
+                several.iter().all(|alert| all.contains(alert))
+            }
+        };
+        self.all.iter().filter(move |draft| draft.case == case).filter(is_for)
     }
 
     /// Keeps a draft, card numbers masked as they would be sent.
@@ -109,16 +104,16 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_of_marks_is_found_for_all_or_some_of_its_alerts_and_not_where_another_one_is_among_them() {
-        let [a, b, c] = alerts();
+    fn a_draft_of_marks_is_found_for_some_of_its_alerts_and_not_where_another_one_is_among_them() {
+        let [a, b, c, d] = alerts();
         let mut list = AnswerDraftList::default();
-        list.keep(draft(false, &[a, b]));
+        list.keep(draft(false, &[a, b, d]));
 
-        let found = [vec![a], vec![a, b], vec![a, b, c], vec![b, c], vec![c]]
-            .map(|marked| list.of_marked(&marked).next().is_some());
+        let found = [vec![a], vec![a, b], vec![a, b, c], vec![b, d], vec![b, c], vec![c]]
+            .map(|marked| list.on(false, &marked).next().is_some());
 
-        assert_eq!(found, [true, true, false, false, false]);
-        assert!(list.of_case(&[a, b]).next().is_none(), "what was marked is no case");
+        assert_eq!(found, [false, true, false, true, false, false]);
+        assert!(list.on(true, &[a, b]).next().is_none(), "what was marked is no case");
     }
 
     #[test]
@@ -127,7 +122,7 @@ mod tests {
         let mut list = AnswerDraftList::default();
         list.keep(draft(true, &[a, b]));
 
-        let found = [vec![b, c], vec![c]].map(|case| list.of_case(&case).next().is_some());
+        let found = [vec![b, c], vec![c]].map(|case| list.on(true, &case).next().is_some());
 
         assert_eq!(found, [true, false]);
     }

@@ -3,7 +3,7 @@
 use super::{
     text::sanitize,
     times::{self, TimeFormat},
-    unfinished::in_words,
+    words::in_words,
 };
 use crate::{
     desk::{AnswerStep, DecisionRecord, History},

@@ -61,10 +61,8 @@ pub struct App {
     pub(super) dialogs: Vec<Box<dyn Dialog>>,
     /// Dialogs that open next.
     waiting: VecDeque<Box<dyn Dialog>>,
-    /// An alert that is read to be gone to.
-    pub(super) seeking: Option<AlertId>,
-    /// The alert whose case opens once it is read.
-    pub(super) opening_case: Option<AlertId>,
+    /// The alert that is read to be gone to, or to open its case.
+    pub(super) seeking: Option<(AlertId, bool)>,
     /// A form that opens once its alert is under the cursor, as this decision was filled in.
     pub(super) reopening: Option<(Choice, JournalDecision)>,
     /// True where the console has the mouse.
@@ -126,7 +124,6 @@ impl App {
                 failed_calls: FailedCalls::default(),
                 desk_due: kept.keeps_nothing.then(|| now + DESK_AGAIN),
                 writes: WriteCheck::from(operator.then_some(now)),
-                typed_ahead: None,
                 next_console: None,
             },
             clock,
@@ -141,7 +138,6 @@ impl App {
                 settings: SettingsScreen::new(operator),
             },
             seeking: None,
-            opening_case: None,
             reopening: None,
             dialogs: Vec::new(),
             waiting: VecDeque::new(),
@@ -245,8 +241,8 @@ impl App {
             Message::RulesRead(answer) => rules_taken(answer, cx),
             Message::NotBrowsed(address, why) => dialogs::alert_menus::not_opened(address, &why, cx),
             Message::JournalRead(answer) => self.journal_read(answer),
-            Message::Seek(alert) => self.seek(alert),
-            Message::OpenCase(alert) => self.open_case(alert),
+            Message::Seek(alert) => self.seek(alert, false),
+            Message::OpenCase(alert) => self.seek(alert, true),
             Message::Reopen(said) => self.reopen(&said),
             Message::ChangeSetting(setting, value) => self.change_setting(setting, value),
             Message::SettingsRead(answer) => self.take_settings(answer),

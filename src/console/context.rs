@@ -39,12 +39,6 @@ use crate::{
 /// Of so many alerts it is asked at once what they are known by.
 const MOST_NAMED_AT_ONCE: usize = 20;
 
-/// A form that nobody expects is seen once the keys have rested so long.
-const SEEN_AFTER: Duration = Duration::milliseconds(500);
-
-/// By then it is seen, whatever is typed.
-const SEEN_AT_LAST: Duration = Duration::milliseconds(1_500);
-
 /// The application context.
 pub struct AppContext {
     pub place: SessionInfo,
@@ -96,9 +90,6 @@ pub struct AppContext {
     /// When a desk that could not be written at the start is tried again; `None` while a try is on its way, and where
     /// it can be written.
     pub desk_due: Option<Timestamp>,
-    /// When a guard opened a form in the place of what was asked for, and the last key that was meant for what lay
-    /// below it.
-    pub typed_ahead: Option<(Timestamp, Timestamp)>,
     /// The console that is opened when this one is left.
     pub next_console: Option<NextConsole>,
 }
@@ -138,7 +129,11 @@ impl AppContext {
 
     /// Returns the draft of an answer to an alert.
     pub fn draft(&self, alert: &Alert) -> Option<&Draft> {
-        self.answer_drafts.of_alert(alert.id).last().map(|draft| &draft.answer).filter(|_| self.is_unanswered(alert))
+        self.answer_drafts
+            .on(false, &[alert.id])
+            .last()
+            .map(|draft| &draft.answer)
+            .filter(|_| self.is_unanswered(alert))
     }
 
     /// Returns true where an alert has no outcome, and no answer to it is on its way.
@@ -196,17 +191,6 @@ impl AppContext {
     /// Returns the undo time: so long a decision can be taken back before it leaves.
     pub fn undo_window(&self) -> Duration {
         Duration::from_std(self.settings.undo_window).unwrap_or_default()
-    }
-
-    /// Returns true where what is typed now was begun before the form was seen that a guard opened: whoever types on
-    /// without a pause has not read it.
-    pub fn is_typed_ahead(&mut self) -> bool {
-        let now = self.now;
-        let is_ahead = |(opened, last): &(Timestamp, Timestamp)| {
-            (now - *last).abs() < SEEN_AFTER && (now - *opened).abs() < SEEN_AT_LAST
-        };
-        self.typed_ahead = self.typed_ahead.filter(is_ahead).map(|(opened, _)| (opened, now));
-        self.typed_ahead.is_some()
     }
 
     /// Notifies the user.

@@ -40,7 +40,6 @@ impl App {
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
             Event::Key(key) if self.suspends(key) => self.act(Action::Suspend),
-            Event::Key(_) | Event::Paste(_) if self.is_typed_ahead(&event) => Vec::new(),
             Event::Key(key) if let Some(action) = self.leads_from_list(key) => {
                 if action == Action::Find && !self.dialogs.iter().any(|dialog| dialog.hides_lists()) {
                     return self.act(action);
@@ -70,19 +69,6 @@ impl App {
                 effects
             }
         }
-    }
-
-    /// Returns true where what is typed was meant for what lies below the form that a guard has opened: it is not
-    /// taken, and that is said. The way out is always open.
-    fn is_typed_ahead(&mut self, event: &Event) -> bool {
-        if matches!(event, Event::Key(KeyEvent { code: KeyCode::Esc, .. })) {
-            self.cx.typed_ahead = None;
-        }
-        let is_ahead = !self.dialogs.is_empty() && self.cx.is_typed_ahead();
-        if is_ahead {
-            self.cx.hint("Ignored: typed before the form was seen.");
-        }
-        is_ahead
     }
 
     /// Returns true where a page lies over the screen and has the input.

@@ -69,30 +69,23 @@ impl App {
         effects.extend(cx.journal.take_due(cx.now).then_some(Effect::ReadJournal));
     }
 
-    /// An alert is to be gone to that is known by its id alone: it is read first.
-    pub(super) fn seek(&mut self, alert: AlertId) -> Orders {
-        self.seeking = Some(alert);
-        vec![Effect::Get(alert).into()]
-    }
-
-    /// The case of an alert is to be opened that is known by its id alone: it is read first.
-    pub(super) fn open_case(&mut self, alert: AlertId) -> Orders {
-        self.opening_case = Some(alert);
+    /// An alert is to be gone to that is known by its id alone, or its case is to be opened: it is read first.
+    pub(super) fn seek(&mut self, alert: AlertId, opens_case: bool) -> Orders {
+        self.seeking = Some((alert, opens_case));
         vec![Effect::Get(alert).into()]
     }
 
     /// Takes in an alert that was read: the one that is sought is gone to, or its case opens.
     pub(super) fn hear_of_alert(&mut self, message: &Message) -> Orders {
         let Message::Alert(id, answer) = message else { return Vec::new() };
-        let goes = self.seeking.take_if(|sought| sought == id).is_some();
-        // A case that was waited for does not open under other keys.
-        let opens = self.opening_case.take_if(|sought| sought == id).is_some() && self.dialogs.is_empty();
-        match answer {
-            Ok(alert) if opens => case::open_on(alert, None, &self.cx),
-            Ok(alert) if goes => {
+        let sought = self.seeking.take_if(|(sought, _)| sought == id);
+        match (sought, answer) {
+            // A case that was waited for does not open under other keys.
+            (Some((_, true)), Ok(alert)) if self.dialogs.is_empty() => case::open_on(alert, None, &self.cx),
+            (Some((_, false)), Ok(alert)) => {
                 vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
             }
-            Err(error) if goes || opens => {
+            (Some(_), Err(error)) => {
                 self.cx.notify(Tone::Bad, format!("The alert cannot be read: {error}"));
                 Vec::new()
             }

@@ -111,3 +111,71 @@ impl<'a> KnownDecisions<'a> {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::Duration;
+
+    use super::*;
+    use crate::domain::{
+        AlertStatus,
+        advice::advice,
+        resolution::{Decision, InvalidReason},
+        time::from_iso,
+    };
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn refunded() -> Resolution {
+        Resolution::Current { decision: Decision::Refunded, comments: String::new() }
+    }
+
+    fn alert() -> Alert {
+        Alert { id: AlertId::generate(), ..Alert::sample() }
+    }
+
+    /// An alert whose refund is queued.
+    fn staged() -> (Decisions, Alert) {
+        let (mut decisions, alert) = (Decisions::default(), alert());
+        decisions.stage(alert.clone(), refunded(), Duration::seconds(5), now());
+        (decisions, alert)
+    }
+
+    /// The decisions known by these alone.
+    fn known<T>(here: &Decisions, told: impl Fn(KnownDecisions<'_>) -> T) -> T {
+        told(KnownDecisions { here, unfinished: &Unfinished::default(), history: &History::default(), now: now() })
+    }
+
+    #[test]
+    fn an_alert_is_foreseen_as_its_staged_decision_will_leave_it() {
+        let (mut decisions, alert) = staged();
+
+        let foreseen = known(&decisions, |known| known.foreseen(&alert).into_owned());
+
+        assert_eq!(foreseen.status, AlertStatus::Resolved);
+        assert_eq!(foreseen.outcome.map(|outcome| outcome.refunded).as_deref(), Some("refunded"));
+        decisions.take_back();
+        assert_eq!(known(&decisions, |known| known.foreseen(&alert).into_owned()), alert);
+    }
+
+    #[test]
+    fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate() {
+        let ((mut decisions, one), other) = (staged(), alert());
+
+        let [found] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
+        decisions.take_back_all();
+        let [taken_back] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
+
+        assert_eq!(found.state, DuplicateState::OnItsWay(refunded()));
+        assert_eq!(
+            (
+                advice(&other, [&found].into_iter(), None).and_then(|advice| advice.decision.reason()),
+                found.is_refunded()
+            ),
+            (Some(InvalidReason::Duplicate), true)
+        );
+        assert_eq!(taken_back.state, DuplicateState::Waiting);
+    }
+}

@@ -23,6 +23,7 @@ use crate::{
     domain::AlertId,
 };
 use app::DeskState;
+pub use avert_desk::ledger::{decisions, words};
 pub use context::AppContext;
 pub use dialog::{Dialog, Order, Orders, Screen};
 pub use keymap::{Action, KeyContext};
@@ -36,7 +37,6 @@ pub mod app;
 mod calling;
 pub mod calls;
 mod context;
-pub mod decisions;
 pub mod dialog;
 pub mod dialogs;
 pub mod draw;

@@ -9,8 +9,9 @@ use super::{
     decisions::{DecisionEvent, PendingDecision, fate_of_run},
     dialog::run,
     runs::AnswerBooks,
+    screens::activity::proof::step_words,
     text::count,
-    unfinished::in_words,
+    words::in_words,
 };
 use crate::{
     desk::{
@@ -212,7 +213,7 @@ fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppCon
         return Vec::new();
     }
     if cx.decisions.holds_others(decision.key) {
-        tell_held(decision, "the refund is unconfirmed", cx);
+        tell_held(decision, "unconfirmed", cx);
     }
     tell_ended(decision, cx);
     vec![Effect::Get(decision.alert.id).into()]
@@ -222,7 +223,7 @@ fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppCon
 fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
     let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
     let waits = format!("Its follow-up answers are not sent: {ask} send or keep, {undo} undo");
-    let words = format!("{}: {why}. {waits}.", subject(&decision.alert));
+    let words = format!("Refund of {}: {why}. {waits}.", subject(&decision.alert));
     cx.calls.failed(&decision.alert);
     cx.notify_about_fate(decision, Tone::Bad, words);
 }
@@ -232,7 +233,7 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
     let mut outcome: Orders = step.map(|step| cx.record(step).into()).into_iter().collect();
     if cx.runs.has_news(decision.key) {
         if cx.decisions.holds_others(decision.key) {
-            tell_held(decision, &of_refund(&event, cx), cx);
+            tell_held(decision, &briefly(&step_words(&event.step).0), cx);
         }
         outcome.extend(follow_up(&decision.alert, event, cx));
         tell_ended(decision, cx);
@@ -240,7 +241,8 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
         if event.step.fate() != Fate::Recorded {
             cx.calls.failed(&decision.alert);
         }
-        outcome.extend(tell(decision, event, cx));
+        tell(decision, &event, cx);
+        outcome.extend(follow_up(&decision.alert, event, cx));
     }
     outcome
 }
@@ -251,20 +253,7 @@ pub fn briefly(why: &str) -> String {
     without_exchange(why).trim_end_matches('.').to_owned()
 }
 
-/// Returns the words for a refund that others were to follow.
-fn of_refund(event: &DecisionEvent, cx: &AppContext) -> String {
-    let why = briefly(event.step.reason().unwrap_or_default());
-    match (event.step.fate(), &event.alert) {
-        (Fate::NotRecorded, _) => format!("{why}; the refund was not recorded"),
-        (Fate::AlreadyAnswered, Some(alert)) => {
-            format!("already answered {}; the refund was not recorded", answer_known(alert, cx))
-        }
-        (Fate::Queued, _) => format!("{why}; the refund was not sent"),
-        _ => "the refund is unconfirmed".to_owned(),
-    }
-}
-
-/// Returns the orders after an event of a run's decision: its list tells it, and the end of the run is told once.
+/// Returns the orders after an event of a decision.
 fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     match (event.alert, event.step) {
         (Some(alert), _) => concluded(alert, cx),
@@ -284,35 +273,29 @@ fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
         }
         let verb = if failed == 1 { "needs" } else { "need" };
         cx.calls.failed_together(format!("{failed} of those answered together {verb} you"));
-        cx.notify_of_run(last, Tone::Bad, format!("{words}. See Activity ({key})."));
+        cx.notify_of_run(last, Tone::Bad, format!("{words}. {key} last run."));
     }
 }
 
-fn tell(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) {
     let PendingDecision { alert: before, resolution, .. } = decision;
     let (subject, word) = (subject(before), in_words(resolution));
-    let (why, fate) = (event.step.reason().unwrap_or_default().to_owned(), event.step.fate());
+    let (why, fate) = (briefly(event.step.reason().unwrap_or_default()), event.step.fate());
     let (tone, words) = match &event.step {
         AnswerStep::Recorded(status) => (Tone::Good, format!("{subject}: {word}, recorded (API status {status})")),
         AnswerStep::AsDecided(status) => (Tone::Good, format!("{subject}: {word} (API status {status}), {BY_WHOM}.")),
-        AnswerStep::NotSent(_) => (Tone::Bad, format!("{subject}: {word} not sent: {}.", briefly(&why))),
-        AnswerStep::Unknown(_) => (Tone::Bad, format!("{subject}: {word} unconfirmed: {}. Checking.", briefly(&why))),
+        AnswerStep::NotSent(_) => (Tone::Bad, format!("{subject}: {word} not sent: {why}.")),
+        AnswerStep::Unknown(_) => (Tone::Bad, format!("{subject}: {word} unconfirmed: {why}. Checking.")),
         _ if fate == Fate::AlreadyAnswered => {
             let told = event.alert.as_ref().map(|alert| answer_known(alert, cx)).unwrap_or_default();
             (Tone::Bad, format!("{subject}: already answered, {told}. {word} was not recorded."))
         }
         _ => {
             let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
-            let why = briefly(&why);
             (Tone::Bad, format!("{subject}: {why}. {word} not recorded: Activity ({activity}), then {again}."))
         }
     };
     cx.notify_of_decision(decision, tone, words);
-    match event.alert {
-        Some(alert) => concluded(alert, cx),
-        None if fate == Fate::Queued => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
-        None => Vec::new(),
-    }
 }
 
 /// Returns the words for an answered alert, with what this desk's journal knows of its answer.

@@ -4,8 +4,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
 use uuid::Uuid;
 
 use super::{
@@ -13,8 +11,8 @@ use super::{
     text::count,
 };
 use crate::{
-    desk::{AnswerDraft, AnswerStep, Fate, History},
-    domain::{Alert, AlertId, Resolution, Timestamp},
+    desk::{AnswerDraft, DecisionRecord, Fate, History},
+    domain::{Alert, Resolution, Timestamp},
 };
 
 /// Reason where an answer was never sent.
@@ -22,9 +20,6 @@ pub const NEVER_LEFT: &str = "not sent: the console ended first";
 
 /// Words for a decision that was not recorded where a later one on its alert was.
 pub const DECIDED_AGAIN: &str = "answered again since";
-
-/// Beginning of the reason of what was refused before it left.
-const NOT_SENT: &str = "not sent: ";
 
 /// The books in which it is looked up what became of an answer: what the journal tells, and what is pending.
 #[derive(Clone, Copy)]
@@ -41,7 +36,6 @@ struct RunAnswer {
     key: u64,
     /// Its name in the journal.
     journal_key: String,
-    made_at: Timestamp,
 }
 
 /// A run as it was begun.
@@ -54,8 +48,6 @@ pub struct DecisionRun {
     answers: Vec<RunAnswer>,
     started: Timestamp,
     left_out: Vec<LeftOut>,
-    /// All its alerts in the order of their form, where that is known.
-    order: Vec<AlertId>,
     /// The draft of its form, and whether the desk still has that.
     filled_in: Option<(AnswerDraft, bool)>,
     /// True where it was said that it has ended.
@@ -72,41 +64,34 @@ pub struct LeftOut {
 }
 
 /// An answer of a run with what became of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct RunItem<'a> {
     pub alert: &'a Alert,
     pub resolution: &'a Resolution,
-    /// Its latest step, and when that was.
-    pub at: Timestamp,
-    pub step: AnswerStep,
+    pub record: &'a DecisionRecord,
+    /// The later answer to the alert, where it was not recorded itself and that one tells of an outcome.
+    later: Option<&'a DecisionRecord>,
     /// The answer while it is pending.
     pub pending: Option<&'a PendingDecision>,
-    /// True where it was not recorded, and a later decision on the alert was.
-    pub again: bool,
 }
 
 impl<'a> RunItem<'a> {
-    fn of(answer: &'a RunAnswer, books: AnswerBooks<'a>) -> Self {
-        let RunAnswer { alert, resolution, key, journal_key, made_at } = answer;
-        let pending = books.decisions.get(*key);
-        let made = Self { alert, resolution, at: *made_at, step: AnswerStep::Staged, pending, again: false };
-        let Some(record) = books.history.record(journal_key) else { return made };
-        let (at, step) = record.last();
-        let since =
-            books.history.later_than(record).filter(|later| step.fate() == Fate::NotRecorded && later.was_answered());
-        match since {
-            Some(later) => {
-                let again = later.fate() == Fate::Recorded;
-                let status = later.step().status().unwrap_or_default().to_owned();
-                Self { at: later.last().0, step: AnswerStep::Answered(status), again, ..made }
-            }
-            None => Self { at, step: step.clone(), ..made },
-        }
+    fn of(answer: &'a RunAnswer, books: AnswerBooks<'a>) -> Option<Self> {
+        let RunAnswer { alert, resolution, key, journal_key } = answer;
+        let record = books.history.record(journal_key)?;
+        let later = Some(record).filter(|record| record.fate() == Fate::NotRecorded);
+        let later = later.and_then(|record| books.history.later_than(record)).filter(|later| later.was_answered());
+        Some(Self { alert, resolution, record, later, pending: books.decisions.get(*key) })
+    }
+
+    /// The record that tells what became of its alert.
+    fn told_by(&self) -> &'a DecisionRecord {
+        self.later.unwrap_or(self.record)
     }
 
     /// Its fate.
     pub fn fate(&self) -> Fate {
-        if self.again { Fate::Recorded } else { self.step.fate() }
+        self.told_by().fate()
     }
 
     /// Returns true where it is queued until its user says what becomes of it.
@@ -157,22 +142,6 @@ impl<'a> RunRow<'a> {
     }
 }
 
-/// Counts of a run's alerts by how far they are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RunCounts {
-    pub underway: u64,
-    /// Not sent: they wait here.
-    pub waiting: u64,
-    pub recorded: u64,
-    /// Not recorded, and a later decision was.
-    pub again: u64,
-    pub taken_back: u64,
-    /// Another's answer was first.
-    pub overtaken: u64,
-    pub failed: u64,
-    pub unknown: u64,
-}
-
 /// A run as it stands: each of its answers with what became of it.
 #[derive(Debug)]
 pub struct RunState<'a> {
@@ -182,37 +151,22 @@ pub struct RunState<'a> {
     pub items: Vec<RunItem<'a>>,
     /// Alerts that were chosen with them and got no decision, and why.
     pub left_out: &'a [LeftOut],
-    order: &'a [AlertId],
 }
 
 impl RunState<'_> {
-    /// Its rows in the order of their form; once nothing moves any more what needs somebody stands first.
+    /// Its rows; once nothing moves any more what needs somebody stands first.
     pub fn rows(&self) -> Vec<RunRow<'_>> {
-        let places: HashMap<AlertId, usize> = self.order.iter().copied().zip(0..).collect();
-        let place = |row: &RunRow<'_>| places.get(&row.alert().id).copied().unwrap_or(usize::MAX);
         let decided = self.items.iter().map(RunRow::Decided);
         let mut rows: Vec<RunRow<'_>> = decided.chain(self.left_out.iter().map(RunRow::LeftOut)).collect();
-        let has_ended = self.has_ended();
-        rows.sort_by_key(|row| (if has_ended { row.rank() } else { 0 }, place(row)));
+        if self.has_ended() {
+            rows.sort_by_key(|row| row.rank());
+        }
         rows
     }
 
-    /// Counts its alerts by how far they are.
-    pub fn counts(&self) -> RunCounts {
-        let mut counts = RunCounts::default();
-        for item in &self.items {
-            *match item.fate() {
-                Fate::Queued if item.waits() => &mut counts.waiting,
-                Fate::Queued | Fate::Sending => &mut counts.underway,
-                Fate::Undone => &mut counts.taken_back,
-                Fate::Recorded if item.again => &mut counts.again,
-                Fate::Recorded => &mut counts.recorded,
-                Fate::AlreadyAnswered => &mut counts.overtaken,
-                Fate::NotRecorded => &mut counts.failed,
-                Fate::Unconfirmed => &mut counts.unknown,
-            } += 1;
-        }
-        counts
+    /// Counts the answers of this fate.
+    fn number(&self, fate: Fate) -> u64 {
+        self.items.iter().filter(|item| item.fate() == fate).count() as u64
     }
 
     /// Returns true where nothing of it is on its way any more, or waits here.
@@ -222,13 +176,12 @@ impl RunState<'_> {
 
     /// Returns when the last one ended, once nothing of it is on its way any more.
     pub fn ended_at(&self) -> Option<Timestamp> {
-        self.items.iter().map(|item| item.at).max().filter(|_| self.has_ended())
+        self.items.iter().map(|item| item.told_by().last().0).max().filter(|_| self.has_ended())
     }
 
     /// Returns the number that did not come to what was decided, or may not have.
     fn calling(&self) -> u64 {
-        let counts = self.counts();
-        counts.failed + counts.overtaken + counts.unknown
+        [Fate::NotRecorded, Fate::AlreadyAnswered, Fate::Unconfirmed].map(|fate| self.number(fate)).iter().sum()
     }
 
     /// Returns what can be sent again: it is certain that it was not recorded, and nothing else was.
@@ -236,46 +189,30 @@ impl RunState<'_> {
         self.items.iter().filter(|item| item.fate() == Fate::NotRecorded)
     }
 
-    /// In words, what became of it: `35 recorded, 2 failed`.
-    pub fn words(&self) -> String {
-        self.words_with(0, 0)
-    }
-
-    /// The same where so many of what is underway are paused, and so many others have their undo window.
-    pub fn words_with(&self, paused: u64, in_undo_window: u64) -> String {
-        let RunCounts { underway, waiting, recorded, again, taken_back, overtaken, failed, unknown } = self.counts();
-        let is_here = |item: &&RunItem<'_>| match &item.step {
-            AnswerStep::Refused(why) => why.starts_with(NOT_SENT),
-            step => *step == AnswerStep::NeverLeft,
-        };
-        let never_left = self.failed().filter(is_here).count() as u64;
+    /// In words, what became of it, where it is paused or not: `35 recorded, 2 failed`.
+    pub fn words(&self, is_paused: bool) -> String {
+        let waiting = self.items.iter().filter(|item| item.fate() == Fate::Queued && item.waits()).count() as u64;
         let parts = [
-            (paused, "paused, not sent"),
-            (in_undo_window, "sending soon"),
-            (underway.saturating_sub(paused + in_undo_window), "sending"),
+            (self.number(Fate::Queued) - waiting, if is_paused { "paused, not sent" } else { "queued" }),
+            (self.number(Fate::Sending), "sending"),
             (waiting, "queued, not sent"),
-            (recorded, "recorded"),
-            (again, DECIDED_AGAIN),
-            (overtaken, "already answered"),
-            (failed - never_left, "failed"),
-            (never_left, "not sent"),
-            (unknown, "unconfirmed"),
-            (taken_back, "undone"),
+            (self.number(Fate::Recorded), "recorded"),
+            (self.number(Fate::AlreadyAnswered), "already answered"),
+            (self.number(Fate::NotRecorded), "failed"),
+            (self.number(Fate::Unconfirmed), "unconfirmed"),
+            (self.number(Fate::Undone), "undone"),
             (self.left_out.len() as u64, "skipped"),
         ];
-        let parts = parts
-            .into_iter()
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, word)| format!("{} {word}", count(number)));
-        parts.collect::<Vec<_>>().join(", ")
+        let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+        parts.map(|(number, word)| format!("{} {word}", count(number))).collect::<Vec<_>>().join(", ")
     }
 }
 
 impl DecisionRun {
     fn state<'a>(&'a self, books: AnswerBooks<'a>) -> RunState<'a> {
-        let Self { number, subject, answers, started, left_out, order, .. } = self;
-        let items = answers.iter().map(|answer| RunItem::of(answer, books)).collect();
-        RunState { number: *number, subject, started: *started, items, left_out, order }
+        let Self { number, subject, answers, started, left_out, .. } = self;
+        let items = answers.iter().filter_map(|answer| RunItem::of(answer, books)).collect();
+        RunState { number: *number, subject, started: *started, items, left_out }
     }
 }
 
@@ -292,8 +229,8 @@ impl Runs {
         let made: Vec<&PendingDecision> = keys.iter().filter_map(|key| books.decisions.get(*key)).collect();
         for run in &mut self.all {
             let is_told_here = |answer: &RunAnswer| {
-                let item = RunItem::of(answer, books);
-                item.fate() == Fate::NotRecorded && made.iter().any(|made| made.alert.id == answer.alert.id)
+                let has_failed = RunItem::of(answer, books).is_some_and(|item| item.fate() == Fate::NotRecorded);
+                has_failed && made.iter().any(|made| made.alert.id == answer.alert.id)
             };
             run.answers.retain(|answer| !is_told_here(answer));
         }
@@ -306,7 +243,6 @@ impl Runs {
             resolution: made.resolution.clone(),
             key: made.key,
             journal_key: made.journal_key(),
-            made_at: now,
         });
         self.all.push(DecisionRun {
             number,
@@ -314,23 +250,15 @@ impl Runs {
             answers: answers.collect(),
             started: now,
             left_out: Vec::new(),
-            order: Vec::new(),
             filled_in: None,
             told: false,
         });
     }
 
-    /// Takes in what was chosen with the newest run's alerts and got no decision, and in which order all of them stood.
-    pub fn leave_out(&mut self, left_out: Vec<LeftOut>, order: Vec<AlertId>) {
+    /// Takes in what was chosen with the newest run's alerts and got no decision, and the draft of their form.
+    pub fn fill_in(&mut self, left_out: Vec<LeftOut>, draft: AnswerDraft) {
         if let Some(run) = self.all.last_mut() {
-            (run.left_out, run.order) = (left_out, order);
-        }
-    }
-
-    /// Takes in the draft of the newest run's form.
-    pub fn fill_in(&mut self, draft: AnswerDraft) {
-        if let Some(run) = self.all.last_mut() {
-            run.filled_in = Some((draft, true));
+            (run.left_out, run.filled_in) = (left_out, Some((draft, true)));
         }
     }
 
@@ -417,7 +345,7 @@ impl Runs {
         for run in self.all.iter_mut().filter(|run| !run.told && !run.answers.is_empty()) {
             let state = run.state(books);
             if state.has_ended() {
-                let told = (format!("{}: {}", state.subject, state.words()), state.calling());
+                let told = (format!("{}: {}", state.subject, state.words(false)), state.calling());
                 run.told = true;
                 return Some(told);
             }

@@ -3,10 +3,7 @@
 
 use chrono::Duration;
 
-use crate::{
-    desk::JournalDecision,
-    domain::{AlertId, Amount, Currency, Money, Resolution, ResolutionAttempt, Timestamp, sanitize},
-};
+use crate::domain::{AlertId, Resolution, ResolutionAttempt, Timestamp};
 
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);
@@ -111,33 +108,6 @@ impl Unfinished {
     /// Those that wait for a person, the oldest first.
     pub fn parked(&self) -> impl Iterator<Item = &ResolutionAttempt> {
         self.all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
-    }
-}
-
-/// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50,
-/// REFUNDED`.
-pub fn in_words(resolution: &Resolution) -> String {
-    worded(resolution, |amount| amount.to_string())
-}
-
-/// The same of a decision as the journal keeps it.
-pub fn said_in_words(said: &JournalDecision) -> String {
-    let words = said.resolution().map_or_else(|| said.refunded.clone(), |resolution| in_words(&resolution));
-    sanitize::line(&words).into_owned()
-}
-
-/// The same of an alert in this currency, with it at the amount.
-pub fn in_words_with(resolution: &Resolution, currency: &Currency) -> String {
-    worded(resolution, |amount| Money { amount, currency: currency.clone() }.to_string())
-}
-
-fn worded(resolution: &Resolution, money: impl Fn(Amount) -> String) -> String {
-    match resolution {
-        Resolution::Current { decision, .. } => decision.words(),
-        Resolution::Older { word, refunded, amount_stopped, .. } => {
-            let amount = amount_stopped.map_or_else(String::new, |amount| format!(" {},", money(amount)));
-            format!("{word},{amount} {refunded}")
-        }
     }
 }
 

@@ -9,15 +9,12 @@ use ratatui::{
 };
 
 use crate::{
-    AppContext, Pen, Theme,
-    decisions::{PendingDecision, SendTiming},
-    desk::Fate,
-    domain::{Alert, ResolutionAttempt},
-    screens::queue::{ListSign, columns::Column},
+    AppContext, Pen,
+    domain::Alert,
+    screens::queue::columns::Column,
     text::columns,
     times,
     ui::table::{self, DataTable},
-    unfinished::Stage,
 };
 
 /// A row: its sign, the alert, and what happens to it.
@@ -103,38 +100,6 @@ pub fn draw_below(
     if let Some(row) = row.filter(|row| columns(&row.what) > what) {
         Pen::new(buffer, line).put(&row.what, row.style);
     }
-}
-
-/// The sign, the words and the style of a decision: how far it is.
-pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, Style), String, Style) {
-    if let (Fate::Unconfirmed, Some(attempt)) = (decision.fate, cx.unfinished.of(decision.alert.id)) {
-        return progress_at_engine(attempt, &cx.theme);
-    }
-    let sign = ListSign::of(decision.fate).drawn(&cx.theme);
-    let timing = decision.leaves_at().map(|due| cx.decisions.departure(decision, due, cx.now));
-    let words = match (timing, decision.fate) {
-        (Some(SendTiming::In(seconds)), _) => return (sign, format!("sends in {seconds} s"), cx.theme.plain),
-        (Some(SendTiming::InTurn), _) => "queued",
-        (Some(SendTiming::Paused), _) => "paused, not sent",
-        (Some(SendTiming::AfterCheck), _) => "checking duplicates",
-        (Some(SendTiming::AfterFirst), _) => "after the refund",
-        (None, Fate::Queued) => "queued, offline",
-        (None, Fate::Sending) => "sending",
-        (None, Fate::Unconfirmed) => "unconfirmed",
-        (None, _) => "not recorded",
-    };
-    (sign, words.to_owned(), if timing.is_some() { cx.theme.plain } else { sign.1 })
-}
-
-/// The same of a decision that the engine has not finished.
-pub fn progress_at_engine(attempt: &ResolutionAttempt, theme: &Theme) -> ((&'static str, Style), String, Style) {
-    let sign = ListSign::of_unfinished(attempt).drawn(theme);
-    let words = match Stage::of(attempt) {
-        Stage::Sending => "sending",
-        Stage::Unknown => "unconfirmed",
-        Stage::Parked => "unconfirmed: set the result",
-    };
-    (sign, words.to_owned(), sign.1)
 }
 
 /// Empties an area for a page of its own.

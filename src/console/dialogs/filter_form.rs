@@ -15,7 +15,7 @@ use crate::{
         query::{self, DEFAULT_SORT, Key, Spelling, Vocabulary},
     },
     text::sanitize,
-    ui::form::{Entered, Form, FormField},
+    ui::form::{Entered, Form, FormField, FormOption},
 };
 
 const SEARCH: usize = 0;
@@ -90,7 +90,7 @@ impl FilterForm {
         let hours = filter.expires_in.map(|hours| hours.to_string());
         let expired = EXPIRES.iter().position(|expired| *expired == filter.expired).unwrap_or(0);
         let sorted = SortField::ALL.iter().position(|field| *field == sort.field).unwrap_or(0);
-        let sort_words = SortField::ALL.iter().map(|field| field.words().to_owned()).collect();
+        let sort_words = SortField::ALL.iter().map(|field| FormOption::of(field.words())).collect();
         let descending = usize::from(sort.order == SortOrder::Descending);
         let fields = vec![
             text("Search", filter.q.as_deref()).hint("in network id, descriptor, BIN, last four"),
@@ -106,7 +106,7 @@ impl FilterForm {
             day("to", filter.transaction_end_date),
             text("Outcome", Some(&filter.outcomes.join(", "))).hint("API outcome").apart(),
             text("Company", Some(&companies.join(", "))).hint("company ids"),
-            FormField::step("Sort by", sort_words, sorted).apart(),
+            FormField::list("Sort by", sort_words, Some(sorted), true).apart(),
             FormField::choice("Order", &order_words(sort.field), descending),
         ];
         let form = Form::new("Filter", "Apply", fields, SEARCH).with_reset();
@@ -215,7 +215,7 @@ impl FilterForm {
     /// Applies one event of the terminal.
     pub fn handle(&mut self, event: &Event) -> FilterStep {
         let step = match self.form.handle(event) {
-            Entered::Nothing | Entered::Pressed(_) => FilterStep::Stay,
+            Entered::Nothing => FilterStep::Stay,
             Entered::Leave => FilterStep::Cancel,
             Entered::Submit => self.apply(),
             Entered::Reset => {

@@ -5,19 +5,15 @@ use std::borrow::Cow;
 
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use ratatui::{
-    Frame,
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
+use ratatui::{Frame, layout::Rect, style::Style};
 
 use super::{
+    alert_rows::{self, AlertRow},
     case,
     menu::{List, OpenMenu, type_into},
 };
 use crate::{
-    Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, Reply, TextInput,
+    Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, Reply, TextInput, Theme,
     answer_words::{answer_words, is_answered_refunded, without_reason},
     desk::find::FoundAlerts,
     dialog,
@@ -30,12 +26,8 @@ use crate::{
     pen::put_lines,
     screens::queue::{columns::Column, state::Queue},
     text::{counted, sanitize, wrap_to},
-    times,
     times::searched_at,
-    ui::{
-        areas::{FILL, stacked},
-        table::{DataTable, TableColumn},
-    },
+    ui::areas::{FILL, stacked},
     widgets::{
         menu::{Selection, is_roomy},
         panel::PanelWidth,
@@ -216,10 +208,13 @@ impl Dialog for FindDialog {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let room = OpenMenu::room(PanelWidth::Search, area);
-        let entries = match &self.search.shown {
-            Some((query, Ok(found))) => lines(&found.alerts, query, found, room, cx),
+        let titles = ["ANSWER".to_owned()];
+        let rows = match &self.search.shown {
+            Some((query, Ok(found))) => rows(found, query, theme),
             _ => Vec::new(),
         };
+        let table = alert_rows::table(&rows, OF_FOUND, ("MATCH", &titles), room, cx);
+        let heads = table.head(theme).to_string();
         let filter = self.filter(cx);
         let is_filter = filter.is_some();
         let empty = match &self.search.shown {
@@ -238,7 +233,8 @@ impl Dialog for FindDialog {
         };
         let list = List {
             title: "Search",
-            entries,
+            entries: rows.iter().map(|row| table.line(row)).collect(),
+            groups: vec![(0, &heads)],
             empty,
             width: PanelWidth::Search,
             field: above + 2 + u16::try_from(limits.len()).unwrap_or(0),
@@ -345,84 +341,30 @@ impl AlertSearch {
     }
 }
 
-/// The fewest and the most columns for what matched.
-const FIELD: (u16, u16) = (18, 34);
+/// The columns of what was found, behind which stand what matched and the answer.
+const OF_FOUND: &[Column] =
+    &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Order, Column::Descriptor];
 
-/// The same for a card, whose last four digits are the least, for an order and a descriptor.
-const CARD: (u16, u16) = (6, 16);
-const ORDER: (u16, u16) = (8, 16);
-const DESCRIPTOR: u16 = 16;
-
-/// What stands in the row of an alert.
-struct FoundRow<'a> {
-    alert: &'a Alert,
-    left: (String, Style),
-    label: &'static str,
-    value: String,
-}
-
-impl<'a> FoundRow<'a> {
-    fn of(alert: &'a Alert, query: &FindQuery, found: &FoundAlerts, cx: &AppContext) -> Self {
-        let left = match &alert.outcome {
-            // Whether money went back is what is asked of an alert that is answered.
-            Some(outcome) => {
-                let style = if is_answered_refunded(alert) { cx.theme.ok } else { cx.theme.quiet };
-                // Its reason is for whoever goes there.
-                (without_reason(&answer_words(alert, outcome)).to_owned(), style)
-            }
-            None if alert.is_over() => (sanitize(alert.status.as_str()).into_owned(), cx.theme.quiet),
-            None => {
-                let left = times::left(alert, cx.now);
-                (left.text, cx.urgency(left.urgency))
-            }
-        };
+/// The rows of what was found: each with what matched, and its answer, whose reason is for whoever goes there.
+fn rows<'a>(found: &'a FoundAlerts, query: &FindQuery, theme: &Theme) -> Vec<AlertRow<'a>> {
+    let row = |alert: &'a Alert| {
         let order = || {
             let (order_id, confidence) = found.order_of(alert.id)?;
             Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.as_str())) })
         };
         let matched = query.best_field(alert).or_else(order);
-        let (label, value) =
-            matched.map_or(("", String::new()), |field| (field.label, sanitize(&field.value).into_owned()));
-        Self { alert, left, label, value }
-    }
-
-    /// The text of a column; none where what matched says it already.
-    fn text(&self, column: Column, width: u16, cx: &AppContext) -> String {
-        let text = column.text(self.alert, width, cx.times(), cx.now);
-        if column != Column::Card && *text == *self.value { String::new() } else { text.into_owned() }
-    }
-}
-
-/// The rows of these alerts in so many columns.
-fn lines(alerts: &[Alert], query: &FindQuery, found: &FoundAlerts, room: u16, cx: &AppContext) -> Vec<Line<'static>> {
-    let rows: Vec<FoundRow<'_>> = alerts.iter().map(|alert| FoundRow::of(alert, query, found, cx)).collect();
-    let table = DataTable::of(columns(cx), &rows, room);
-    rows.iter().map(|row| table.line(row)).collect()
-}
-
-fn columns<'l, 'a>(cx: &'l AppContext) -> Vec<TableColumn<'l, FoundRow<'a>>> {
-    let theme = &cx.theme;
-    let plain = move |row: &FoundRow<'_>| if row.alert.is_over() { theme.quiet } else { theme.plain };
-    let strong = move |row: &FoundRow<'_>| if row.alert.is_over() { theme.plain } else { theme.strong };
-    let known = |column: Column, (min, max): (u16, u16), rank: u8| {
-        let cell = move |row: &FoundRow<'_>, width| Span::styled(row.text(column, width, cx), theme.quiet);
-        TableColumn::new("", cell).min(min).max(max).rank(rank)
+        let what = matched.map_or_else(String::new, |field| format!("{} {}", field.label, sanitize(&field.value)));
+        let answer = alert.outcome.as_ref().map(|outcome| without_reason(&answer_words(alert, outcome)).to_owned());
+        let of_answer = if is_answered_refunded(alert) { theme.ok } else { theme.quiet };
+        let (quiet, beside) = (alert.is_over(), vec![(answer.unwrap_or_default(), of_answer)]);
+        AlertRow {
+            sign: ("", theme.plain),
+            alert,
+            what,
+            style: if quiet { theme.plain } else { theme.strong },
+            quiet,
+            beside,
+        }
     };
-    let named = |column: Column| {
-        let text = move |row: &FoundRow<'_>, width| column.text(row.alert, width, cx.times(), cx.now).into_owned();
-        TableColumn::new("", move |row: &FoundRow<'_>, width| Span::styled(text(row, width), plain(row)))
-    };
-    vec![
-        TableColumn::new("", |row: &FoundRow<'_>, _| Span::styled(row.left.0.clone(), row.left.1)).right(),
-        named(Column::Provider),
-        named(Column::Amount).right(),
-        TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.label, theme.quiet)).gap(1),
-        TableColumn::new("", move |row: &FoundRow<'_>, _| Span::styled(row.value.clone(), strong(row)))
-            .min(FIELD.0)
-            .max(FIELD.1),
-        // The last digits are what it is known by, under each other whether the first ones are known or not.
-        known(Column::Card, CARD, 1).right(),
-        known(Column::Order, ORDER, 2),
-        known(Column::Descriptor, (DESCRIPTOR, u16::MAX), 3),
-    ]
+    found.alerts.iter().map(row).collect()
 }

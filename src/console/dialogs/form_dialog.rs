@@ -42,7 +42,7 @@ impl Dialog for FormDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         let orders = match self.form.handle(event) {
-            Entered::Nothing | Entered::Reset | Entered::Pressed(_) => return Vec::new(),
+            Entered::Nothing | Entered::Reset => return Vec::new(),
             Entered::Leave => Vec::new(),
             Entered::Submit => match (self.submit)(&self.form, cx) {
                 Ok(orders) => orders,

@@ -14,13 +14,14 @@ use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone, dialog,
     keymap::Binding,
     pen::put_lines,
-    text::{CUT, capitalized, columns, wrap_to},
+    text::{CUT, capitalized, wrap_to},
     ui::{
-        areas::{FILL, rest_of, stacked},
+        areas::{FILL, stacked},
+        fit::{self, KeyHint},
         table::{moved, scrolled},
     },
     widgets::{
-        buttons::{BETWEEN, Button, draw_button, flow},
+        buttons::{Button, draw_buttons},
         menu::{Selection, is_roomy},
         panel::{Panel, PanelWidth},
         scrollbar,
@@ -86,14 +87,8 @@ impl List<'_> {
     }
 }
 
-/// Fewest blanks between two of them.
-const CLOSEST: u16 = 3;
-
-/// Lines that buttons and keys have at most.
-const MOST_HINT_LINES: u16 = 2;
-
-/// The buttons of a list, and the other keys that work in it, each with its words.
-type Hints<'m> = (Vec<Button<'m, Target>>, Vec<(String, &'m str, Target)>);
+/// The buttons of a list, and the other keys that work in it.
+type Hints<'m> = (Vec<Button<'m, Target>>, Vec<KeyHint<Target>>);
 
 /// An open list.
 #[derive(Debug)]
@@ -179,8 +174,7 @@ impl OpenMenu {
         let lines = list.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
         let below = list.below_lines.max(1);
-        let hints = places(&buttons, &keys, panel.room());
-        let hint_lines = hints.last().map_or(1, |(line, _)| (line + 1).min(MOST_HINT_LINES));
+        let hint_lines = 1 + u16::from(!keys.is_empty());
         // Where there is little room the entries have it, and no line is blank.
         let all = entries.saturating_add(2 + list.field + below + hint_lines);
         let blank = u16::from(is_roomy(area) || all <= panel.most_lines());
@@ -196,14 +190,11 @@ impl OpenMenu {
         self.draw_entries(list, &lines, frame, body, cx);
         let words = wrap_to(&list.below, inside.width, below.into()).into_iter();
         put_lines(frame.buffer_mut(), told, words.map(|line| (line, theme.plain)));
-        let (of_buttons, of_keys) = hints.split_at(buttons.len());
-        for (button, at) in buttons.iter().zip(of_buttons) {
-            let drawn = draw_button(button, false, theme, frame.buffer_mut(), rest_of(foot, *at));
-            self.targets.push(drawn, button.spot);
-        }
-        for ((key, words, target), at) in keys.iter().zip(of_keys) {
-            self.targets.push(Pen::new(frame.buffer_mut(), rest_of(foot, *at)).put_key(key, words, theme), *target);
-        }
+        let [of_buttons, of_keys] = stacked(foot, [1, FILL]);
+        // The entries have the focus.
+        let mut note = |area, target| self.targets.push(area, target);
+        draw_buttons(&buttons, Target::Entry(0), 0, (theme, frame.buffer_mut(), of_buttons), &mut note);
+        fit::draw(&fit::keys(keys, theme), frame.buffer_mut(), of_keys, &mut note);
         field
     }
 
@@ -222,7 +213,8 @@ impl OpenMenu {
             choose.map(|(key, words, target)| Button::primary(target, capitalized(list.pick.unwrap_or(words)), key));
         let others = told.iter().filter(|binding| !matches!(binding.action, Action::MenuClose | Action::MenuPick));
         let also = list.also.iter().map(|(key, words, action)| ((*key).to_owned(), *words, Target::Do(*action)));
-        let keys = also.chain(others.filter_map(|binding| key(binding))).collect();
+        let keys = also.chain(others.filter_map(|binding| key(binding)));
+        let keys = keys.map(|(key, words, target)| KeyHint::new(key, words, target)).collect();
         (leave.into_iter().chain(choose).collect(), keys)
     }
 
@@ -271,16 +263,6 @@ impl OpenMenu {
             lines[..at].iter().rposition(|line| matches!(line, Shown::Entry(_))).map_or(0, |before| before + 1);
         scrolled(self.top.get().min(headed), at, lines.len(), visible)
     }
-}
-
-/// The line and the column of each button and key: closer together where they have room in one line so.
-fn places(buttons: &[Button<'_, Target>], keys: &[(String, &str, Target)], room: u16) -> Vec<(u16, u16)> {
-    let keys = keys.iter().map(|(key, words, _)| columns(key) + 1 + columns(words));
-    let widths: Vec<u16> = buttons.iter().map(Button::width).chain(keys).collect();
-    let all: u16 = widths.iter().sum();
-    let gaps = u16::try_from(widths.len()).unwrap_or(u16::MAX).saturating_sub(1);
-    let gap = (CLOSEST..=BETWEEN).rev().find(|gap| all + gap * gaps <= room).unwrap_or(BETWEEN);
-    flow(&widths, gap, room)
 }
 
 /// What is said to one who pastes where nothing can be typed.

@@ -22,7 +22,7 @@ pub mod unsent;
 pub mod views;
 
 use super::{
-    Action, AppContext, KeyContext, Order, Orders, dialog,
+    Action, AppContext, KeyContext, Orders, dialog,
     screens::{ScreenName, Screens, queue::state::Queue},
 };
 
@@ -53,7 +53,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Bulk if !queue.marked.is_empty() => answer_form::marked(None, queue, cx),
         Action::Bulk => run_progress::open(cx),
         Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
-        Action::Settle => settle::open(chosen, |id| queue.listing.find(id), cx),
+        Action::Settle => settle::open(chosen, cx),
         Action::Suggested => answer_form::take_suggested(queue, cx),
         Action::CredentialCreate => settings_dialogs::create(settings, cx),
         Action::CredentialRevoke => settings_dialogs::revoke(settings, cx),
@@ -63,14 +63,10 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
 
 /// Makes the last decision again, in a form where that is wanted or something has to be confirmed.
 fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
-    let orders = match cx.last_made.clone() {
+    match cx.last_made.clone() {
         Some(last) => answer_form::repeat(&last, in_form, queue, cx),
         None => answer_form::nothing_to_repeat(cx),
-    };
-    // Whoever repeats without a form does not expect one.
-    let is_unexpected = !in_form && orders.iter().any(|order| matches!(order, Order::Open(_)));
-    cx.typed_ahead = is_unexpected.then_some((cx.now, cx.now));
-    orders
+    }
 }
 
 /// Opens the form of the last decision, for one that was chosen in a list: nothing is sent by a choice.

@@ -108,7 +108,7 @@ impl NoteForm {
         match self.form.handle(event) {
             Entered::Leave => return self.leave(cx),
             Entered::Submit => return self.submit(cx),
-            Entered::Nothing | Entered::Reset | Entered::Pressed(_) => {}
+            Entered::Nothing | Entered::Reset => {}
         }
         let text = self.form.raw_text(0);
         let over = text.chars().count().checked_sub(MAX_NOTE_CHARS).filter(|over| *over > 0);

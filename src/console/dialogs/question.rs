@@ -1,20 +1,16 @@
 //! Question dialogs: a panel with lines of text, and answers as buttons, each known by its key.
 
 use crossterm::event::{Event, KeyCode};
-use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style, text::Span};
+use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
 
 use super::menu::NO_FIELD;
 use crate::{
     AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, SessionInfo, Theme, Tone,
-    decisions::PendingDecision,
     domain::Timestamp,
     keymap::Chord,
     pen::{put_lines, put_right},
     text::{CUT, count, wrap},
-    ui::{
-        areas::{FILL, stacked},
-        table::{DataTable, TableColumn},
-    },
+    ui::areas::{FILL, stacked},
     widgets::{
         buttons::{Button, ButtonKind, button_lines, draw_buttons},
         panel::{Panel, PanelWidth},
@@ -62,38 +58,13 @@ impl Question {
         self.lines.extend(wrap(text, self.room()).into_iter().map(|line| (line, style)));
     }
 
-    /// Says how many of all are not among the first ones, where there are such.
-    pub fn and_more(&mut self, all: usize, named: usize, theme: &Theme) {
-        if all > named {
-            self.line(format!("and {} more", count((all - named) as u64)), theme.quiet);
+    /// Says the first ones of all, each in lines of its own, and how many more there are.
+    pub fn say_some(&mut self, all: impl ExactSizeIterator<Item = String>, most: usize, style: Style, theme: &Theme) {
+        let more = all.len() - all.len().min(most);
+        all.take(most).for_each(|words| self.say(&words, style));
+        if more > 0 {
+            self.line(format!("and {} more", count(more as u64)), theme.quiet);
         }
-    }
-
-    /// Names decisions that have not left in at most so many rows, and says how many more there are: what each says, on
-    /// which network's alert and of how much money, and when its window closes.
-    pub fn name_all(&mut self, decisions: &[&PendingDecision], rows: u16, cx: &AppContext) {
-        type Row<'d> = &'d PendingDecision;
-        let (theme, times, now) = (&cx.theme, cx.times(), cx.now);
-        let window = move |row: &Row<'_>, _| match row.alert.deadline.moment() {
-            _ if row.is_closed(now) => Span::raw("expired"),
-            Some(deadline) => Span::raw(format!("due {}", times.at(deadline, now))),
-            None => Span::raw(""),
-        };
-        let columns = vec![
-            TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.word())),
-            TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.alert.provider.to_string())).gap(1).rank(2),
-            TableColumn::new("", |row: &Row<'_>, _| Span::raw(row.subject())).right().min(8),
-            TableColumn::new("", window).rank(1),
-        ];
-        let table = DataTable::of(columns, decisions, self.room());
-        let rows = usize::from(rows.max(2));
-        // The line that says how many more there are has its room.
-        let named = if decisions.len() > rows { rows - 1 } else { decisions.len() };
-        for decision in &decisions[..named] {
-            let style = if decision.is_closed(now) { theme.warning } else { theme.plain };
-            self.line(table.line(decision).to_string(), style);
-        }
-        self.and_more(decisions.len(), named, theme);
     }
 
     /// Keeps so many lines: the answers stay where there is no room for all that is said. Blank ones go first; where

@@ -2,25 +2,25 @@
 //! about it.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, MouseEventKind};
-use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
+use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
 use super::{
     alert_rows::{self, AlertRow, OF_MANY},
     answer_form,
-    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
+    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere, why_idle_on_page},
 };
 use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen,
     answer_words::answered_as,
-    decisions::{PendingDecision, SendTiming, fate_of_run},
-    desk::{AnswerStep, Fate},
+    decisions::{PendingDecision, fate_of_run},
+    desk::Fate,
     dialog::{self, DataAge},
     domain::AlertId,
-    idle::{NONE_STAGED, OTHER_PLACE, unless},
+    idle::OTHER_PLACE,
     keymap::Chord,
     resolving::{briefly, undo},
-    runs::{DECIDED_AGAIN, LeftOut, RunItem, RunRow, RunState},
-    screens::activity::proof::step_words,
+    runs::{LeftOut, RunRow, RunState},
+    screens::activity::proof::result_of,
     text::{columns, count},
     times,
     ui::{
@@ -29,7 +29,7 @@ use crate::{
         pen::put_right,
         table::{self, Cursor},
     },
-    unfinished::in_words,
+    words::in_words,
 };
 
 /// The keys of every screen work here too, after its own.
@@ -80,7 +80,7 @@ impl RunProgress {
             offered.push((Deed::Retry, "r".to_owned(), "answer failed ones again"));
         }
         if !here && run.items.iter().any(|item| item.fate() == Fate::Undone) {
-            offered.push((Deed::Reopen, cx.key(Action::Bulk), "draft"));
+            offered.push((Deed::Reopen, cx.key(Action::Bulk), "answer"));
         }
         if run.has_ended() && !here {
             offered.push((Deed::Dismiss, "x".to_owned(), "dismiss"));
@@ -194,55 +194,17 @@ impl RunProgress {
     }
 }
 
-/// How far a run is: `3 sending, 12 recorded`.
-fn how_far(run: &RunState<'_>, cx: &AppContext) -> String {
-    if cx.decisions.is_paused(run.number) {
-        let here = |item: &&RunItem<'_>| item.pending.is_some_and(PendingDecision::is_here) && !item.waits();
-        return run.words_with(run.items.iter().filter(here).count() as u64, 0);
-    }
-    // What has its undo window is not on its way: it can be taken back.
-    let is_in_undo_window = |item: &&RunItem<'_>| {
-        item.pending
-            .and_then(|decision| Some((decision, decision.leaves_at()?)))
-            .is_some_and(|(decision, due)| matches!(cx.decisions.departure(decision, due, cx.now), SendTiming::In(_)))
-    };
-    run.words_with(0, run.items.iter().filter(is_in_undo_window).count() as u64)
-}
-
-/// The sign, the words and the style of an alert of a run.
-fn state(item: &RunItem<'_>, cx: &AppContext) -> ((&'static str, Style), String, Style) {
-    let theme = &cx.theme;
-    if let Some(decision) = item.pending.filter(|_| !item.waits() && !item.has_ended()) {
-        return alert_rows::progress(decision, cx);
-    }
-    let (mut words, _) = step_words(&item.step);
-    if item.step.fate() == Fate::AlreadyAnswered && item.alert.outcome.is_some() {
-        words = format!("already answered: {}", answered_as(item.alert));
-    }
-    let (sign, words, style) = match item.step.fate() {
-        _ if item.again => ("✓", format!("{DECIDED_AGAIN}: {}", item.step.status().unwrap_or_default()), theme.ok),
-        Fate::Recorded => ("✓", words, theme.ok),
-        Fate::Queued | Fate::Sending => ("»", waiting(&item.step, cx), theme.warning),
-        Fate::Undone => ("–", words, theme.quiet),
-        Fate::AlreadyAnswered => ("✗", words, theme.warning),
-        Fate::Unconfirmed => ("?", briefly(&words), theme.warning),
-        Fate::NotRecorded => ("✗", briefly(&words), theme.danger),
-    };
-    ((sign, style), words, style)
-}
-
-/// Words for an answer that waits here, with the reason where it is known.
-fn waiting(step: &AnswerStep, cx: &AppContext) -> String {
-    let why = step.reason().map(briefly).or_else(|| cx.held_back_by().map(str::to_owned));
-    why.map_or_else(|| "queued, not sent".to_owned(), |why| format!("queued, not sent: {why}"))
-}
-
 /// A row as it is drawn.
 fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
     let (sign, what, style, quiet) = match row {
         RunRow::Decided(item) => {
-            let (sign, what, style) = state(item, cx);
-            (sign, what, style, item.is_settled())
+            let (tone, words) = result_of(item.record, cx);
+            let style = tone.of(&cx.theme);
+            let words = match item.fate() == Fate::AlreadyAnswered && item.alert.outcome.is_some() {
+                true => format!("already answered: {}", answered_as(item.alert)),
+                false => briefly(&words),
+            };
+            ((tone.sign(), style), words, style, item.is_settled())
         }
         // Nothing was done with it, and its time goes on.
         RunRow::LeftOut(LeftOut { alert, why, care }) => {
@@ -284,11 +246,7 @@ impl Dialog for RunProgress {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        match action {
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
-            Action::Back | Action::Refresh => None,
-            action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
-        }
+        if action == Action::Refresh { None } else { why_idle_on_page(action, cx) }
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
@@ -320,7 +278,7 @@ impl Dialog for RunProgress {
             pen.put(&format!("{} marked", count((run.items.len() + run.left_out.len()) as u64)), cx.theme.plain);
             pen.skip(3);
         }
-        pen.put(&how_far(&run, cx), cx.theme.plain);
+        pen.put(&run.words(cx.decisions.is_paused(run.number)), cx.theme.plain);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), cx);
         let (at, buffer) = (self.position(&run), frame.buffer_mut());

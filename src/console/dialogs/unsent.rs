@@ -1,25 +1,20 @@
 //! Questions about answers that were not sent, and texts that were not saved: at the end of the console, after an
 //! outage or a refund that failed, and at the start after a console that ended early.
 
-use ratatui::style::Style;
-
 use super::question::{KeyedAnswer, PanelQuestion, Question};
 use crate::{
-    Action, AppContext, Message, Order, Orders, Theme, Tone,
+    Action, AppContext, Message, Order, Orders, Tone,
     answer_drafts::AnswerDraftList,
-    decisions::{HoldReason, alert_of},
+    decisions::{HoldReason, PendingDecision, alert_of},
     desk::{JournalStep, LeftDecision, Leftovers},
     message::BegunText,
     resolving::{answer_known, briefly, subject, taken_back},
     text::{counted, sanitize},
-    unfinished::said_in_words,
+    words::said_in_words,
 };
 
-/// Rows that the names of answers take at most.
-const ROWS: u16 = 8;
-
-/// Texts that are named at most.
-const NAMED_TEXTS: usize = 6;
+/// Answers or texts that are named at most.
+const NAMED: usize = 7;
 
 /// Answers of a kind that an earlier console left which are named at most.
 const NAMED_OF_A_KIND: usize = 3;
@@ -70,7 +65,7 @@ impl PanelQuestion for Leave {
         let many = counted(staged.len() as u64, "answer has", "answers have");
         question.line(format!("{many} not sent yet"), theme.strong);
         question.gap();
-        question.name_all(&staged, ROWS, cx);
+        name_all(question, &staged, cx);
         question.gap();
         if let Some(why) = cx.held_back_by() {
             question.say(&format!("Nothing can be sent: {why}."), theme.warning);
@@ -117,11 +112,9 @@ impl PanelQuestion for LoseTexts {
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {
         let (theme, texts) = (&cx.theme, cx.unkept.all());
-        let all = texts.len();
-        question.line(format!("{} could not be saved", counted(all as u64, "text", "texts")), theme.strong);
+        question.line(format!("{} could not be saved", counted(texts.len() as u64, "text", "texts")), theme.strong);
         question.gap();
-        texts.take(NAMED_TEXTS).for_each(|text| question.say(&named(text, cx), theme.plain));
-        question.and_more(all, NAMED_TEXTS, theme);
+        question.say_some(texts.map(|text| named(text, cx)), NAMED, theme.plain, theme);
         question.gap();
         question.say("Leaving discards what you typed.", theme.plain);
     }
@@ -201,7 +194,7 @@ impl PanelQuestion for Reconnected {
         question.gap();
         let many = counted(waiting.len() as u64, "answer", "answers");
         question.line(format!("{many} queued, not sent:"), theme.plain);
-        question.name_all(&waiting, ROWS, cx);
+        name_all(question, &waiting, cx);
     }
 }
 
@@ -247,7 +240,7 @@ impl PanelQuestion for EarlierSession {
         if !lost.is_empty() {
             question.gap();
             let lost = lost.iter().map(|words| sanitize(words).into_owned());
-            tell_some(question, lost, theme.warning, theme);
+            question.say_some(lost, NAMED_OF_A_KIND, theme.warning, theme);
         }
     }
 }
@@ -264,13 +257,18 @@ fn tell_left(question: &mut Question, title: &str, left: &[&LeftDecision], after
         let when = cx.times().at(left.sent_at.unwrap_or(left.made_at), cx.now);
         format!("{}  {}  {when}", said_in_words(&left.said), sanitize(&subject(&alert_of(&left.said.alert))))
     };
-    tell_some(question, left.iter().map(named), theme.plain, theme);
+    question.say_some(left.iter().map(named), NAMED_OF_A_KIND, theme.plain, theme);
     question.say(after, theme.quiet);
 }
 
-/// Tells the first ones, and how many more there are.
-fn tell_some(question: &mut Question, all: impl ExactSizeIterator<Item = String>, style: Style, theme: &Theme) {
-    let many = all.len();
-    all.take(NAMED_OF_A_KIND).for_each(|words| question.say(&words, style));
-    question.and_more(many, NAMED_OF_A_KIND, theme);
+/// Names answers that have not left: what each says, on which alert, and when that is due.
+fn name_all(question: &mut Question, decisions: &[&PendingDecision], cx: &AppContext) {
+    let named = |decision: &&PendingDecision| {
+        let due = match decision.alert.deadline.moment() {
+            _ if decision.is_closed(cx.now) => "expired".to_owned(),
+            deadline => deadline.map_or_else(String::new, |at| format!("due {}", cx.times().at(at, cx.now))),
+        };
+        format!("{}  {}  {due}", decision.word(), sanitize(&subject(&decision.alert)))
+    };
+    question.say_some(decisions.iter().map(named), NAMED, cx.theme.plain, &cx.theme);
 }

@@ -5,9 +5,9 @@ use chrono::Duration;
 use super::*;
 use crate::{
     decisions::HoldReason,
-    desk::{JournalEntry, JournalStep},
+    desk::{AnswerStep, Draft, JournalEntry, JournalStep},
     domain::{
-        AlertType, Provider,
+        AlertId, AlertType, Provider,
         resolution::Decision,
         time::{from_iso, to_iso},
     },
@@ -31,6 +31,11 @@ fn recorded() -> AnswerStep {
 
 fn unknown() -> AnswerStep {
     AnswerStep::Unknown("time-out".to_owned())
+}
+
+fn draft() -> AnswerDraft {
+    let answer = Draft::default();
+    AnswerDraft { id: Uuid::nil(), case: false, alerts: Vec::new(), left_out: Vec::new(), answer }
 }
 
 /// The runs of a console with its journal and its pending answers.
@@ -158,34 +163,34 @@ fn once_a_run_has_ended_what_failed_stands_first() {
 }
 
 #[test]
-fn what_was_left_out_stands_in_the_order_of_the_form_and_for_a_look_before_what_is_done() {
+fn what_was_left_out_stands_below_and_for_a_look_before_what_is_done() {
     let (mut console, keys) = Console::begun(2);
     let ids = console.rows();
     let left = |care| LeftOut { alert: Alert::sample(), why: String::new(), care };
-    let (look, other) = (left(true), left(false));
+    let (other, look) = (left(false), left(true));
     let (look_id, other_id) = (look.alert.id, other.alert.id);
-    console.runs.leave_out(vec![look, other], vec![ids[0], look_id, other_id, ids[1]]);
+    console.runs.fill_in(vec![other, look], draft());
 
     let goes_on = console.rows();
     console.step(keys[0], unknown());
-    console.step(keys[1], refused());
+    console.step(keys[1], recorded());
 
-    assert_eq!(goes_on, [ids[0], look_id, other_id, ids[1]]);
-    assert_eq!(console.rows(), [ids[0], ids[1], look_id, other_id]);
+    assert_eq!(goes_on, [ids[0], ids[1], other_id, look_id]);
+    assert_eq!(console.rows(), [ids[0], look_id, ids[1], other_id]);
 }
 
 #[test]
 fn what_is_recorded_no_longer_counts_down_and_what_was_left_out_is_counted() {
     let (mut console, keys) = Console::begun(1);
     let left = LeftOut { alert: Alert::sample(), why: "already answered".to_owned(), care: false };
-    console.runs.leave_out(vec![left], Vec::new());
+    console.runs.fill_in(vec![left], draft());
     let alert = Alert { expired_at: Some(now()), ..console.newest().items[0].alert.clone() };
 
     console.step(keys[0], recorded());
     console.runs.concluded(&alert, &console.history);
 
     let run = console.newest();
-    assert_eq!((run.items[0].alert.expired_at, run.words().as_str()), (Some(now()), "1 recorded, 1 skipped"));
+    assert_eq!((run.items[0].alert.expired_at, run.words(false).as_str()), (Some(now()), "1 recorded, 1 skipped"));
 }
 
 #[test]
@@ -211,10 +216,10 @@ fn what_failed_and_was_answered_by_itself_since_is_told_by_that_answer() {
         let alone = console.decisions.get(key).unwrap().clone();
         console.write(alone.staged_step(None), now() + Duration::seconds(1));
         console.write(later.line(alone.journal_key()).unwrap(), now() + Duration::seconds(2));
-        console.newest().words()
+        console.newest().words(false)
     });
 
-    assert_eq!(told, ["1 answered again since", "1 already answered", "1 failed"].map(str::to_owned));
+    assert_eq!(told, ["1 recorded", "1 already answered", "1 failed"].map(str::to_owned));
 }
 
 #[test]
@@ -239,7 +244,7 @@ fn what_is_not_known_is_no_failure_that_could_be_sent_again() {
     let run = console.newest();
 
     assert_eq!(run.failed().count(), 0);
-    assert_eq!(run.words(), "1 queued, not sent, 1 unconfirmed");
+    assert_eq!(run.words(false), "1 queued, not sent, 1 unconfirmed");
 }
 
 #[test]
@@ -266,12 +271,12 @@ fn a_run_goes_on_while_something_of_it_waits_here() {
     let (mut console, keys) = Console::begun(1);
     console.decisions.wait(now() + Duration::seconds(5));
     console.step(keys[0], AnswerStep::NotSent("no connection".to_owned()));
-    let waits = (console.ended(), console.newest().words());
+    let waits = (console.ended(), console.newest().words(false));
 
     console.decisions.release_waiting(HoldReason::NoAnswer, now());
 
     assert_eq!(waits, (None, "1 queued, not sent".to_owned()));
-    assert_eq!(console.newest().words(), "1 sending");
+    assert_eq!(console.newest().words(false), "1 queued");
 }
 
 #[test]

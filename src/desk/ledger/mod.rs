@@ -2,9 +2,11 @@
 //! what is known of an answer is the fold of its lines.
 
 pub mod command;
+pub mod decisions;
 pub mod files;
 pub mod fold;
 pub mod preflight;
 pub mod results;
 pub mod sender;
 pub mod steps;
+pub mod words;

@@ -5,12 +5,9 @@ use ratatui::{
     layout::{Constraint, Layout, Margin, Rect},
 };
 
-use super::{
-    Form, Spot,
-    field::{Arrangement, FieldKind},
-};
+use super::{Form, Spot, field::FieldKind};
 use crate::{
-    Pen, TextInput, Theme,
+    Pen, Theme,
     areas::{FILL, rest_of, stacked},
     pen::{put_lines, put_right},
     text::columns,
@@ -153,13 +150,8 @@ impl Form {
         .areas(main);
         let place = if field.width.is_some() { place } else { main };
         match &field.kind {
-            FieldKind::Text { input, secret, most_chars, .. } => {
-                if *secret {
-                    let dots = TextInput::one_line(&"•".repeat(input.text().chars().count()));
-                    dots.draw_field(frame, place, theme, focused, field.hint);
-                } else {
-                    input.draw_field(frame, place, theme, focused, field.hint);
-                }
+            FieldKind::Text { input, most_chars, .. } => {
+                input.draw_field(frame, place, theme, focused, field.hint);
                 self.targets.push(place, Spot::Field(index));
                 if let Some(most) = most_chars {
                     let count = input.text().chars().count();
@@ -176,7 +168,6 @@ impl Form {
                     pen.put(if is_first { &fact.lead.0 } else { "" }, fact.lead.1);
                     pen.skip(fact.indent() - if is_first { columns(&fact.lead.0) } else { 0 });
                     pen.put(&line, fact.style);
-                    fact.press.into_iter().for_each(|number| self.targets.push(row, Spot::Press(number)));
                 }
             }
             FieldKind::Options { .. } => self.draw_options(index, focused, theme, frame, place),
@@ -189,25 +180,18 @@ impl Form {
 
     fn draw_options(&self, index: usize, focused: bool, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
         let field = &self.fields[index];
-        let FieldKind::Options { options, at, on, arrangement, open } = &field.kind else { return };
-        let steps = *arrangement == Arrangement::Steps;
+        let FieldKind::Options { options, at, on, open, .. } = &field.kind else { return };
         let places = field.places(area.width, focused);
         for ((option, text), (row, column)) in field.shown_options(focused).iter().zip(places) {
-            let cursor = if steps { *option == 1 } else { option == at };
+            let cursor = option == at;
             let is_on = on.as_ref().map_or(cursor && !open, |on| on[*option]);
-            let style = match (steps && !cursor, is_on) {
-                (true, _) => theme.key,
-                (false, true) => theme.strong,
-                (false, false) => theme.plain,
-            };
+            let style = if is_on { theme.strong } else { theme.plain };
             let style = if cursor && focused { style.patch(theme.selection) } else { style };
             let mut pen = Pen::new(frame.buffer_mut(), rest_of(area, (row, column)));
             let key = pen.put(&field.key_of(*option), theme.key);
             let drawn = key.union(pen.put(text, style));
-            if let (false, Some(aside)) = (steps, options.get(*option).map(|option| &option.aside)) {
-                pen.skip(2);
-                pen.put(aside, theme.quiet);
-            }
+            pen.skip(2);
+            pen.put(options.get(*option).map_or("", |option| &option.aside), theme.quiet);
             self.targets.push(drawn, Spot::Option(index, *option));
         }
     }

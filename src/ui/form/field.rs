@@ -40,7 +40,7 @@ pub struct FormOption {
 
 impl FormOption {
     /// An option of words alone.
-    pub(super) fn of(words: impl Into<String>) -> Self {
+    pub fn of(words: impl Into<String>) -> Self {
         Self { words: words.into(), ..Self::default() }
     }
 }
@@ -51,14 +51,12 @@ pub struct FactLine {
     pub lead: (String, Style),
     pub text: String,
     pub style: Style,
-    /// Number of what a click on it asks for.
-    pub press: Option<u8>,
 }
 
 impl FactLine {
     /// A text alone.
     pub fn of(text: impl Into<String>, style: Style) -> Self {
-        Self { lead: (String::new(), style), text: text.into(), style, press: None }
+        Self { lead: (String::new(), style), text: text.into(), style }
     }
 
     /// The same behind a sign or a key.
@@ -83,8 +81,6 @@ impl FactLine {
 pub(super) enum Arrangement {
     /// Beside each other, in further rows where they have no room.
     Flow,
-    /// Only the chosen one, between arrows.
-    Steps,
     /// One a row. `folds`: without the focus only the chosen one.
     List { folds: bool },
 }
@@ -93,7 +89,6 @@ pub(super) enum Arrangement {
 pub(super) enum FieldKind {
     Text {
         input: Box<TextInput>,
-        secret: bool,
         rows: u16,
         most_chars: Option<usize>,
     },
@@ -116,8 +111,8 @@ impl FormField {
         Self { label, kind, hint, note, note_warns: false, error: None, width: None, apart: false, hidden: false }
     }
 
-    fn typed(label: &'static str, input: TextInput, secret: bool, rows: u16) -> Self {
-        Self::new(label, FieldKind::Text { input: Box::new(input), secret, rows, most_chars: None })
+    fn typed(label: &'static str, input: TextInput, rows: u16, most_chars: Option<usize>) -> Self {
+        Self::new(label, FieldKind::Text { input: Box::new(input), rows, most_chars })
     }
 
     fn options(label: &'static str, words: Vec<String>, at: usize, on: Option<Vec<bool>>) -> Self {
@@ -137,21 +132,12 @@ impl FormField {
 
     /// A line to type.
     pub fn text(label: &'static str, text: &str) -> Self {
-        Self::typed(label, TextInput::one_line(text), false, 1)
-    }
-
-    /// A line that is shown as dots.
-    pub fn secret(label: &'static str, text: &str) -> Self {
-        Self::typed(label, TextInput::one_line(text), true, 1)
+        Self::typed(label, TextInput::one_line(text), 1, None)
     }
 
     /// Several lines, counted up to so many characters.
     pub fn lines(label: &'static str, text: &str, rows: u16, most: usize) -> Self {
-        let mut field = Self::typed(label, TextInput::several_lines(text), false, rows);
-        if let FieldKind::Text { most_chars, .. } = &mut field.kind {
-            *most_chars = Some(most);
-        }
-        field
+        Self::typed(label, TextInput::several_lines(text), rows, Some(most))
     }
 
     /// One of several, all of them in sight.
@@ -170,15 +156,6 @@ impl FormField {
         let mut field = Self::keyed(label, options, chosen);
         if let FieldKind::Options { arrangement, .. } = &mut field.kind {
             *arrangement = Arrangement::List { folds };
-        }
-        field
-    }
-
-    /// One of several, of which only the chosen one is in sight.
-    pub fn step(label: &'static str, words: Vec<String>, chosen: usize) -> Self {
-        let mut field = Self::options(label, words, chosen, None);
-        if let FieldKind::Options { arrangement, .. } = &mut field.kind {
-            *arrangement = Arrangement::Steps;
         }
         field
     }
@@ -223,9 +200,6 @@ impl FormField {
             None => format!("( ) {}", option.words),
         };
         match (arrangement, options.get(*at)) {
-            (Arrangement::Steps, Some(chosen)) => {
-                vec![(0, "‹".to_owned()), (1, chosen.words.clone()), (2, "›".to_owned())]
-            }
             (Arrangement::List { folds: true }, Some(chosen)) if !focused && !open => vec![(*at, mark(*at, chosen))],
             _ => options.iter().enumerate().map(|(index, option)| (index, mark(index, option))).collect(),
         }
@@ -233,13 +207,9 @@ impl FormField {
 
     /// The key of an option, where it has one, with the blank behind it.
     pub(super) fn key_of(&self, option: usize) -> String {
-        match &self.kind {
-            FieldKind::Options { options, arrangement, .. } if *arrangement != Arrangement::Steps => {
-                let key = options.get(option).map_or("", |option| option.key.as_str());
-                if key.is_empty() { String::new() } else { format!("{key} ") }
-            }
-            _ => String::new(),
-        }
+        let FieldKind::Options { options, .. } = &self.kind else { return String::new() };
+        let key = options.get(option).map_or("", |option| option.key.as_str());
+        if key.is_empty() { String::new() } else { format!("{key} ") }
     }
 
     /// Row and column of each option in sight: in columns where they take several rows.

@@ -25,8 +25,6 @@ pub enum Entered {
     Submit,
     Reset,
     Leave,
-    /// A line of facts was clicked, by its number.
-    Pressed(u8),
 }
 
 /// Parts that can have the focus or be clicked.
@@ -36,8 +34,6 @@ enum Spot {
     /// An option of a field.
     Option(usize, usize),
     Button(Entered),
-    /// A line of facts.
-    Press(u8),
 }
 
 /// A form: its fields and its state. A field is known by its place.
@@ -114,10 +110,7 @@ impl Form {
 
     /// Text of a field as it was typed.
     pub fn raw_text(&self, field: usize) -> String {
-        match self.fields.get(field).map(|field| &field.kind) {
-            Some(FieldKind::Text { input, .. }) => input.text(),
-            _ => String::new(),
-        }
+        if let FieldKind::Text { input, .. } = &self.fields[field].kind { input.text() } else { String::new() }
     }
 
     /// Text of a field, where there is any.
@@ -132,15 +125,12 @@ impl Form {
 
     /// Place of the chosen option of a field, where one is chosen.
     pub fn choice(&self, field: usize) -> Option<usize> {
-        match self.fields.get(field).map(|field| &field.kind) {
-            Some(FieldKind::Options { at, open: false, .. }) => Some(*at),
-            _ => None,
-        }
+        if let FieldKind::Options { at, open: false, .. } = self.fields[field].kind { Some(at) } else { None }
     }
 
     /// Chooses an option of a field, or none; the focus stays.
     pub fn set_choice(&mut self, field: usize, option: Option<usize>) {
-        if let Some(FieldKind::Options { at, open, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+        if let FieldKind::Options { at, open, .. } = &mut self.fields[field].kind {
             (*at, *open) = (option.unwrap_or(0), option.is_none());
         }
     }
@@ -152,28 +142,25 @@ impl Form {
 
     /// Ticks the first check of a field, or takes that back.
     pub fn set_ticked(&mut self, field: usize, ticked: bool) {
-        if let Some(FieldKind::Options { on: Some(on), .. }) = self.fields.get_mut(field).map(|field| &mut field.kind) {
+        if let FieldKind::Options { on: Some(on), .. } = &mut self.fields[field].kind {
             on[0] = ticked;
         }
     }
 
     /// Shows a field, or hides it.
     pub fn set_shown(&mut self, field: usize, shown: bool) {
-        if let Some(field) = self.fields.get_mut(field) {
-            field.hidden = !shown;
-        }
+        self.fields[field].hidden = !shown;
     }
 
     /// Returns true where a field is shown.
     pub fn is_shown(&self, field: usize) -> bool {
-        self.fields.get(field).is_some_and(|field| !field.hidden)
+        !self.fields[field].hidden
     }
 
     /// Shows other facts in a field; none hide it.
     pub fn set_facts(&mut self, field: usize, facts: Vec<FactLine>) {
-        if let Some(field) = self.fields.get_mut(field) {
-            (field.hidden, field.kind) = (facts.is_empty(), FieldKind::Facts(facts));
-        }
+        let field = &mut self.fields[field];
+        (field.hidden, field.kind) = (facts.is_empty(), FieldKind::Facts(facts));
     }
 
     /// Gives the focus to a field.
@@ -210,9 +197,7 @@ impl Form {
 
     /// Those of the values that are ticked in a field of theirs.
     pub fn ticked<T: Clone>(&self, field: usize, values: &[T]) -> Vec<T> {
-        let Some(FieldKind::Options { on: Some(on), .. }) = self.fields.get(field).map(|field| &field.kind) else {
-            return Vec::new();
-        };
+        let FieldKind::Options { on: Some(on), .. } = &self.fields[field].kind else { return Vec::new() };
         values.iter().zip(on).filter(|(_, on)| **on).map(|(value, _)| value.clone()).collect()
     }
 
@@ -220,40 +205,28 @@ impl Form {
     pub fn focus(&self) -> Option<usize> {
         match self.focus {
             Spot::Field(field) | Spot::Option(field, _) => Some(field),
-            Spot::Button(_) | Spot::Press(_) => None,
+            Spot::Button(_) => None,
         }
     }
 
     /// Puts another text into a field.
     pub fn set_text(&mut self, field: usize, text: &str) {
-        match self.fields.get_mut(field).map(|field| &mut field.kind) {
-            Some(FieldKind::Text { input, .. }) => input.set_text(text),
-            Some(FieldKind::Facts(facts)) => {
-                facts.iter_mut().take(1).for_each(|fact| text.clone_into(&mut fact.text));
-            }
-            _ => {}
+        if let FieldKind::Text { input, .. } = &mut self.fields[field].kind {
+            input.set_text(text);
         }
     }
 
-    /// Chooses an option of a field, which gets the focus.
-    pub fn set_chosen(&mut self, field: usize, option: usize) {
-        self.go_to(Spot::Field(field));
-        self.choose(field, option);
-    }
-
     /// Gives a field other options; the chosen place stays.
-    pub fn set_options(&mut self, field: usize, options: &[&str]) {
-        if let Some(FieldKind::Options { options: known, .. }) = self.fields.get_mut(field).map(|field| &mut field.kind)
-        {
-            *known = options.iter().map(|word| FormOption::of(*word)).collect();
+    pub fn set_options(&mut self, field: usize, words: &[&str]) {
+        if let FieldKind::Options { options, .. } = &mut self.fields[field].kind {
+            *options = words.iter().map(|word| FormOption::of(*word)).collect();
         }
     }
 
     /// Shows other words below a field, or a warning.
     pub fn set_note(&mut self, field: usize, note: &str, warns: bool) {
-        if let Some(field) = self.fields.get_mut(field) {
-            (field.note, field.note_warns) = (note.to_owned(), warns);
-        }
+        let field = &mut self.fields[field];
+        (field.note, field.note_warns) = (note.to_owned(), warns);
     }
 
     /// Shows other words behind the title.
@@ -263,9 +236,7 @@ impl Form {
 
     /// Shows an error at a field, or takes it away.
     pub fn set_error(&mut self, field: usize, error: Option<String>) {
-        if let Some(field) = self.fields.get_mut(field) {
-            field.error = error;
-        }
+        self.fields[field].error = error;
     }
 
     /// Says at a field what is wrong with it, and goes there.
@@ -330,10 +301,7 @@ impl Form {
     /// The text that has the focus.
     fn input(&mut self) -> Option<&mut TextInput> {
         let field = self.focus()?;
-        match &mut self.fields.get_mut(field)?.kind {
-            FieldKind::Text { input, .. } => Some(input),
-            FieldKind::Facts(_) | FieldKind::Options { .. } => None,
-        }
+        if let FieldKind::Text { input, .. } = &mut self.fields[field].kind { Some(input) } else { None }
     }
 
     fn key(&mut self, key: KeyEvent) -> Entered {
@@ -372,9 +340,10 @@ impl Form {
 
     /// Chooses the next option of a list, or the one before; false at its ends and elsewhere.
     fn step_in_list(&mut self, down: bool) -> bool {
-        let focus = self.focus();
-        let field = focus.and_then(|field| self.fields.get_mut(field)).map(|field| &mut field.kind);
-        let Some(FieldKind::Options { options, at, open, arrangement: Arrangement::List { .. }, .. }) = field else {
+        let Some(focus) = self.focus() else { return false };
+        let FieldKind::Options { options, at, open, arrangement: Arrangement::List { .. }, .. } =
+            &mut self.fields[focus].kind
+        else {
             return false;
         };
         let next = match (*open, down) {
@@ -392,11 +361,7 @@ impl Form {
 
     fn key_of_options(&mut self, code: KeyCode) {
         let Some(field) = self.focus() else { return };
-        let Some(FieldKind::Options { options, at, on, open, .. }) =
-            self.fields.get_mut(field).map(|field| &mut field.kind)
-        else {
-            return;
-        };
+        let FieldKind::Options { options, at, on, open, .. } = &mut self.fields[field].kind else { return };
         let (now, count) = (*at, options.len());
         match (code, on) {
             (KeyCode::Left | KeyCode::Right | KeyCode::Char(' '), None) if *open => *at = 0,
@@ -418,20 +383,15 @@ impl Form {
 
     fn click(&mut self, event: &Event) -> Entered {
         let Some(spot) = self.targets.clicked(event) else { return Entered::Nothing };
-        if let Spot::Press(number) = spot {
-            return Entered::Pressed(number);
-        }
         self.go_to(spot);
         match spot {
             Spot::Button(button) => return button,
-            Spot::Press(_) => {}
             Spot::Option(field, option) => {
                 self.focus = Spot::Field(field);
                 self.choose(field, option);
             }
-            Spot::Field(field) => {
-                let secret = matches!(self.fields[field].kind, FieldKind::Text { secret: true, .. });
-                if let (Event::Mouse(mouse), Some(input), false) = (event, self.input(), secret) {
+            Spot::Field(_) => {
+                if let (Event::Mouse(mouse), Some(input)) = (event, self.input()) {
                     input.click((mouse.column, mouse.row).into());
                 }
             }
@@ -440,19 +400,10 @@ impl Form {
     }
 
     fn choose(&mut self, field: usize, option: usize) {
-        let Some(FieldKind::Options { options, at, on, arrangement, open }) =
-            self.fields.get_mut(field).map(|field| &mut field.kind)
-        else {
-            return;
-        };
-        *at = match (*arrangement == Arrangement::Steps, option) {
-            (false, option) => option,
-            (true, 0) => (*at + options.len() - 1) % options.len(),
-            (true, _) => (*at + 1) % options.len(),
-        };
-        *open = false;
+        let FieldKind::Options { at, on, open, .. } = &mut self.fields[field].kind else { return };
+        (*at, *open) = (option, false);
         if let Some(on) = on {
-            on[*at] = !on[*at];
+            on[option] = !on[option];
         }
         self.touched = true;
     }
@@ -489,7 +440,7 @@ mod tests {
             FormField::text("Name", "").hint("a name"),
             FormField::choice("Kind", &["one", "two"], 0),
             FormField::checks("Parts", ["a", "b"].map(|part| (part.to_owned(), false))),
-            FormField::step("Sort", ["amount", "merchant"].map(str::to_owned).to_vec(), 0),
+            FormField::list("Sort", ["amount", "merchant"].map(FormOption::of).to_vec(), Some(0), true),
         ];
         Form::new("Form", "Do", fields, 0).with_reset()
     }
@@ -533,7 +484,7 @@ mod tests {
     fn every_field_is_filled_by_clicks() {
         let mut form = form();
 
-        for text in ["( ) two", "[ ] b", "›"] {
+        for text in ["( ) two", "[ ] b", "(•) amount", "( ) merchant"] {
             click(&mut form, text);
         }
 
@@ -556,13 +507,13 @@ mod tests {
     #[test]
     fn an_error_stands_below_its_field_until_the_next_key() {
         let mut form = form();
-        form.refuse(3, "not so");
+        form.refuse(1, "not so");
 
         let refused = lines(&form, 80, 24);
         press(&mut form, &[KeyCode::Left]);
 
         let at = refused.iter().position(|line| line.contains("✗ not so")).unwrap();
-        assert!(refused[at - 1].contains("Sort"), "{refused:#?}");
+        assert!(refused[at - 1].contains("Kind"), "{refused:#?}");
         assert!(!lines(&form, 80, 24).iter().any(|line| line.contains('✗')));
     }
 

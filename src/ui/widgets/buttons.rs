@@ -65,7 +65,7 @@ impl<'b, S> Button<'b, S> {
 }
 
 /// Blank columns between two buttons, and before a button's key and note.
-pub const BETWEEN: u16 = 4;
+const BETWEEN: u16 = 4;
 const BESIDE: u16 = 2;
 
 /// How many lines buttons take in so many columns.
@@ -96,7 +96,7 @@ pub fn draw_buttons<S: Copy + PartialEq>(
 }
 
 /// Draws one button with its key and its note. Returns the area of its words and its key.
-pub fn draw_button<S>(each: &Button<'_, S>, focused: bool, theme: &Theme, buffer: &mut Buffer, place: Rect) -> Rect {
+fn draw_button<S>(each: &Button<'_, S>, focused: bool, theme: &Theme, buffer: &mut Buffer, place: Rect) -> Rect {
     let mut pen = Pen::new(buffer, place);
     let mut drawn = pen
         .put(&button(&each.words, focused && each.kind != ButtonKind::Safe), button_style(theme, each.kind, focused));

@@ -717,7 +717,7 @@ fn what_can_be_taken_back_has_the_sign_that_the_legend_gives_it() {
     rig.press("n ctrl-s 4 tab");
 
     let row = line(&mut rig, "▌");
-    assert!(row.contains("» 14:03:") && row.contains("sends in "), "{row}");
+    assert!(row.contains("» 14:03:") && row.contains("sends in"), "{row}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn where_the_shop_had_refunded_before_the_alert_came_another_one_that_waits_make
         "{detail}"
     );
     assert!(!detail.contains(DUPLICATE), "{detail}");
-    let order = "⚠ its order was refunded before the alert";
+    let order = "· its order was refunded before the alert";
     assert!(form.contains("(•) refunded before the alert") && form.contains(order), "{form}");
     assert!(refund.contains(&format!("alt-t {REFUNDED_BEFORE}")), "{refund}");
     assert!(case.contains("Already refunded: order NW-1.") && !case.contains("Refund one of them only"), "{case}");
@@ -142,7 +142,7 @@ fn where_another_alert_was_refunded_since_it_is_a_duplicate_whatever_state_the_o
     rig.advance(Duration::seconds(6));
 
     assert!(detail.contains(&format!("t  {DUPLICATE}")) && detail.contains("NW-1"), "{detail}");
-    assert!(form.contains("(•) duplicate alert") && form.contains("⚠ refunded 3h ago: ETHOCA"), "{form}");
+    assert!(form.contains("(•) duplicate alert") && form.contains("· refunded 3h ago: ETHOCA"), "{form}");
     assert_eq!(sent(&rig), [Decision::Invalid(InvalidReason::Duplicate)]);
 }
 

@@ -7,7 +7,6 @@ use avert::{
     service::{OutcomeUnknown, ResolveRequest, ServiceError},
 };
 use chrono::Duration;
-use crossterm::event::Event;
 use rstest::rstest;
 
 use super::{
@@ -365,44 +364,6 @@ fn a_repeated_refund_of_the_double_of_what_is_recorded_here_opens_the_form() {
     assert_eq!(rig.sent(), 1);
 }
 
-#[rstest]
-#[case::on_one_alert("")]
-#[case::on_what_is_marked("space ")]
-fn what_is_typed_on_after_a_repeat_is_not_taken_by_the_form_that_a_guard_opens(#[case] marks: &str) {
-    let (mut rig, [_, second]) = behind_the_refund(|made| Made { place: sandbox(), ..made });
-
-    rig.press(&format!("{marks}. j . tab space ctrl-s"));
-    rig.update(Message::Input(Event::Paste("pasted".to_owned())));
-    let typed = rig.screen();
-    rig.advance(Duration::seconds(1));
-    rig.press("x");
-    let read = rig.screen();
-    rig.press("esc");
-
-    assert!(typed.contains("Ignored: typed before the form was seen.") && typed.contains("0/250"), "{typed}");
-    assert!(!read.contains("Not taken"), "{read}");
-    assert_eq!((rig.sent(), reason(&rig, second)), (1, None));
-    assert!(
-        rig.screen().contains("To answer, by deadline") && !rig.screen().contains("0/250"),
-        "esc is taken at once: {}",
-        rig.screen()
-    );
-}
-
-#[test]
-fn a_form_that_a_guard_opens_takes_keys_in_the_end_however_they_come() {
-    let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
-    rig.press(".");
-
-    let ticked = (1..=5).find(|_| {
-        rig.advance(Duration::milliseconds(350));
-        rig.press("space");
-        rig.screen().contains("[x]")
-    });
-
-    assert_eq!(ticked, Some(5), "{}", rig.screen());
-}
-
 #[test]
 fn behind_a_form_that_was_left_at_once_the_next_text_is_taken() {
     let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
@@ -472,24 +433,6 @@ fn the_double_of_what_another_answered_here_is_not_told_as_unanswered_while_the_
 
     assert!(form.contains("refunded already: ETHOCA 8F2C77AA2082"), "{form}");
     assert!(rig.service.alert(second).unwrap().outcome.is_none(), "{}", rig.screen());
-}
-
-#[test]
-fn from_the_warning_in_a_form_a_key_goes_to_the_alert_that_it_names_and_the_draft_is_kept() {
-    let (mut rig, [first, second]) = twins();
-    rig.update(Message::GoToAlert(second));
-    rig.advance(Duration::seconds(1));
-    rig.press("n t o");
-    let warned = rig.screen();
-
-    rig.press("alt-w");
-    let there = rig.app.queue().current().map(|alert| alert.id);
-    rig.update(Message::GoToAlert(second));
-    rig.press("n");
-
-    assert!(warned.contains("(alt-w)"), "{warned}");
-    assert_eq!(there, Some(first));
-    assert!(rig.screen().contains("Draft restored."), "{}", rig.screen());
 }
 
 #[test]

@@ -42,25 +42,17 @@ fn where_there_may_be_more_than_are_shown_no_count_of_all_is_claimed() {
 }
 
 #[test]
-fn a_field_that_matched_is_named_and_the_cards_stand_in_one_column() {
+fn a_field_that_matched_is_named_in_each_row() {
     let now = clock().now();
     let alerts: Vec<Alert> = (0..4)
-        .map(|number| Alert {
-            id: AlertId(Uuid::from_u128(5_000 + number)),
-            card_bin: if number == 1 { String::new() } else { "411111".to_owned() },
-            ..morning(now)[0].clone()
-        })
+        .map(|number| Alert { id: AlertId(Uuid::from_u128(5_000 + number)), ..morning(now)[0].clone() })
         .collect();
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
 
     find(&mut rig, "acme");
 
     let screen = rig.screen();
-    let rows: Vec<&str> = screen.lines().filter(|line| line.contains("│  41m  ETHOCA  129.90 EUR")).collect();
-    let ends: Vec<Option<usize>> =
-        rows.iter().map(|row| row.find("·· 1234").map(|at| row[..at].chars().count())).collect();
     assert_eq!(screen.matches("descriptor ACME").count(), 4, "{screen}");
-    assert!(rows.len() == 4 && ends.iter().all(|end| *end == ends[0]), "{screen}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn once_it_has_ended_what_failed_stands_first_and_has_the_cursor() {
 
     let rows: Vec<&str> = screen.lines().skip_while(|line| !line.contains("RESULT")).skip(1).take(5).collect();
     assert!(
-        rows[0].starts_with('▌') && rows[0].contains('✗') && rows[1..].iter().all(|row| row.contains('✓')),
+        rows[0].starts_with('▌') && rows[0].contains("! ") && rows[1..].iter().all(|row| row.contains("recorded")),
         "{screen}"
     );
     assert!(rows[0].contains(&alike(1)[0].merchant_descriptor), "it is named: {screen}");

@@ -176,7 +176,8 @@ fn everything_can_be_chosen_with_the_mouse() {
     click(&mut form, "[ ] fraud notice");
     click(&mut form, "[ ] OPEN");
     click(&mut form, "( ) no");
-    click(&mut form, "›");
+    click(&mut form, "(•) deadline");
+    click(&mut form, "( ) alerted");
     click(&mut form, "( ) latest first");
     click(&mut form, "start of the merchant descriptor");
     play(&mut form, typed("acme"));

@@ -4,7 +4,7 @@
 use chrono::Duration;
 
 use super::{
-    AnswerForm, Choice, GO_TO_WARNED, TAKE_SUGGESTION,
+    AnswerForm, Choice,
     fields::FieldFacts,
     item::{AnswerScope, Caution, FormItem},
     validation::RowPlan,
@@ -16,7 +16,7 @@ use crate::{
     domain::{
         Alert, AlertStatus, Deadline, Dialect, OrderAdvice,
         duplicate::{Duplicate, DuplicateState, not_compared},
-        resolution::{Decision, InvalidReason, OlderWord},
+        resolution::{Decision, InvalidReason},
     },
     suggestion::Suggestion,
     text::{count, sanitize},
@@ -97,14 +97,12 @@ impl AnswerForm {
         }
     }
 
+    /// The facts around one answer. What asks for Send anyway has the sign of a warning, any other fact has a dot.
     fn of_one(&self, cx: &AppContext) -> FieldFacts {
-        let (theme, row) = (&cx.theme, &self.rows[0]);
-        let cautions = self.cautions(cx);
-        let confirmed = row.confirms(&cautions);
-        let mut checks: Vec<FactLine> = Vec::new();
+        let (theme, row, dialect) = (&cx.theme, &self.rows[0], cx.place.dialect);
         let warn = |text: String| FactLine::of(text, theme.strong).lead("⚠", theme.danger);
-        let care = |text: String| FactLine::of(text, theme.plain).lead("⚠", theme.warning);
-        let note = |text: String| FactLine::of(text, theme.quiet).lead("·", theme.quiet);
+        let note = |text: String| FactLine::of(text, theme.plain).lead("·", theme.warning);
+        let aside = |text: String| FactLine::of(text, theme.quiet).lead("·", theme.quiet);
         if row.alert.outcome.is_some() {
             return FieldFacts {
                 checks: vec![warn(format!("already answered: {}", answered_as(&row.alert)))],
@@ -112,82 +110,73 @@ impl AnswerForm {
                 ..FieldFacts::default()
             };
         }
-        checks.extend(cautions.iter().map(|caution| warn(self.caution_words(*caution, row, cx))));
-        checks.extend(self.fields.contradiction().map(care));
-        if let Some(why) = cx.held_back_by() {
-            checks.push(care(format!("{why}: it stays queued, avert asks first")));
-        }
-        let doubles = cx.known_decisions().duplicates(&row.alert, row.others());
-        for (at, double) in doubles.iter().enumerate() {
-            let mut words = duplicate_words(double, cx.now);
-            if at == 0 {
-                words += " (alt-w)";
-            }
-            let line = if double.is_refunded() && self.fields.refunds() { warn(words) } else { care(words) };
-            checks.push(FactLine { press: (at == 0).then_some(GO_TO_WARNED), ..line });
-        }
-        if let Some(order) = self.order_of_one().filter(OrderAdvice::was_refunded_before) {
-            let whose = if order.only_warns { "an order, perhaps of this payment, was" } else { "its order was" };
-            checks.push(care(format!("{whose} {}", order.why)));
-        }
+        let cautions = self.cautions(cx);
         let is_told = |caution| cautions.contains(&caution);
+        let refunded = |text: String| match is_told(Caution::PaidTwice) || is_told(Caution::RefundDenied) {
+            true => warn(text),
+            false => note(text),
+        };
+        // That it is refunded already is said by the refund itself.
+        let told = cautions.iter().filter(|caution| **caution != Caution::RefundDenied);
+        let mut checks: Vec<FactLine> = told.map(|caution| warn(self.caution_words(*caution, row, cx))).collect();
+        checks.extend(self.fields.contradiction().map(note));
+        checks.extend(cx.held_back_by().map(|why| note(format!("{why}: it stays queued, avert asks first"))));
+        checks.extend(cx.known_decisions().duplicates(&row.alert, row.others()).iter().map(|double| {
+            let words = duplicate_words(double, cx.now);
+            if double.is_refunded() { refunded(words) } else { note(words) }
+        }));
+        checks.extend(self.order_of_one().filter(OrderAdvice::was_refunded_before).map(|order| {
+            let whose = if order.only_warns { "an order, perhaps of this payment, was" } else { "its order was" };
+            refunded(format!("{whose} {}", order.why))
+        }));
         if row.alert.network_rule_applied() && !is_told(Caution::NetworkRule) {
-            checks.push(care(self.caution_words(Caution::NetworkRule, row, cx)));
+            checks.push(refunded(self.caution_words(Caution::NetworkRule, row, cx)));
         }
-        checks.extend(closing(&row.alert, cx).filter(|_| !is_told(Caution::Closed)).map(care));
+        checks.extend(closing(&row.alert, cx).filter(|_| !is_told(Caution::Closed)).map(note));
         if self.is_searching() {
-            checks.push(note("checking duplicates…".to_owned()));
+            checks.push(aside("checking duplicates…".to_owned()));
         } else if let Some(error) = row.not_searched() {
-            checks.push(care(format!("duplicates not checked: {error}")));
+            checks.push(note(format!("duplicates not checked: {error}")));
         }
-        checks.extend(not_compared(&row.alert).filter(|_| !cx.operator).map(note));
+        checks.extend(not_compared(&row.alert).filter(|_| !cx.operator).map(aside));
         if checks.is_empty() {
             checks.push(FactLine::of("no warnings", theme.quiet));
         }
-        let dialect = cx.place.dialect;
         let suggested = self.suggestion(cx).map(|suggestion| suggestion.decision());
         let suggested = suggested.filter(|decision| !self.says(*decision, dialect)).map(|decision| {
             let words = match (dialect, decision.reason()) {
-                (Dialect::Older, Some(reason)) => older_words(&reason.older_word()),
+                (Dialect::Older, Some(reason)) => reason.older_word().to_string(),
                 _ => decision.words(),
             };
-            let line = FactLine::of(words, theme.plain).lead("alt-t", theme.key);
-            FactLine { press: Some(TAKE_SUGGESTION), ..line }
+            FactLine::of(words, theme.plain).lead("alt-t", theme.key)
         });
         FieldFacts {
             checks,
             suggested: suggested.into_iter().collect(),
             then: self.then(cx),
-            anyway: (!cautions.is_empty()).then_some(confirmed),
+            anyway: (!cautions.is_empty()).then(|| row.confirms(&cautions)),
             number: None,
         }
     }
 
     /// A caution with the fact that it rests on.
     fn caution_words(&self, caution: Caution, row: &FormItem, cx: &AppContext) -> String {
-        let of_order = || row.exact().map_or_else(String::new, |id| format!(": {}", sanitize(id)));
-        match caution {
+        let fact = match caution {
             Caution::ListBehind => {
                 let record = cx.journal.history().answered_on(row.alert.id);
-                record.map_or_else(|| caution.words().to_owned(), |record| list_behind(record, cx.times(), cx.now))
+                return record.map_or_else(String::new, |record| list_behind(record, cx.times(), cx.now));
             }
             Caution::MayHaveArrived => {
-                let word = cx.decisions.of(row.alert.id).map_or_else(|| "An answer".to_owned(), PendingDecision::word);
-                format!("{} was sent before and is unconfirmed", sanitize(&word))
+                let word = cx.decisions.of(row.alert.id).map(PendingDecision::word).unwrap_or_default();
+                return format!("{} was sent before and is unconfirmed", sanitize(&word));
             }
-            Caution::NetworkRule => {
-                let name = row.alert.rule_name.as_deref();
-                let name = name.map_or_else(String::new, |name| format!(" {:?}", sanitize(name)));
-                format!("{}{name}", caution.words())
-            }
-            Caution::Changed => {
-                format!("{}: {}", caution.words(), sanitize(row.changed.as_deref().unwrap_or_default()))
-            }
-            Caution::Closed => closing(&row.alert, cx).unwrap_or_else(|| caution.words().to_owned()),
-            Caution::OrderFound => format!("{}{}", caution.words(), of_order()),
-            Caution::Notice => "The network expects no answer.".to_owned(),
-            Caution::PaidTwice | Caution::RefundDenied | Caution::RefundOpen => caution.words().to_owned(),
-        }
+            Caution::Closed => return closing(&row.alert, cx).unwrap_or_else(|| caution.words().to_owned()),
+            Caution::NetworkRule => row.alert.rule_name.as_deref(),
+            Caution::Changed => row.changed.as_deref(),
+            Caution::OrderFound => row.exact(),
+            _ => None,
+        };
+        fact.map_or_else(|| caution.words().to_owned(), |fact| format!("{}: {}", caution.words(), sanitize(fact)))
     }
 
     fn of_several(&self, cx: &AppContext) -> FieldFacts {
@@ -301,12 +290,6 @@ impl AnswerForm {
     fn follows_refund(&self) -> bool {
         matches!(self.scope, AnswerScope::Case(_)) && self.fields.refunds() && self.counts().sent > 1
     }
-}
-
-/// A word of the older dialect with its number in the form.
-fn older_words(word: &OlderWord) -> String {
-    let number = OlderWord::KNOWN.iter().position(|known| known == word).map_or(0, |at| at + 1);
-    format!("{number}  {word}")
 }
 
 /// A deadline that is near or over, in words.

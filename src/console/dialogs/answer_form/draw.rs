@@ -15,6 +15,7 @@ use crate::{
     AppContext, Pen, Theme,
     dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT, OF_QUEUE},
     domain::{Alert, AlertId, Dialect},
+    screens::queue::columns::masked,
     text::{count, counted, cut, sanitize},
     times,
     totals::total_of,
@@ -23,7 +24,7 @@ use crate::{
         fit::{self, KeyHint, Segment},
         table,
     },
-    unfinished::in_words_with,
+    words::in_words_with,
 };
 
 /// Rows that the list keeps: its titles and three alerts.
@@ -39,7 +40,7 @@ impl AnswerForm {
         let list_rows = if self.scope == AnswerScope::One { 0 } else { LIST };
         let inside = Margin::new(MARGIN, 0);
         let most = area.height.saturating_sub(3 + list_rows + u16::from(list_rows > 0) + 1);
-        let rows = self.fields.rows(area.inner(inside).width, most, &cx.theme);
+        let rows = self.fields.form.rows(area.inner(inside).width, most, &cx.theme);
         let [_, title, _, fields, _, list, word] = stacked(area, [1, 1, 1, rows, u16::from(list_rows > 0), FILL, 1]);
         let [title, fields, word] = [title, fields, word].map(|row| row.inner(inside));
         self.draw_title(frame.buffer_mut(), title, cx);
@@ -59,7 +60,8 @@ impl AnswerForm {
             AnswerScope::Bulk => {
                 let what = format!("Answer {}", counted(self.rows.len() as u64, "alert", "alerts"));
                 let total = part(2, total_of(self.rows.iter().map(|row| &row.alert)), theme.plain).or_none(9);
-                let from = part(3, self.from.clone(), theme.quiet).or_none(10);
+                let from = self.chosen.as_ref().map_or_else(String::new, |chosen| format!("from {chosen}"));
+                let from = part(3, from, theme.quiet).or_none(10);
                 vec![part(0, what, theme.strong), total, from]
             }
             AnswerScope::Case(first) => {
@@ -74,27 +76,21 @@ impl AnswerForm {
     }
 
     fn title_of_one(&self, alert: &Alert, cx: &AppContext) -> Vec<Segment<()>> {
-        let (theme, now) = (&cx.theme, cx.now);
+        let (theme, left) = (&cx.theme, times::left(alert, cx.now));
         let what = format!("Answer {} {}", sanitize(alert.provider.as_str()), sanitize(alert.alert_type.words()));
-        let mut segments = vec![Segment::new(0, what, theme.strong)];
-        let money = alert.money().map(|money| sanitize(&money.to_string()).into_owned());
-        segments.extend(money.map(|money| Segment::new(3, money, theme.strong)));
-        let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
-        let has_card = !(bin.is_empty() && last.is_empty());
-        segments.extend(has_card.then(|| Segment::new(3, format!("{bin}··{last}"), theme.quiet).or_none(8)));
-        if alert.outcome.is_none() {
-            let left = times::left(alert, now);
-            let style = cx.urgency(left.urgency);
-            let words = match left.urgency {
-                times::Urgency::Over => left.text,
-                _ => format!("due in {}", left.text),
-            };
-            segments.push(Segment::new(3, words, style).or_none(3));
-            let at = alert.deadline.moment().map(|at| cx.times().at(at, now));
-            segments.extend(at.map(|at| Segment::new(2, at, theme.quiet).or_none(7)));
-        }
-        segments.push(Segment::new(3, sanitize(&alert.provider_id), theme.quiet).or_none(9));
-        segments
+        let money = alert.money().map_or_else(String::new, |money| money.to_string());
+        let due = match left.urgency {
+            _ if alert.outcome.is_some() => String::new(),
+            times::Urgency::Over => left.text,
+            _ => format!("due in {}", left.text),
+        };
+        vec![
+            Segment::new(0, what, theme.strong),
+            Segment::new(3, sanitize(&money), theme.strong),
+            Segment::new(3, masked(alert), theme.quiet).or_none(8),
+            Segment::new(3, due, cx.urgency(left.urgency)).or_none(3),
+            Segment::new(3, sanitize(&alert.provider_id), theme.quiet).or_none(9),
+        ]
     }
 
     pub(super) fn draw_offered(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {

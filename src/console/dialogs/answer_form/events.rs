@@ -4,9 +4,10 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
 use super::{
-    AnswerForm, CONTEXTS, GO_TO_WARNED, Part, RowPlan, TAKE_SUGGESTION, Target,
+    AnswerForm, CONTEXTS, Part, RowPlan, Target,
     draw::AnswerRow,
-    item::{AnswerScope, FormItem},
+    fields::{ANYWAY, NUMBER},
+    item::{AnswerScope, Caution, FormItem},
     validation::duplicate_indices,
 };
 use crate::{
@@ -21,12 +22,22 @@ use crate::{
     ui::form::Entered,
 };
 
+/// What space does in the list.
+enum OnSpace {
+    /// Folds the rows of this line, or unfolds them.
+    Fold(String),
+    LeaveOut(usize),
+    Add(usize),
+    SendAnyway(usize, Vec<Caution>),
+    Nothing,
+}
+
 impl AnswerForm {
     /// Goes from the fields to the list of several alerts, or back.
     fn step(&mut self, forward: bool) {
         self.part = if self.part == Part::Answer { Part::List } else { Part::Answer };
         if self.part == Part::Answer {
-            self.fields.enter(forward);
+            self.fields.form.enter(forward);
         }
     }
 
@@ -47,11 +58,10 @@ impl AnswerForm {
         let is_one = self.scope == AnswerScope::One;
         let orders = match (key.code, self.part) {
             (KeyCode::Char('t'), _) if alt => self.take_suggestion(cx),
-            (KeyCode::Char('w'), _) if alt && is_one => return self.go_to_warned(cx),
             (KeyCode::Char('o'), _) if alt && is_one => return alert_menus::open_link(&self.rows[0].alert, cx),
             (KeyCode::Tab | KeyCode::BackTab, part) if !is_one => {
                 let forward = key.code == KeyCode::Tab;
-                if part == Part::Answer && !self.fields.is_at_end(forward) {
+                if part == Part::Answer && !self.fields.form.is_at_end(forward) {
                     self.event(&Event::Key(key), cx)
                 } else {
                     self.step(forward);
@@ -76,19 +86,17 @@ impl AnswerForm {
     /// Hands an event to the fields. What was confirmed of an answer does not hold for another one.
     pub(super) fn event(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
         let said = |form: &Self| Draft { comments: String::new(), ..form.fields.answer() };
-        let (before, was_ticked) = (said(self), self.fields.is_ticked());
+        let (before, was_ticked) = (said(self), self.fields.form.is_ticked(ANYWAY));
         let entered = self.fields.handle(event);
         if said(self) != before {
             self.rows.iter_mut().for_each(|row| row.confirmed.clear());
-        } else if self.fields.is_ticked() != was_ticked {
+        } else if self.fields.form.is_ticked(ANYWAY) != was_ticked {
             self.rows[0].confirmed = if was_ticked { Vec::new() } else { self.cautions(cx) };
         }
         match entered {
             Entered::Submit => self.send(cx),
             Entered::Leave => self.close(cx),
-            Entered::Pressed(TAKE_SUGGESTION) => self.take_suggestion(cx),
-            Entered::Pressed(GO_TO_WARNED) => self.go_to_warned(cx),
-            Entered::Nothing | Entered::Reset | Entered::Pressed(_) => Vec::new(),
+            Entered::Nothing | Entered::Reset => Vec::new(),
         }
     }
 
@@ -131,67 +139,52 @@ impl AnswerForm {
         alert.filter(|_| is_new).map(|alert| Message::ShowBeside(alert).into()).into_iter().collect()
     }
 
-    /// Does with the row under the list's cursor what [`Self::space_words`] says.
-    fn toggle(&mut self) {
+    /// What space does to the row under the list's cursor.
+    fn on_space(&self) -> OnSpace {
         let at = match self.list_rows().into_iter().nth(self.list.at) {
+            Some(AnswerRow::Same(words, _)) => return OnSpace::Fold(words),
             Some(AnswerRow::Alert(at)) => at,
-            Some(AnswerRow::Same(words, _)) => {
+            None => return OnSpace::Nothing,
+        };
+        match self.plan_of(at) {
+            Some(RowPlan::Sent(_)) => OnSpace::LeaveOut(at),
+            Some(RowPlan::Out { .. }) if self.rows[at].left_out => OnSpace::Add(at),
+            Some(RowPlan::Out { cautions, .. }) if !cautions.is_empty() => OnSpace::SendAnyway(at, cautions.clone()),
+            _ => OnSpace::Nothing,
+        }
+    }
+
+    /// The same in words.
+    pub(super) fn space_words(&self) -> &'static str {
+        match self.on_space() {
+            OnSpace::Fold(words) if self.unfolded.contains(&words) => "fold",
+            OnSpace::Fold(_) => "unfold",
+            OnSpace::Add(_) => "add",
+            OnSpace::SendAnyway(..) => "send anyway",
+            OnSpace::LeaveOut(_) | OnSpace::Nothing => "leave out",
+        }
+    }
+
+    fn toggle(&mut self) {
+        match self.on_space() {
+            OnSpace::Fold(words) => {
                 if !self.unfolded.remove(&words) {
                     self.unfolded.insert(words);
                 }
                 return;
             }
-            None => return,
-        };
-        let (is_sent, cautions) = match self.plan_of(at) {
-            Some(RowPlan::Sent(_)) => (true, Vec::new()),
-            Some(RowPlan::Out { cautions, .. }) => (false, cautions.clone()),
-            None => return,
-        };
-        let Some(row) = self.rows.get_mut(at) else { return };
-        if is_sent {
-            row.left_out = true;
-            row.confirmed.clear();
-        } else if row.left_out {
-            row.left_out = false;
-        } else if !cautions.is_empty() {
+            OnSpace::LeaveOut(at) => {
+                self.rows[at].left_out = true;
+                self.rows[at].confirmed.clear();
+            }
+            OnSpace::Add(at) => self.rows[at].left_out = false,
             // What comes up later has to be confirmed anew.
-            row.confirmed.extend(cautions);
-        } else {
-            self.word = Some("Answer this alert in its own form.".to_owned());
+            OnSpace::SendAnyway(at, cautions) => self.rows[at].confirmed.extend(cautions),
+            OnSpace::Nothing => self.word = Some("Answer this alert in its own form.".to_owned()),
         }
         if self.scope != AnswerScope::Bulk {
             self.list.at = (self.list.at + 1).min(self.rows.len() - 1);
         }
-    }
-
-    /// What space does to the alert under the list's cursor, in words.
-    pub(super) fn space_words(&self) -> &'static str {
-        let at = match self.list_rows().get(self.list.at) {
-            Some(AnswerRow::Same(words, _)) if self.unfolded.contains(words) => return "fold",
-            Some(AnswerRow::Same(..)) => return "unfold",
-            Some(AnswerRow::Alert(at)) => *at,
-            None => return "leave out",
-        };
-        match (self.plan_of(at), self.rows.get(at)) {
-            (Some(RowPlan::Out { .. }), Some(row)) if row.left_out => "add",
-            (Some(RowPlan::Out { cautions, .. }), _) if !cautions.is_empty() => "send anyway",
-            _ => "leave out",
-        }
-    }
-
-    /// Goes to the other alert that weighs most of those that are warned of; what stands in the form is kept.
-    fn go_to_warned(&mut self, cx: &mut AppContext) -> Orders {
-        let row = &self.rows[0];
-        let queued: Vec<Alert> = cx.decisions.not_left().map(|decision| decision.alert.clone()).collect();
-        let others: Vec<Alert> =
-            row.others().iter().cloned().chain(duplicate::on_payment(&row.alert, &queued)).collect();
-        let Some(named) = cx.known_decisions().weightiest(&row.alert, &others).cloned() else {
-            return self.say("No other alert is named here.");
-        };
-        let mut outcome = self.close(cx);
-        outcome.extend([Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(named)).into()]);
-        outcome
     }
 
     /// Takes the answer that is suggested for the one alert.
@@ -326,7 +319,7 @@ impl AnswerForm {
         }
         if let Some(words) = changed {
             (self.duplicate_indices, self.asked) = (duplicate_indices(&self.rows), 0);
-            self.fields.clear_number();
+            self.fields.form.set_text(NUMBER, "");
             let unsent = if self.kept_send.take().is_some() { "Not sent. " } else { "" };
             self.word = Some(format!(
                 "{unsent}{} {} has changed: {words}.",

@@ -3,29 +3,26 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::{Frame, layout::Rect};
 
-use super::choice::{Choice, Older, REFUNDS};
+use super::choice::{Choice, REFUNDS, fitting_refund, next_status, refund_of, usual_refund, usual_word};
 use crate::{
     Theme,
     desk::Draft,
     domain::{
-        Alert, AlertStatus, Amount, Dialect, Money, ResolutionParts,
+        Alert, AlertStatus, AlertType, Amount, Dialect, Money, ResolutionParts,
         card::mask_card_numbers,
-        resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderWord},
+        resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderRefunded, OlderWord},
     },
     ui::form::{Entered, FactLine, Form, FormField, FormOption},
 };
 
-const ANSWER: usize = 0;
-const REASON: usize = 1;
-const WORD: usize = 2;
-const REFUND: usize = 3;
-const AMOUNT: usize = 4;
-const COMMENTS: usize = 5;
-const CHECKS: usize = 6;
-const SUGGESTED: usize = 7;
-const ANYWAY: usize = 8;
-const NUMBER: usize = 9;
-const THEN: usize = 10;
+// The first two fields are the answer and its reason, or in the older dialect its resolution and the refund.
+const AMOUNT: usize = 2;
+const COMMENTS: usize = 3;
+const CHECKS: usize = 4;
+const SUGGESTED: usize = 5;
+pub(super) const ANYWAY: usize = 6;
+pub(super) const NUMBER: usize = 7;
+const THEN: usize = 8;
 
 /// Columns of the field for an amount: enough for any that there is, with its decimals.
 const AMOUNT_COLUMNS: u16 = 18;
@@ -49,12 +46,19 @@ pub(super) struct FieldFacts {
     pub(super) number: Option<usize>,
 }
 
-/// The fields of an answer.
+/// The fields of an answer: what is chosen and typed is the form's alone.
 #[derive(Debug)]
 pub struct AnswerFields {
-    form: Form,
-    /// What takes the place of answer and reason in the older dialect.
-    older: Option<Older>,
+    pub(super) form: Form,
+    dialect: Dialect,
+    /// True where the alert is about confirmed fraud, which has words of its own in the older dialect.
+    fraud: bool,
+    /// What the key began with in the older dialect.
+    begun: Option<Choice>,
+    /// True where the refund of the older dialect was chosen by hand: it no longer follows the word.
+    refund_by_hand: bool,
+    /// The digit that may be the first one of two.
+    first_digit: usize,
     /// The most that can be stopped, where one alert is answered.
     most: Option<Money>,
     /// Number of alerts that has to be typed.
@@ -67,19 +71,11 @@ impl AnswerFields {
     /// The fields with an answer chosen, or none yet, and with what was said before. `alert` stands for all that are
     /// answered: the older dialect's usual words depend on its type.
     pub fn new(alert: &Alert, choice: Option<Choice>, dialect: Dialect, said: &Draft) -> Self {
-        let older = (dialect == Dialect::Older).then(|| Older::new(alert, choice.unwrap_or(Choice::Invalid)));
-        let answer = choice.and_then(|choice| place(&Choice::ALL, &choice));
-        let answers = Choice::ALL.map(|choice| option(format!("alt-{}", choice.key()), choice.label(), ""));
-        let reasons = InvalidReason::ALL.iter().enumerate();
-        let reasons = reasons.map(|(at, reason)| option(format!("{}", at + 1), reason.words(), ""));
-        let words = OlderWord::KNOWN.iter().enumerate();
-        let words = words.map(|(at, word)| option(format!("{:>2}", at + 1), word.as_str(), word.words()));
-        let refunds = REFUNDS.map(|(_, key, words)| option(format!("alt-{key}"), words, ""));
+        let (is_older, answer) = (dialect == Dialect::Older, choice.and_then(|choice| place(&Choice::ALL, &choice)));
+        let [first, second] = if is_older { older_fields() } else { current_fields(answer) };
         let fields = vec![
-            FormField::keyed("Answer", answers.into(), answer),
-            FormField::list("Reason", reasons.collect(), None, false),
-            FormField::list("Resolution", words.collect(), None, true),
-            FormField::keyed("Refund", refunds.into(), None),
+            first,
+            second,
             FormField::text("Stopped", "").width(AMOUNT_COLUMNS),
             FormField::lines("Comments", "", COMMENT_ROWS, MAX_COMMENT_CHARS).hint("optional").apart(),
             FormField::facts("Checks").apart(),
@@ -88,17 +84,80 @@ impl AnswerFields {
             FormField::text("Number", "").width(NUMBER_COLUMNS),
             FormField::facts("").apart(),
         ];
-        let focus = match (&older, choice) {
-            (Some(_), _) => WORD,
-            (None, Some(Choice::Refunded | Choice::NotRefunded)) => COMMENTS,
-            (None, Some(Choice::Invalid)) => REASON,
-            (None, None) => ANSWER,
+        let focus = match choice {
+            Some(Choice::Refunded | Choice::NotRefunded) if !is_older => COMMENTS,
+            Some(Choice::Invalid) if !is_older => 1,
+            _ => 0,
         };
-        let form = Form::new("", "", fields, focus);
-        let mut fields = Self { form, older, most: None, number: None, astray: false };
+        let mut fields = Self {
+            form: Form::new("", "", fields, focus),
+            dialect,
+            fraud: alert.alert_type == AlertType::EthocaConfirmedFraud,
+            begun: None,
+            refund_by_hand: false,
+            first_digit: 0,
+            most: None,
+            number: None,
+            astray: false,
+        };
+        if fields.is_older() {
+            fields.begin(choice.unwrap_or(Choice::Invalid));
+        }
         fields.show(FieldFacts::default());
         fields.fill_in(said);
         fields
+    }
+
+    fn is_older(&self) -> bool {
+        self.dialect == Dialect::Older
+    }
+
+    /// The field whose options have letters: the answer, or the refund of the older dialect.
+    fn keyed(&self) -> usize {
+        usize::from(self.is_older())
+    }
+
+    /// The field whose options have numbers: the reason, or the resolution of the older dialect.
+    fn numbered(&self) -> usize {
+        1 - self.keyed()
+    }
+
+    /// Begins with the usual words of a key in the older dialect.
+    fn begin(&mut self, begun: Choice) {
+        (self.begun, self.refund_by_hand, self.first_digit) = (Some(begun), false, 0);
+        let (word, refunded) = (usual_word(begun, self.fraud), usual_refund(begun));
+        self.form.set_choice(self.numbered(), word.and_then(|word| place(OlderWord::KNOWN, &word)));
+        self.form.set_choice(self.keyed(), refunded.and_then(refund_place));
+    }
+
+    /// The resolution of the older dialect that is chosen.
+    fn older_word(&self) -> Option<&'static OlderWord> {
+        self.form.choice(self.numbered()).filter(|_| self.is_older()).map(|at| &OlderWord::KNOWN[at])
+    }
+
+    /// The refund of the older dialect that is chosen.
+    fn refunded(&self) -> Option<&'static OlderRefunded> {
+        self.form.choice(self.keyed()).filter(|_| self.is_older()).map(|at| &REFUNDS[at].0)
+    }
+
+    /// Chooses a reason, or a resolution of the older dialect. The refund follows where that says it, until it was
+    /// chosen by hand.
+    fn choose_numbered(&mut self, at: usize) {
+        self.form.set_choice(self.numbered(), Some(at));
+        if let Some(begun) = self.begun.filter(|_| !self.refund_by_hand) {
+            self.form.set_choice(self.keyed(), refund_of(&OlderWord::KNOWN[at], begun).and_then(refund_place));
+        }
+    }
+
+    /// Chooses an answer, or a refund of the older dialect by hand.
+    fn choose_keyed(&mut self, at: usize) {
+        self.refund_by_hand = true;
+        self.form.set_choice(self.keyed(), Some(at));
+    }
+
+    /// Returns true where the stopped amount is asked for.
+    fn is_partial(&self) -> bool {
+        self.older_word() == Some(&OlderWord::PartiallyStopped)
     }
 
     /// The same where so much can be stopped at most.
@@ -112,14 +171,19 @@ impl AnswerFields {
     /// The answer so far, as it would be sent.
     pub fn answer(&self) -> ResolutionParts {
         let comments = self.comments();
-        match &self.older {
-            Some(older) => older.parts(&self.form.raw_text(AMOUNT), comments),
-            None => ResolutionParts {
-                refunded: self.choice().map(|choice| choice.words().to_owned()),
-                resolution: self.reason().map(|reason| reason.as_str().to_owned()),
-                amount_stopped: None,
+        if self.is_older() {
+            return ResolutionParts {
+                refunded: self.refunded().map(|refunded| refunded.as_str().to_owned()),
+                resolution: self.older_word().map(|word| word.as_str().to_owned()),
+                amount_stopped: self.form.given(AMOUNT).filter(|_| self.is_partial()),
                 comments,
-            },
+            };
+        }
+        ResolutionParts {
+            refunded: self.choice().map(|choice| choice.words().to_owned()),
+            resolution: self.reason().map(|reason| reason.as_str().to_owned()),
+            amount_stopped: None,
+            comments,
         }
     }
 
@@ -130,27 +194,29 @@ impl AnswerFields {
 
     /// The answer that is chosen, where one is; what the key began with in the older dialect.
     pub fn choice(&self) -> Option<Choice> {
-        match &self.older {
-            Some(older) => Some(older.begun),
-            None => self.form.choice(ANSWER).map(|at| Choice::ALL[at]),
-        }
+        self.begun.or_else(|| self.form.choice(self.keyed()).map(|at| Choice::ALL[at]))
     }
 
     fn reason(&self) -> Option<InvalidReason> {
-        let is_invalid = self.older.is_none() && self.choice() == Some(Choice::Invalid);
-        self.form.choice(REASON).filter(|_| is_invalid).map(|at| InvalidReason::ALL[at])
+        self.form.choice(self.numbered()).filter(|_| self.is_invalid()).map(|at| InvalidReason::ALL[at])
+    }
+
+    /// Returns true where it is Invalid, which asks for a reason.
+    fn is_invalid(&self) -> bool {
+        !self.is_older() && self.choice() == Some(Choice::Invalid)
     }
 
     /// Returns true where it is Invalid and no reason is chosen.
     pub(super) fn is_without_reason(&self) -> bool {
-        self.older.is_none() && self.choice() == Some(Choice::Invalid) && self.reason().is_none()
+        self.is_invalid() && self.reason().is_none()
     }
 
     /// Returns true where it says that money goes back because of the alert.
     pub fn refunds(&self) -> bool {
-        match &self.older {
-            Some(older) => older.refunds(),
-            None => self.choice() == Some(Choice::Refunded),
+        let before = matches!(self.older_word(), Some(OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled));
+        match self.dialect {
+            Dialect::Older => self.refunded() == Some(&OlderRefunded::Refunded) && !before,
+            Dialect::Current => self.choice() == Some(Choice::Refunded),
         }
     }
 
@@ -161,87 +227,74 @@ impl AnswerFields {
 
     /// The API status that follows, as far as it is known.
     pub(super) fn next_status(&self) -> Option<AlertStatus> {
-        match &self.older {
-            Some(older) => older.next_status(),
-            None => self.choice().map(Choice::next_status),
+        match self.dialect {
+            Dialect::Older => self.older_word().map(next_status),
+            Dialect::Current => self.choice().map(Choice::next_status),
         }
     }
 
     /// The answer in words, as far as it is chosen.
     pub(super) fn answer_words(&self) -> Option<String> {
-        match &self.older {
-            Some(older) => older.word().map(ToString::to_string),
-            None => self.choice().map(|choice| choice.label().to_owned()),
+        match self.dialect {
+            Dialect::Older => self.older_word().map(ToString::to_string),
+            Dialect::Current => self.choice().map(|choice| choice.label().to_owned()),
         }
     }
 
     /// A word and a refund of the older dialect that contradict each other.
     pub(super) fn contradiction(&self) -> Option<String> {
-        let (word, refunded) = self.older.as_ref()?.contradiction()?;
-        Some(format!("{word} contradicts {refunded}"))
+        let (word, refunded) = (self.older_word()?, self.refunded()?);
+        let contradicts = fitting_refund(word).is_some_and(|fitting| fitting != *refunded);
+        contradicts.then(|| format!("{word} contradicts {refunded}"))
     }
 
     /// Fills in what was said before, whatever the key would make of it.
     pub fn fill_in(&mut self, said: &ResolutionParts) {
-        let reason = said.resolution.as_deref().and_then(InvalidReason::parse);
-        self.form.set_choice(REASON, reason.and_then(|reason| place(&InvalidReason::ALL, &reason)));
+        let (word, refunded) = (said.resolution.as_deref(), said.refunded.as_deref());
         self.form.set_text(AMOUNT, said.amount_stopped.as_deref().unwrap_or_default());
         self.form.set_text(COMMENTS, &said.comments);
-        if let Some(older) = &mut self.older {
-            older.fill_in(said);
+        if self.is_older() {
+            let word = word.and_then(OlderWord::known).and_then(|word| place(OlderWord::KNOWN, &word));
+            word.into_iter().for_each(|at| self.choose_numbered(at));
+            let refunded = refunded.and_then(OlderRefunded::known).and_then(refund_place);
+            refunded.into_iter().for_each(|at| self.choose_keyed(at));
+        } else {
+            let reason = word.and_then(InvalidReason::parse).and_then(|reason| place(&InvalidReason::ALL, &reason));
+            self.form.set_choice(self.numbered(), reason);
         }
-        self.show_older();
-        self.follow();
+        self.show_fields();
     }
 
     /// Chooses an answer with its comment, as it is suggested.
     pub(super) fn take(&mut self, reason: Option<InvalidReason>, choice: Choice, comments: &str) {
-        match (&mut self.older, reason) {
-            (Some(older), Some(reason)) => older.choose_word(reason.older_word()),
-            (Some(older), None) => older.begin(choice),
-            (None, reason) => {
-                self.set_answer(choice);
-                if let Some(reason) = reason {
-                    self.form.set_choice(REASON, place(&InvalidReason::ALL, &reason));
-                }
-            }
+        match (self.dialect, reason) {
+            (Dialect::Older, None) => self.begin(choice),
+            (Dialect::Current, _) => self.form.set_choice(self.keyed(), place(&Choice::ALL, &choice)),
+            (Dialect::Older, Some(_)) => {}
         }
-        self.show_older();
+        reason.into_iter().for_each(|reason| self.choose_reason(reason));
         if !comments.is_empty() {
             self.form.set_text(COMMENTS, comments);
         }
         self.form.set_focus(COMMENTS);
-        self.follow();
+        self.show_fields();
+    }
+
+    /// Chooses a reason of Invalid, or its word in the older dialect.
+    fn choose_reason(&mut self, reason: InvalidReason) {
+        let at = match self.dialect {
+            Dialect::Older => place(OlderWord::KNOWN, &reason.older_word()),
+            Dialect::Current => place(&InvalidReason::ALL, &reason),
+        };
+        at.into_iter().for_each(|at| self.choose_numbered(at));
     }
 
     /// Chooses a reason that is advised, where none is chosen yet.
     pub(super) fn offer(&mut self, reason: InvalidReason) {
-        if self.choice() != Some(Choice::Invalid) {
-            return;
+        if self.choice() == Some(Choice::Invalid) && self.form.choice(self.numbered()).is_none() {
+            self.choose_reason(reason);
+            self.show_fields();
         }
-        match &mut self.older {
-            Some(older) if older.word().is_none() => older.choose_word(reason.older_word()),
-            None if self.form.choice(REASON).is_none() => {
-                self.form.set_choice(REASON, place(&InvalidReason::ALL, &reason));
-            }
-            _ => {}
-        }
-        self.show_older();
-    }
-
-    /// Number of alerts that was typed.
-    pub(super) fn number(&self) -> String {
-        self.form.text(NUMBER)
-    }
-
-    /// Shows that a number has to be typed, and goes there.
-    pub(super) fn ask_number(&mut self, wrong: String) {
-        self.form.refuse(NUMBER, wrong);
-    }
-
-    /// Empties the number.
-    pub(super) fn clear_number(&mut self) {
-        self.form.set_text(NUMBER, "");
     }
 
     /// Takes the focus to the number, where one is asked for.
@@ -257,11 +310,6 @@ impl AnswerFields {
         self.form.handle(&Event::Key(key));
     }
 
-    /// Returns true where Send anyway is ticked.
-    pub(super) fn is_ticked(&self) -> bool {
-        self.form.is_ticked(ANYWAY)
-    }
-
     /// Goes to Send anyway; `wrong`: why it is needed.
     pub(super) fn ask_anyway(&mut self, wrong: Option<String>) {
         if self.form.is_shown(ANYWAY) {
@@ -275,35 +323,10 @@ impl AnswerFields {
         self.form.word()
     }
 
-    pub(super) fn is_at_end(&self, forward: bool) -> bool {
-        self.form.is_at_end(forward)
-    }
-
-    pub(super) fn enter(&mut self, first: bool) {
-        self.form.enter(first);
-    }
-
-    /// Takes into the answer of the older dialect what was chosen in its fields, and shows the fields that belong to
-    /// the answer.
-    fn follow(&mut self) {
-        if let Some(older) = &mut self.older {
-            if let Some(at) = self.form.choice(WORD).filter(|at| older.index() != Some(*at)) {
-                older.choose_word(OlderWord::KNOWN[at].clone());
-            }
-            if let Some(at) = self.form.choice(REFUND).filter(|at| older.refund_index() != Some(*at)) {
-                older.choose_refunded(REFUNDS[at].0.clone());
-            }
-        }
-        let is_invalid = self.choice() == Some(Choice::Invalid);
-        let is_partial = self.older.as_ref().is_some_and(Older::is_partial);
-        let shown = [
-            (ANSWER, self.older.is_none()),
-            (REASON, self.older.is_none() && is_invalid),
-            (WORD, self.older.is_some()),
-            (REFUND, self.older.is_some()),
-            (AMOUNT, is_partial),
-        ];
-        shown.into_iter().for_each(|(field, shown)| self.form.set_shown(field, shown));
+    /// Shows the fields that belong to the answer.
+    fn show_fields(&mut self) {
+        self.form.set_shown(self.numbered(), self.is_older() || self.is_invalid());
+        self.form.set_shown(AMOUNT, self.is_partial());
         self.keep_focus();
         self.note_comments();
     }
@@ -313,16 +336,6 @@ impl AnswerFields {
         if self.form.focus().is_none_or(|field| !self.form.is_shown(field)) {
             self.form.set_focus(COMMENTS);
         }
-    }
-
-    /// Shows the choices of the older dialect, which may follow from each other.
-    fn show_older(&mut self) {
-        let Some(older) = &self.older else { return };
-        let (word, refund, is_partial) = (older.index(), older.refund_index(), older.is_partial());
-        self.form.set_choice(WORD, word);
-        self.form.set_choice(REFUND, refund);
-        self.form.set_shown(AMOUNT, is_partial);
-        self.keep_focus();
     }
 
     fn note_comments(&mut self) {
@@ -367,12 +380,11 @@ impl AnswerFields {
 
     /// The field of an error, its label, and the error in its words.
     fn placed(&self, error: &FieldError) -> (usize, &'static str, String) {
-        let is_older = self.older.is_some();
-        match (error.field.as_str(), is_older) {
-            ("resolution", true) => (WORD, "Resolution", "choose a resolution, 1 to 13".to_owned()),
-            ("resolution", false) => (REASON, "Reason", "choose a reason, 1 to 4".to_owned()),
-            ("refunded", true) => (REFUND, "Refund", "choose the refund: r, n or s".to_owned()),
-            ("refunded", false) => (ANSWER, "Answer", "choose an answer: alt-r, alt-n or alt-i".to_owned()),
+        match (error.field.as_str(), self.is_older()) {
+            ("resolution", true) => (self.numbered(), "Resolution", "choose a resolution, 1 to 13".to_owned()),
+            ("resolution", false) => (self.numbered(), "Reason", "choose a reason, 1 to 4".to_owned()),
+            ("refunded", true) => (self.keyed(), "Refund", "choose the refund: r, n or s".to_owned()),
+            ("refunded", false) => (self.keyed(), "Answer", "choose an answer: alt-r, alt-n or alt-i".to_owned()),
             ("amountStopped", _) => {
                 let typed = self.form.text(AMOUNT);
                 let words = match typed.parse::<Amount>() {
@@ -396,11 +408,6 @@ impl AnswerFields {
         }
     }
 
-    /// Rows that it takes in so many columns, and at most so many.
-    pub(super) fn rows(&self, width: u16, most: u16, theme: &Theme) -> u16 {
-        self.form.rows(width, most, theme)
-    }
-
     /// Draws the fields.
     pub fn draw(&self, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
         self.form.draw_inside(theme, frame, area);
@@ -416,27 +423,57 @@ fn option(key: String, words: &str, aside: &str) -> FormOption {
     FormOption { key, words: words.to_owned(), aside: aside.to_owned() }
 }
 
+/// Place of a refund of the older dialect in the form.
+fn refund_place(refunded: OlderRefunded) -> Option<usize> {
+    REFUNDS.iter().position(|(known, ..)| *known == refunded)
+}
+
+/// The answer and its reason.
+fn current_fields(answer: Option<usize>) -> [FormField; 2] {
+    let answers = Choice::ALL.map(|choice| option(format!("alt-{}", choice.key()), choice.label(), ""));
+    let reasons = InvalidReason::ALL.iter().zip(1..).map(|(reason, at)| option(format!("{at}"), reason.words(), ""));
+    let reasons = FormField::list("Reason", reasons.collect(), None, false);
+    [FormField::keyed("Answer", answers.into(), answer), reasons]
+}
+
+/// The resolution and the refund of the older dialect.
+fn older_fields() -> [FormField; 2] {
+    let words = OlderWord::KNOWN.iter().zip(1..);
+    let words = words.map(|(word, at)| option(format!("{at:>2}"), word.as_str(), word.words()));
+    let refunds = REFUNDS.iter().map(|(_, key, words)| option(format!("alt-{key}"), words, ""));
+    let words = FormField::list("Resolution", words.collect(), None, true);
+    [words, FormField::keyed("Refund", refunds.collect(), None)]
+}
+
 impl AnswerFields {
     /// Takes an event of the terminal.
     pub fn handle(&mut self, event: &Event) -> Entered {
         let before = self.chosen();
         let entered = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
-            event => {
-                self.astray = false;
-                self.form.handle(event)
-            }
+            event => self.pass_on(event),
         };
-        self.follow();
         if matches!(event, Event::Mouse(_)) && self.chosen() != before {
             self.go_on();
         }
-        self.show_older();
+        self.show_fields();
         entered
     }
 
-    fn chosen(&self) -> [Option<usize>; 4] {
-        [ANSWER, REASON, WORD, REFUND].map(|field| self.form.choice(field))
+    fn chosen(&self) -> [Option<usize>; 2] {
+        [self.form.choice(self.numbered()), self.form.choice(self.keyed())]
+    }
+
+    /// Hands an event to the form. The refund of the older dialect follows the resolution that is chosen there.
+    fn pass_on(&mut self, event: &Event) -> Entered {
+        self.astray = false;
+        let [number, letter] = self.chosen();
+        let entered = self.form.handle(event);
+        match self.chosen() {
+            [Some(now), _] if Some(now) != number => self.choose_numbered(now),
+            [_, now] => self.refund_by_hand |= now != letter,
+        }
+        entered
     }
 
     fn key(&mut self, key: KeyEvent) -> Entered {
@@ -444,65 +481,48 @@ impl AnswerFields {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         // AltGr arrives as both together, and makes characters.
         let alt = key.modifiers.contains(KeyModifiers::ALT) && !control;
-        if let Some(older) = self.older.as_mut().filter(|_| !matches!(key.code, KeyCode::Char('0'..='9'))) {
-            older.digit = 0;
-        }
         let types = matches!(self.form.focus(), Some(AMOUNT | COMMENTS | NUMBER));
+        let first_digit = std::mem::take(&mut self.first_digit);
         match key.code {
-            KeyCode::Char(letter) if alt && self.choose_by(letter) => {
-                self.astray = false;
-                Entered::Nothing
-            }
+            KeyCode::Char(letter) if alt && self.choose_by(letter) => self.astray = false,
             KeyCode::Char(digit)
                 if !control && !alt && self.form.focus() == Some(NUMBER) && !digit.is_ascii_digit() =>
             {
                 self.form.set_error(NUMBER, Some("Digits only.".to_owned()));
-                Entered::Nothing
             }
-            KeyCode::Char(letter) if !control && !alt && !types => self.character(letter, key),
-            KeyCode::Enter if !alt => {
-                if self.form.is_at_end(true) {
-                    self.form.say("ctrl-s sends, enter does not.");
-                } else {
-                    self.form.move_focus(true);
-                }
-                Entered::Nothing
+            KeyCode::Char(' ') if !types && self.form.focus() == Some(ANYWAY) => {
+                return self.pass_on(&Event::Key(key));
             }
-            _ => {
-                self.astray = false;
-                self.form.handle(&Event::Key(key))
-            }
+            KeyCode::Char(letter) if !control && !alt && !types => self.character(letter, first_digit),
+            KeyCode::Enter if !alt && self.form.is_at_end(true) => self.form.say("ctrl-s sends, enter does not."),
+            KeyCode::Enter if !alt => self.form.move_focus(true),
+            _ => return self.pass_on(&Event::Key(key)),
         }
+        Entered::Nothing
     }
 
     /// Takes a character beside the texts: it chooses, or is refused in words. A digit within what is typed there is no
     /// choice: an answer is final.
-    fn character(&mut self, c: char, key: KeyEvent) -> Entered {
+    fn character(&mut self, c: char, first_digit: usize) {
         let astray = std::mem::replace(&mut self.astray, true);
-        let is_invalid = self.choice() == Some(Choice::Invalid);
-        match (c, self.form.focus()) {
-            (' ', Some(ANYWAY)) => {
-                self.astray = false;
-                return self.form.handle(&Event::Key(key));
+        let focus = self.form.focus();
+        let (is_numbered, is_keyed) = (focus == Some(self.numbered()), focus == Some(self.keyed()));
+        match c.to_digit(10) {
+            Some(_) if is_numbered && astray => self.form.say("Up and down choose, tab goes on."),
+            Some(_) if is_keyed && !self.is_older() && !self.is_invalid() => {
+                self.form.say("A reason goes only with Invalid.");
             }
-            ('0'..='9', Some(WORD | REASON)) if astray => self.form.say("Up and down choose, tab goes on."),
-            ('0'..='9', Some(WORD | REASON)) => {
+            Some(digit) if is_numbered || is_keyed && !self.is_older() => {
                 self.astray = false;
-                self.digit(c);
+                self.digit(first_digit, digit as usize);
             }
-            ('0'..='9', Some(ANSWER)) if is_invalid => {
-                self.astray = false;
-                self.digit(c);
-            }
-            ('0'..='9', Some(ANSWER)) => self.form.say("A reason goes only with Invalid."),
-            (_, Some(ANSWER | REFUND)) if self.choose_by(c) => self.astray = false,
-            (_, Some(WORD | REASON)) => self.form.say("A digit chooses. Tab goes to the comments."),
+            None if is_keyed && self.choose_by(c) => self.astray = false,
+            _ if is_numbered => self.form.say("A digit chooses. Tab goes to the comments."),
             _ => {
-                let letter = if self.older.is_some() { 's' } else { 'i' };
+                let letter = if self.is_older() { 's' } else { 'i' };
                 self.form.say(format!("Type in the comments. alt-r, alt-n, alt-{letter} choose."));
             }
         }
-        Entered::Nothing
     }
 
     /// Chooses an answer by its letter, or the refund of the older dialect, and goes on to what is to be filled in
@@ -510,66 +530,50 @@ impl AnswerFields {
     fn choose_by(&mut self, c: char) -> bool {
         let c = c.to_ascii_lowercase();
         let types = matches!(self.form.focus(), Some(AMOUNT | COMMENTS));
-        if let Some(older) = &mut self.older {
-            if c == Choice::Invalid.key() {
-                self.form.set_focus(WORD);
-                return true;
-            }
-            let Some((refunded, ..)) = REFUNDS.into_iter().find(|(_, key, _)| *key == c) else { return false };
-            older.choose_refunded(refunded);
-            if !types {
-                self.go_on();
-            }
-            self.show_older();
+        if self.is_older() && c == Choice::Invalid.key() {
+            self.form.set_focus(self.numbered());
             return true;
         }
-        let Some(choice) = Choice::ALL.into_iter().find(|choice| choice.key() == c) else { return false };
-        self.set_answer(choice);
-        self.form.set_focus(if choice == Choice::Invalid { REASON } else { COMMENTS });
+        let found = match self.dialect {
+            Dialect::Older => REFUNDS.iter().position(|(_, key, _)| *key == c),
+            Dialect::Current => Choice::ALL.iter().position(|choice| choice.key() == c),
+        };
+        let Some(at) = found else { return false };
+        self.choose_keyed(at);
+        if !self.is_older() {
+            self.form.set_focus(if self.is_invalid() { self.numbered() } else { COMMENTS });
+        } else if !types {
+            self.go_on();
+        }
         true
     }
 
-    fn set_answer(&mut self, choice: Choice) {
-        self.form.set_choice(ANSWER, place(&Choice::ALL, &choice));
-        self.form.set_shown(REASON, choice == Choice::Invalid);
-    }
-
-    /// Chooses a reason by its digit, or a word of the older dialect by its number.
-    fn digit(&mut self, c: char) {
-        let digit = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
-        if let Some(older) = &mut self.older {
-            match older.number(digit) {
-                Some(word) => {
-                    // A 1 may be the first digit of two.
-                    let is_whole = older.digit == 0;
-                    older.choose_word(word);
-                    self.show_older();
-                    if is_whole {
-                        self.go_on();
-                    }
-                }
-                None => self.form.say(format!("No resolution {digit}.")),
-            }
-            return;
-        }
-        match digit.checked_sub(1).filter(|at| *at < InvalidReason::ALL.len()) {
-            Some(at) => {
-                self.form.set_choice(REASON, Some(at));
-                self.form.set_focus(COMMENTS);
-            }
-            None => self.form.say(format!("No reason {digit}.")),
+    /// Chooses a reason, or a word of the older dialect, by its number.
+    fn digit(&mut self, first: usize, digit: usize) {
+        let (count, name) = match self.dialect {
+            Dialect::Older => (OlderWord::KNOWN.len(), "resolution"),
+            Dialect::Current => (InvalidReason::ALL.len(), "reason"),
+        };
+        let numbered = |number: usize| number.checked_sub(1).filter(|at| *at < count);
+        let two = numbered(first * 10 + digit).filter(|_| first > 0);
+        let Some(at) = two.or(numbered(digit)) else { return self.form.say(format!("No {name} {digit}.")) };
+        self.choose_numbered(at);
+        // A 1 may be the first digit of two.
+        if two.is_none() && digit * 10 <= count {
+            self.first_digit = digit;
+        } else {
+            self.go_on();
         }
     }
 
     /// Goes on to what is still asked for.
     fn go_on(&mut self) {
-        let next = match &self.older {
-            Some(older) if older.refunded().is_none() => REFUND,
-            Some(older) if older.is_partial() && self.form.text(AMOUNT).is_empty() => AMOUNT,
-            None if self.choice() == Some(Choice::Invalid) && self.form.choice(REASON).is_none() => REASON,
+        self.show_fields();
+        self.form.set_focus(match self.dialect {
+            Dialect::Older if self.refunded().is_none() => self.keyed(),
+            Dialect::Older if self.is_partial() && self.form.text(AMOUNT).is_empty() => AMOUNT,
+            Dialect::Current if self.is_without_reason() => self.numbered(),
             _ => COMMENTS,
-        };
-        self.form.set_shown(AMOUNT, self.older.as_ref().is_some_and(Older::is_partial));
-        self.form.set_focus(next);
+        });
     }
 }

@@ -61,7 +61,7 @@ impl Caution {
             Self::OrderFound => "an order matches exactly",
             Self::Changed => "changed since the form opened",
             Self::Closed => "expired",
-            Self::Notice => "no answer expected",
+            Self::Notice => "the network expects no answer",
         }
     }
 

@@ -19,19 +19,20 @@ use chrono::Duration;
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use uuid::Uuid;
 
-use super::page_keys::{is_everywhere, leads_elsewhere};
+use super::page_keys::{is_everywhere, leads_elsewhere, why_idle_on_page};
 use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders,
     desk::{AnswerDraft, Draft},
     domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, advice::advice, resolution::FieldError},
-    idle::{NONE_STAGED, OTHER_PLACE, unless},
     ui::table::Cursor,
 };
 pub use choice::Choice;
 pub use fields::AnswerFields;
 pub use item::AnswerScope;
 use item::FormItem;
-pub use opening::{KnownCase, again, begun, chosen, marked, nothing_to_repeat, open_again, repeat, take_suggested};
+pub use opening::{
+    KnownCase, again, begun, chosen, marked, nothing_to_repeat, open_again, repeat, suggested_draft, take_suggested,
+};
 use validation::{FormAnswer, duplicate_indices, orders};
 pub use validation::{RowPlan, cannot_be_answered};
 
@@ -40,12 +41,6 @@ const TYPED_ABOVE: usize = 10;
 
 /// The keys that work everywhere do so while the list has the focus.
 const CONTEXTS: [KeyContext; 1] = [KeyContext::Always];
-
-/// Number of the line that takes the suggestion.
-const TAKE_SUGGESTION: u8 = 0;
-
-/// Number of the line that goes to the alert which is warned of.
-const GO_TO_WARNED: u8 = 1;
 
 /// What has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,9 +64,7 @@ enum Target {
 pub struct AnswerForm {
     fields: AnswerFields,
     scope: AnswerScope,
-    /// What is answered and from where, in words.
-    from: String,
-    /// From where, as the journal has it.
+    /// From where several are, in words.
     chosen: Option<String>,
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
@@ -100,14 +93,7 @@ pub struct AnswerForm {
 
 impl AnswerForm {
     /// The form on alerts, with an answer chosen, or none yet.
-    fn new(
-        rows: Vec<FormItem>,
-        choice: Option<Choice>,
-        said: &Draft,
-        scope: AnswerScope,
-        from: &str,
-        cx: &AppContext,
-    ) -> Self {
+    fn new(rows: Vec<FormItem>, choice: Option<Choice>, said: &Draft, scope: AnswerScope, cx: &AppContext) -> Self {
         let first = first_of(scope, &rows);
         let most = first.money().filter(|_| scope == AnswerScope::One);
         let fields = AnswerFields::new(first, choice, cx.place.dialect, said).of(most);
@@ -121,7 +107,6 @@ impl AnswerForm {
         let mut form = Self {
             fields,
             scope,
-            from: from.to_owned(),
             chosen: None,
             duplicate_indices: duplicate_indices(&rows),
             plans: Ok(Vec::new()),
@@ -278,10 +263,7 @@ impl Dialog for AnswerForm {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        match action {
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
-            action => unless(action == Action::Back || leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
-        }
+        why_idle_on_page(action, cx)
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {

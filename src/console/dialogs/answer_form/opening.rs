@@ -5,18 +5,15 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::{AnswerForm, AnswerScope, Choice, RowPlan, item::FormItem};
+use super::{AnswerForm, AnswerScope, Choice, RowPlan, cannot_be_answered, item::FormItem};
 use crate::{
-    Action, AppContext, Effect, Order, Orders, Reply, Tone,
-    desk::{AnswerDraft, Draft, Fate},
-    domain::{Alert, AlertId, Resolution, resolution::Decision},
-    resolving::answer_known,
-    screens::queue::{ANOTHER_LIST, facts::Facts, heading::title, state::Queue},
+    Action, AppContext, Dialog as _, Effect, Order, Orders, Reply, Tone,
+    desk::{AnswerDraft, Draft},
+    domain::{Alert, AlertId, Resolution},
+    screens::queue::{ANOTHER_LIST, facts::Facts, state::Queue},
     suggestion::Suggestion,
-    unfinished::{Stage, in_words},
+    text::capitalized,
 };
-
-const READ_ONLY: &str = "Read-only connection";
 
 const RESTORED: &str = "Draft restored.";
 
@@ -25,12 +22,26 @@ pub fn chosen(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders 
     if !queue.marked.is_empty() {
         return marked(Some(choice), queue, cx);
     }
-    at_cursor(queue, cx, |alert, facts, cx| one(alert, choice, facts, cx))
+    at_cursor(queue, cx, |alert, facts, cx| as_left(alert, facts, choice, &Draft::default(), cx))
 }
 
 /// Opens the form as it is suggested for the alert under the cursor, or says that nothing is.
 pub fn take_suggested(queue: &mut Queue, cx: &mut AppContext) -> Orders {
-    at_cursor(queue, cx, suggested)
+    at_cursor(queue, cx, |alert, facts, cx| {
+        let Some((choice, said)) = Suggestion::of(alert, facts, cx).map(|suggested| suggested_draft(&suggested, cx))
+        else {
+            cx.hint("Nothing is suggested for this alert.");
+            return Vec::new();
+        };
+        as_left(alert, facts, choice, &said, cx)
+    })
+}
+
+/// The answer that is suggested, as it is filled in. Whether money went back is left to the choice: in the older dialect
+/// the form asks for it.
+pub fn suggested_draft(suggested: &Suggestion<'_>, cx: &AppContext) -> (Choice, Draft) {
+    let resolution = suggested.decision().reason().map(|reason| reason.resolution(cx.place.dialect));
+    (suggested.decision().into(), Draft { resolution, comments: suggested.comments().to_owned(), ..Draft::default() })
 }
 
 /// Opens the form as an answer that failed was filled in.
@@ -50,71 +61,35 @@ fn at_cursor(
         cx.notify(Tone::Note, ANOTHER_LIST);
         return Vec::new();
     }
-    if !is_answerable(&alert, cx) {
+    if is_read_only(cx) || is_refused(&alert, cx) {
         return Vec::new();
     }
     let asked = queue.ask_facts_now(cx.now).into_iter().map(Order::from);
     open(&alert, &queue.facts, cx).into_iter().chain(asked).collect()
 }
 
-/// Returns true where an alert can be answered now; else it is said why not.
-fn is_answerable(alert: &Alert, cx: &mut AppContext) -> bool {
+/// Returns true where nothing can be answered from here, which is said.
+fn is_read_only(cx: &mut AppContext) -> bool {
     if cx.place.read_only {
-        cx.notify(Tone::Note, READ_ONLY);
-        return false;
+        cx.notify(Tone::Note, "Read-only connection");
     }
-    let refusal = refusal(alert, cx);
-    refusal.map(|words| cx.notify_about(alert, Tone::Note, words)).is_none()
+    cx.place.read_only
 }
 
-/// Why an alert cannot be answered now.
-fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
-    if alert.outcome.is_some() {
-        return Some(format!("Already answered: {}.", answer_known(alert, cx)));
-    }
-    if cx.decisions.is_underway(alert.id) {
-        let undo = cx.key(Action::Undo);
-        return Some(format!("An answer is queued: {undo} undo."));
-    }
-    let unfinished = cx.unfinished.of(alert.id)?;
-    let word = in_words(&unfinished.resolution);
-    Some(match Stage::of(unfinished) {
-        Stage::Sending => format!("{word}: sending."),
-        Stage::Unknown => format!("{word}: unconfirmed, checking. No other answer until then."),
-        Stage::Parked => {
-            format!("{word}: unconfirmed. {} sets the result.", cx.key(Action::Settle))
-        }
-    })
-}
-
-/// Opens the form on one alert with this choice. A draft for the same answer is in it, or the answer that is
-/// unconfirmed; a draft for another answer stays where it is.
-fn one(alert: &Alert, choice: Choice, facts: &Facts, cx: &mut AppContext) -> Orders {
-    let (draft, note) = find_draft(cx.answer_drafts.of_alert(alert.id), Some(choice), cx);
-    let unconfirmed = cx.decisions.of(alert.id).filter(|sent| sent.fate == Fate::Unconfirmed);
-    let unconfirmed = unconfirmed.map(|sent| sent.resolution.to_parts());
-    let unconfirmed = unconfirmed.filter(|said| Choice::of_parts(said, cx.place.dialect) == choice);
-    let said = unconfirmed.unwrap_or_default();
-    let note = note.or_else(|| (!said.comments.is_empty()).then(|| RESTORED.to_owned()));
-    let mut form = on(alert, choice, &said, facts, cx);
-    draft.iter().for_each(|draft| form.restore(draft, cx));
-    form.open(note, cx)
-}
-
-/// Opens the form as it is suggested for an alert, or says that nothing is.
-fn suggested(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Orders {
-    let suggested = Suggestion::of(alert, facts, cx);
-    let Some((decision, comments)) = suggested.map(|suggested| (suggested.decision(), suggested.comments().to_owned()))
-    else {
-        cx.hint("Nothing is suggested for this alert.");
-        return Vec::new();
+/// Returns true where an alert cannot be answered now, and says why.
+fn is_refused(alert: &Alert, cx: &mut AppContext) -> bool {
+    let refusal = match cannot_be_answered(alert, cx) {
+        Some(RowPlan::Out { why, cautions, .. }) if cautions.is_empty() => format!("{}.", capitalized(&why)),
+        _ => return false,
     };
-    if find_draft(cx.answer_drafts.of_alert(alert.id), Some(decision.into()), cx).0.is_some() {
-        return one(alert, decision.into(), facts, cx);
-    }
-    let resolution = decision.reason().map(|reason| reason.resolution(cx.place.dialect));
-    // Whether money went back is left to the choice: in the older dialect the form asks for it.
-    on(alert, decision.into(), &Draft { resolution, comments, ..Draft::default() }, facts, cx).open(None, cx)
+    cx.notify_about(alert, Tone::Note, refusal);
+    true
+}
+
+/// Opens the form on one alert with this choice, filled in; a draft for the same answer goes before that.
+fn as_left(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut AppContext) -> Orders {
+    let (form, note) = on(alert, choice, said, facts, cx).as_left(Some(choice), cx);
+    form.open(note, cx)
 }
 
 /// Makes an answer again: on the alert under the cursor, or on what is marked. The form opens with it where a form is
@@ -131,47 +106,23 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
 
 /// The form on one alert, filled in.
 fn on(alert: &Alert, choice: Choice, said: &Draft, facts: &Facts, cx: &AppContext) -> AnswerForm {
-    AnswerForm::new(vec![FormItem::known(alert.clone(), facts)], Some(choice), said, AnswerScope::One, "", cx)
+    AnswerForm::new(vec![FormItem::known(alert.clone(), facts)], Some(choice), said, AnswerScope::One, cx)
 }
 
 /// Says that nothing was answered here yet.
 pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
-    if cx.place.read_only {
-        cx.notify(Tone::Note, READ_ONLY);
-        return Vec::new();
+    if !is_read_only(cx) {
+        let key = cx.key(Action::Repeat);
+        cx.hint(format!("No answer yet in this session: {key} repeats the last one."));
     }
-    let key = cx.key(Action::Repeat);
-    cx.hint(format!("No answer yet in this session: {key} repeats the last one."));
     Vec::new()
-}
-
-/// Of these drafts the last one for this answer, and what is said of them: what was written for one answer never slips
-/// into another one, and is not lost.
-fn find_draft<'d>(
-    drafts: impl Iterator<Item = &'d AnswerDraft>,
-    choice: Option<Choice>,
-    cx: &AppContext,
-) -> (Option<AnswerDraft>, Option<String>) {
-    let dialect = cx.place.dialect;
-    let drafts: Vec<&AnswerDraft> = drafts.collect();
-    let is_same =
-        |draft: &&&AnswerDraft| choice.is_none_or(|choice| Choice::of_parts(&draft.answer, dialect) == choice);
-    let found = drafts.iter().rfind(is_same).copied().cloned();
-    let note = drafts.last().map(|other| match &found {
-        Some(_) => RESTORED.to_owned(),
-        None => format!("Your draft for \"{}\" is saved.", Choice::of_parts(&other.answer, dialect).words()),
-    });
-    (found, note)
 }
 
 /// Opens the form on what is marked, with this choice, as it was left. Without a choice, the last draft has it, or it
 /// is made there.
 pub fn marked(choice: Option<Choice>, queue: &Queue, cx: &mut AppContext) -> Orders {
-    let ids: Vec<AlertId> = queue.marked.alerts().iter().map(|alert| alert.id).collect();
-    let (draft, note) = find_draft(cx.answer_drafts.of_marked(&ids), choice, cx);
-    let kept = draft.as_ref().and_then(|draft| Choice::said_in(&draft.answer, cx.place.dialect));
-    let Some(mut form) = of_marked(queue, choice.or(kept), &Draft::default(), cx) else { return Vec::new() };
-    draft.iter().for_each(|draft| form.restore(draft, cx));
+    let Some(form) = of_marked(queue, choice, &Draft::default(), cx) else { return Vec::new() };
+    let (form, note) = form.as_left(choice, cx);
     form.open(note, cx)
 }
 
@@ -209,27 +160,27 @@ pub fn again(failed: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
 /// The form on several alerts, and which ones those are.
 fn of_several(alerts: Vec<Alert>, choice: Option<Choice>, said: &Draft, from: &str, cx: &AppContext) -> AnswerForm {
     let rows = alerts.into_iter().map(FormItem::of).collect();
-    let form = AnswerForm::new(rows, choice, said, AnswerScope::Bulk, from, cx);
+    let form = AnswerForm::new(rows, choice, said, AnswerScope::Bulk, cx);
     AnswerForm { chosen: Some(from.to_owned()), ..form }
 }
 
 /// The form on what is marked, or it is said why it cannot be answered now.
 fn of_marked(queue: &Queue, choice: Option<Choice>, said: &Draft, cx: &mut AppContext) -> Option<AnswerForm> {
-    let refused = if cx.place.read_only {
-        READ_ONLY.to_owned()
-    } else if queue.marked.is_reading() {
-        "Still reading what to mark.".to_owned()
-    } else if queue.marked.range.is_some() {
-        format!("Marking a range: {} ends it.", cx.key(Action::MarkRange))
-    } else {
-        let chosen =
-            if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
-        let from = format!("from {}", title(queue));
-        let form = of_several(queue.marked.alerts().to_vec(), choice, said, &from, cx);
-        return Some(AnswerForm { chosen: Some(chosen), came_from: queue.current().map(|alert| alert.id), ..form });
-    };
-    cx.notify(Tone::Note, refused);
-    None
+    if is_read_only(cx) {
+        return None;
+    }
+    if queue.marked.is_reading() {
+        cx.notify(Tone::Note, "Still reading what to mark.");
+        return None;
+    }
+    if queue.marked.range.is_some() {
+        let key = cx.key(Action::MarkRange);
+        cx.notify(Tone::Note, format!("Marking a range: {key} ends it."));
+        return None;
+    }
+    let chosen = if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
+    let form = of_several(queue.marked.alerts().to_vec(), choice, said, &chosen, cx);
+    Some(AnswerForm { came_from: queue.current().map(|alert| alert.id), ..form })
 }
 
 /// The alerts of one payment, and what is known around each.
@@ -242,50 +193,34 @@ pub struct KnownCase<'k> {
 }
 
 impl KnownCase<'_> {
-    /// Opens the form on the alerts of the case, with a decision already made: the alert's own where it is alone.
-    pub fn answer(&self, choice: Choice, cx: &mut AppContext) -> Orders {
-        if let [alert] = self.alerts {
-            return if is_answerable(alert, cx) { one(alert, choice, &self.facts_of(alert), cx) } else { Vec::new() };
-        }
-        self.open(choice, "", cx)
-    }
-
-    /// Opens the form as it is suggested for the first of them, with what a rule comments.
-    pub fn take_suggested(&self, decision: Decision, comments: &str, cx: &mut AppContext) -> Orders {
-        if let [alert] = self.alerts {
-            return if is_answerable(alert, cx) { suggested(alert, &self.facts_of(alert), cx) } else { Vec::new() };
-        }
-        self.open(decision.into(), comments, cx)
-    }
-
-    fn facts_of(&self, alert: &Alert) -> Facts {
-        self.facts.get(&alert.id).cloned().unwrap_or_default()
-    }
-
-    fn open(&self, choice: Choice, comments: &str, cx: &mut AppContext) -> Orders {
-        if cx.place.read_only {
-            cx.notify(Tone::Note, READ_ONLY);
+    /// Opens the form on the alerts of the case, filled in: the alert's own where it is alone.
+    pub fn open(&self, choice: Choice, said: &Draft, cx: &mut AppContext) -> Orders {
+        if is_read_only(cx) || matches!(self.alerts, [alone] if is_refused(alone, cx)) {
             return Vec::new();
         }
-        let (form, note) = self.filled_in(choice, comments, cx);
+        let (form, note) = self.filled_in(choice, said, cx);
         form.open(note, cx)
     }
 
     /// The plan for each alert if the form that the case opens were sent as it stands; nothing where it would be
     /// refused, because a reason is asked for. It is the form itself that says it.
     pub fn foresee(&self, choice: Choice, cx: &AppContext) -> Option<Vec<RowPlan>> {
-        self.filled_in(choice, "", cx).0.plans.ok()
+        self.filled_in(choice, &Draft::default(), cx).0.plans.ok()
     }
 
-    /// The form as it opens, and what is said of that; what was written for that decision before is in it.
-    fn filled_in(&self, choice: Choice, comments: &str, cx: &AppContext) -> (AnswerForm, Option<String>) {
-        let ids: Vec<AlertId> = self.alerts.iter().map(|alert| alert.id).collect();
-        let (draft, note) = find_draft(cx.answer_drafts.of_case(&ids), Some(choice), cx);
+    /// The form as it opens, and what is said of that.
+    fn filled_in(&self, choice: Choice, said: &Draft, cx: &AppContext) -> (AnswerForm, Option<String>) {
+        let facts_of = |alert: &Alert| self.facts.get(&alert.id);
+        if let [alone] = self.alerts {
+            let facts = facts_of(alone).cloned().unwrap_or_default();
+            return on(alone, choice, said, &facts, cx).as_left(Some(choice), cx);
+        }
         // The page may have been open for long: a send waits for what is found now.
-        let rows = self.alerts.iter().map(|alert| FormItem::of_case(alert, self.facts.get(&alert.id))).collect();
-        let said = Draft { comments: comments.to_owned(), ..Draft::default() };
-        let mut form = AnswerForm::new(rows, Some(choice), &said, AnswerScope::Case(self.first.id), "", cx);
-        draft.iter().for_each(|draft| form.restore(draft, cx));
+        let rows = self.alerts.iter().map(|alert| FormItem::of_case(alert, facts_of(alert))).collect();
+        // Each alert has its own reason.
+        let said = Draft { comments: said.comments.clone(), ..Draft::default() };
+        let form = AnswerForm::new(rows, Some(choice), &said, AnswerScope::Case(self.first.id), cx);
+        let (mut form, note) = form.as_left(Some(choice), cx);
         // Where the refund has to be looked at, the list begins with it.
         form.go_to_row(form.refund_left_out().unwrap_or(0));
         (form, note)
@@ -293,6 +228,27 @@ impl KnownCase<'_> {
 }
 
 impl AnswerForm {
+    /// The same with the last draft for this answer in it, and what is said of its drafts: what was written for one
+    /// answer never slips into another one, and is not lost.
+    fn as_left(mut self, choice: Option<Choice>, cx: &AppContext) -> (Self, Option<String>) {
+        let (ids, dialect) = (self.in_hand(), cx.place.dialect);
+        let drafts: Vec<&AnswerDraft> = cx.answer_drafts.on(matches!(self.scope, AnswerScope::Case(_)), &ids).collect();
+        let is_same =
+            |draft: &&AnswerDraft| choice.is_none_or(|choice| Choice::of_parts(&draft.answer, dialect) == choice);
+        let found = drafts.iter().rfind(|draft| is_same(draft)).copied();
+        let note = drafts.last().map(|other| match found {
+            Some(_) => RESTORED.to_owned(),
+            None => format!("Your draft for \"{}\" is saved.", Choice::of_parts(&other.answer, dialect).words()),
+        });
+        if let Some(draft) = found {
+            if let (None, Some(choice)) = (choice, Choice::said_in(&draft.answer, dialect)) {
+                self.fields.take(None, choice, "");
+            }
+            self.restore(draft, cx);
+        }
+        (self, note)
+    }
+
     /// Sends it at once where nothing has to be looked at, or opens it.
     fn repeated(mut self, in_form: bool, cx: &mut AppContext) -> Orders {
         let differs = |suggested: Suggestion<'_>| !self.says(suggested.decision(), cx.place.dialect);

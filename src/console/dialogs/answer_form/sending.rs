@@ -2,11 +2,12 @@
 
 use super::{
     AnswerForm, Part, RowPlan,
+    fields::NUMBER,
     item::{AnswerScope, FormItem},
     validation::orders,
 };
 use crate::{
-    Action, AppContext, Dialog, Message, Order, Orders,
+    Action, AppContext, Message, Order, Orders,
     desk::ledger::preflight::KnownRefunds,
     domain::{Alert, AlertId, OrderAdvice, Resolution},
     resolving::{stage_together, subject},
@@ -36,9 +37,11 @@ impl AnswerForm {
         if made.is_empty() {
             return self.nothing_to_send(cx);
         }
-        if let Some(asked) = self.asked_number().filter(|asked| self.fields.number() != asked.to_string()) {
+        if let Some(asked) = self.asked_number().filter(|asked| self.fields.form.text(NUMBER) != asked.to_string()) {
             self.part = Part::Answer;
-            self.fields.ask_number(format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")));
+            self.fields
+                .form
+                .refuse(NUMBER, format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")));
             self.word = None;
             return Vec::new();
         }
@@ -90,8 +93,6 @@ impl AnswerForm {
         // Who needs a look is still to be answered.
         let needs_a_look = |left: &&LeftOut| left.care && left.alert.outcome.is_none();
         let still_marked: Vec<Alert> = left_out.iter().filter(needs_a_look).map(|left| left.alert.clone()).collect();
-        // In a case the refund leaves first, wherever it stands.
-        let order = if self.scope == AnswerScope::Bulk { self.in_hand() } else { Vec::new() };
         let known = self.known_refunds(&made, cx);
         let refunds = self.fields.refunds();
         if let AnswerScope::Case(first) = self.scope
@@ -111,9 +112,8 @@ impl AnswerForm {
         for (alert, known) in known {
             cx.decisions.confirm(alert, known);
         }
-        cx.runs.leave_out(left_out, order);
         let filled_in = self.stands();
-        cx.runs.fill_in(filled_in.clone());
+        cx.runs.fill_in(left_out, filled_in.clone());
         outcome.push(cx.answer_drafts.staged(filled_in).into());
         if self.scope == AnswerScope::Bulk {
             outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));

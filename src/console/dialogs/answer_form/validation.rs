@@ -7,18 +7,19 @@ use super::{
     item::{Caution, FormItem},
 };
 use crate::{
-    AppContext,
+    Action, AppContext,
     answer_words::{answered_as, duplicate_words},
+    desk::Fate,
     domain::{
         Alert, AlertId, OrderAdvice, Resolution, ResolutionParts,
         advice::{advice, refund_warning},
         duplicate::{self, DecisionSays, Duplicate, DuplicateState},
         resolution::{Decision, Dialect, FieldError, InvalidReason, invalid},
     },
-    known_decisions::KnownDecisions,
     resolving::subject,
+    screens::activity::proof::standing_of,
     text::sanitize,
-    unfinished::Stage,
+    words::in_words,
 };
 
 /// Plan for one alert of a form.
@@ -62,27 +63,26 @@ impl RowPlan {
 }
 
 /// Returns the plan of an alert that cannot be answered at all now; none where it can be.
-pub fn cannot_be_answered(alert: &Alert, known: KnownDecisions<'_>) -> Option<RowPlan> {
+pub fn cannot_be_answered(alert: &Alert, cx: &AppContext) -> Option<RowPlan> {
+    let here = cx.decisions.of(alert.id);
     if alert.outcome.is_some() {
         return Some(RowPlan::out(format!("already answered: {}", answered_as(alert))));
     }
-    if let Some(waiting) = known.here.waiting().find(|decision| decision.alert.id == alert.id) {
+    if let Some(waiting) = here.filter(|decision| decision.is_waiting()) {
         let follows = "queued until the refund is recorded";
         return Some(RowPlan::out(if waiting.follows() { follows } else { "queued, not sent" }));
     }
-    if known.here.is_underway(alert.id) {
-        return Some(RowPlan::out("an answer is queued"));
+    if cx.decisions.is_underway(alert.id) {
+        return Some(RowPlan::out(format!("an answer is queued: {} undo", cx.key(Action::Undo))));
     }
-    if let Some(unfinished) = known.unfinished.of(alert.id) {
-        return Some(match Stage::of(unfinished) {
-            Stage::Sending => RowPlan::out("sending"),
-            Stage::Unknown | Stage::Parked => RowPlan::care("unconfirmed"),
-        });
+    if let Some(unfinished) = cx.unfinished.of(alert.id) {
+        let why = format!("{}: {}", in_words(&unfinished.resolution), standing_of(unfinished, cx).1);
+        return Some(RowPlan::Out { why, care: true, cautions: Vec::new() });
     }
-    if known.here.is_checking(alert.id) {
+    if here.is_some_and(|decision| decision.fate == Fate::Unconfirmed) {
         return Some(RowPlan::doubt(Caution::MayHaveArrived));
     }
-    known.history.answered_on(alert.id).map(|_| RowPlan::doubt(Caution::ListBehind))
+    cx.journal.history().answered_on(alert.id).map(|_| RowPlan::doubt(Caution::ListBehind))
 }
 
 /// For each alert the positions of the others that are on its payment.
@@ -161,7 +161,7 @@ impl FormAnswer<'_> {
             RowPlan::Out { cautions, .. } => cautions.is_empty() || !row.confirms(cautions),
             RowPlan::Sent(_) => true,
         };
-        let cannot = cannot_be_answered(&row.alert, self.cx.known_decisions()).filter(stands);
+        let cannot = cannot_be_answered(&row.alert, self.cx).filter(stands);
         cannot.or_else(|| row.left_out.then(|| RowPlan::out("skipped by you")))
     }
 
@@ -254,14 +254,15 @@ impl FormAnswer<'_> {
         if row.confirms(&cautions) {
             return None;
         }
-        let by = match (refunds.first(), refunded_order) {
-            _ if first == Caution::Changed => format!(": {}", row.changed.as_deref().unwrap_or_default()),
-            _ if !matches!(first, Caution::PaidTwice | Caution::RefundDenied) => String::new(),
-            (Some(refund), _) => format!(": {}", duplicate_words(refund, now)),
-            (None, Some(order)) => format!(": its order was {}", order.why),
-            (None, None) => String::new(),
+        let refunded = refunds.first().map(|refund| duplicate_words(refund, now));
+        let refunded = refunded.or_else(|| refunded_order.map(|order| format!("its order was {}", order.why)));
+        let why = match (first, refunded) {
+            (Caution::RefundDenied, Some(refunded)) => refunded,
+            (Caution::PaidTwice, Some(refunded)) => format!("{}: {refunded}", first.words()),
+            (Caution::Changed, _) => format!("{}: {}", first.words(), row.changed.as_deref().unwrap_or_default()),
+            _ => first.words().to_owned(),
         };
-        Some(RowPlan::Out { why: format!("{}{by}", first.words()), care: true, cautions })
+        Some(RowPlan::Out { why, care: true, cautions })
     }
 }
 

@@ -5,34 +5,35 @@ use ratatui::{
     Frame,
     buffer::Buffer,
     layout::{Constraint, Layout, Margin, Rect},
-    style::{Modifier, Style},
+    style::Modifier,
     text::{Line, Span, Text},
     widgets::Widget,
 };
 
 use super::{
     CaseDialog, Target,
-    standing::{Standing, counts, shared_words, shares},
-    timeline::{KnownOfCase, Weight, timeline},
+    standing::{shared_words, shares, waits},
+    timeline::{KnownOfCase, timeline},
 };
 use crate::{
-    Action, AppContext, Loadable,
-    answer_words::{answer_words, is_answered_refunded, who_answered},
+    Action, AppContext, Loadable, Theme,
+    answer_words::{answer_words, by_with_comment, is_answered_refunded, who_answered},
     dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT},
     domain::{Alert, Dialect, Resolution, Timestamp, resolution::InvalidReason, sanitize::lines},
+    screens::activity::proof::{progress_of, standing_of},
     screens::queue::{
         columns::{amount, masked},
         detail::{Facet, Part, WIDEST, facets, put},
         facts::Facts,
     },
-    text::{counted, cut, hanging, indented_json, sanitize, wrap_indented, wrap_spans},
+    text::{counted, hanging, indented_json, sanitize, wrap_indented, wrap_spans},
     times,
     ui::{
         areas::{FILL, stacked},
         fit::{self, KeyHint, Segment},
         table,
     },
-    unfinished::in_words,
+    words::in_words,
 };
 
 /// From so many columns on facts stand in two columns, and in three.
@@ -43,9 +44,6 @@ const THREE: u16 = 150;
 const GAP: u16 = 4;
 const MOMENT: u16 = 14;
 
-/// So much of the comment of a refund is told in the warning.
-const COMMENT: u16 = 48;
-
 /// From so many rows on a blank line is below the alerts.
 const TALL: u16 = 24;
 
@@ -55,40 +53,35 @@ fn brief_word(resolution: &Resolution) -> String {
     said.split([',', '(']).next().unwrap_or_default().trim_end().to_owned()
 }
 
-/// The answer of a case's alert with its time, or the alert's status.
-fn state(alert: &Alert, now: Timestamp) -> String {
+/// The answer of a case's alert with its time, or the alert's status and until when it is put aside.
+fn state(alert: &Alert, cx: &AppContext) -> String {
     match &alert.outcome {
         Some(outcome) => {
-            let word = answer_words(alert, outcome);
-            let when = outcome.action_time.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
-            format!("{word}{when}")
+            let when = outcome.action_time.map_or_else(String::new, |at| format!(" {}", times::ago(at, cx.now)));
+            format!("{}{when}", answer_words(alert, outcome))
         }
-        None => sanitize(alert.status.as_str()).into_owned(),
+        None => {
+            let snoozed = cx.snoozes.until(alert.id).map(|at| format!(", snoozed until {}", cx.times().at(at, cx.now)));
+            format!("{}{}", sanitize(alert.status.as_str()), snoozed.unwrap_or_default())
+        }
     }
 }
 
-/// The same, and until when it is put aside.
-fn state_here(alert: &Alert, cx: &AppContext) -> String {
-    let until = cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());
-    let snoozed = until.map_or_else(String::new, |at| format!(", snoozed until {}", cx.times().at(at, cx.now)));
-    format!("{}{snoozed}", state(alert, cx.now))
-}
-
 /// A warning: its title, what follows, a key and what that does; and the row of the alert that the title names.
+#[derive(Default)]
 struct CaseWarning {
     title: String,
-    text: String,
+    text: &'static str,
     key: String,
     does: String,
     named: Option<usize>,
 }
 
 impl CaseWarning {
-    fn lines(&self, width: u16, cx: &AppContext) -> Vec<Line<'static>> {
-        let theme = &cx.theme;
+    fn lines(&self, width: u16, theme: &Theme) -> Vec<Line<'static>> {
         let parts = [
-            (format!("{} ", self.title), theme.warning.add_modifier(Modifier::BOLD)),
-            (self.text.clone(), theme.plain),
+            (format!("⚠ {} ", self.title), theme.warning.add_modifier(Modifier::BOLD)),
+            (self.text.to_owned(), theme.plain),
             (self.key.clone(), theme.key),
             (self.does.clone(), theme.plain),
         ];
@@ -111,7 +104,8 @@ impl CaseDialog {
     fn draw_case(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> Rect {
         let inside = Margin::new(2, 0);
         let warning = self.warning(cx);
-        let lines = warning.as_ref().map_or_else(Vec::new, |warning| warning.lines(area.inner(inside).width, cx));
+        let lines =
+            warning.as_ref().map_or_else(Vec::new, |warning| warning.lines(area.inner(inside).width, &cx.theme));
         let [shown, warned] = [self.alerts.len().min(usize::from(area.height / 3).max(2)) + 1, lines.len()]
             .map(|lines| u16::try_from(lines).unwrap_or(u16::MAX));
         let blank = u16::from(area.height >= TALL);
@@ -131,14 +125,14 @@ impl CaseDialog {
     fn title(&self, cx: &AppContext) -> Vec<Segment<()>> {
         let (theme, alert) = (&cx.theme, self.current());
         let alerts = format!("{} on one payment", counted(self.alerts.len() as u64, "alert", "alerts"));
-        let stand = counts(&self.alerts, cx).join("   ");
+        let open = self.alerts.iter().filter(|alert| waits(alert, cx)).count();
         vec![
             Segment::new(0, sanitize(&alert.merchant_descriptor), theme.strong),
             Segment::new(3, amount(alert), theme.strong),
             Segment::new(1, sanitize(alert.currency.as_str()), theme.quiet),
             Segment::new(3, masked(alert), theme.plain).or_none(9),
             Segment::new(3, alerts, theme.plain).or_none(8),
-            Segment::new(3, stand, theme.warning).or_none(7),
+            Segment::new(3, format!("{open} open"), theme.warning).or_none(7),
         ]
     }
 
@@ -186,27 +180,19 @@ impl CaseDialog {
             .iter()
             .map(|alert| {
                 let shares = shares(alert, &self.alerts);
-                let told = state_here(alert, cx);
                 let over = alert.outcome.is_some();
-                let (sign, what, style) = match (&alert.outcome, cx.decisions.of(alert.id)) {
-                    // What is recorded has one sign, whatever was answered; that money went back for it is seen by its
-                    // colour.
-                    (Some(_), _) => {
-                        let style = if is_answered_refunded(alert) { theme.ok } else { theme.quiet };
-                        (("✓", style), told, style)
+                let pending = cx.decisions.of(alert.id).map(|pending| (&pending.resolution, progress_of(pending, cx)));
+                let at_engine =
+                    || cx.unfinished.of(alert.id).map(|attempt| (&attempt.resolution, standing_of(attempt, cx)));
+                let (sign, what, style) = match pending.or_else(at_engine).filter(|_| !over) {
+                    Some((said, (tone, words))) => {
+                        let style = tone.of(theme);
+                        ((tone.sign(), style), format!("{}: {words}", brief_word(said)), style)
                     }
-                    (None, Some(decision)) => {
-                        let (sign, words, style) = alert_rows::progress(decision, cx);
-                        (sign, format!("{}: {words}", brief_word(&decision.resolution)), style)
-                    }
-                    (None, None) if let Some(attempt) = cx.unfinished.of(alert.id) => {
-                        let (sign, words, style) = alert_rows::progress_at_engine(attempt, theme);
-                        (sign, format!("{}: {words}", brief_word(&attempt.resolution)), style)
-                    }
-                    (None, None) if Standing::of(alert, cx) == Standing::Lapsed => {
-                        (("–", theme.quiet), told, theme.quiet)
-                    }
-                    (None, None) => (("·", theme.accent), told, theme.plain),
+                    // What is recorded looks alike, whatever was answered; that money went back is seen by its colour.
+                    None if is_answered_refunded(alert) => (("", theme.ok), state(alert, cx), theme.ok),
+                    None if over || alert.is_closed(cx.now) => (("", theme.quiet), state(alert, cx), theme.quiet),
+                    None => (("", theme.plain), state(alert, cx), theme.plain),
                 };
                 let gets = foreseen.map_or_else(String::new, |foreseen| foreseen.gets(alert.id).to_owned());
                 let beside = vec![(shares, if over { theme.quiet } else { theme.plain }), (gets, theme.accent)];
@@ -231,27 +217,18 @@ impl CaseDialog {
         // The alert that is named here is one of the rows: a click goes to it.
         let other = refunded.as_ref().or(coming.as_ref());
         let named = other.and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
-        let name = |other: &Alert| format!("{} {}", other.provider, other.provider_id);
-        let (title, told) = match (&refunded, other) {
+        let name = other.map_or_else(String::new, |other| format!("{} {}", other.provider, other.provider_id));
+        let title = match (&refunded, other) {
             // Money does not go back by that answer: it went back before.
-            (_, Some(other)) if other.says_refunded_before() => {
-                (format!("⚠ Refunded before, by the answer to {}.", name(other)), String::new())
-            }
+            (_, Some(other)) if other.says_refunded_before() => format!("Refunded before, by the answer to {name}."),
             (Some(other), _) => {
-                let told = self.refund_told(other, cx);
-                let end = if told.is_empty() { "." } else { "," };
-                (format!("⚠ Already refunded: {}{end}", name(other)), told)
+                let by = who_answered(other.id, &self.audit, cx.journal.history(), cx.journal.place());
+                format!("Already refunded: {name}{}.", by_with_comment(other, by.as_deref()))
             }
-            (None, Some(other)) => {
-                let is_checking = known.may_have_arrived(other.id);
-                let title = if is_checking { "⚠ A refund is unconfirmed" } else { "⚠ A refund is under way" };
-                let title = format!("{title}: {}.", name(other));
-                let would = if is_checking { "may" } else { "would" };
-                let text = format!("A second one {would} pay the cardholder twice.");
-                return Some(CaseWarning { title, text, key: String::new(), does: String::new(), named });
-            }
+            (None, Some(other)) if known.may_have_arrived(other.id) => format!("A refund is unconfirmed: {name}."),
+            (None, Some(_)) => format!("A refund is under way: {name}."),
             (None, None) => match self.refunded_elsewhere(cx) {
-                Some(who) => (format!("⚠ {who}"), String::new()),
+                Some(who) => who,
                 None => return self.warning_of_several(cx),
             },
         };
@@ -265,17 +242,15 @@ impl CaseDialog {
                 (cx.key(Action::Invalid), answers)
             }
         };
-        let text = format!("{told}A second refund would pay the cardholder twice. ");
-        Some(CaseWarning { title, text, key, does, named })
+        Some(CaseWarning { title, text: "A second refund would pay the cardholder twice. ", key, does, named })
     }
 
     /// Says that one of several that wait is to be refunded.
     fn warning_of_several(&self, cx: &AppContext) -> Option<CaseWarning> {
-        let waits = |alert: &&Alert| Standing::of(alert, cx) == Standing::Waits;
-        if cx.place.read_only || self.alerts.iter().filter(waits).count() < 2 {
+        if cx.place.read_only || self.alerts.iter().filter(|alert| waits(alert, cx)).count() < 2 {
             return None;
         }
-        let (key, does) = if waits(&self.current()) {
+        let (key, does) = if waits(self.current(), cx) {
             let others = match cx.place.dialect {
                 Dialect::Current => "duplicates".to_owned(),
                 Dialect::Older => InvalidReason::Duplicate.older_word().to_string(),
@@ -284,27 +259,7 @@ impl CaseDialog {
         } else {
             ("tab".to_owned(), " goes to the refunded one.".to_owned())
         };
-        Some(CaseWarning {
-            title: "⚠ Refund one of them only.".to_owned(),
-            text: String::new(),
-            key,
-            does,
-            named: None,
-        })
-    }
-
-    /// Words for a refund behind the name of its alert: `by maria 3 h ago, "reference 88213". `
-    fn refund_told(&self, refunded: &Alert, cx: &AppContext) -> String {
-        let by = who_answered(refunded.id, &self.audit, cx.journal.history(), cx.journal.place());
-        let outcome = refunded.outcome.as_ref();
-        let when = outcome.and_then(|outcome| outcome.action_time).map(|at| times::ago(at, cx.now));
-        let who_and_when = by.into_iter().chain(when).collect::<Vec<_>>().join(" ");
-        let comment = outcome.map_or("", |outcome| &outcome.comments).replace('\n', " / ");
-        let comment = Some(cut(comment.trim_end_matches('.'), COMMENT)).filter(|comment| !comment.is_empty());
-        let parts =
-            [Some(who_and_when).filter(|told| !told.is_empty()), comment.map(|comment| format!("\"{comment}\""))];
-        let told = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        if told.is_empty() { told } else { format!("{told}. ") }
+        Some(CaseWarning { title: "Refund one of them only.".to_owned(), key, does, ..CaseWarning::default() })
     }
 
     /// Facts and timeline, beside each other where there is room.
@@ -359,15 +314,10 @@ impl CaseDialog {
         let mut parts =
             vec![Part::of(Line::default()), Part::of(Line::from(Span::styled("WHAT HAPPENED", theme.quiet)))];
         for event in events {
-            let style: Style = match event.weight {
-                Weight::Plain => theme.plain,
-                Weight::Good => theme.ok,
-                Weight::Bad => theme.warning,
-                Weight::Quiet => theme.quiet,
-            };
             let at = cx.times().row(event.at, cx.now);
             let moment = Span::styled(format!("{at:<moment$}", moment = usize::from(MOMENT)), theme.quiet);
-            parts.extend(hanging(moment, &sanitize(&event.what), style, width).into_iter().map(Part::of));
+            parts
+                .extend(hanging(moment, &sanitize(&event.what), event.tone.of(theme), width).into_iter().map(Part::of));
         }
         parts
     }
@@ -386,8 +336,7 @@ impl CaseDialog {
                 (Action::Invalid, format!("{all}{invalid}")),
             ];
             // What lapsed or asks for no answer can be ticked in the form, which alone is no reason to offer it.
-            let waits = self.alerts.iter().any(|alert| Standing::of(alert, cx) == Standing::Waits);
-            let is_offered = waits || self.alerts.len() == 1;
+            let is_offered = self.alerts.len() == 1 || self.alerts.iter().any(|alert| waits(alert, cx));
             let answers = answers.into_iter().filter(|(action, _)| is_offered && self.takes(*action, cx));
             offered.extend(answers.map(|(action, words)| key(action, &words)));
         }

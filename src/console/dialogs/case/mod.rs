@@ -11,17 +11,18 @@ use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
-use standing::{Foreseen, Standing};
+use standing::{Foreseen, can_be_answered};
 
 use super::{
     alert_menus,
-    answer_form::{Choice, KnownCase},
+    answer_form::{Choice, KnownCase, suggested_draft},
     note_form,
-    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
+    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere, why_idle_on_page},
     settle, snooze_menu,
 };
 use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply,
+    desk::Draft,
     dialog::{self, DataAge, run},
     domain::{
         Alert, AlertId, AuditEntry, Timestamp,
@@ -29,7 +30,7 @@ use crate::{
         duplicate,
         resolution::Decision,
     },
-    idle::{NONE_MADE, NONE_PARKED, NONE_STAGED, OTHER_PLACE, READ_ONLY, unless},
+    idle::{NONE_MADE, NONE_PARKED, READ_ONLY, unless},
     screens::queue::{
         facts::{Facts, change_match},
         state::Queue,
@@ -221,9 +222,7 @@ impl CaseDialog {
                 self.scroll.reset();
             }
             Action::Refund | Action::NotRefunded | Action::Invalid => return self.decide(action, cx),
-            Action::Settle => {
-                return settle::open(self.parked(cx), |id| self.alerts.iter().find(|alert| alert.id == id), cx);
-            }
+            Action::Settle => return settle::open(self.parked(cx), cx),
             Action::CopyId => return alert_menus::copy(self.current(), cx),
             Action::OpenLink => return alert_menus::open_link(self.current(), cx),
             Action::GoToAlert => {
@@ -275,9 +274,8 @@ impl CaseDialog {
     /// Opens the form as it is suggested for the alert under the cursor; where the case has others, each gets what
     /// follows from it.
     fn take_suggestion(&self, cx: &mut AppContext) -> Orders {
-        let suggested = self.suggested(cx).map(|suggested| (suggested.decision(), suggested.comments().to_owned()));
-        match suggested {
-            Some((decision, comments)) => self.known().take_suggested(decision, &comments, cx),
+        match self.suggested(cx).map(|suggested| suggested_draft(&suggested, cx)) {
+            Some((choice, said)) => self.known().open(choice, &said, cx),
             None => {
                 self.hint_idle(Action::Suggested, cx);
                 Vec::new()
@@ -317,8 +315,10 @@ impl CaseDialog {
     /// Returns true where there is an alert that the key of a decision could decide: a refund is for the one under the
     /// cursor.
     fn takes(&self, action: Action, cx: &AppContext) -> bool {
-        let takes = |alert: &Alert| Standing::of(alert, cx).can_be_answered();
-        if action == Action::Refund { takes(self.current()) } else { self.alerts.iter().any(takes) }
+        match action {
+            Action::Refund => can_be_answered(self.current(), cx),
+            _ => self.alerts.iter().any(|alert| can_be_answered(alert, cx)),
+        }
     }
 
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
@@ -332,7 +332,7 @@ impl CaseDialog {
             Action::NotRefunded => Choice::NotRefunded,
             _ => Choice::Invalid,
         };
-        self.known().answer(choice, cx)
+        self.known().open(choice, &Draft::default(), cx)
     }
 
     /// The case as the form is opened on it.
@@ -443,7 +443,7 @@ impl Dialog for CaseDialog {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        use Action::{Back, CopyId, DetailDown, DetailUp, Find, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw};
+        use Action::{CopyId, DetailDown, DetailUp, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw, Refresh};
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Refund | Action::NotRefunded | Action::Invalid => {
@@ -455,11 +455,7 @@ impl Dialog for CaseDialog {
                 unless(self.alerts.len() > 1, "the case has one alert")
             }
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
-            Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
-            Action::Refresh => None,
-            Back | CopyId | DetailDown | DetailUp | Find | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw => {
-                None
-            }
+            CopyId | DetailDown | DetailUp | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw | Refresh => None,
             Action::Snooze => {
                 unless(self.alerts.iter().any(|alert| alert.outcome.is_none()), "every alert of the case is answered")
             }
@@ -471,7 +467,7 @@ impl Dialog for CaseDialog {
                 let warned = cx.known_decisions().weightiest(self.current(), &self.alerts);
                 unless(warned.is_some(), "no warning names another alert")
             }
-            action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
+            action => why_idle_on_page(action, cx),
         }
     }
 

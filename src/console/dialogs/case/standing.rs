@@ -1,4 +1,4 @@
-//! Standing of the alerts of a case: which ones wait for an answer, what each would get, and the facts that match them.
+//! The alerts of a case: which ones wait for an answer, what each would get, and the facts that match them.
 
 use std::cmp::Reverse;
 
@@ -6,55 +6,18 @@ use crate::{
     AppContext,
     dialogs::answer_form::{Choice, KnownCase, RowPlan, cannot_be_answered},
     domain::{Alert, AlertId, Resolution, duplicate, resolution::Decision},
-    text::counted,
-    unfinished::in_words,
+    words::in_words,
 };
 
-/// How an alert stands to a decision for its case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Waits,
-    /// Its window has closed: it takes part only where it is ticked.
-    Lapsed,
-    /// No answer is asked for: the same.
-    Notice,
-    /// A decision on it is held here, is with the network, or nobody knows what became of it.
-    Decided,
-    Answered,
+/// Returns true where a decision can be made on an alert, ticked or not.
+pub(super) fn can_be_answered(alert: &Alert, cx: &AppContext) -> bool {
+    cannot_be_answered(alert, cx).is_none()
 }
 
-impl Standing {
-    pub(super) fn of(alert: &Alert, cx: &AppContext) -> Self {
-        if alert.outcome.is_some() {
-            Self::Answered
-        } else if cannot_be_answered(alert, cx.known_decisions()).is_some() {
-            Self::Decided
-        } else if alert.is_closed(cx.now) {
-            Self::Lapsed
-        } else if alert.alert_type.is_notice() {
-            Self::Notice
-        } else {
-            Self::Waits
-        }
-    }
-
-    /// Returns true where a decision can be made on it, ticked or not.
-    pub(super) fn can_be_answered(self) -> bool {
-        matches!(self, Self::Waits | Self::Lapsed | Self::Notice)
-    }
-}
-
-/// Counts the alerts that stand so, in words: `2 open`, `1 expired`, `1 decided`.
-pub(super) fn counts(alerts: &[Alert], cx: &AppContext) -> Vec<String> {
-    let of = |standing| alerts.iter().filter(|alert| Standing::of(alert, cx) == standing).count() as u64;
-    let (expired, notices, decided) = (of(Standing::Lapsed), of(Standing::Notice), of(Standing::Decided));
-    let rest = [
-        (expired, format!("{expired} expired")),
-        (notices, counted(notices, "notice", "notices")),
-        (decided, format!("{decided} decided")),
-    ];
-    let rest = rest.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words);
-    std::iter::once(format!("{} open", of(Standing::Waits))).chain(rest).collect()
+/// Returns true where an alert waits for a decision. One that has expired or asks for none takes part only where it is
+/// ticked.
+pub(super) fn waits(alert: &Alert, cx: &AppContext) -> bool {
+    can_be_answered(alert, cx) && !alert.is_closed(cx.now) && !alert.alert_type.is_notice()
 }
 
 /// What each alert of a case that waits would get by the key that fits: a refund and what follows it, or an answer as
@@ -72,9 +35,7 @@ impl Foreseen {
     /// Foresees what the form for the case sends as it opens; `refunded` where money has gone back already, or is about
     /// to.
     pub(super) fn of(case: &KnownCase<'_>, refunded: bool, cx: &AppContext) -> Option<Self> {
-        let waits = |alert: &Alert| Standing::of(alert, cx) == Standing::Waits;
-        let shows = case.alerts.iter().any(waits) && case.alerts.len() > 1;
-        if !shows || cx.place.read_only {
+        if case.alerts.len() < 2 || cx.place.read_only || !case.alerts.iter().any(|alert| waits(alert, cx)) {
             return None;
         }
         let plans = case.foresee(if refunded { Choice::Invalid } else { Choice::Refunded }, cx);
@@ -89,9 +50,8 @@ impl Foreseen {
         };
         // Of what does not wait the state says why it is not sent; where it is what the others follow, it has to be
         // ticked.
-        let is_told = |alert: &Alert| {
-            waits(alert) || !refunded && alert.id == case.first.id && Standing::of(alert, cx).can_be_answered()
-        };
+        let is_told =
+            |alert: &Alert| waits(alert, cx) || !refunded && alert.id == case.first.id && can_be_answered(alert, cx);
         let sent = plans.iter().flatten().filter(|plan| plan.is_sent()).count();
         let gets = case.alerts.iter().enumerate().filter(|(_, alert)| is_told(alert)).map(words).collect();
         Some(Self { refunds: !refunded, gets, sent })

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use chrono::Duration;
 
 use crate::{
-    answer_words::{answer_words, by_with_comment, is_answered_refunded, maker, who_answered},
+    answer_words::{answer_words, by_with_comment, maker, who_answered},
     desk::{AnswerStep, History},
     domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp},
     notes::NoteList,
@@ -14,7 +14,8 @@ use crate::{
         activity::proof::{RowTone, step_words},
         queue::facts::Facts,
     },
-    unfinished::{Stage, Unfinished, in_words, said_in_words},
+    unfinished::{Stage, Unfinished},
+    words::{in_words, said_in_words},
 };
 
 /// What follows so soon is told with what it follows.
@@ -23,21 +24,12 @@ const AT_ONCE: Duration = Duration::minutes(1);
 /// So many characters of a network's id tell an alert from the others of a case.
 const ENDING: usize = 6;
 
-/// How an event weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
-    Plain,
-    Good,
-    Bad,
-    Quiet,
-}
-
 /// An event of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Happened {
     pub(super) at: Timestamp,
     pub(super) what: String,
-    pub(super) weight: Weight,
+    pub(super) tone: RowTone,
 }
 
 /// What is known of a case beyond its alerts.
@@ -59,7 +51,7 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
     if let Some(paid) = alerts.iter().filter_map(Alert::given_transaction_time).min() {
         let code = alerts.iter().find_map(Alert::known_auth_code);
         let code = code.map_or_else(String::new, |code| format!(", approved {code}"));
-        events.push(Happened { at: paid, what: format!("paid{code}"), weight: Weight::Quiet });
+        events.push(Happened { at: paid, what: format!("paid{code}"), tone: RowTone::Quiet });
     }
     for alert in alerts {
         let mut told = AlertEvents { alert, called: called(alert, alerts), events: &mut events };
@@ -68,7 +60,7 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
         told.of_engine(known);
         for note in known.notes.on(alert.id) {
             let by = note.user.as_deref().map_or_else(String::new, |user| format!(" by {user}"));
-            told.add(note.at, Weight::Plain, &format!("note{by}: {}", note.text.replace('\n', " / ")));
+            told.add(note.at, RowTone::Plain, &format!("note{by}: {}", note.text.replace('\n', " / ")));
         }
         let deliveries = known.facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded());
         told.of_webhooks(deliveries.map_or(&[][..], Vec::as_slice));
@@ -98,8 +90,8 @@ struct AlertEvents<'e> {
 }
 
 impl AlertEvents<'_> {
-    fn add(&mut self, at: Timestamp, weight: Weight, what: &str) {
-        self.events.push(Happened { at, what: format!("{}: {what}", self.called), weight });
+    fn add(&mut self, at: Timestamp, tone: RowTone, what: &str) {
+        self.events.push(Happened { at, what: format!("{}: {what}", self.called), tone });
     }
 
     /// Adds the events of the alert.
@@ -111,20 +103,19 @@ impl AlertEvents<'_> {
         if let Some(at) = alert.alert_time {
             let seen = if at_once { ", seen" } else { "" };
             let what = format!("{} alerts {}{seen}", alert.provider, alert.provider_id);
-            self.events.push(Happened { at, what, weight: Weight::Plain });
+            self.events.push(Happened { at, what, tone: RowTone::Plain });
         }
         if let Some(at) = alert.created_at.filter(|_| !at_once) {
-            self.add(at, Weight::Quiet, "received");
+            self.add(at, RowTone::Quiet, "received");
         }
         if let Some(at) = alert.expired_at {
-            self.add(at, Weight::Bad, "expired");
+            self.add(at, RowTone::Unsure, "expired");
         }
         let answered = alert.outcome.as_ref().and_then(|outcome| Some((outcome.action_time?, outcome)));
         if let Some((at, outcome)) = answered {
-            let weight = if is_answered_refunded(alert) { Weight::Good } else { Weight::Plain };
             let by = who_answered(alert.id, known.audit, known.history, known.place);
             let by_with_comment = by_with_comment(alert, by.as_deref());
-            self.add(at, weight, &format!("{}{by_with_comment}", answer_words(alert, outcome)));
+            self.add(at, RowTone::Plain, &format!("{}{by_with_comment}", answer_words(alert, outcome)));
         }
     }
 
@@ -138,19 +129,18 @@ impl AlertEvents<'_> {
                 match step {
                     AnswerStep::Staged => {
                         let maker = maker(record).unwrap_or_else(|| "here".to_owned());
-                        self.add(*at, Weight::Quiet, &format!("queued {maker}: {}", said_in_words(&record.said)));
+                        self.add(*at, RowTone::Quiet, &format!("queued {maker}: {}", said_in_words(&record.said)));
                     }
                     AnswerStep::Recorded(_) | AnswerStep::AsDecided(_) if self.alert.outcome.is_some() => {}
                     AnswerStep::Sent if at_once => {}
                     step => {
                         let (words, tone) = step_words(step);
-                        let is_bad = matches!(tone, RowTone::Wrong | RowTone::Unsure);
-                        self.add(*at, if is_bad { Weight::Bad } else { Weight::Quiet }, &words);
+                        self.add(*at, if tone == RowTone::Plain { RowTone::Quiet } else { tone }, &words);
                     }
                 }
             }
             if let (Some(why), Some(at)) = (&record.unlooked, record.sent_at()) {
-                self.add(at, Weight::Plain, &format!("{UNCHECKED}: {why}"));
+                self.add(at, RowTone::Plain, &format!("{UNCHECKED}: {why}"));
             }
         }
     }
@@ -164,22 +154,22 @@ impl AlertEvents<'_> {
                 Stage::Parked => "unconfirmed: ask the network",
             };
             let what = format!("{} sent by {}: {stands}", in_words(&attempt.resolution), attempt.actor);
-            self.add(attempt.started_at, Weight::Bad, &what);
+            self.add(attempt.started_at, RowTone::Unsure, &what);
         }
         for entry in known.audit.iter().filter(|entry| entry.is_of(self.alert.id) && !entry.tells_of_resolution()) {
             let said = entry.detail.rsplit(": ").next().unwrap_or_default();
-            self.add(entry.at, Weight::Plain, &format!("result set by {}: {said}", entry.by_whom()));
+            self.add(entry.at, RowTone::Plain, &format!("result set by {}: {said}", entry.by_whom()));
         }
     }
 
     /// Adds the results of the alert's webhooks: those that fared alike within a minute are told once.
     fn of_webhooks(&mut self, deliveries: &[Delivery]) {
-        let mut alike: BTreeMap<(i64, String), (usize, Timestamp, Weight)> = BTreeMap::new();
+        let mut alike: BTreeMap<(i64, String), (usize, Timestamp, RowTone)> = BTreeMap::new();
         for delivery in deliveries {
             let (at, fate, weight) = match (delivery.delivered_at, delivery.state) {
-                (Some(at), _) => (at, "delivered", Weight::Quiet),
-                (None, DeliveryState::Exhausted) => (delivery.at, "failed", Weight::Bad),
-                (None, _) => (delivery.at, "pending", Weight::Quiet),
+                (Some(at), _) => (at, "delivered", RowTone::Quiet),
+                (None, DeliveryState::Exhausted) => (delivery.at, "failed", RowTone::Unsure),
+                (None, _) => (delivery.at, "pending", RowTone::Quiet),
             };
             let what = format!("webhook {}: {fate}", delivery.kind.as_str().trim_start_matches("alert."));
             alike.entry((at.timestamp() / 60, what)).or_insert((0, at, weight)).0 += 1;
@@ -303,7 +293,7 @@ mod tests {
                 "ETHOCA: unconfirmed: time-out",
             ]
         );
-        assert_eq!([events[1].weight, events[4].weight], [Weight::Bad; 2]);
+        assert_eq!([events[1].tone, events[4].tone], [RowTone::Wrong, RowTone::Unsure]);
     }
 
     #[test]
@@ -432,7 +422,6 @@ mod tests {
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
         assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: Refunded \"88213\"", "ETHOCA alerts A"]);
-        assert_eq!(events[2].weight, Weight::Good);
     }
 
     #[test]

@@ -5,9 +5,8 @@ use ratatui::style::Style;
 use crate::{
     Action, AppContext, Theme,
     answer_words::BY_WHOM,
-    decisions::PendingDecision,
+    decisions::{PendingDecision, SendTiming},
     desk::{AnswerStep, DecisionRecord, Fate},
-    dialogs::alert_rows::progress,
     domain::ResolutionAttempt,
     runs::{DECIDED_AGAIN, NEVER_LEFT},
     text::sanitize,
@@ -107,8 +106,25 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
             (RowTone::Unsure, format!("unconfirmed: {}{}", looked_words(polling.polls), next.unwrap_or_default()))
         }
         (Fate::NotRecorded, _) => (RowTone::Wrong, not_recorded(pending.why.as_deref().unwrap_or_default())),
-        _ => (RowTone::Under, progress(pending, cx).1),
+        _ => progress_of(pending, cx),
     }
+}
+
+/// The tone of a pending answer, and in few words how far it is.
+pub fn progress_of(pending: &PendingDecision, cx: &AppContext) -> (RowTone, String) {
+    let timing = pending.leaves_at().map(|due| cx.decisions.departure(pending, due, cx.now));
+    let (tone, words) = match (timing, pending.fate) {
+        (Some(SendTiming::In(seconds)), _) => return (RowTone::Under, format!("sends in {seconds} s")),
+        (Some(SendTiming::InTurn), _) => (RowTone::Under, "queued"),
+        (Some(SendTiming::Paused), _) => (RowTone::Under, "paused, not sent"),
+        (Some(SendTiming::AfterCheck), _) => (RowTone::Under, "checking duplicates"),
+        (Some(SendTiming::AfterFirst), _) => (RowTone::Under, "after the refund"),
+        (None, Fate::Queued) => (RowTone::Under, "queued, offline"),
+        (None, Fate::Sending) => (RowTone::Under, "sending"),
+        (None, Fate::Unconfirmed) => (RowTone::Unsure, "unconfirmed"),
+        (None, _) => (RowTone::Wrong, "not recorded"),
+    };
+    (tone, words.to_owned())
 }
 
 /// Why a decision was not recorded: who refused it comes first, and says by itself that nothing was.

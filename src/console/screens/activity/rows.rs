@@ -12,7 +12,8 @@ use crate::{
     idle::{OTHER_PLACE, READ_ONLY, unless},
     journal_feed::CALLS_FOR,
     text::sanitize,
-    unfinished::{Stage, in_words, said_in_words},
+    unfinished::Stage,
+    words::{in_words, said_in_words},
 };
 
 /// An item that a row is about.

@@ -9,7 +9,6 @@ use crate::{
     answer_words::{duplicate_words, list_behind},
     decisions::PendingDecision,
     desk::{AnswerStep, DecisionRecord, Fate, MatchedOrders},
-    dialogs::alert_rows::{progress, progress_at_engine},
     domain::{
         Alert, Dialect, OrderAdvice, OrderMatch, ResolutionAttempt, Timestamp,
         advice::AdviceBasis,
@@ -18,11 +17,15 @@ use crate::{
         resolution::{Decision, InvalidReason},
         rule::DecisionRule,
     },
-    screens::queue::{ListSign, facts::Facts},
+    screens::{
+        activity::proof::{RowTone, progress_of, standing_of},
+        queue::{ListSign, facts::Facts},
+    },
     suggestion::Suggestion,
     text::sanitize,
     times,
-    unfinished::{Stage, in_words, said_in_words},
+    unfinished::Stage,
+    words::{in_words, said_in_words},
 };
 
 /// The key of an answer of each kind.
@@ -130,7 +133,8 @@ impl Parts<'_> {
     /// An answer of this console: how far it is, why it waits, and what a key does.
     fn decision(&mut self, decision: &PendingDecision) {
         let (theme, now) = (&self.cx.theme, self.cx.now);
-        let ((sign, style), words, _) = progress(decision, self.cx);
+        let (tone, words) = progress_of(decision, self.cx);
+        let (sign, style) = (tone.sign(), tone.of(theme));
         let is_offline = decision.fate == Fate::Queued && decision.leaves_at().is_none();
         let why = match &decision.polling {
             _ if is_offline && decision.is_closed(now) => {
@@ -184,7 +188,9 @@ impl Parts<'_> {
     /// A decision that the engine has not finished: what was sent, when and by whom, and what is known.
     fn unfinished(&mut self, unfinished: &ResolutionAttempt) {
         let (theme, now) = (&self.cx.theme, self.cx.now);
-        let ((sign, style), words, _) = progress_at_engine(unfinished, theme);
+        let tone = standing_of(unfinished, self.cx).0;
+        let (sign, style) = (tone.sign(), tone.of(theme));
+        let words = if tone == RowTone::Under { "sending" } else { "unconfirmed" };
         let (at, comments) = (unfinished.started_at, unfinished.resolution.comments());
         self.callout(style, &format!("{sign} {}: {words}", in_words(&unfinished.resolution)), |parts| {
             let sent =

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, HoldReason, MARGIN, PendingDecision, PreflightStage, is_due};
-use crate::{desk::Fate, domain::Timestamp};
+use crate::{domain::Timestamp, ledger::steps::Fate};
 
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);
@@ -20,12 +20,12 @@ const PATIENCE: Duration = Duration::seconds(60);
 impl PendingDecision {
     /// When it is asked what becomes of it, so that its answer can still be in time.
     fn asked_at(&self) -> Option<Timestamp> {
-        self.last_moment.or_else(|| Some(self.closes_from?.max(self.staged_at + PATIENCE)))
+        self.last_moment().or_else(|| Some(self.closes_from()?.max(self.staged_at + PATIENCE)))
     }
 
     /// When it calls.
     fn calls_at(&self, before: Duration) -> Option<Timestamp> {
-        let near = self.closes_from? - before.max(LEAST_BEFORE);
+        let near = self.closes_from()? - before.max(LEAST_BEFORE);
         if self.is_waiting() && self.follows() {
             // What it follows is known not to be recorded: nothing is waited for but a person.
             return Some(near.max(self.staged_at));
@@ -35,7 +35,7 @@ impl PendingDecision {
 
     /// Limits a postponed sending to the last moment before the deadline.
     pub(super) fn in_time(&self, later: Timestamp, before: Timestamp) -> Timestamp {
-        self.last_moment.map_or(later, |last| later.min(last.max(before)))
+        self.last_moment().map_or(later, |last| later.min(last.max(before)))
     }
 
     /// Returns true where it is staged and leaves only when another one is recorded.
@@ -171,8 +171,10 @@ impl Decisions {
     /// close meanwhile, the try is worth more than its patience.
     pub(super) fn put_off(&mut self, until: Timestamp) {
         for decision in &mut self.all {
-            let in_time =
-                [decision.last_moment, decision.closes_from.map(|closes| closes - MARGIN)].into_iter().flatten().min();
+            let in_time = [decision.last_moment(), decision.closes_from().map(|closes| closes - MARGIN)]
+                .into_iter()
+                .flatten()
+                .min();
             decision.due = decision.due.map(|due| in_time.map_or(until, |last| until.min(last)).max(due));
         }
     }

@@ -7,8 +7,8 @@ use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, SendTiming, is_due, seconds_left};
 use crate::{
-    desk::{AnswerStep, Fate},
     domain::{Alert, Resolution, Timestamp},
+    ledger::steps::{AnswerStep, Fate},
 };
 
 /// Most decisions that were made together and are with the networks at once.
@@ -61,7 +61,7 @@ impl Decisions {
         let is_leaving = |decision: &&PendingDecision| decision.fate == Fate::Sending || decision.is_being_checked();
         let with_networks = self.all.iter().filter(is_leaving).filter(|decision| decision.together.is_some()).count();
         let mut together: Vec<&PendingDecision> = together;
-        together.sort_by_key(|decision| (decision.last_moment.is_none(), decision.last_moment, decision.key));
+        together.sort_by_key(|decision| (decision.last_moment().is_none(), decision.last_moment(), decision.key));
         let room = MOST_AT_ONCE.saturating_sub(with_networks);
         alone.into_iter().chain(together.into_iter().take(room)).map(|decision| decision.key).collect()
     }
@@ -182,11 +182,11 @@ impl Decisions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::ledger::sender::Landing;
     use crate::domain::indeterminate::Found;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
     use crate::domain::{AlertId, AlertType, Deadline, OutcomeId, Provider, decide};
+    use crate::ledger::sender::Landing;
     use crate::service::ServiceError;
 
     fn now() -> Timestamp {

@@ -2,17 +2,12 @@
 
 use super::*;
 use crate::{
-    desk::History,
     domain::{
         AlertStatus, Outcome,
-        advice::advice,
-        duplicate::DuplicateState,
         resolution::{Decision as Answer, InvalidReason},
         time::from_iso,
     },
-    known_decisions::KnownDecisions,
     service::OutcomeUnknown,
-    unfinished::Unfinished,
 };
 
 fn now() -> Timestamp {
@@ -34,11 +29,6 @@ fn staged(undo_window: i64) -> (Decisions, u64, Alert) {
     (decisions, key, alert)
 }
 
-/// The decisions known by these alone.
-fn known<T>(here: &Decisions, told: impl Fn(KnownDecisions<'_>) -> T) -> T {
-    told(KnownDecisions { here, unfinished: &Unfinished::default(), history: &History::default(), now: now() })
-}
-
 #[rstest::rstest]
 #[case("it refused: already refunded", "network refused: already refunded")]
 #[case("it could not be reached: no connection", "network not reached: no connection")]
@@ -51,18 +41,6 @@ fn who_refused_a_decision_and_why_comes_first(#[case] why: &str, #[case] said: &
     let event = decisions.answered(key, Err(ServiceError::ProviderFailed(why.to_owned())), now());
 
     assert!(event.as_ref().is_some_and(|event| event.step == AnswerStep::Refused(said.to_owned())), "{event:?}");
-}
-
-#[test]
-fn an_alert_is_foreseen_as_its_staged_decision_will_leave_it() {
-    let (mut decisions, _, alert) = staged(5);
-
-    let foreseen = known(&decisions, |known| known.foreseen(&alert).into_owned());
-
-    assert_eq!(foreseen.status, AlertStatus::Resolved);
-    assert_eq!(foreseen.outcome.map(|outcome| outcome.refunded).as_deref(), Some("refunded"));
-    decisions.take_back();
-    assert_eq!(known(&decisions, |known| known.foreseen(&alert).into_owned()), alert);
 }
 
 fn is_duplicate() -> Resolution {
@@ -135,22 +113,6 @@ fn a_last_look_takes_no_longer_than_its_window_allows(#[case] deadline: Deadline
     let check = decisions.get(key).map(|decision| decision.preflight(now())).unwrap();
 
     assert_eq!(check.within.as_secs(), seconds);
-}
-
-#[test]
-fn a_double_whose_refund_is_on_its_way_is_not_refunded_yet_and_makes_a_duplicate() {
-    let (mut decisions, _, [one, other]) = two_on_a_payment();
-
-    let [found] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
-    decisions.take_back_all();
-    let [taken_back] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
-
-    assert_eq!(found.state, DuplicateState::OnItsWay(refunded()));
-    assert_eq!(
-        (advice(&other, [&found].into_iter(), None).and_then(|advice| advice.decision.reason()), found.is_refunded()),
-        (Some(InvalidReason::Duplicate), true)
-    );
-    assert_eq!(taken_back.state, DuplicateState::Waiting);
 }
 
 #[test]

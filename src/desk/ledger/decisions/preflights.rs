@@ -6,11 +6,11 @@ use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, PreflightStage};
 use crate::{
-    desk::{
-        AnswerStep,
-        ledger::preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice},
-    },
     domain::{Alert, Timestamp},
+    ledger::{
+        preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice},
+        steps::AnswerStep,
+    },
 };
 
 /// Lifetime of a check's result, 2 s. Where the answer was not sent by then, it is checked again.
@@ -73,7 +73,7 @@ impl PendingDecision {
     /// Builds the check right before it leaves. It takes no longer than the decision can wait for it.
     pub(super) fn preflight(&self, now: Timestamp) -> Preflight {
         let until = |moment: Timestamp| (moment - now).to_std().unwrap_or_default();
-        let within = match (self.last_moment, self.closes_from) {
+        let within = match (self.last_moment(), self.closes_from()) {
             (Some(last), _) => until(last),
             (None, Some(closes)) => until(closes - MARGIN).max(LEAST),
             (None, None) => LONGEST,
@@ -123,7 +123,7 @@ impl Decisions {
                 return None;
             }
             PreflightResult::InPart(why, again) => return self.checked_in_part(key, why, again, now),
-            PreflightResult::Waits(_) if decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > now) => {
+            PreflightResult::Waits(_) if decision.closes_from().is_none_or(|closes| closes - LEAST_LEFT > now) => {
                 (decision.check, decision.due) = (PreflightStage::Due, Some(now + AGAIN));
                 decision.waits_elsewhere = true;
                 return None;
@@ -163,7 +163,8 @@ impl Decisions {
         let wait =
             if let PreflightRetry::After(wait) = again { Duration::from_std(wait).unwrap_or(PATIENCE) } else { AGAIN };
         let next = now + wait.max(AGAIN);
-        let has_time = decision.has_time(next) && decision.closes_from.is_none_or(|closes| closes - LEAST_LEFT > next);
+        let has_time =
+            decision.has_time(next) && decision.closes_from().is_none_or(|closes| closes - LEAST_LEFT > next);
         if has_time && is_patient {
             (decision.check, decision.due) = (PreflightStage::Due, Some(next));
             return None;

@@ -8,19 +8,18 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use chrono::Duration;
 
-use super::{text::sanitize, unfinished::in_words};
+use super::{
+    fold::LeftDecision,
+    preflight::KnownRefunds,
+    sender::{Landing, step_by_error},
+    steps::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, is_of_command, new_key},
+    words::in_words,
+};
 use crate::{
-    desk::{
-        AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, LeftDecision,
-        ledger::{
-            preflight::KnownRefunds,
-            sender::{Landing, step_by_error},
-            steps::{is_of_command, new_key},
-        },
-    },
     domain::{
         Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp, duplicate,
         indeterminate::{Found, Polling, Proof, proof},
+        sanitize,
     },
     service::{ResolveRequest, ServiceError},
 };
@@ -40,25 +39,6 @@ const MOST_LANDED: usize = 1_000;
 fn last_moment(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     let deadline = alert.deadline.moment().filter(|deadline| *deadline > now && alert.expired_at.is_none())?;
     Some(deadline - MARGIN)
-}
-
-/// From when on it is certain that an alert's window has closed, where it is known at all.
-fn closed_by(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
-    match alert.deadline {
-        Deadline::At(moment) => Some(moment),
-        Deadline::HoursLeft(hours) => Some(now + Duration::hours(hours.clamp(0, 10_000) + 1)),
-        Deadline::Unknown => None,
-    }
-}
-
-/// The earliest moment that an alert's window can close, where it is open: whole hours left may be no more than that.
-fn closes_from(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
-    let closes = match alert.deadline {
-        Deadline::At(moment) => moment,
-        Deadline::HoursLeft(hours) => now + Duration::hours(hours.clamp(0, 10_000)),
-        Deadline::Unknown => return None,
-    };
-    (closes >= now && alert.expired_at.is_none()).then_some(closes)
 }
 
 /// Returns true where a decision on an alert leaves without its undo window: the window would close meanwhile.
@@ -82,14 +62,8 @@ pub struct PendingDecision {
     pub polling: Option<Polling>,
     /// The reason for which it is certain that nothing was recorded, once it is.
     pub why: Option<String>,
-    /// When it has to leave at the latest, so that its answer is in time.
-    last_moment: Option<Timestamp>,
     /// True where it leaves without its undo window, because the window closes meanwhile.
     at_once: bool,
-    /// From when on it is certain that the window has closed: whole hours left say no more than the hour.
-    pub closed_by: Option<Timestamp>,
-    /// The earliest moment that its window can close, where it was open.
-    closes_from: Option<Timestamp>,
     /// When it was made.
     staged_at: Timestamp,
     /// When it left.
@@ -196,10 +170,7 @@ impl PendingDecision {
             due: None,
             polling: None,
             why: None,
-            last_moment: None,
             at_once: false,
-            closed_by: None,
-            closes_from: None,
             staged_at: now,
             sent_at: None,
             told_closed: false,
@@ -234,14 +205,39 @@ impl PendingDecision {
         self.after.is_some()
     }
 
+    /// When it has to leave at the latest, so that its answer is in time.
+    fn last_moment(&self) -> Option<Timestamp> {
+        last_moment(&self.alert, self.staged_at)
+    }
+
+    /// When its window closes where it is so many hours longer open than is told: whole hours left say no more than the
+    /// hour.
+    fn closes(&self, more: i64) -> Option<Timestamp> {
+        match self.alert.deadline {
+            Deadline::At(moment) => Some(moment),
+            Deadline::HoursLeft(hours) => Some(self.staged_at + Duration::hours(hours.clamp(0, 10_000) + more)),
+            Deadline::Unknown => None,
+        }
+    }
+
+    /// From when on it is certain that the window has closed.
+    fn closed_by(&self) -> Option<Timestamp> {
+        self.closes(1)
+    }
+
+    /// The earliest moment that its window can close, where it was open.
+    fn closes_from(&self) -> Option<Timestamp> {
+        self.closes(0).filter(|closes| *closes >= self.staged_at && self.alert.expired_at.is_none())
+    }
+
     /// Returns true where it can wait: where its window closes, the last try is worth more than a question.
     fn has_time(&self, now: Timestamp) -> bool {
-        !self.at_once && self.last_moment.is_none_or(|last| last > now)
+        !self.at_once && self.last_moment().is_none_or(|last| last > now)
     }
 
     /// Returns true where it is certain that its alert's window has closed.
     pub fn is_closed(&self, now: Timestamp) -> bool {
-        self.alert.expired_at.is_some() || self.closed_by.is_some_and(|closed| closed <= now)
+        self.alert.expired_at.is_some() || self.closed_by().is_some_and(|closed| closed <= now)
     }
 
     /// The decision in the words of the interface: `REFUNDED`, `INVALID (duplicate alert)`.
@@ -252,8 +248,8 @@ impl PendingDecision {
     /// The alert in a few words: its money, or its network's id.
     pub fn subject(&self) -> String {
         match self.alert.money() {
-            Some(money) => sanitize(&money.to_string()).into_owned(),
-            None => sanitize(&self.alert.provider_id).into_owned(),
+            Some(money) => sanitize::line(&money.to_string()).into_owned(),
+            None => sanitize::line(&self.alert.provider_id).into_owned(),
         }
     }
 
@@ -317,12 +313,10 @@ impl Decisions {
         self.all.retain(|decision| decision.alert.id != alert.id);
         let after = self.rests_on(&alert, &resolution, &[]);
         self.made += 1;
-        let idempotency_key = new_key();
-        let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
-        let (at_once, closes_from) = (leaves_at_once(&alert, undo_window, now), closes_from(&alert, now));
+        let at_once = leaves_at_once(&alert, undo_window, now);
         let due = Some(if at_once { now } else { now + undo_window });
-        let made = PendingDecision::made(self.made, alert, (resolution, idempotency_key), now);
-        self.all.push(PendingDecision { due, last_moment, at_once, closed_by, closes_from, after, instead_of, ..made });
+        let made = PendingDecision::made(self.made, alert, (resolution, new_key()), now);
+        self.all.push(PendingDecision { due, at_once, after, instead_of, ..made });
         self.made
     }
 
@@ -565,14 +559,14 @@ impl Decisions {
     /// When something is due, or changes on the screen: the next look, the next whole second of the countdown.
     pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
         let polls = self.all.iter().filter_map(|decision| decision.polling.as_ref()?.next_wake());
-        let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(|decision| decision.closed_by);
+        let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(PendingDecision::closed_by);
         polls.chain(self.next_second(now)).chain(closing).chain(self.next_question()).min()
     }
 
     fn next_second(&self, now: Timestamp) -> Option<Timestamp> {
         let staged = self.staged();
         if self.held_since.is_some() {
-            return staged.iter().filter_map(|(decision, due)| decision.last_moment.map(|last| last.max(*due))).min();
+            return staged.iter().filter_map(|(decision, due)| decision.last_moment().map(|last| last.max(*due))).min();
         }
         // What is due and still here waits for its turn, which no time brings.
         let (_, due) = *staged.iter().find(|(_, due)| *due > now)?;
@@ -586,7 +580,7 @@ impl Decisions {
 /// Returns true where a staged decision's time has come, while the countdowns are held or not.
 fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
     let Some(due) = decision.leaves_at() else { return false };
-    if held { decision.last_moment.is_some_and(|last| last.max(due) <= now) } else { due <= now }
+    if held { decision.last_moment().is_some_and(|last| last.max(due) <= now) } else { due <= now }
 }
 
 /// Whole seconds until a moment, rounded up, never below 0.
