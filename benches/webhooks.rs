@@ -12,7 +12,7 @@ use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
 use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
-    Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind,
+    Actor, Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind,
     IngestOptions, NewEndpoint, NextStep, OrganizationId, Provider, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
@@ -145,8 +145,7 @@ impl Desk {
         let settings = EngineSettings { addresses: AddressPolicy::loopback(), ..EngineSettings::default() };
         let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings);
         let organization = store.organizations().await.expect("organizations").remove(0);
-        let engine = engine
-            .acting_for(Caller { organization, actor: Actor { name: "bench".to_owned(), ..Actor::at_this_machine() } });
+        let engine = engine.acting_for(Caller { organization, actor: Actor::at_this_machine() });
         engine.add_endpoint(NewEndpoint::new(url.parse().expect("an address"), auth())).await.expect("an endpoint");
         let settings = DispatcherSettings { in_flight: IN_FLIGHT, per_endpoint: 32, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(store.clone(), sender(), Arc::new(SystemClock), settings);

@@ -18,7 +18,7 @@ use super::{
     state::{Api, MAX_BODY},
 };
 use crate::{
-    domain::{FieldError, KeyScope},
+    domain::{FieldError, KeyScope, attempt::check_idempotency_key},
     engine::ActingEngine,
     inbound::framing::{announced, discard, read},
     wire::Dialect,
@@ -26,9 +26,6 @@ use crate::{
 
 pub(super) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// Longest Idempotency-Key (decisions, Repeats).
-const MAX_IDEMPOTENCY_KEY: usize = 255;
 
 /// An authenticated request: the services bound to its caller, and the dialect of its credential.
 pub(super) struct Acting {
@@ -160,19 +157,14 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let mut given = parts.headers.get_all(IDEMPOTENCY_KEY).iter();
-        let wrong = |message: &str| {
-            let error = FieldError::new("Idempotency-Key", message);
-            Problem::of_fields(Code::InvalidResolution, vec![error])
-        };
+        let wrong = |error: FieldError| Problem::of_fields(Code::InvalidResolution, vec![error]);
         let Some(key) = given.next() else { return Ok(Self(None)) };
         if given.next().is_some() {
-            return Err(wrong("is given twice: once is allowed"));
+            return Err(wrong(FieldError::new("Idempotency-Key", "is given twice: once is allowed")));
         }
-        let visible = key.as_bytes().iter().all(u8::is_ascii_graphic);
-        match key.to_str() {
-            Ok(key) if visible && (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
-            _ => Err(wrong("must be 1 to 255 visible ASCII characters")),
-        }
+        let key = key.to_str().unwrap_or_default();
+        check_idempotency_key(key).map_err(wrong)?;
+        Ok(Self(Some(key.to_owned())))
     }
 }
 

@@ -10,19 +10,20 @@ use super::{
     refusals::{about, fields, redirected, unavailable, words},
 };
 use crate::{
-    domain::{Alert, AlertId, FieldError, Resolution, indeterminate::is_contrary, redact},
+    domain::{
+        Alert, AlertId, FieldError, Resolution, attempt::check_idempotency_key, indeterminate::is_contrary, redact,
+    },
     service::{OutcomeUnknown, ResolveRequest, ServiceError},
     wire::{body, refusal::Refusal},
 };
-
-/// Longest Idempotency-Key.
-const MAX_KEY: usize = 255;
 
 impl Inner {
     pub(super) async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
         let ResolveRequest { resolution, idempotency_key } = request;
         self.check_dialect(&resolution)?;
-        let key = checked_key(idempotency_key)?;
+        // One that was not given makes a repeat of this very request safe wherever the service knows the header.
+        let key = idempotency_key.unwrap_or_else(|| Uuid::now_v7().to_string());
+        check_idempotency_key(&key).map_err(|error| ServiceError::InvalidRequest(vec![error]))?;
         // Without a token nothing leaves.
         let (name, value, token) = self.authorization().await.map_err(|no| not_sent(no.into()))?;
         let call = Call::new(Method::PUT, &self.base.resolution(id))
@@ -163,7 +164,7 @@ fn not_sent(error: ServiceError) -> ServiceError {
 }
 
 /// Translates a bad request by its code. Without a known code it is most probably the network's failure: the body was
-/// valid when it was sent (field notes, T3). That is not certain; either way nothing was retained.
+/// valid when it was sent. That is not certain; either way nothing was retained.
 fn bad_request(answer: &Answer, refusal: Refusal) -> ServiceError {
     let said = |otherwise: &str| about(answer, &words(&refusal, otherwise));
     match refusal.code.as_deref() {
@@ -179,17 +180,4 @@ fn bad_request(answer: &Answer, refusal: Refusal) -> ServiceError {
         _ if answer.cut => ServiceError::Indeterminate(about(answer, "it answered 400, and what it said broke off")),
         _ => ServiceError::Refused(said("it answered 400 and gave no reason")),
     }
-}
-
-/// The key that was given, or a new one: it makes a repeat of this very request safe wherever the service knows the
-/// header.
-fn checked_key(given: Option<String>) -> Result<String, ServiceError> {
-    let key = given.unwrap_or_else(|| Uuid::now_v7().to_string());
-    if (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Ok(key);
-    }
-    Err(ServiceError::InvalidRequest(vec![FieldError::new(
-        "Idempotency-Key",
-        "must be 1 to 255 visible ASCII characters",
-    )]))
 }

@@ -37,7 +37,7 @@ impl App {
         let cx = &mut self.cx;
         let mut effects = Vec::new();
         let before = cx.settings.notices.before;
-        // The one place that says no to both: a time before deadlines of nothing.
+        // Nothing is read where reminders are off or the service asked for a pause.
         if before > Duration::zero() && left_alone.is_none() && cx.calls.take_due(cx.now) {
             effects.push(Effect::ReadClosing(hours_read(before)));
         }

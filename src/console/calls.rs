@@ -1,4 +1,4 @@
-//! Calls: what asks for attention: alerts that lapse soon, decisions that failed, answers that are held here.
+//! Calls, the reminders of the console: of alerts that lapse soon, decisions that failed, answers on hold.
 
 use std::collections::HashSet;
 

@@ -36,10 +36,10 @@ use crate::{
     },
 };
 
-/// Of so many alerts it is asked at once what they are known by.
+/// Largest number of alerts whose facts are asked for at once.
 const MOST_NAMED_AT_ONCE: usize = 20;
 
-/// The application context.
+/// State that every screen and dialog shares.
 pub struct AppContext {
     pub place: SessionInfo,
     pub settings: Preferences,

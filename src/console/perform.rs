@@ -23,8 +23,8 @@ fn advice_of_order(desk: Option<&Desk>, alert: &Alert, others: &[Alert]) -> Repl
     advice.map_err(|error| ServiceError::Unavailable(error.to_string()))
 }
 
-/// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it
-/// takes, or the effect is for the desk or the terminal.
+/// Performs an effect on a deployment and returns its message. `None` where the deployment lacks the capability, or the
+/// effect is for the desk or the terminal.
 pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effect) -> Option<Message> {
     let alerts = &deployment.alerts;
     let Deployment { webhooks, credentials, attempts, audit, stats, changes, .. } = deployment;

@@ -1,5 +1,5 @@
-//! Decisions that the engine has not finished: on which alerts they are, what is known of each, and which wait for a
-//! person's word.
+//! Attempts that the engine has not ended: their alerts, what is known of each, and which wait for a person's word. The
+//! console's own lost replies are polled by [`crate::desk::ledger::decisions`].
 
 use chrono::Duration;
 

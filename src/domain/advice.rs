@@ -90,7 +90,7 @@ fn by_facts(alert: &Alert, duplicates: &[&Duplicate], order: Option<&OrderAdvice
         return Some(invalid(InvalidReason::PreviouslyRefunded, AdviceBasis::NetworkRule, true));
     }
     // Of one network's alerts on a payment one is answered, and the others are duplicates of it; of two networks' each
-    // is answered (field notes).
+    // is answered.
     let of_network = |duplicate: &&&Duplicate| duplicate.provider == alert.provider;
     let answered = |duplicate: &&Duplicate| {
         use DuplicateState::{Answered, MayHaveArrived, OnItsWay};

@@ -36,7 +36,7 @@ open_enum! {
 }
 
 impl AlertType {
-    /// Notice types, with which a network only informs and expects no answer (field notes; such an alert can still be
+    /// Notice types, with which a network only informs and expects no answer (such an alert can still be
     /// resolved). They are no work: no answer can be late.
     pub const NOTICES: [Self; 3] = [Self::VerifiDisputeNotice, Self::VerifiFraudNotice, Self::VerifiCancelNotice];
 
@@ -256,7 +256,7 @@ impl Alert {
             .is_some_and(|outcome| before.iter().any(|word| outcome.outcome.eq_ignore_ascii_case(word)))
     }
 
-    /// Returns true where VERIFI's own rule has probably refunded already (field notes, T1).
+    /// Returns true where VERIFI's own rule has probably refunded already.
     pub fn network_rule_applied(&self) -> bool {
         self.provider == Provider::Verifi && (self.rule_name.is_some() || self.rule_type.is_some())
     }

@@ -5,13 +5,23 @@ use chrono::TimeDelta;
 use super::{
     Alert, AlertId, AttemptId, OutcomeId,
     clock::{MonotonicTime, Present},
-    resolution::{Resolution, decide},
+    resolution::{FieldError, Resolution, decide},
     time::{Timestamp, later_by},
 };
 use crate::closed_enum;
 
 /// Retention of an Idempotency-Key (decisions, Repeats).
 pub const IDEMPOTENCY_KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
+
+/// Checks that an Idempotency-Key has 1 to 255 visible ASCII characters.
+///
+/// # Errors
+/// The error of the field.
+pub fn check_idempotency_key(key: &str) -> Result<(), FieldError> {
+    let fits = (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+    let wrong = || FieldError::new("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
+    if fits { Ok(()) } else { Err(wrong()) }
+}
 
 closed_enum! {
     /// State of a resolution attempt. One attempt of an alert at most is open: INFLIGHT, UNKNOWN or PARKED.
@@ -298,6 +308,23 @@ mod tests {
             turn: at(next_check.unwrap_or_default()),
             ..attempt
         }
+    }
+
+    #[rstest]
+    #[case("", false)]
+    #[case("a", true)]
+    #[case("3f0c-77_~!", true)]
+    #[case("with blank", false)]
+    #[case("tab\t", false)]
+    #[case("schlüssel", false)]
+    fn an_idempotency_key_has_visible_ascii_characters(#[case] key: &str, #[case] fits: bool) {
+        assert_eq!(check_idempotency_key(key).is_ok(), fits);
+    }
+
+    #[test]
+    fn an_idempotency_key_has_at_most_255_characters() {
+        assert!(check_idempotency_key(&"k".repeat(255)).is_ok());
+        assert!(check_idempotency_key(&"k".repeat(256)).is_err());
     }
 
     #[rstest]

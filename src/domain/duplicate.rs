@@ -16,7 +16,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// Longest interval between the dates that two networks give the same transaction (field notes, Matching).
+/// Longest interval between the dates that two networks give the same transaction.
 const SAME_TRANSACTION: Duration = Duration::days(3);
 
 /// Longest interval between two alerts on one transaction, where a transaction time is missing.

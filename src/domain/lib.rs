@@ -1,6 +1,6 @@
 //! Words and rules of the alert field, pure: no async, no IO, no SQL, HTTP or terminal.
 //!
-//! Everything else in the crate speaks in these terms. [`resolution::decide`] is the transition table of the interface.
+//! All other crates use these types. [`resolution::decide`] is the transition table of the interface.
 //! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one. [`money`] keeps
 //! amounts exact.
 

@@ -91,7 +91,7 @@ pub struct Programme {
     pub number: u64,
 }
 
-/// The programmes with their thresholds, as published in 2026 (field notes, Ratios).
+/// The programmes with their thresholds, as published in 2026.
 pub const PROGRAMMES: [Programme; 4] = {
     use CardScheme::{Mastercard, Visa};
     [

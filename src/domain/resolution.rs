@@ -58,7 +58,7 @@ closed_enum! {
 }
 
 impl InvalidReason {
-    /// Returns the word of the older dialect for it (field notes, Outcome vocabulary).
+    /// Returns the word of the older dialect for it.
     pub const fn older_word(self) -> OlderWord {
         match self {
             Self::PreviouslyRefunded => OlderWord::PreviouslyRefunded,
@@ -126,8 +126,7 @@ impl Decision {
 }
 
 open_enum! {
-    /// The `resolution` word of the older dialect's body, with its meaning; the interface itself gives none (field notes,
-    /// Outcome vocabulary).
+    /// The `resolution` word of the older dialect's body, with its meaning; the interface itself gives none.
     pub enum OlderWord {
         Stopped = "STOPPED": "stopped before it was fulfilled",
         PartiallyStopped = "PARTIALLY_STOPPED": "part of it stopped: say how much",

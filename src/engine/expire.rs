@@ -158,7 +158,7 @@ impl Engine {
     }
 }
 
-/// The loop.
+/// Removes what is beyond its retention, hour by hour, until it is cancelled.
 pub(super) async fn run_retention(engine: Engine, cancel: CancellationToken) {
     let mut pause = FIRST;
     loop {

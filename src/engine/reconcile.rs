@@ -1,4 +1,4 @@
-//! Reconciliation of decisions whose fate is unknown, each by what its provider can do (reliability, step 5).
+//! Reconciliation of decisions whose fate is unknown, each by what its provider can do.
 //!
 //! A look-up that says "not known" counts as declined only after the call's deadline and the provider's consistency
 //! lag. A provider that can neither look up nor take a repeat leaves the attempt to a person.

@@ -1,4 +1,4 @@
-//! The resolve use case: claim, ask the provider, commit (reliability, A resolution is final).
+//! The resolve use case: claim, ask the provider, commit.
 //!
 //! The provider is called outside any transaction, and the whole runs in a task of its own: a caller who hangs up
 //! changes nothing.
@@ -16,18 +16,17 @@ use super::{
 };
 use crate::{
     domain::{
-        Alert, AlertId, AttemptId, FieldError, Holder, MonotonicTime, OrganizationId, Resolution, attempt::outcome_id,
-        redact, time::later_by,
+        Alert, AlertId, AttemptId, Holder, MonotonicTime, OrganizationId, Resolution,
+        attempt::{check_idempotency_key, outcome_id},
+        redact,
+        time::later_by,
     },
     providers::{Cause, LookUp, Submission, SubmitResult},
     service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError},
     store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreError, StoreResult},
 };
 
-/// Longest Idempotency-Key.
-const MAX_KEY: usize = 255;
-
-/// Backoff bounds: how soon, and how late, a loser claims again after something has changed.
+/// Backoff bounds between claims, after a lost claim.
 const FIRST_GAP: Duration = Duration::from_millis(5);
 const LONGEST_GAP: Duration = Duration::from_millis(250);
 
@@ -59,7 +58,11 @@ impl Engine {
         id: AlertId,
         request: ResolveRequest,
     ) -> Result<Alert, ServiceError> {
-        check_idempotency_key(request.idempotency_key.as_deref())?;
+        request
+            .idempotency_key
+            .as_deref()
+            .map_or(Ok(()), check_idempotency_key)
+            .map_err(|error| ServiceError::InvalidRequest(vec![error]))?;
         let (engine, store, organization) = (self.clone(), self.signed(caller), caller.organization.organization.id);
         let counted = Deciding::begin(self);
         let work = async move {
@@ -343,41 +346,4 @@ pub(super) fn left_to_a_person(cause: &str) -> String {
         &format!("{cause}; it")
     };
     format!("{who} can neither look the answer up nor recognize a repeat")
-}
-
-/// 1 to 255 visible ASCII characters (decisions, Repeats).
-fn check_idempotency_key(key: Option<&str>) -> Result<(), ServiceError> {
-    let fits = key.is_none_or(|key| (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()));
-    if fits {
-        return Ok(());
-    }
-    Err(ServiceError::InvalidRequest(vec![FieldError::new(
-        "Idempotency-Key",
-        "must be 1 to 255 visible ASCII characters",
-    )]))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("", false)]
-    #[case("a", true)]
-    #[case("3f0c-77_~!", true)]
-    #[case("with blank", false)]
-    #[case("tab\t", false)]
-    #[case("schlüssel", false)]
-    fn an_idempotency_key_has_visible_ascii_characters(#[case] key: &str, #[case] fits: bool) {
-        assert_eq!(check_idempotency_key(Some(key)).is_ok(), fits);
-    }
-
-    #[test]
-    fn an_idempotency_key_has_at_most_255_characters() {
-        assert!(check_idempotency_key(Some(&"k".repeat(255))).is_ok());
-        assert!(check_idempotency_key(Some(&"k".repeat(256))).is_err());
-        assert!(check_idempotency_key(None).is_ok());
-    }
 }

@@ -1,7 +1,6 @@
-//! Units of work that are written once for both databases: their context, and their ways.
+//! Units of work that are written once for both databases: their context, and their kinds.
 //!
-//! A unit of work acts only through its [`UnitOfWork`]: it may be done again. On SQLite every step of it is done at
-//! once.
+//! A unit of work acts only through its [`UnitOfWork`], since it may be retried. On SQLite each step completes at once.
 
 use std::{ops::Deref, sync::Arc};
 

@@ -25,7 +25,7 @@ use crate::{
 };
 pub use together::fate_of_run;
 
-/// So long before its deadline a decision has left, whatever its undo window: the call takes its time too.
+/// So long before its deadline a decision has left, whatever its undo time: the call takes its time too.
 pub const MARGIN: Duration = Duration::seconds(10);
 
 /// Where one decision could not be sent, the others stay so long: by then it is found out whether they can be.
@@ -41,7 +41,7 @@ fn last_moment(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     Some(deadline - MARGIN)
 }
 
-/// Returns true where a decision on an alert leaves without its undo window: the window would close meanwhile.
+/// Returns true where a decision on an alert leaves without its undo time: the window would close meanwhile.
 pub fn leaves_at_once(alert: &Alert, undo_window: Duration, now: Timestamp) -> bool {
     !undo_window.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < undo_window)
 }
@@ -62,7 +62,7 @@ pub struct PendingDecision {
     pub polling: Option<Polling>,
     /// The reason for which it is certain that nothing was recorded, once it is.
     pub why: Option<String>,
-    /// True where it leaves without its undo window, because the window closes meanwhile.
+    /// True where it leaves without its undo time, because the window closes meanwhile.
     at_once: bool,
     /// When it was made.
     staged_at: Timestamp,
@@ -133,7 +133,7 @@ pub enum SendTiming {
     AfterFirst,
 }
 
-/// A decision event: the step that an answer means, and the alert as it is by then, where it has an outcome.
+/// Result of a send or a poll: its journal step, and the alert where it has an outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionEvent {
     pub step: AnswerStep,
@@ -304,7 +304,7 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Stages a decision; it leaves after the undo window, and at once where the window closes meanwhile. One that
+    /// Stages a decision; it leaves after the undo time, and at once where the window closes meanwhile. One that
     /// rests on a refund of the same payment that is on its way leaves once that is recorded. An earlier one on the
     /// same alert that was refused is forgotten.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, undo_window: Duration, now: Timestamp) -> u64 {

@@ -451,9 +451,8 @@ mod tests {
 
     #[test]
     fn a_window_is_the_types_before_the_providers_before_the_usual_one() {
-        let windows = ResponseWindows::default()
-            .with("VERIFI", TimeDelta::hours(48))
-            .with("VERIFI_CANCEL", TimeDelta::hours(12));
+        let windows =
+            ResponseWindows::default().with("VERIFI", TimeDelta::hours(48)).with("VERIFI_CANCEL", TimeDelta::hours(12));
 
         assert_eq!(windows.of(&Provider::Verifi, &AlertType::VerifiCancel), TimeDelta::hours(12));
         assert_eq!(windows.of(&Provider::Verifi, &AlertType::VerifiDispute), TimeDelta::hours(48));

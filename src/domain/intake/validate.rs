@@ -136,7 +136,7 @@ fn sanitized<'a>(given: &'a str, rule: TextRule) -> Result<Cow<'a, str>, String>
             let shown = sanitize::excerpt(given);
             return Err(format!("is {shown:?}: a currency code of three letters such as EUR is needed"));
         }
-        // Card data: BIN and last four, nothing more (reliability, Security).
+        // Card data: BIN and last four, nothing more.
         Content::Bin if !(digits && matches!(text.len(), 6 | 8)) => {
             return Err("must be the first 6 or 8 digits of the card, no more".to_owned());
         }

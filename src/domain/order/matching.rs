@@ -1,5 +1,4 @@
-//! The match between an alert and orders, from the transaction's id down to the descriptor (field notes, Matching an
-//! alert to an order).
+//! The match between an alert and orders, from the transaction's id down to the descriptor.
 
 use std::cmp::Reverse;
 
@@ -207,7 +206,7 @@ impl OrderMatch {
     }
 
     /// Returns the answer that the order's state suggests. A refund before the alert came is no answer to it; one after
-    /// it is (field notes, Outcome vocabulary).
+    /// it is.
     fn told(&self, alert: &Alert) -> Option<OrderAdvice> {
         let (decision, why) = match (self.order.state?, self.is_refunded(alert)) {
             // The time of another state than refunded says nothing of when the money went back.

@@ -7,7 +7,7 @@ use crate::{
 };
 
 closed_enum! {
-    /// State of a delivery (reliability, The outbox).
+    /// State of a delivery.
     pub enum DeliveryState {
         /// Waits for its time.
         Pending = "pending",

@@ -1,4 +1,4 @@
-//! Resolution attempts: claims, fencing, and their ends (reliability, A resolution is final).
+//! Resolution attempts: claims, fencing, and their ends.
 //!
 //! Every decision about an alert locks its row first, and then the attempt. So of several at once each sees the changes
 //! of the one before.
@@ -30,7 +30,7 @@ use crate::{
     units::{UnitContext, UnitOfWork, Way, units},
 };
 
-/// A claim on the one running resolution of an alert (reliability, step 2).
+/// A claim on the one running resolution of an alert.
 #[derive(Debug, Clone)]
 pub struct ClaimRequest {
     /// The new attempt; also the provider's idempotency key.
@@ -47,7 +47,7 @@ pub struct ClaimRequest {
     pub now: Present,
 }
 
-/// An acceptance of the provider (reliability, step 4a).
+/// An acceptance of the provider.
 #[derive(Debug, Clone)]
 pub struct CommitRequest {
     pub attempt: AttemptId,

@@ -75,8 +75,8 @@ pub(super) static REFUNDS: [(OlderRefunded, char, &str); 3] = [
     (OlderRefunded::NotSettled, 's', "NOT SETTLED"),
 ];
 
-/// The word that a key begins with. Confirmed fraud has words of its own at the network (field notes, Outcome
-/// vocabulary); what an alert is invalid for has to be chosen.
+/// The word that a key begins with. Confirmed fraud has words of its own at the network; what an alert is invalid for
+/// has to be chosen.
 pub(super) fn usual_word(begun: Choice, fraud: bool) -> Option<OlderWord> {
     match (begun, fraud) {
         (Choice::Refunded, true) => Some(OlderWord::Stopped),

@@ -250,7 +250,7 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     }
 }
 
-/// A decision is made: it waits for its undo window while the cursor goes on to the next alert.
+/// A decision is made: it waits for its undo time while the cursor goes on to the next alert.
 fn stage(
     queue: &mut Queue,
     alert: Alert,

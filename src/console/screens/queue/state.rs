@@ -37,8 +37,7 @@ const CHANGES_REST: Duration = Duration::milliseconds(250);
 /// How often a list is loaded again where changes are told: what lapses and what is late show by themselves.
 const REREAD: Duration = Duration::seconds(60);
 
-/// A search for duplicates at a deployment that has to be asked by the interface lasts so long for whoever looks, and
-/// so long for whoever decides.
+/// Lifetime of a search for duplicates through the interface alone: 5 min for display, 30 s for an answer.
 const SEARCH_LASTS: [Duration; 2] = [Duration::minutes(5), Duration::seconds(30)];
 
 /// The list's share of the width beside the detail, in percent.

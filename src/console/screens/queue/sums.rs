@@ -12,8 +12,7 @@ use crate::{
     service::ServiceError,
 };
 
-/// Adding up rests so many times as long as it took: it takes a small share of a service's time however much is added
-/// up.
+/// Pause between sums, as a multiple of their duration: at most 5 % of the service's time.
 const REST: i32 = 20;
 
 /// Another list is added up when it has been shown so long: its rows come first.

@@ -80,7 +80,7 @@ impl Decisions {
         closed.into_iter().map(|decision| (decision, event.clone())).collect()
     }
 
-    /// Gives each undo window so much more time. Whether some of one is left now.
+    /// Gives each undo time so much more time. Whether some of one is left now.
     fn make_up_for(&mut self, missed: Duration, now: Timestamp) -> bool {
         let mut has_some_left = false;
         for decision in &mut self.all {
@@ -263,7 +263,7 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    /// Staged together, each with its deadline, without an undo window.
+    /// Staged together, each with its deadline, without an undo time.
     fn staged(deadlines: &[Deadline], first_decides: bool) -> (Decisions, u64, Vec<u64>) {
         let made = deadlines.iter().map(|deadline| {
             let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!((calls(&decisions), calls(&closed)), (vec![], vec![]));
     }
 
-    /// One decision with an undo window of five seconds, told the time since it was staged for two seconds; then
+    /// One decision with an undo time of five seconds, told the time since it was staged for two seconds; then
     /// nothing for so long.
     fn after_a_gap(deadline: Deadline, seconds: i64) -> (Decisions, Option<Duration>, Timestamp) {
         let (mut decisions, woken) = stopped(deadline, seconds);

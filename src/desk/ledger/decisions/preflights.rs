@@ -198,7 +198,7 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    /// One decision, staged without an undo window.
+    /// One decision, staged without an undo time.
     fn staged(decision: Decision, deadline: Deadline) -> (Decisions, u64) {
         let alert =
             Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };

@@ -140,7 +140,7 @@ impl Decisions {
     pub(super) fn let_follow(&mut self, key: u64, recorded: bool, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.after == Some(key) && decision.is_here()) {
             if recorded {
-                // One that was made later has its own undo window.
+                // One that was made later has its own undo time.
                 (decision.after, decision.due) = (None, Some(decision.due.map_or(now, |due| due.max(now))));
             } else {
                 // Should it turn out later that the first one was recorded, they follow it after all.
@@ -167,7 +167,7 @@ impl Decisions {
         }
     }
 
-    /// In how many seconds the first decision leaves that waits for its undo window alone, counted from where the
+    /// In how many seconds the first decision leaves that waits for its undo time alone, counted from where the
     /// countdowns stand.
     pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
         let now = self.held_since.unwrap_or(now);
@@ -202,7 +202,7 @@ mod tests {
         (0..count).map(|_| (alert(), refunded())).collect()
     }
 
-    /// So many that were staged together, and the moment when their undo window is over.
+    /// So many that were staged together, and the moment when their undo time is over.
     fn staged(count: usize, first_decides: bool) -> (Decisions, u64, Vec<u64>, Timestamp) {
         let mut decisions = Decisions::default();
         let (number, keys) = decisions.stage_together(made(count), first_decides, Duration::seconds(5), now());
