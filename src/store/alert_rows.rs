@@ -1,7 +1,8 @@
 //! Alerts as rows, as far as both databases have them alike.
 
-use std::{borrow::Cow, collections::HashMap, hash::Hash, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, hash::Hash};
 
+use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
         time::Timestamp,
     },
     error::Work,
+    sqlite::Dictionary,
 };
 
 /// An alert with its row's key.
@@ -41,30 +43,11 @@ pub(super) fn selection(condition: &str) -> String {
     format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE {condition}", columns.join(", "))
 }
 
-/// Values of the keys that alerts share for words and ids; rows of PostgreSQL hold the values themselves.
-pub(super) trait SharedValues {
-    /// The word of a key.
-    fn word(&mut self, key: i64) -> StoreResult<Arc<str>>;
-
-    /// The id of a key.
-    fn id(&mut self, key: i64) -> StoreResult<Uuid>;
-}
-
-/// Shared values that stand in the rows themselves, as on PostgreSQL.
-pub(super) struct AsTheyAre;
-
-impl SharedValues for AsTheyAre {
-    fn word(&mut self, key: i64) -> StoreResult<Arc<str>> {
-        Err(StoreError::Corrupt(format!("the word {key}")))
-    }
-
-    fn id(&mut self, key: i64) -> StoreResult<Uuid> {
-        Err(StoreError::Corrupt(format!("the reference {key}")))
-    }
-}
+/// Words and ids that alerts share, by their keys; none where rows hold the values themselves, as on PostgreSQL.
+pub(super) type SharedValues<'s> = Option<(&'s Connection, &'s mut Dictionary)>;
 
 /// Reads the columns of [`selection`].
-pub(super) fn alert_of(row: &StoredRow<'_>, shared: &mut impl SharedValues) -> Work<Stored> {
+pub(super) fn alert_of(row: &StoredRow<'_>, shared: &mut SharedValues<'_>) -> Work<Stored> {
     let deadline = row.get::<Option<_>>(1)?.map_or(Deadline::Unknown, Deadline::At);
     let mut alert = Alert { deadline, ..Alert::default() };
     let next = read_fields(row, shared, 2, Alert::FIELDS.iter(), &mut alert)?;
@@ -80,7 +63,7 @@ pub(super) fn alert_of(row: &StoredRow<'_>, shared: &mut impl SharedValues) -> W
 /// Reads the cells of the fields that have a column, the first of which is at `at`; returns the place after the last.
 pub(super) fn read_fields<R: 'static>(
     row: &StoredRow<'_>,
-    shared: &mut impl SharedValues,
+    shared: &mut SharedValues<'_>,
     mut at: usize,
     fields: impl Iterator<Item = &'static Field<R>>,
     into: &mut R,
@@ -89,9 +72,15 @@ pub(super) fn read_fields<R: 'static>(
         match (&field.kind, row.get(at)?) {
             (_, SqlCell::Null) => {}
             (Kind::Id(access), cell) => (access.set)(into, Uuid::of(cell)?),
-            (Kind::Reference(access), SqlCell::Number(key)) => (access.set)(into, shared.id(key)?),
+            (Kind::Reference(access), SqlCell::Number(key)) => {
+                let (conn, dictionary) = shared.as_mut().ok_or_else(|| not_shared(key))?;
+                (access.set)(into, Uuid::of(SqlCell::Bytes(&dictionary.ids.value(conn, key)?))?);
+            }
             (Kind::Reference(access), cell) => (access.set)(into, Uuid::of(cell)?),
-            (Kind::Word(access), SqlCell::Number(key)) => (access.set)(into, Cow::Borrowed(&shared.word(key)?)),
+            (Kind::Word(access), SqlCell::Number(key)) => {
+                let (conn, dictionary) = shared.as_mut().ok_or_else(|| not_shared(key))?;
+                (access.set)(into, Cow::Borrowed(&dictionary.words.value(conn, key)?));
+            }
             (Kind::Word(access) | Kind::Text(access), cell) => (access.set)(into, Cow::Borrowed(<&str>::of(cell)?)),
             (Kind::Moment(access), cell) => (access.set)(into, Timestamp::of(cell)?),
             (Kind::Amount(access), cell) => (access.set)(into, amount(<&str>::of(cell)?)?),
@@ -100,6 +89,10 @@ pub(super) fn read_fields<R: 'static>(
         at += 1;
     }
     Ok(at)
+}
+
+fn not_shared(key: i64) -> StoreError {
+    StoreError::Corrupt(format!("the key {key} of a shared value"))
 }
 
 /// The value of a field, as rows hold it that share no words and ids.

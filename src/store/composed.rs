@@ -4,8 +4,6 @@
 //! PostgreSQL alone, and what stands between `/*-*/` and `/*+` by SQLite alone. So the lock of a row is
 //! `/*+FOR UPDATE*/`.
 
-use tokio_postgres::types::{ToSql, Type};
-
 use crate::cells::{SqlValue, ToCell};
 
 /// The text of a statement for PostgreSQL.
@@ -21,11 +19,6 @@ pub(super) fn insertion<'c>(table: &str, columns: impl Iterator<Item = &'c str>)
     let columns: Vec<&str> = columns.collect();
     let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
     format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "))
-}
-
-/// Values with their types, for SQL that PostgreSQL plans for them.
-pub(super) fn with_types<'v>(values: &'v [&'v dyn ToCell]) -> Vec<(&'v (dyn ToSql + Sync), Type)> {
-    values.iter().map(|value| (value as &(dyn ToSql + Sync), value.cell().kind())).collect()
 }
 
 /// A half-open range: from the first on, before the second.

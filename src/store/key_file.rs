@@ -8,7 +8,7 @@ use std::{
     fs,
     io::{self, ErrorKind},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
     encryption::{self, Seal, put_key},
     error::with_suffix,
     finding::Finding,
+    worker::locked,
 };
 
 /// Data key of an open database: the seal that proved its check. When the check changes, another seal is looked for in
@@ -55,13 +56,13 @@ impl DataKey {
 
     /// The check of the key, as a database keeps it.
     pub(super) fn check(&self) -> Vec<u8> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+        locked(&self.known).0.clone()
     }
 
     /// Returns the seal of a database with this check. A changed check has the file read anew, and a key beside it is
     /// put in its place: the next rotation needs the room.
     pub(super) fn seal(&self, check: &[u8]) -> StoreResult<Seal> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if known.0 != check {
             let file = self.file.display();
             let Some((seal, place)) = find(&self.file, check) else {

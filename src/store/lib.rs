@@ -27,6 +27,7 @@ pub mod sqlite;
 mod subjects;
 pub mod transfer;
 mod units;
+mod worker;
 
 use std::sync::Arc;
 

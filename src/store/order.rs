@@ -95,6 +95,17 @@ pub(super) struct PagePart {
 }
 
 impl PagePart {
+    /// Takes what is wanted of the next group, which holds so many, where groups follow each other; leaves the rest.
+    pub(super) fn take(&mut self, group: u64) -> Option<Self> {
+        if self.offset >= group || self.limit == 0 {
+            self.offset = self.offset.saturating_sub(group);
+            return None;
+        }
+        let taken = Self { limit: self.limit.min(group - self.offset), ..*self };
+        (self.offset, self.limit) = (0, self.limit - taken.limit);
+        Some(taken)
+    }
+
     /// The same part of `total` as it is met from the end; what is in it comes in the opposite order.
     pub(super) fn seen_from_end(self, total: u64) -> Self {
         let sort = Sort { order: self.sort.order.reversed(), ..self.sort };

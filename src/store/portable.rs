@@ -12,7 +12,6 @@ use crate::{
     composed::insertion,
     error::Work,
     sql::StoreRows,
-    subjects::audit,
 };
 
 /// Every table, in order. Data that a database derives from them are made anew.
@@ -200,26 +199,6 @@ pub(super) trait CopyEnd {
 
     /// The rows of the database.
     fn store_rows(&mut self) -> StoreRows<'_>;
-
-    /// A fact by its name.
-    async fn fact(&mut self, name: &str) -> StoreResult<Option<Vec<u8>>> {
-        Ok(self.store_rows().fact(name).await?)
-    }
-
-    /// The tables that are carried.
-    async fn tables(&mut self) -> StoreResult<Vec<PortableTable>> {
-        Ok(tables(&self.store_rows()).await?)
-    }
-
-    /// The next rows of a table, those behind this one.
-    async fn rows(&mut self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
-        Ok(table.next_rows(&self.store_rows(), after).await?)
-    }
-
-    /// The newest number that an entry of the audit log was ever given.
-    async fn newest_entry(&mut self) -> StoreResult<i64> {
-        Ok(audit::last_number(&self.store_rows()).await?)
-    }
 
     /// Refuses a source that was changed since it is read.
     async fn stood_still(&self) -> StoreResult<()>;

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fmt::Debug,
     ops::Deref,
-    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, LazyLock, Mutex},
 };
 
 use futures::{FutureExt as _, future::BoxFuture};
@@ -12,13 +12,14 @@ use tokio_postgres::types::ToSql;
 
 use crate::{
     StoreError, StoreResult,
-    alert_rows::{AsTheyAre, Stored, alert_of, selection},
+    alert_rows::{Stored, alert_of, selection},
     cells::{StoredRow, ToCell, cell},
     composed::{Sql, rewritten},
     domain::{Alert, AlertId},
     error::{Work, WorkFault},
     postgres::{Connection, is_taken},
     sqlite::{Dictionary, Reader, Statements as _, bound, is_duplicate, read_alerts},
+    worker::locked,
 };
 
 /// The keys in a list, which is the first value of a statement.
@@ -78,11 +79,6 @@ pub(super) fn on_sqlite(conn: &mut rusqlite::Connection) -> StoreRows<'_> {
     StoreRows::Sqlite(Mutex::new(SqliteRows::Alone(conn)))
 }
 
-/// The connection to SQLite.
-pub(super) fn locked<'l, 'u>(conn: &'l Mutex<SqliteRows<'u>>) -> MutexGuard<'l, SqliteRows<'u>> {
-    conn.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Values as PostgreSQL takes them.
 fn typed<'v>(values: BoundValues<'v>) -> Vec<&'v (dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
@@ -91,7 +87,7 @@ fn typed<'v>(values: BoundValues<'v>) -> Vec<&'v (dyn ToSql + Sync)> {
 /// The text of a statement for PostgreSQL, made once.
 fn for_postgres(sql: &str) -> Arc<str> {
     static KNOWN: LazyLock<Mutex<HashMap<String, Arc<str>>>> = LazyLock::new(Mutex::default);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = locked(&KNOWN);
     if let Some(text) = known.get(sql) {
         return Arc::clone(text);
     }
@@ -172,7 +168,7 @@ impl StoreRows<'_> {
                 Some((conn, dictionary)) => Ok(read_alerts(conn, dictionary, sql, values)?),
                 None => Err(of_two_databases()),
             },
-            Self::Postgres(_) => self.all(sql, values, |row| alert_of(row, &mut AsTheyAre)).await,
+            Self::Postgres(_) => self.all(sql, values, |row| alert_of(row, &mut None)).await,
         }
     }
 

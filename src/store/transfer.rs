@@ -11,9 +11,10 @@ use crate::{
     domain::database::DatabaseLocation,
     encryption::{self, KEY_CHECK, SEALED, Seal, SealedColumn},
     key_file,
-    portable::{CopyEnd, CopyMark, DESK, Occupant, PortableRow, PortableTable},
+    portable::{self, CopyEnd, CopyMark, DESK, Occupant, PortableRow, PortableTable},
     postgres::transfer::PostgresEnd,
     sqlite::transfer::SqliteEnd,
+    subjects::audit,
 };
 
 /// The data keys of a copy.
@@ -91,7 +92,7 @@ pub async fn transfer(
         DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::source(file)?),
         DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::source(server).await?),
     };
-    let key_check = source.fact(KEY_CHECK).await?;
+    let key_check = source.store_rows().fact(KEY_CHECK).await?;
     let old = match (&keys.from, &key_check) {
         (Some(file), Some(check)) => Some(proven(file, check)?),
         _ => None,
@@ -101,7 +102,7 @@ pub async fn transfer(
         DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::target(server).await?),
     };
     let refused = |words: &str| StoreError::Unusable(format!("{to}: {words}"));
-    let mark = CopyMark { source: from.to_string(), desk: source.fact(DESK).await?.unwrap_or_default() };
+    let mark = CopyMark { source: from.to_string(), desk: source.store_rows().fact(DESK).await?.unwrap_or_default() };
     match target.occupant() {
         Occupant::Nobody => {}
         Occupant::Copy(begun) if begun.desk == mark.desk => progress(CopyStep::BeginsAnew),
@@ -132,7 +133,8 @@ pub async fn transfer(
         progress(CopyStep::Indexes);
         target.index().await?;
         source.stood_still().await?;
-        let (tables, newest) = (target.tables().await?, source.newest_entry().await?);
+        let (tables, newest) =
+            (portable::tables(&target.store_rows()).await?, audit::last_number(&source.store_rows()).await?);
         target.finish(&tables, newest).await?;
     }
     Ok(copied)
@@ -155,12 +157,16 @@ async fn copy_rows(
     keys: Option<(Seal, Seal)>,
     progress: &mut impl FnMut(CopyStep),
 ) -> StoreResult<Vec<TransferredTable>> {
-    let ends: Vec<_> = source.tables().await?.into_iter().zip(target.tables().await?).collect();
+    let ends: Vec<_> = portable::tables(&source.store_rows())
+        .await?
+        .into_iter()
+        .zip(portable::tables(&target.store_rows()).await?)
+        .collect();
     let mut all_sent = Vec::new();
     for (table, there) in &ends {
         let (mut sent, mut last) = (Checksum::default(), None);
         loop {
-            let mut rows = source.rows(table, last.as_ref()).await?;
+            let mut rows = table.next_rows(&source.store_rows(), last.as_ref()).await?;
             let Some(newest) = rows.last().cloned() else { break };
             for row in &mut rows {
                 make_storable(row);
@@ -190,7 +196,9 @@ async fn compare(
     progress: &mut impl FnMut(CopyStep),
 ) -> StoreResult<Vec<TransferredTable>> {
     let mut tables = Vec::new();
-    for (table, there) in source.tables().await?.iter().zip(target.tables().await?) {
+    for (table, there) in
+        portable::tables(&source.store_rows()).await?.iter().zip(portable::tables(&target.store_rows()).await?)
+    {
         let from = checksum(source, table, |row| leave_out_sealed(table, row)).await?;
         progress(CopyStep::Compares { table: table.name, rows: from.rows });
         let to = checksum(target, &there, |row| leave_out_sealed(&there, row)).await?;
@@ -227,7 +235,7 @@ async fn checksum(
 ) -> StoreResult<Checksum> {
     let (mut sum, mut last) = (Checksum::default(), None);
     loop {
-        let mut rows = end.rows(table, last.as_ref()).await?;
+        let mut rows = table.next_rows(&end.store_rows(), last.as_ref()).await?;
         let Some(newest) = rows.last().cloned() else { return Ok(sum) };
         for row in &mut rows {
             make_storable(row);

@@ -19,9 +19,10 @@ use crate::{
     error::Work,
     key_file::DataKey,
     postgres::{Unit as OnPostgres, is_beside_service, is_dead},
-    sql::{SqliteRows, StoreRows, locked, of_two_databases},
+    sql::{SqliteRows, StoreRows, of_two_databases},
     sqlite::{Memory, Reader, Unit as OnSqlite},
     subjects::audit,
+    worker::locked,
 };
 
 /// The context that units of work share.

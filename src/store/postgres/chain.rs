@@ -3,10 +3,10 @@
 
 use super::{
     connection::{Connection, Unit},
-    statements::{Columns, cell},
+    rows::Columns,
 };
 use crate::{
-    cells::StoredRow,
+    cells::{StoredRow, cell},
     domain::audit::{AuditLink, AuditRecord, UnlinkedEntry},
     error::Work,
     sql::StoreRows,

@@ -3,10 +3,10 @@
 use super::{
     connection::Connection,
     counts::{DAY_MICROS, NO_DAY},
-    statements::cell,
 };
 use crate::{
     alert_rows::notices,
+    cells::cell,
     composed::{Range, Sql},
     domain::{AlertFilter, fold::fold, time::Timestamp},
     error::Work,

@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -18,19 +18,20 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::{
-    fault::{ends_the_connection, in_words, is_read_only},
-    statements::Values,
-};
+use super::fault::{ends_the_connection, in_words, is_read_only};
 use crate::{
     StoreError,
     cells::{StoredRow, cell},
-    composed::{Sql, rewritten, with_types},
+    composed::{Sql, rewritten},
     domain::{Actor, OrganizationId, audit::UnlinkedEntry},
     error::Work,
     sql::StoreRows,
     units::StoreContext,
+    worker::locked,
 };
+
+/// Values of a statement.
+pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Longest wait for the statement after a commit, which has been answered by then.
 const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
@@ -178,12 +179,10 @@ impl Connection {
 
     /// Returns the rows of the answer to SQL that is composed for one use: it is planned for its values and not cached.
     pub(crate) async fn composed(&self, sql: &Sql) -> Work<Vec<Row>> {
-        self.typed(&rewritten(&sql.text), &with_types(&sql.cells())).await
-    }
-
-    /// The same of a text with its values.
-    pub(crate) async fn typed(&self, sql: &str, values: &[(&(dyn ToSql + Sync), Type)]) -> Work<Vec<Row>> {
-        Ok(self.noticed(self.client()?.query_typed(sql, values).await)?)
+        let (text, cells) = (rewritten(&sql.text), sql.cells());
+        let values: Vec<(&(dyn ToSql + Sync), Type)> =
+            cells.iter().map(|value| (value as &(dyn ToSql + Sync), value.cell().kind())).collect();
+        Ok(self.noticed(self.client()?.query_typed(&text, &values).await)?)
     }
 
     /// Reads every row of such an answer.
@@ -231,7 +230,7 @@ impl<'r> Unit<'r> {
 
     /// The key of an organization, where it is there. Not for units of work that may have made it themselves.
     pub(crate) async fn organization(&self, id: OrganizationId) -> Work<Option<i64>> {
-        let known = || self.shared.organizations.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || locked(&self.shared.organizations);
         let remembered = known().get(&id).copied();
         if remembered.is_some() {
             return Ok(remembered);
@@ -244,7 +243,7 @@ impl<'r> Unit<'r> {
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<UnlinkedEntry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.entries)
     }
 
     /// Adds an entry to the audit log.

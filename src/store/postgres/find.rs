@@ -11,9 +11,9 @@ use super::{
     conditions::literal,
     connection::{Connection, Unit},
     rows::read_by_ids,
-    statements::cell,
 };
 use crate::{
+    cells::cell,
     composed::{Sql, limit_of},
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
     error::Work,

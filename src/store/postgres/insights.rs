@@ -5,9 +5,9 @@ use super::{
     conditions::Wanted,
     connection::Unit,
     counts::{DAY_MICROS, NO_DAY},
-    statements::micros,
 };
 use crate::{
+    alert_rows::micros,
     cells::StoredRow,
     composed::Sql,
     domain::{AlertFilter, AlertStatus, AlertType, Calendar, Insights, OrganizationId, Provider, time::Timestamp},

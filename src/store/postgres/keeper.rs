@@ -5,11 +5,7 @@
 //! A process is dead where its heartbeat is too old by the database's clock, or missing. Deadlines go by the clock of
 //! this machine, leases by the server's.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    thread::{Builder, JoinHandle},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use tokio::{
@@ -25,10 +21,11 @@ use super::{
     fault::{is_full, unreachable},
     pool::Pool,
     session::{CONNECT, DatabaseServer},
-    statements::{cell, moment},
 };
 use crate::{
     StoreError, StoreResult,
+    alert_rows::moment,
+    cells::cell,
     change_number::tell_newer,
     domain::{
         InstanceId,
@@ -36,6 +33,7 @@ use crate::{
     },
     encryption::CHECK,
     error::Work,
+    worker::{Worker, hear},
 };
 
 /// Interval between polls for changes.
@@ -53,57 +51,35 @@ const LEAVE: Duration = Duration::from_secs(2);
 /// The newest change number.
 pub(super) const NEWEST_CHANGE: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_number";
 
-/// The keeper thread.
-#[derive(Debug)]
-pub(super) struct Keeper {
-    thread: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
-}
+/// The keeper thread. At its end it removes this process's row: others learn at once that it is gone.
+pub(super) type Keeper = Worker<oneshot::Sender<()>>;
 
-impl Keeper {
-    /// Starts the thread, which has announced this process before any lease is taken.
-    pub(super) async fn start(
-        server: DatabaseServer,
-        pool: Pool,
-        shared: Arc<Shared>,
-        changes: watch::Sender<u64>,
-        clocks: ClockWatch,
-    ) -> StoreResult<Self> {
-        let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
-        let (stop, stopped) = oneshot::channel();
-        let (tell, announced) = oneshot::channel();
-        let work = move || {
-            runtime.block_on(async {
-                match announce(&server, &shared).await {
-                    Ok(client) => {
-                        let _ = tell.send(Ok(()));
-                        keep(&server, &pool, client, &shared, &changes, clocks, stopped).await;
-                    }
-                    Err(error) => drop(tell.send(Err(error))),
+/// Starts the thread, which has announced this process before any lease is taken.
+pub(super) async fn start(
+    server: DatabaseServer,
+    pool: Pool,
+    shared: Arc<Shared>,
+    changes: watch::Sender<u64>,
+    clocks: ClockWatch,
+) -> StoreResult<Keeper> {
+    let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
+    let (stop, stopped) = oneshot::channel();
+    let (tell, announced) = oneshot::channel();
+    let work = move || {
+        runtime.block_on(async {
+            match announce(&server, &shared).await {
+                Ok(client) => {
+                    let _ = tell.send(Ok(()));
+                    keep(&server, &pool, client, &shared, &changes, clocks, stopped).await;
                 }
-            });
-        };
-        let thread = Builder::new().name("avert-keeper".to_owned()).spawn(work).map_err(unavailable)?;
-        let keeper = Self { thread: Mutex::new(Some((stop, thread))) };
-        announced.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the keeper has ended".to_owned())))?;
-        Ok(keeper)
-    }
-
-    /// Ends the thread, which removes this process's row: others learn at once that it is gone.
-    pub(super) fn close(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((stop, thread)) = thread {
-            let _ = stop.send(());
-            // A panic of it was reported by the panic hook.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Keeper {
-    fn drop(&mut self) {
-        self.close();
-    }
+                Err(error) => drop(tell.send(Err(error))),
+            }
+        });
+    };
+    let keeper = Worker::start("avert-keeper", stop, work)?;
+    hear(announced).await?;
+    Ok(keeper)
 }
 
 /// Announces this process; returns the connection that sends the heartbeats from then on. A connection that was closed

@@ -18,10 +18,10 @@ use super::{
     connection::{Connection, Unit},
     counts::{DAY_MICROS, NO_DAY},
     rows::read_by_ids,
-    statements::cell,
 };
 use crate::{
     alert_rows::{SUMS, currency_sum},
+    cells::cell,
     composed::{Sql, limit_of},
     domain::{
         AlertFilter, AlertQuery, AlertStatus, CurrencySum, OrganizationId, Page, SharedAlert, SortField, SortOrder,
@@ -197,9 +197,10 @@ async fn page_ids(
 /// Reads so many rows without a value by id, and then those with one.
 async fn nulls_first(conn: &Connection, wanted: &Wanted, part: PagePart, nulls: u64) -> Work<Vec<Uuid>> {
     let column = column_of(part.sort.field).value;
-    let first = PagePart { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
-    let rest = PagePart { offset: part.offset.saturating_sub(nulls), limit: part.limit - first.limit, ..part };
-    let mut found = ids(conn, wanted, &without(column), None, first).await?;
+    let (mut rest, mut found) = (part, Vec::new());
+    if let Some(first) = rest.take(nulls) {
+        found = ids(conn, wanted, &without(column), None, first).await?;
+    }
     found.extend(ids(conn, wanted, &valued(column), Some(column), rest).await?);
     Ok(found)
 }
@@ -250,19 +251,12 @@ async fn by_words(conn: &Connection, wanted: &Wanted, column: &'static str, part
     ));
     let words: Vec<(String, i64, i64)> = conn.made(&sql, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).await?;
     let mut found = Vec::new();
-    let (mut skip, mut left) = (part.offset, part.limit);
+    let mut rest = part;
     for (word, alerts, waiting) in words {
         let of_word = wanted.with_word(column, word).waiting(alerts == waiting);
         let alerts = alerts.unsigned_abs();
-        if skip >= alerts {
-            skip -= alerts;
-            continue;
-        }
-        let of_part = PagePart { offset: skip, limit: left.min(alerts - skip), ..part };
-        found.extend(nearest(conn, &of_word, None, of_part, alerts).await?);
-        (skip, left) = (0, left - of_part.limit);
-        if left == 0 {
-            break;
+        if let Some(part) = rest.take(alerts) {
+            found.extend(nearest(conn, &of_word, None, part, alerts).await?);
         }
     }
     Ok(found)

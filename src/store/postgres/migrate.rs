@@ -5,15 +5,11 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::{
-    connection::Connection,
-    find,
-    pool::connect,
-    statements::{cell, micros},
-};
+use super::{connection::Connection, find, pool::connect};
 use crate::{
     SchemaState, StoreError, StoreResult,
-    cells::StoredRow,
+    alert_rows::micros,
+    cells::{StoredRow, cell},
     domain::{
         database::PostgresAddress,
         time::{Clock as _, SystemClock},

@@ -15,7 +15,6 @@ pub mod migrate;
 mod pool;
 pub(super) mod rows;
 mod session;
-mod statements;
 mod store;
 pub(super) mod transfer;
 

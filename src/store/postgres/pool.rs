@@ -2,7 +2,7 @@
 //! for the commits of answers whose call was made. The first one checks the encoding, and whether a session stays one.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -23,6 +23,7 @@ use crate::{
     RefusalCause, StoreError, StoreResult,
     domain::database::PostgresAddress,
     error::{Work, WorkFault},
+    worker::locked,
 };
 
 /// Longest wait of a unit of work for a connection.
@@ -132,14 +133,14 @@ impl Pool {
     }
 
     fn withdraw(&self, place: Option<OwnedSemaphorePermit>) {
-        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut withdrawn = locked(&self.withdrawn);
         withdrawn.since.get_or_insert_with(Instant::now);
         withdrawn.places.extend(place);
     }
 
     /// Gives the places back that were withdrawn long enough ago: the server may have connections again.
     fn give_back(&self) {
-        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut withdrawn = locked(&self.withdrawn);
         if withdrawn.since.is_some_and(|since| since.elapsed() > WITHDRAWN) {
             *withdrawn = Withdrawn::default();
         }

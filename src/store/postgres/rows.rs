@@ -4,18 +4,23 @@
 use std::{borrow::Cow, collections::HashMap, sync::LazyLock};
 
 use futures::try_join;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::{
-    connection::Connection,
+    connection::{Connection, Values},
     counts::{CountChanges, CountKey},
-    statements::{Columns, Values, cell, micros},
 };
 use crate::{
     StoreError,
-    alert_rows::{AsTheyAre, ChangedAlert, alert_of, selection},
-    cells::storable,
-    domain::{Alert, AlertPatch, Amount, DeliveryId, EventId, EventKind, Outcome, fold::fold, time::Timestamp},
+    alert_rows::{ChangedAlert, alert_of, micros, selection, value_of},
+    cells::{SqlValue, cell, storable},
+    domain::{
+        Alert, AlertPatch, Amount, DeliveryId, EventId, EventKind, Outcome,
+        field::{Field, Kind},
+        fold::fold,
+        time::Timestamp,
+    },
     error::Work,
     filter::{find_text, search_text},
 };
@@ -50,7 +55,7 @@ pub(super) async fn read_by_ids(conn: &Connection, organization: i64, ids: &[Uui
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let found = conn.all(&READ_BY_IDS, &[&organization, &ids], |row| alert_of(row, &mut AsTheyAre)).await?;
+    let found = conn.all(&READ_BY_IDS, &[&organization, &ids], |row| alert_of(row, &mut None)).await?;
     let mut found: HashMap<Uuid, Alert> = found.into_iter().map(|stored| (stored.alert.id.0, stored.alert)).collect();
     let missing = |id: &Uuid| StoreError::Corrupt(format!("no alert {id}"));
     ids.iter().map(|id| Ok(found.remove(id).ok_or_else(|| missing(id))?)).collect()
@@ -175,4 +180,66 @@ pub(crate) async fn record_events(
     )
     .await?;
     Ok(())
+}
+
+/// Named columns of many rows, each with the type of its cells.
+#[derive(Default)]
+pub(super) struct Columns<'a> {
+    names: Vec<&'a str>,
+    kinds: Vec<&'static str>,
+    cells: Vec<Vec<SqlValue<'a>>>,
+}
+
+impl<'a> Columns<'a> {
+    /// Adds a column.
+    pub(super) fn add<V: Into<SqlValue<'a>>>(
+        &mut self,
+        name: &'a str,
+        kind: &'static str,
+        cells: impl Iterator<Item = V>,
+    ) {
+        self.names.push(name);
+        self.kinds.push(kind);
+        self.cells.push(cells.map(V::into).collect());
+    }
+
+    /// Adds the fields of records that have a column.
+    pub(super) fn add_fields<R>(&mut self, fields: &'static [Field<R>], records: &[&'a R]) {
+        for field in fields {
+            let Some(name) = field.column else { continue };
+            let kind = match field.kind {
+                Kind::Id(_) | Kind::Reference(_) => "uuid",
+                Kind::Word(_) | Kind::Text(_) | Kind::Amount(_) => "text",
+                Kind::Moment(_) => "bigint",
+                Kind::Flag(_) => "boolean",
+            };
+            self.add(name, kind, records.iter().map(|record| value_of(&field.kind, record)));
+        }
+    }
+
+    /// The values, in the order of their places.
+    pub(super) fn values(&self) -> Vec<&(dyn ToSql + Sync)> {
+        self.cells.iter().map(|cells| cells as &(dyn ToSql + Sync)).collect()
+    }
+
+    fn unnested(&self) -> String {
+        let places = self.kinds.iter().zip(1..).map(|(kind, place)| format!("${place}::{kind}[]"));
+        format!("unnest({})", places.collect::<Vec<_>>().join(", "))
+    }
+
+    /// An INSERT of all rows.
+    pub(super) fn insertion(&self, table: &str) -> String {
+        format!("INSERT INTO {table} ({}) SELECT * FROM {}", self.names.join(", "), self.unnested())
+    }
+
+    /// An UPDATE of all rows, which are known by their first column.
+    pub(super) fn update(&self, table: &str) -> String {
+        let key = self.names.first().copied().unwrap_or_default();
+        let assignments: Vec<String> = self.names.iter().skip(1).map(|name| format!("{name} = new.{name}")).collect();
+        let (assignments, names) = (assignments.join(", "), self.names.join(", "));
+        format!(
+            "UPDATE {table} SET {assignments} FROM {} AS new ({names}) WHERE {table}.{key} = new.{key}",
+            self.unnested()
+        )
+    }
 }

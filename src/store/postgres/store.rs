@@ -21,10 +21,10 @@ use super::{
     migrate,
     pool::{Pool, connect, connect_to},
     session::DatabaseServer,
-    statements::cell,
 };
 use crate::{
     SharedStore, Store, StoreError, StoreResult,
+    cells::cell,
     change_number::tell_newer,
     domain::{
         Actor, DatabaseId, InstanceId,
@@ -260,7 +260,7 @@ impl PostgresStore {
         let context = StoreContext { render, data_key, database, own };
         let shared = Arc::new(Shared { context, organizations: Mutex::default(), links: AtomicBool::new(false) });
         let watch = ClockWatch::new(apart.is_some());
-        let keeper = Keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), watch).await?;
+        let keeper = keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), watch).await?;
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper: Arc::new(keeper) }))
     }
 

@@ -12,11 +12,10 @@ use super::{
     keeper::DEAD_AFTER,
     migrate,
     pool::{Pool, connect},
-    statements::cell,
 };
 use crate::{
     SchemaState, StoreError, StoreResult,
-    cells::ToCell,
+    cells::{ToCell, cell},
     domain::database::PostgresAddress,
     error::Work,
     portable::{

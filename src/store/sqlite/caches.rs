@@ -6,7 +6,7 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::{Arc, Mutex, MutexGuard, TryLockError},
 };
 
 use lru::LruCache;
@@ -47,8 +47,7 @@ impl MarksCache {
         read: impl FnOnce() -> StoreResult<Option<Marks>>,
     ) -> StoreResult<Option<Marks>> {
         let slot = Arc::clone(locked(&self.0).get_or_insert((newest, wanted), Slot::default));
-        let mut kept =
-            if hurried { taken_at_once(&slot)? } else { slot.lock().unwrap_or_else(PoisonError::into_inner) };
+        let mut kept = if hurried { taken_at_once(&slot)? } else { locked(&slot) };
         if kept.is_none() {
             *kept = read()?;
         }

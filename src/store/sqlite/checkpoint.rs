@@ -15,8 +15,8 @@ use rusqlite::Connection;
 use super::{
     connection::{BUSY_TIMEOUT, Purpose, open},
     files::with_suffix,
+    instance::Turnstile,
     worker::{Worker, locked},
-    write_turn::Turnstile,
 };
 use crate::{StoreResult, error::free_bytes};
 

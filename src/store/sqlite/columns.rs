@@ -4,10 +4,7 @@
 //! Of each organization it holds for one commit. A commit that changes an alert touches the counts of the alert's day
 //! (`alert_count.changed`). So later only the days that were touched since are read again.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::collections::HashMap;
 
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -37,7 +34,7 @@ struct Kind {
 
 /// The kinds of alerts.
 #[derive(Debug, Default)]
-struct Columns {
+pub(super) struct Columns {
     /// By organization, the newest commit that the column has seen; [`HOPELESS`] where it cannot hold its alerts.
     newest: HashMap<i64, i64>,
     kinds: Vec<Kind>,
@@ -49,7 +46,11 @@ struct Columns {
 impl Columns {
     /// Brings the kinds of an organization, which has so many alerts, to a commit; false where they are not of it then:
     /// there are too many alerts or kinds of them, or another reader is at a later commit.
-    fn bring_to(&mut self, conn: &Connection, (organization, alerts, newest): (i64, u64, i64)) -> StoreResult<bool> {
+    pub(super) fn bring_to(
+        &mut self,
+        conn: &Connection,
+        (organization, alerts, newest): (i64, u64, i64),
+    ) -> StoreResult<bool> {
         let known = self.newest.get(&organization).copied();
         if alerts > MOST_ALERTS || known.is_some_and(|known| known > newest) {
             return Ok(false);
@@ -95,7 +96,7 @@ impl Columns {
     }
 
     /// Marks the keys of alerts with the wanted words and one of these companies, where these are given.
-    fn matching(&self, organization: i64, cells: &CellFilter, companies: Option<&Vec<i64>>) -> Marks {
+    pub(super) fn matching(&self, organization: i64, cells: &CellFilter, companies: Option<&Vec<i64>>) -> Marks {
         let is_wanted = |kind: &Kind| {
             let company = companies.is_none_or(|wanted| kind.company.is_some_and(|company| wanted.contains(&company)));
             kind.organization == organization && company && cells.matches(&kind.cell)
@@ -130,26 +131,6 @@ fn kind(organization: i64, row: &Row<'_>) -> StoreResult<Kind> {
         expired: row.get(5)?,
     };
     Ok(Kind { organization, cell, company: row.get(6)? })
-}
-
-/// The columns for all readers of a database.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ColumnCache(Arc<Mutex<Columns>>);
-
-impl ColumnCache {
-    /// Marks the alerts with the wanted words and one of these companies, in the snapshot that the connection reads
-    /// from: of the organization, its number of alerts, and the newest commit. `None` where the columns are not of that
-    /// commit, or another reader has them just now.
-    pub(super) fn matching(
-        &self,
-        conn: &Connection,
-        of: (i64, u64, i64),
-        cells: &CellFilter,
-        companies: Option<&Vec<i64>>,
-    ) -> StoreResult<Option<Marks>> {
-        let Ok(mut known) = self.0.try_lock() else { return Ok(None) };
-        Ok(known.bring_to(conn, of)?.then(|| known.matching(of.0, cells, companies)))
-    }
 }
 
 #[cfg(test)]

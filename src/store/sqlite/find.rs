@@ -8,11 +8,11 @@
 //! each grade alerts that wait for an answer before the rest. The newest candidates are read until enough of them
 //! match.
 //!
-//! If every tenth alert is a candidate, the first alerts are all read. Past them those are read that are marked, a span
-//! of keys at a time. Otherwise the candidates are marked first. Alerts that wait are mostly the newest. For them the
+//! If every tenth alert is a candidate, the first alerts are all read. Past them, and otherwise, the candidates are
+//! marked first. Alerts that wait are mostly the newest. For them the
 //! indexes are read only between the first and the last row that waits.
 
-use std::{cell::OnceCell, collections::BTreeMap};
+use std::cell::OnceCell;
 
 use rusqlite::Connection;
 
@@ -41,16 +41,12 @@ struct Bounds {
     row: u64,
     /// Number of alerts that are read where some tenth of them are candidates, before the candidates are marked.
     dense: usize,
-    /// Number of keys in a span, of which the candidates are marked at a time.
-    span: i64,
-    /// Number of spans, before all candidates are marked.
-    spans: usize,
     /// Number of alerts that are read for words that are too short for the index. After them the index is asked for the
     /// trigrams that begin with one.
     walk: usize,
 }
 
-const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, dense: 400, span: 0x1_0000, spans: 4, walk: 400 };
+const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, dense: 400, walk: 400 };
 
 /// Owners of the fields that an alert of a share may match by.
 const fn fields_of(share: SearchShare) -> FieldOwners {
@@ -104,11 +100,7 @@ fn find_within(
 
 /// The candidates in all organizations, where the indexes have no more than `most`.
 fn few_candidates(conn: &Connection, asked: &Asked, most: usize) -> StoreResult<Option<Vec<i64>>> {
-    let mut keys = Vec::new();
-    asked.each(conn, |key| {
-        keys.push(key);
-        keys.len() <= most
-    })?;
+    let mut keys = asked.first(conn, most + 1)?;
     if keys.len() > most {
         return Ok(None);
     }
@@ -153,22 +145,17 @@ impl Search<'_> {
         let asked = Asked::of(&reader.conn, self.query.words(), self.grade, fields_of(share))?;
         let short = self.short_words();
         if short.is_empty() {
-            if let Some(asked) = asked.as_ref().filter(|asked| asked.is_dense) {
-                for mut candidates in [Candidates::All, Candidates::BySpans(SpanMarks::new(asked, self.bounds))] {
-                    let walked = self.walk(reader, share, &mut candidates, missing, self.bounds.dense)?;
-                    if walked.is_done {
-                        return Ok(walked.found);
-                    }
+            if asked.as_ref().is_some_and(|asked| asked.is_dense) {
+                let walked = self.walk(reader, share, None, missing, self.bounds.dense)?;
+                if walked.is_done {
+                    return Ok(walked.found);
                 }
             }
             return self.newest(reader, share, asked.as_ref(), missing);
         }
         // The index knows no word that is very short. Mostly many alerts have it, and are met soon.
-        let mut candidates = match &asked {
-            Some(asked) => Candidates::Marked(self.mark(&reader.conn, share, asked)?),
-            None => Candidates::All,
-        };
-        let walked = self.walk(reader, share, &mut candidates, missing, self.bounds.walk)?;
+        let candidates = asked.as_ref().map(|asked| self.mark(&reader.conn, share, asked)).transpose()?;
+        let walked = self.walk(reader, share, candidates.as_ref(), missing, self.bounds.walk)?;
         if walked.is_done {
             return Ok(walked.found);
         }
@@ -197,7 +184,7 @@ impl Search<'_> {
         missing: usize,
     ) -> StoreResult<Vec<Alert>> {
         let Some(asked) = asked else {
-            return Ok(self.walk(reader, share, &mut Candidates::All, missing, usize::MAX)?.found);
+            return Ok(self.walk(reader, share, None, missing, usize::MAX)?.found);
         };
         let marks = self.mark(&reader.conn, share, asked)?;
         let all = match share {
@@ -209,7 +196,7 @@ impl Search<'_> {
         if marked.saturating_mul(marked).saturating_mul(self.bounds.row) < all.saturating_mul(missing as u64) {
             return self.sorted(reader, share, &marks, missing);
         }
-        Ok(self.walk(reader, share, &mut Candidates::Marked(marks), missing, usize::MAX)?.found)
+        Ok(self.walk(reader, share, Some(&marks), missing, usize::MAX)?.found)
     }
 
     /// Marks the candidates of a share.
@@ -278,12 +265,12 @@ impl Search<'_> {
         self.query.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
-    /// Walks a share, the newest first, until the page is full; reads so many of the candidates at most.
+    /// Walks a share, the newest first, until the page is full; reads so many of the candidates at most, which are all where no marks are given.
     fn walk(
         &self,
         reader: &mut Reader,
         share: SearchShare,
-        candidates: &mut Candidates<'_>,
+        candidates: Option<&Marks>,
         missing: usize,
         most: usize,
     ) -> StoreResult<Walked> {
@@ -295,7 +282,7 @@ impl Search<'_> {
             SearchShare::Rest => ("alert_by_time", ""),
         };
         // Alerts that wait are not among the marks of the rest; the newest alerts are mostly such.
-        let knows_share = share == SearchShare::Waiting || matches!(candidates, Candidates::Marked(_));
+        let knows_share = share == SearchShare::Waiting || candidates.is_some();
         let passed = (!knows_share).then(|| self.waiting(conn)).transpose()?;
         let mut statement = conn.prepare_cached(&format!(
             "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time \
@@ -309,15 +296,10 @@ impl Search<'_> {
             if passed.is_some_and(|passed| passed.has(key)) {
                 continue;
             }
-            let is_candidate = match candidates {
-                Candidates::All => Some(true),
-                Candidates::Marked(marks) => Some(marks.has(key)),
-                Candidates::BySpans(marks) => marks.have(conn, key)?,
-            };
-            if is_candidate == Some(false) {
+            if candidates.is_some_and(|marks| !marks.has(key)) {
                 continue;
             }
-            if is_candidate.is_none() || read == most {
+            if read == most {
                 walked.is_done = false;
                 return Ok(walked);
             }
@@ -327,43 +309,6 @@ impl Search<'_> {
             }
         }
         Ok(walked)
-    }
-}
-
-/// Rows that a walk reads among those that it meets.
-#[derive(Debug)]
-enum Candidates<'a> {
-    All,
-    Marked(Marks),
-    BySpans(SpanMarks<'a>),
-}
-
-/// The candidates within the spans of keys that a walk has come to. Keys are mostly in the order of time, so that these
-/// are few.
-#[derive(Debug)]
-struct SpanMarks<'a> {
-    asked: &'a Asked,
-    bounds: Bounds,
-    marked: BTreeMap<i64, Marks>,
-}
-
-impl<'a> SpanMarks<'a> {
-    fn new(asked: &'a Asked, bounds: Bounds) -> Self {
-        Self { asked, bounds, marked: BTreeMap::new() }
-    }
-
-    /// Returns whether a key is among the candidates; `None` where it is in one span too many.
-    fn have(&mut self, conn: &Connection, key: i64) -> StoreResult<Option<bool>> {
-        let number = key / self.bounds.span;
-        if let Some(marks) = self.marked.get(&number) {
-            return Ok(Some(marks.has(key)));
-        }
-        if self.marked.len() == self.bounds.spans {
-            return Ok(None);
-        }
-        let first = number * self.bounds.span;
-        let marks = self.asked.mark(conn, Some((first, first + self.bounds.span - 1)))?;
-        Ok(Some(self.marked.entry(number).or_insert(marks).has(key)))
     }
 }
 
@@ -445,16 +390,16 @@ mod tests {
             let query = FindQuery::parse(text).unwrap();
             for size in [1, 5, 100] {
                 let expected: Vec<_> = among(&query, &alerts, size).into_iter().map(|alert| alert.id).collect();
-                for (candidates, row, dense, (span, spans), walk) in [
-                    (1_000, 5, 400, (9, 4), 2_000),
-                    (3, 0, 400, (9, 4), 2_000),
-                    (3, 5, 7, (20, 2), 10),
-                    (3, u64::MAX, 0, (1, 0), 0),
-                    (0, u64::MAX, 1, (11, 90), 1),
-                    (0, 5, 30, (30, 7), 30),
-                    (0, 0, 60, (50, 3), 60),
+                for (candidates, row, dense, walk) in [
+                    (1_000, 5, 400, 2_000),
+                    (3, 0, 400, 2_000),
+                    (3, 5, 7, 10),
+                    (3, u64::MAX, 0, 0),
+                    (0, u64::MAX, 1, 1),
+                    (0, 5, 30, 30),
+                    (0, 0, 60, 60),
                 ] {
-                    let (query, bounds) = (query.clone(), Bounds { candidates, row, dense, span, spans, walk });
+                    let (query, bounds) = (query.clone(), Bounds { candidates, row, dense, walk });
                     let found = store
                         .read_list(organization, move |reader| find_within(bounds, reader, organization, &query, size))
                         .await

@@ -195,36 +195,9 @@ impl Asked {
         Ok(Some(Self { trigrams, heads, is_dense: is_dense(rarest) }))
     }
 
-    /// Hands the keys of the candidates over, in order, for as long as more are wanted.
-    pub(super) fn each(&self, conn: &Connection, mut take: impl FnMut(i64) -> bool) -> StoreResult<()> {
-        let (Some(trigrams), Some(heads)) = (&self.trigrams, &self.heads) else {
-            let Some((by, expression)) = self.expressions().next() else { return Ok(()) };
-            let mut statement = conn.prepare_cached(by)?;
-            let mut rows = statement.query([expression])?;
-            while let Some(row) = rows.next()? {
-                if !take(row.get(0)?) {
-                    break;
-                }
-            }
-            return Ok(());
-        };
-        // A merge join: both come in the order of their keys.
-        let (mut by_trigrams, mut by_heads) = (conn.prepare_cached(BY_TRIGRAMS)?, conn.prepare_cached(BY_HEADS)?);
-        let (mut left, mut right) = (by_heads.query([heads])?, by_trigrams.query([trigrams])?);
-        let next = |rows: &mut rusqlite::Rows<'_>| rows.next()?.map(|row| row.get::<_, i64>(0)).transpose();
-        let (mut a, mut b) = (next(&mut left)?, next(&mut right)?);
-        while let (Some(key), Some(other)) = (a, b) {
-            if key == other && !take(key) {
-                break;
-            }
-            if key <= other {
-                a = next(&mut left)?;
-            }
-            if other <= key {
-                b = next(&mut right)?;
-            }
-        }
-        Ok(())
+    /// The keys of the candidates that the index of trigrams has, so many at most.
+    pub(super) fn first(&self, conn: &Connection, most: usize) -> StoreResult<Vec<i64>> {
+        conn.all(&format!("{BY_TRIGRAMS} LIMIT ?2"), &[&self.trigrams, &(most as i64)], cell)
     }
 
     /// Marks all candidates, of all rows or of those within a span.

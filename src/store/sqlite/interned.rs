@@ -16,7 +16,7 @@ const MOST: usize = 4_096;
 
 /// One table of values with their keys.
 #[derive(Debug)]
-pub(super) struct Interned<T: ?Sized> {
+pub(crate) struct Interned<T: ?Sized> {
     insert: &'static str,
     find: &'static str,
     read: &'static str,
@@ -28,9 +28,9 @@ pub(super) struct Interned<T: ?Sized> {
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     /// Providers, types, statuses, outcomes.
-    pub(super) words: Interned<str>,
+    pub(crate) words: Interned<str>,
     /// Companies, enrollments.
-    pub(super) ids: Interned<[u8]>,
+    pub(crate) ids: Interned<[u8]>,
 }
 
 impl Dictionary {
@@ -103,7 +103,7 @@ where
     }
 
     /// The value of a key.
-    pub(super) fn value(&mut self, conn: &Connection, key: i64) -> StoreResult<Arc<T>> {
+    pub(crate) fn value(&mut self, conn: &Connection, key: i64) -> StoreResult<Arc<T>> {
         if let Some(value) = self.values.get(&key) {
             return Ok(Arc::clone(value));
         }

@@ -22,7 +22,7 @@ use super::{
         BY_TIME, by_words, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
         is_by_deadline, matched, matching,
     },
-    marked_orders::{FEW, Filling, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of},
+    marked_orders::{FEW, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of},
     marks::{Marks, ROW},
     query::{SortColumn, Wanted, is_partial, sort_column},
     readers::Reader,
@@ -266,41 +266,42 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart
         SortOrder::Ascending => Box::new(days),
         SortOrder::Descending => Box::new(days.rev()),
     };
-    let (mut filling, mut dated) = (Filling::of(part), 0);
-    while filling.left > 0
+    let (mut rest, mut found, mut dated) = (part, Vec::new(), 0);
+    while rest.limit > 0
         && let Some((day, alerts)) = days.next()
     {
         dated += alerts;
-        filling.take(part, alerts, |part| {
+        if let Some(part) = rest.take(alerts) {
             let one_day = Wanted { span: (Some(day_start(day)), Some(day_start(day + 1))), ..wanted.clone() };
             let mut sql = from_alerts(Sql::new("SELECT a.key "), &one_day, Some(BY_TIME));
             push_direction(&mut sql, Some(&column.value), part.sort.order);
             sql.window(part.offset, part.limit);
-            keys(&reader.conn, &sql)
-        })?;
+            found.extend(keys(&reader.conn, &sql)?);
+        }
     }
-    if filling.left > 0 {
-        // Alerts without a time come last in either direction.
-        let walk = |part| walk_group(&reader.conn, wanted, (column, BY_TIME), Group::Nulls, part);
-        filling.take(part, total.saturating_sub(dated), walk)?;
+    // Alerts without a time come last in either direction.
+    if let Some(part) = rest.take(total.saturating_sub(dated)) {
+        found.extend(walk_group(&reader.conn, wanted, (column, BY_TIME), Group::Nulls, part)?);
     }
-    Ok(filling.keys)
+    Ok(found)
 }
 
 /// In the order of provider, type or status: the counts tell which words the page belongs to.
 fn in_words(reader: &mut Reader, wanted: &Wanted, words: &[i64], part: PagePart) -> StoreResult<Vec<i64>> {
-    let mut filling = Filling::of(part);
+    let (mut rest, mut keys) = (part, Vec::new());
     for word in ordered(words, part.sort.order) {
         let mut of_word = wanted.clone();
         let list = words_of(&mut of_word.cells, part.sort.field);
-        if filling.left == 0 || list.as_ref().is_some_and(|wanted| !wanted.contains(&word)) {
+        if rest.limit == 0 || list.as_ref().is_some_and(|wanted| !wanted.contains(&word)) {
             continue;
         }
         *list = Some(vec![word]);
         let alerts = counted(reader, &of_word);
-        filling.take(part, alerts, |part| in_word(reader, &of_word, part, alerts))?;
+        if let Some(part) = rest.take(alerts) {
+            keys.extend(in_word(reader, &of_word, part, alerts)?);
+        }
     }
-    Ok(filling.keys)
+    Ok(keys)
 }
 
 /// So many of `total`, which all have the same word, in the order of the id: by walking it a little, else past marks.
@@ -345,15 +346,14 @@ fn walk(
         groups.reverse();
     }
     limited(reader, wanted, index, || {
-        let mut filling = Filling::of(part);
+        let (mut rest, mut found) = (part, Vec::new());
         for (group, alerts) in groups {
-            filling.take(part, alerts, |part| {
-                let back = part.backwards(alerts);
-                let keys = walk_group(&reader.conn, wanted, by, group, back.unwrap_or(part))?;
-                Ok::<_, rusqlite::Error>(if back.is_some() { reversed(keys) } else { keys })
-            })?;
+            let Some(part) = rest.take(alerts) else { continue };
+            let back = part.backwards(alerts);
+            let keys = walk_group(&reader.conn, wanted, by, group, back.unwrap_or(part))?;
+            found.extend(if back.is_some() { reversed(keys) } else { keys });
         }
-        Ok(filling.keys)
+        Ok(found)
     })
 }
 

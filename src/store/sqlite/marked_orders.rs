@@ -1,7 +1,5 @@
 //! Pages of marked rows, in every order: by walking an index past the marks, or by reading the rows of a few. Columns
 //! that tell the words allow one after the other.
-//!
-//! Parts of a list as pages, filled from groups that follow each other.
 
 use rusqlite::Connection;
 
@@ -88,9 +86,9 @@ pub(super) fn marks_in_words(
     part: PagePart,
     marks: &Marks,
 ) -> StoreResult<Option<Vec<i64>>> {
-    let mut filling = Filling::of(part);
+    let (mut rest, mut keys) = (part, Vec::new());
     for word in ordered(words, part.sort.order) {
-        if filling.left == 0 {
+        if rest.limit == 0 {
             break;
         }
         let mut cells = CellFilter::default();
@@ -98,9 +96,11 @@ pub(super) fn marks_in_words(
         let Some(having) = reader.having(organization, &cells, None)? else { return Ok(None) };
         let of_word = marks.clone().common(&having);
         let alerts = of_word.len();
-        filling.take(part, alerts, |part| by_id(reader, organization, part, alerts, of_word))?;
+        if let Some(part) = rest.take(alerts) {
+            keys.extend(by_id(reader, organization, part, alerts, of_word)?);
+        }
     }
-    Ok(Some(filling.keys))
+    Ok(Some(keys))
 }
 
 /// So many of what is marked, in the order of the id.
@@ -121,36 +121,6 @@ pub(super) fn by_id(
 pub(super) fn reversed(mut keys: Vec<i64>) -> Vec<i64> {
     keys.reverse();
     keys
-}
-
-/// A page while it is filled from groups that follow each other: so many are still to be skipped, so many wanted.
-pub(super) struct Filling {
-    skip: u64,
-    pub(super) left: u64,
-    pub(super) keys: Vec<i64>,
-}
-
-impl Filling {
-    pub(super) fn of(part: PagePart) -> Self {
-        Self { skip: part.offset, left: part.limit, keys: Vec::new() }
-    }
-
-    /// Takes the wanted part of the next group, which holds so many.
-    pub(super) fn take<E>(
-        &mut self,
-        of: PagePart,
-        total: u64,
-        page: impl FnOnce(PagePart) -> Result<Vec<i64>, E>,
-    ) -> Result<(), E> {
-        if self.skip >= total {
-            self.skip -= total;
-            return Ok(());
-        }
-        let limit = self.left.min(total - self.skip);
-        self.keys.extend(page(PagePart { offset: self.skip, limit, ..of })?);
-        (self.skip, self.left) = (0, self.left - limit);
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -37,9 +37,9 @@ mod tests;
 pub(super) mod transfer;
 mod turns;
 mod watch;
-mod worker;
-mod write_turn;
 mod writer;
+
+use crate::worker;
 
 pub(super) use self::{
     connection::is_duplicate,

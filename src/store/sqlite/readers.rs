@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     budget::{Budget, Until},
     caches::{AlertCache, MarksCache},
-    columns::ColumnCache,
+    columns::Columns,
     connection::{BUSY_TIMEOUT, Purpose, open},
     counts::{CellFilter, CountCache},
     interned::Dictionary,
@@ -57,7 +57,7 @@ const AT_ONCE: Duration = Duration::from_micros(500);
 #[derive(Clone)]
 struct Shared {
     alerts: AlertCache,
-    columns: ColumnCache,
+    columns: Arc<Mutex<Columns>>,
     marks: MarksCache,
 }
 
@@ -117,7 +117,9 @@ impl Reader {
     ) -> StoreResult<Option<Marks>> {
         self.budget.refuse_hurried()?;
         let of = (organization, self.counts.of(organization).all(), self.newest()?);
-        self.shared.columns.matching(&self.conn, of, cells, companies)
+        // Another reader may have them just now.
+        let Ok(mut columns) = self.shared.columns.try_lock() else { return Ok(None) };
+        Ok(columns.bring_to(&self.conn, of)?.then(|| columns.matching(organization, cells, companies)))
     }
 
     /// Matches of the last filters, as all readers of the lane remember them.
@@ -157,7 +159,7 @@ pub(super) struct Readers {
 impl Readers {
     /// Opens the connections and starts the threads.
     pub(super) fn start(database: &Path, cache_kib: u32) -> StoreResult<Self> {
-        let shared = Shared { alerts: AlertCache::new(), columns: ColumnCache::default(), marks: MarksCache::new() };
+        let shared = Shared { alerts: AlertCache::new(), columns: Arc::default(), marks: MarksCache::new() };
         let keyed = Lane::start("avert-reader", database, cache_kib, &shared, KEYED_READERS, KEYED_BOUNDS)?;
         let lists = Lane::start("avert-lists", database, cache_kib, &shared, LIST_READERS, LIST_BOUNDS)?;
         Ok(Self { keyed, lists })
@@ -383,7 +385,7 @@ mod tests {
         let mut reader = Reader::open(
             &path,
             64,
-            Shared { alerts: AlertCache::new(), columns: ColumnCache::default(), marks: MarksCache::new() },
+            Shared { alerts: AlertCache::new(), columns: Arc::default(), marks: MarksCache::new() },
         )
         .unwrap();
 

@@ -1,9 +1,8 @@
 //! Alerts as rows: writing one, reading one, field by field from the tables of the domain.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use rusqlite::{CachedStatement, Connection};
-use uuid::Uuid;
 
 use super::{
     counts::{Cell, CountKey, NO_OUTCOME, day_of},
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{
     StoreError, StoreResult,
-    alert_rows::{SharedValues, Stored, alert_of, columns, read_fields, selection, value_of},
+    alert_rows::{Stored, alert_of, columns, read_fields, selection, value_of},
     cells::{SqlValue, StoredRow, ToCell},
     composed::insertion,
     domain::{
@@ -56,9 +55,9 @@ pub(crate) fn read_alerts(
     values: &[&dyn ToCell],
 ) -> StoreResult<Vec<Stored>> {
     let mut statement = bound(conn, sql, values)?;
-    let (mut rows, mut all) = (statement.raw_query(), Vec::new());
+    let (mut rows, mut all, mut shared) = (statement.raw_query(), Vec::new(), Some((conn, dictionary)));
     while let Some(row) = rows.next()? {
-        all.push(alert_of(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary })?);
+        all.push(alert_of(&StoredRow::Sqlite(row), &mut shared)?);
     }
     Ok(all)
 }
@@ -98,7 +97,7 @@ pub(super) fn read_searched(
     let mut rows = statement.query((key, organization, is_waiting))?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let (mut alert, mut outcome) = (Alert::default(), Outcome::default());
-    let (row, shared) = (StoredRow::Sqlite(row), &mut ByKey { conn, dictionary });
+    let (row, shared) = (StoredRow::Sqlite(row), &mut Some((conn, dictionary)));
     let next = read_fields(&row, shared, 0, searched(Alert::FIELDS), &mut alert)?;
     read_fields(&row, shared, next, searched(Outcome::FIELDS), &mut outcome)?;
     Ok(Some(Alert { outcome: Some(outcome), ..alert }))
@@ -115,25 +114,8 @@ pub(super) fn read_outcome(conn: &Connection, dictionary: &mut Dictionary, alert
     let mut rows = statement.query([alert])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let mut outcome = Outcome::default();
-    read_fields(&StoredRow::Sqlite(row), &mut ByKey { conn, dictionary }, 0, Outcome::FIELDS.iter(), &mut outcome)?;
+    read_fields(&StoredRow::Sqlite(row), &mut Some((conn, dictionary)), 0, Outcome::FIELDS.iter(), &mut outcome)?;
     Ok(Some(outcome))
-}
-
-/// Words and ids by their keys.
-struct ByKey<'d> {
-    conn: &'d Connection,
-    dictionary: &'d mut Dictionary,
-}
-
-impl SharedValues for ByKey<'_> {
-    fn word(&mut self, key: i64) -> StoreResult<Arc<str>> {
-        self.dictionary.words.value(self.conn, key)
-    }
-
-    fn id(&mut self, key: i64) -> StoreResult<Uuid> {
-        let bytes = self.dictionary.ids.value(self.conn, key)?;
-        Uuid::from_slice(&bytes).map_err(|_| StoreError::Corrupt(format!("the reference {key}")))
-    }
 }
 
 /// Finds or makes the count that an alert belongs to, by the keys of its words.

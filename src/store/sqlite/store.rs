@@ -15,14 +15,13 @@ use super::{
     connection::{self, Purpose, check_library},
     copy::key_check,
     files::{SameFiles, directory_of, make_directory, unusable},
-    instance::{Gate, Instances},
+    instance::{Gate, Instances, Turnstile},
     migrate::{MIGRATIONS, inspect, is_waiting, migrate},
     readers::{Reader, Readers},
     restore, schema,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
     sql::Statements as _,
     watch::Watcher,
-    write_turn::Turnstile,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
 use crate::{
@@ -162,15 +161,6 @@ impl std::fmt::Debug for SqliteStore {
     }
 }
 
-/// The location of the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Location {
-    /// A data directory: the database is `avert.db` in it.
-    Directory(PathBuf),
-    /// The database file itself; the other files are beside it.
-    File(PathBuf),
-}
-
 /// A step of opening that takes long where the database is large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LongStep {
@@ -183,8 +173,8 @@ pub enum LongStep {
 /// Options of a SQLite store.
 #[derive(Clone)]
 pub struct SqliteOptions {
-    /// The location of the database. `secret.key` and `instances/` are in the same directory.
-    pub location: Location,
+    /// The database file. `secret.key` and `instances/` are in the same directory.
+    pub database: PathBuf,
     /// Writes the bodies of events.
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, where it is not `secret.key` beside the database.
@@ -212,19 +202,15 @@ impl PageCaches {
 }
 
 impl SqliteOptions {
-    /// A store in a data directory.
-    pub fn directory(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
-        Self::at(Location::Directory(path.into()), render)
+    /// A store in a data directory, where the database is `avert.db`.
+    pub fn directory(path: impl AsRef<Path>, render: Arc<dyn RenderEvent>) -> Self {
+        Self::file(path.as_ref().join("avert.db"), render)
     }
 
     /// A store in a database file.
     pub fn file(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
-        Self::at(Location::File(path.into()), render)
-    }
-
-    fn at(location: Location, render: Arc<dyn RenderEvent>) -> Self {
         Self {
-            location,
+            database: path.into(),
             render,
             secret_key_file: None,
             before: Arc::new(|_, _| ()),
@@ -247,11 +233,8 @@ impl SqliteStore {
 
 fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_library()?;
-    let (directory, database) = match &options.location {
-        Location::Directory(path) => (path.clone(), path.join("avert.db")),
-        Location::File(path) => (directory_of(path).to_owned(), path.clone()),
-    };
-    open_at(options, &directory, &database).map_err(|error| error.at(&database))
+    let database = &options.database;
+    open_at(options, directory_of(database), database).map_err(|error| error.at(database))
 }
 
 /// Opens everything of a database in its directory.

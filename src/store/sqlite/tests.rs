@@ -11,8 +11,8 @@ use tokio::runtime::Handle;
 
 use super::{
     SqliteOptions, SqliteStore,
+    instance::Turnstile,
     readers::{ListOwner, Reader},
-    write_turn::Turnstile,
     writer::{Unit, WriteKind},
 };
 use crate::{
@@ -410,7 +410,7 @@ async fn a_writer_waits_for_a_checkpoint_of_its_own_process_longer_than_for_anot
     let writing = tokio::task::spawn_blocking(move || runtime.block_on(writer.ingest(organization, rows(1), noon())));
     // A process that is about to write is in the turnstile.
     let begun = Instant::now();
-    while turnstile.is_free() {
+    while turnstile.0.try_lock().is_ok_and(|()| turnstile.0.unlock().is_ok()) {
         assert!(begun.elapsed() < Duration::from_secs(30), "nobody wants to write");
         std::thread::yield_now();
     }

@@ -20,11 +20,10 @@ use super::{
     checkpoint::Checkpointer,
     files::SameFiles,
     find_index,
-    instance::{Gate, Instances},
+    instance::{Gate, Instances, Turnstile},
     interned::Dictionary,
     sql::{Statements as _, cell},
     worker::{Worker, hear, locked},
-    write_turn::Turnstile,
 };
 use crate::{RefusalCause, StoreError, StoreResult, domain::InstanceId, units::StoreContext};
 

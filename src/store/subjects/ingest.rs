@@ -30,9 +30,9 @@ pub(super) async fn ingest(
     let organization = unit.known_organization(*organization).await?;
     unit.lock("SELECT key FROM organization WHERE key = ?1 FOR NO KEY UPDATE", &[&organization]).await?;
     let recipients = recipients(unit, organization).await?;
-    let mut batch = Batch::default();
+    let mut batch = IntakeBatch::default();
     for Stored { key, alert } in known(unit, organization, incoming).await? {
-        batch.add(Entry { stored: Some((key, alert.clone())), alert: Cow::Owned(alert), event: None });
+        batch.add(IntakeEntry { stored: Some((key, alert.clone())), alert: Cow::Owned(alert), event: None });
     }
     let (mut report, mut named) = (IngestReport::default(), Named::default());
     for row in incoming {
@@ -41,7 +41,7 @@ pub(super) async fn ingest(
                 named.note(&row.alert);
                 let announced = row.event && !recipients.is_empty();
                 let event = announced.then(|| unit.context.render.render(&EventKind::AlertCreated, &row.alert, *now));
-                batch.add(Entry { stored: None, alert: Cow::Borrowed(&row.alert), event });
+                batch.add(IntakeEntry { stored: None, alert: Cow::Borrowed(&row.alert), event });
                 report.created += 1;
             }
             Some(place) => match merge(&batch.entries[place].alert, row.clone(), *now) {
@@ -74,7 +74,7 @@ async fn known(unit: &UnitOfWork<'_>, organization: i64, incoming: &[AlertPatch]
 }
 
 /// An alert of a batch.
-struct Entry<'i> {
+struct IntakeEntry<'i> {
     /// The alert as it is stored, with its row's key; `None` for a new one.
     stored: Option<(i64, Alert)>,
     alert: Cow<'i, Alert>,
@@ -91,14 +91,14 @@ fn identity_of(alert: &Alert) -> Identity {
 
 /// The alerts that a batch is about, known ones first, oldest first.
 #[derive(Default)]
-struct Batch<'i> {
-    entries: Vec<Entry<'i>>,
+struct IntakeBatch<'i> {
+    entries: Vec<IntakeEntry<'i>>,
     by_id: HashMap<AlertId, usize>,
     by_identity: HashMap<Identity, Vec<usize>>,
 }
 
-impl<'i> Batch<'i> {
-    fn add(&mut self, entry: Entry<'i>) {
+impl<'i> IntakeBatch<'i> {
+    fn add(&mut self, entry: IntakeEntry<'i>) {
         let place = self.entries.len();
         self.by_id.insert(entry.alert.id, place);
         self.by_identity.entry(identity_of(&entry.alert)).or_default().push(place);
@@ -129,7 +129,7 @@ impl<'i> Batch<'i> {
     /// Writes what is new and what has changed, with counts and with events.
     async fn write(self, unit: &UnitOfWork<'_>, organization: i64, recipients: &[i64], now: Timestamp) -> Work<()> {
         let (mut created, mut events, mut changed) = (Vec::new(), Vec::new(), Vec::new());
-        for Entry { stored, alert, event } in self.entries {
+        for IntakeEntry { stored, alert, event } in self.entries {
             match stored {
                 None => {
                     created.push(alert);

@@ -11,14 +11,14 @@ use crate::{StoreError, StoreResult};
 
 /// A worker thread, and the sending end of the queue that it takes from.
 #[derive(Debug)]
-pub(super) struct Worker<S> {
+pub(crate) struct Worker<S> {
     queue: Mutex<Option<S>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl<S> Worker<S> {
     /// Starts the thread, which does `work` until the queue is closed.
-    pub(super) fn start(name: &str, queue: S, work: impl FnOnce() + Send + 'static) -> StoreResult<Self> {
+    pub(crate) fn start(name: &str, queue: S, work: impl FnOnce() + Send + 'static) -> StoreResult<Self> {
         let thread = Builder::new().name(name.to_owned()).spawn(work);
         let thread =
             thread.map_err(|error| StoreError::Unavailable(format!("the thread {name} cannot be started: {error}")))?;
@@ -26,12 +26,12 @@ impl<S> Worker<S> {
     }
 
     /// Gives the queue to `put`, unless it is closed.
-    pub(super) fn with_queue<T>(&self, put: impl FnOnce(&S) -> T) -> Option<T> {
+    pub(crate) fn with_queue<T>(&self, put: impl FnOnce(&S) -> T) -> Option<T> {
         locked(&self.queue).as_ref().map(put)
     }
 
     /// Finishes the work that was asked for and ends the thread.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         drop(locked(&self.queue).take());
         let thread = locked(&self.thread).take();
         if let Some(thread) = thread {
@@ -41,9 +41,15 @@ impl<S> Worker<S> {
     }
 }
 
+impl<S> Drop for Worker<S> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 impl<Work> Worker<Sender<Work>> {
     /// Hands work over; none is taken after the end.
-    pub(super) fn hand_over(&self, work: Work) -> StoreResult<()> {
+    pub(crate) fn hand_over(&self, work: Work) -> StoreResult<()> {
         match self.with_queue(|queue| queue.send(work)) {
             Some(Ok(())) => Ok(()),
             _ => Err(StoreError::Unavailable("the store is closed".to_owned())),
@@ -52,13 +58,13 @@ impl<Work> Worker<Sender<Work>> {
 }
 
 /// Waits for the result of work.
-pub(super) async fn hear<T>(told: oneshot::Receiver<StoreResult<T>>) -> StoreResult<T> {
+pub(crate) async fn hear<T>(told: oneshot::Receiver<StoreResult<T>>) -> StoreResult<T> {
     told.await.unwrap_or_else(|_| {
         Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned()))
     })
 }
 
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
