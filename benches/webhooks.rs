@@ -12,7 +12,7 @@ use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
 use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
-    Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind,
+    Actor, Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind,
     IngestOptions, NewEndpoint, NextStep, OrganizationId, Provider, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};

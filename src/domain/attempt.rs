@@ -2,13 +2,11 @@
 
 use chrono::TimeDelta;
 
-use super::{
-    Alert, AlertId, AttemptId, OutcomeId,
-    clock::{MonotonicTime, Present},
-    resolution::{Resolution, decide},
-    time::{Timestamp, later_by},
-};
 use crate::closed_enum;
+use crate::{
+    Alert, AlertId, AttemptId, MonotonicTime, OutcomeId, Present, Resolution, Timestamp, resolution::decide,
+    time::later_by,
+};
 
 /// Retention of an Idempotency-Key (decisions, Repeats).
 pub const IDEMPOTENCY_KEY_MEMORY: TimeDelta = TimeDelta::hours(24);

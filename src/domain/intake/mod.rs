@@ -9,14 +9,13 @@ use std::{
 use chrono::TimeDelta;
 
 use crate::{
-    alert::{Alert, AlertStatus, AlertType, Deadline, Provider, default_window},
+    Alert, AlertId, AlertStatus, AlertType, CompanyId, Deadline, EnrollmentId, FieldError, Outcome, Provider,
+    Timestamp,
+    alert::default_window,
     field::{Field, Kind, Merge},
     identity::Identifier,
-    ids::{AlertId, CompanyId, EnrollmentId},
-    outcome::Outcome,
-    resolution::FieldError,
     sanitize,
-    time::{Timestamp, later_by},
+    time::later_by,
 };
 
 /// Set of fields of an alert, by their place in the table.
@@ -451,9 +450,8 @@ mod tests {
 
     #[test]
     fn a_window_is_the_types_before_the_providers_before_the_usual_one() {
-        let windows = ResponseWindows::default()
-            .with("VERIFI", TimeDelta::hours(48))
-            .with("VERIFI_CANCEL", TimeDelta::hours(12));
+        let windows =
+            ResponseWindows::default().with("VERIFI", TimeDelta::hours(48)).with("VERIFI_CANCEL", TimeDelta::hours(12));
 
         assert_eq!(windows.of(&Provider::Verifi, &AlertType::VerifiCancel), TimeDelta::hours(12));
         assert_eq!(windows.of(&Provider::Verifi, &AlertType::VerifiDispute), TimeDelta::hours(48));
