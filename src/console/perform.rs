@@ -146,7 +146,7 @@ pub(super) async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Re
 
 /// Returns true where there are duplicates at all, and whether one of them was refunded.
 pub(super) fn refunds(others: &[Alert]) -> Option<bool> {
-    (!others.is_empty()).then(|| crate::domain::duplicate::may_be_paid_twice(others.iter()))
+    (!others.is_empty()).then(|| others.iter().any(Alert::refund_is_likely))
 }
 
 /// Counts the alerts of a filter.

@@ -3,10 +3,9 @@
 //! Money that has gone back already says it first: by when it went, before the alert was raised or since (decisions,
 //! Outcome).
 
-use super::{
-    alert::Alert,
+use crate::{
+    Alert, OrderAdvice,
     duplicate::{Duplicate, DuplicateState, RefundTime},
-    order::OrderAdvice,
     resolution::{Decision, InvalidReason},
 };
 

@@ -1,15 +1,10 @@
 //! The alert, with every field of the interface, and the words its fields use.
 
-use std::borrow::Cow;
-
 use chrono::Duration;
 
-use super::{
-    field::{Content, HoldsText, ID, Merge, NAME, Section, WORD, record},
-    ids::{AlertId, CompanyId, EnrollmentId},
-    money::{Amount, Currency, Money},
-    outcome::Outcome,
-    time::Timestamp,
+use crate::{
+    AlertId, Amount, CompanyId, Currency, EnrollmentId, Money, Outcome, Timestamp,
+    field::{Content, ID, Merge, NAME, Section, WORD, record},
     word_enums::open_enum,
 };
 
@@ -272,29 +267,6 @@ impl Alert {
 pub fn is_refund(status: &AlertStatus, refunded: &str) -> bool {
     *status != AlertStatus::Invalid && refunded.eq_ignore_ascii_case("refunded")
 }
-
-macro_rules! words {
-    ($($word:ident),+) => {$(
-        /// No word.
-        impl Default for $word {
-            fn default() -> Self {
-                Self::Other(String::new())
-            }
-        }
-
-        impl HoldsText for $word {
-            fn held(&self) -> Option<&str> {
-                Some(self.as_str())
-            }
-
-            fn hold(&mut self, text: Cow<'_, str>) {
-                *self = Self::parse(&text);
-            }
-        }
-    )+};
-}
-
-words!(Provider, AlertType, AlertStatus);
 
 /// Returns the default response window, from `alertTimeStamp` on, unless configured otherwise (decisions, Alerts and
 /// time).

@@ -2,13 +2,11 @@
 
 use chrono::TimeDelta;
 
-use super::{
-    Alert, AlertId, AttemptId, OutcomeId,
-    clock::{MonotonicTime, Present},
-    resolution::{FieldError, Resolution, decide},
-    time::{Timestamp, later_by},
+use crate::{
+    Alert, AlertId, AttemptId, MonotonicTime, OutcomeId, Present, Resolution, Timestamp, closed_enum,
+    resolution::{FieldError, decide},
+    time::later_by,
 };
-use crate::closed_enum;
 
 /// Retention of an Idempotency-Key (decisions, Repeats).
 pub const IDEMPOTENCY_KEY_MEMORY: TimeDelta = TimeDelta::hours(24);

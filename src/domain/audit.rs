@@ -5,11 +5,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Alert, AlertId, AttemptId, CaCertificates, Credential, CredentialKind, Endpoint, EndpointAuth, EndpointChange,
-    EndpointId, IngestReport, Resolution, SigningChange,
-    attempt::word_of,
-    card::mask_card_numbers,
-    sanitize,
-    time::{Timestamp, to_iso},
+    EndpointId, IngestReport, Resolution, SigningChange, Timestamp, attempt::word_of, card::mask_card_numbers,
+    sanitize, time::to_iso,
 };
 
 /// Actor: who changes something, as the audit log puts it down.

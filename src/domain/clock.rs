@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use crate::{ids::ClockEpoch, time::Timestamp};
+use crate::{ClockEpoch, Timestamp};
 
 /// Tolerance: how far the date may run ahead between two observations. The expiry loop looks twice a minute.
 const TOLERANCE: TimeDelta = TimeDelta::minutes(5);

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use crate::{closed_enum, time::Timestamp};
+use crate::{Timestamp, closed_enum};
 
 closed_enum! {
     /// Scope of an API key (decisions, Credentials).

@@ -6,14 +6,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use chrono::Duration;
 
 use crate::{
-    alert::{Alert, Provider},
-    closed_enum,
-    filter::{AlertFilter, AlertQuery, Sort, SortField, SortOrder},
+    Alert, AlertFilter, AlertId, AlertQuery, MAX_PAGE_SIZE, PageRequest, Provider, Resolution, Sort, SortField,
+    SortOrder, Timestamp, closed_enum,
     identity::{CardComparison, contradiction},
-    ids::AlertId,
-    pagination::{MAX_PAGE_SIZE, PageRequest},
-    resolution::Resolution,
-    time::Timestamp,
 };
 
 /// Longest interval between the dates that two networks give the same transaction.
@@ -204,11 +199,6 @@ pub fn with_duplicate_in<'a>(
         found.extend(near.filter(|alert| evidence(alert, other).is_some()).map(|alert| alert.id));
     }
     found
-}
-
-/// Returns true where money has gone back by one of an alert's duplicates, or probably has: a possible double refund.
-pub fn may_be_paid_twice<'a>(mut others: impl Iterator<Item = &'a Alert>) -> bool {
-    others.any(Alert::refund_is_likely)
 }
 
 /// Returns those of many alerts that have duplicates among them; `true` for a possible double refund.

@@ -1,11 +1,6 @@
 //! Events: the two kinds of message that the service sends to a merchant's system.
 
-use super::{
-    Alert,
-    ids::{AlertId, EventId},
-    time::Timestamp,
-    word_enums::open_enum,
-};
+use crate::{Alert, AlertId, EventId, Timestamp, word_enums::open_enum};
 
 open_enum! {
     /// Kind of an event (interface, Events).

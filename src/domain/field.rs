@@ -5,10 +5,7 @@ use std::borrow::Cow;
 
 use uuid::Uuid;
 
-use super::{
-    money::{Amount, Currency},
-    time::Timestamp,
-};
+use crate::{Amount, Currency, Timestamp};
 
 /// Longest words, ids and names, in characters.
 pub(super) const WORD: usize = 64;

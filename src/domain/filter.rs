@@ -8,15 +8,8 @@ use std::{cmp::Ordering, ops::RangeInclusive};
 use chrono::{Duration, NaiveDate};
 
 use crate::{
-    alert::{Alert, AlertStatus, AlertType, Deadline, Provider},
-    calendar::CalendarDay,
-    closed_enum,
-    field::Kind,
-    fold::fold,
-    ids::CompanyId,
-    money::{Amount, Currency},
-    pagination::PageRequest,
-    time::Timestamp,
+    Alert, AlertStatus, AlertType, Amount, CalendarDay, CompanyId, Currency, Deadline, PageRequest, Provider,
+    Timestamp, closed_enum, field::Kind, fold::fold,
 };
 
 /// A filter of alerts: which are wanted. An empty list and `None` mean "any"; all conditions hold together.

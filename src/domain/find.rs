@@ -6,17 +6,14 @@ use std::{
     cmp::{Ordering, Reverse},
 };
 
-use super::{
-    alert::Alert,
+use crate::closed_enum;
+use crate::{
+    Alert, AlertId, Outcome, Timestamp,
     card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers},
     field::Field,
     fold::{APOSTROPHES, ELLIPSIS, fold, search_key},
-    ids::AlertId,
-    outcome::Outcome,
     sanitize::is_invisible,
-    time::Timestamp,
 };
-use crate::closed_enum;
 
 /// Most alerts that one search finds.
 pub const MOST_FOUND: u32 = 100;

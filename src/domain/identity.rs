@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{alert::Alert, closed_enum, fold::search_key, money::Money, sanitize::excerpt};
+use crate::{Alert, Money, closed_enum, fold::search_key, sanitize::excerpt};
 
 /// Words in the place of an identifier, in several languages; their letters alone.
 const EMPTY_WORDS: &str = "na nan nil null none unknown undefined empty blank missing unavailable notavailable \

@@ -6,10 +6,8 @@
 use chrono::TimeDelta;
 
 use crate::{
-    alert::Alert,
-    outcome::Outcome,
-    resolution::{InvalidReason, OlderRefunded, OlderWord, Resolution, decide},
-    time::Timestamp,
+    Alert, Outcome, Resolution, Timestamp,
+    resolution::{InvalidReason, OlderRefunded, OlderWord, decide},
 };
 
 /// Seconds before each poll, the first of which is made at once, and before each later one.

@@ -8,12 +8,9 @@ use std::collections::BTreeMap;
 
 use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
 
-use super::{
-    Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, Currency, Deadline, LocalConditions, Money, Provider,
-    Timestamp,
-    alert::is_refund,
-    monitoring::{CardScheme, MonitoredCount},
-    resolution::OlderRefunded,
+use crate::{
+    Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, CardScheme, Currency, Deadline, LocalConditions,
+    Money, MonitoredCount, Provider, Timestamp, alert::is_refund, resolution::OlderRefunded,
 };
 
 /// Number of days that are listed one by one, today among them.
@@ -140,26 +137,9 @@ pub fn due_soon(rows: &[Lapsing]) -> BTreeMap<Timestamp, u64> {
     due
 }
 
-/// A state that alerts are counted under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CountedAs {
-    Waiting,
-    Answered,
-    Late,
-    Missed,
-}
-
-impl CountedAs {
-    fn of(status: &AlertStatus, has_outcome: bool, expired: bool) -> Self {
-        match (has_outcome, expired || *status == AlertStatus::Expired) {
-            (true, false) => Self::Answered,
-            (true, true) => Self::Late,
-            (false, true) => Self::Missed,
-            (false, false) if matches!(status, AlertStatus::Open | AlertStatus::New) => Self::Waiting,
-            // Lists of other deployments leave outcomes out: the status says that there is one.
-            (false, false) => Self::Answered,
-        }
-    }
+/// Returns true for an alert whose time ran out, by its status or as the service tells it.
+fn is_lapsed(status: &AlertStatus, expired: bool) -> bool {
+    expired || *status == AlertStatus::Expired
 }
 
 /// Returns true for a type that reports fraud, which the schemes count separately.
@@ -202,16 +182,17 @@ impl InsightsBuilder {
         let key = (provider.clone(), alert_type.clone());
         let new = || KindCount { provider, alert_type, ..KindCount::default() };
         let count = self.kinds.entry(key).or_insert_with(new);
-        match CountedAs::of(&status, has_outcome, expired) {
-            CountedAs::Waiting => count.waiting += alerts,
-            CountedAs::Answered => {
-                count.answered += alerts;
-                // The status alone says that there is an answer.
-                self.undated += if !has_outcome && day.is_some_and(|day| day >= self.first_day) { alerts } else { 0 };
+        *match (has_outcome, is_lapsed(&status, expired)) {
+            (true, true) => &mut count.late,
+            (true, false) => &mut count.answered,
+            (false, true) => &mut count.missed,
+            (false, false) if matches!(status, AlertStatus::Open | AlertStatus::New) => &mut count.waiting,
+            // Lists of other deployments leave outcomes out: the status alone says that there is one.
+            (false, false) => {
+                self.undated += if day.is_some_and(|day| day >= self.first_day) { alerts } else { 0 };
+                &mut count.answered
             }
-            CountedAs::Late => count.late += alerts,
-            CountedAs::Missed => count.missed += alerts,
-        }
+        } += alerts;
     }
 
     /// Answers given on this day, so many minutes after their alerts where that is known; `refunded` is the outcome's
@@ -393,8 +374,8 @@ pub fn monitored<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp
     let (from, until) = month_of(now);
     let mut found = InsightsBuilder::at(now, Calendar::UTC);
     for alert in alerts.into_iter().filter(|alert| alert.alert_time.is_some_and(|at| (from..until).contains(&at))) {
-        let counted = CountedAs::of(&alert.status, alert.outcome.is_some(), alert.expired_at.is_some());
-        let is_chargeback = alert.status == AlertStatus::Chargeback || counted == CountedAs::Missed;
+        let is_missed = alert.outcome.is_none() && is_lapsed(&alert.status, alert.expired_at.is_some());
+        let is_chargeback = alert.status == AlertStatus::Chargeback || is_missed;
         found.add_monitored(&alert.card_bin, is_fraud(&alert.alert_type), is_chargeback, 1);
     }
     found.finish().monitored

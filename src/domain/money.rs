@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible, fmt, str::Fr
 
 use rust_decimal::Decimal;
 
-use super::{count::grouped, sanitize::excerpt};
+use crate::{count::grouped, sanitize::excerpt};
 
 /// The largest number of decimal places that the engine stores; no currency of ISO 4217 has more than four.
 pub const MAX_DECIMALS: u32 = 6;

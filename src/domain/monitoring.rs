@@ -5,8 +5,8 @@ use std::{fmt, str::FromStr};
 
 use chrono::{Datelike, Months, NaiveDate};
 
-use super::{Timestamp, calendar::parse_day, sanitize::excerpt};
 use crate::closed_enum;
+use crate::{Timestamp, calendar::parse_day, sanitize::excerpt};
 
 closed_enum! {
     /// A card scheme that has a monitoring programme.

@@ -5,15 +5,14 @@ mod matching;
 
 use std::borrow::Cow;
 
-use super::{
+use crate::closed_enum;
+use crate::{
+    Amount, Currency, Money, Timestamp,
     duplicate::RefundTime,
     field::{Content, HoldsText, ID, NAME, WORD, record},
     identity::{CardDigits, Contradiction},
-    money::{Amount, Currency, Money},
     resolution::Decision,
-    time::Timestamp,
 };
-use crate::closed_enum;
 
 pub use matching::{matches, transaction_key};
 
@@ -85,7 +84,7 @@ record! {
 impl MerchantOrder {
     /// Returns the amount paid, where amount and currency are known.
     pub fn money(&self) -> Option<Money> {
-        self.amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
+        self.in_its_currency(self.amount)
     }
 
     /// Returns the known digits of the card that paid it.
@@ -96,7 +95,11 @@ impl MerchantOrder {
 
     /// Returns the amount refunded, where amount and currency are known.
     pub fn refunded(&self) -> Option<Money> {
-        self.refunded_amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
+        self.in_its_currency(self.refunded_amount)
+    }
+
+    fn in_its_currency(&self, amount: Option<Amount>) -> Option<Money> {
+        amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
     }
 
     /// Returns true where the other record, from a file, has an older and different state of the order.

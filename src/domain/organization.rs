@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{CompanyId, EnrollmentId, OrganizationId, fold::fold, sanitize::is_unsafe};
+use crate::{CompanyId, EnrollmentId, OrganizationId, fold::fold, sanitize::is_unsafe};
 
 /// The name of the organization that every database begins with.
 pub const DEFAULT_ORGANIZATION: &str = "default";

@@ -1,10 +1,8 @@
 //! The outcome: what is stored and returned once a resolution has been recorded.
 
-use super::{
+use crate::{
+    AlertId, Amount, OutcomeId, Timestamp,
     field::{Content, ID, record},
-    ids::{AlertId, OutcomeId},
-    money::Amount,
-    time::Timestamp,
 };
 
 /// Longest comments, in characters; other services allow more than the 250 of a resolution.

@@ -8,8 +8,8 @@ pub use verdict::{Verdict, decide};
 
 use std::fmt;
 
-use super::{card::mask_card_numbers, money::Amount, word_enums::open_enum};
 use crate::closed_enum;
+use crate::{Amount, card::mask_card_numbers, word_enums::open_enum};
 
 /// Longest comment, in Unicode scalar values (interface, Limits).
 pub const MAX_COMMENT_CHARS: usize = 250;

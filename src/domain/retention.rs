@@ -2,7 +2,7 @@
 
 use chrono::{TimeDelta, TimeZone as _, Utc};
 
-use super::{attempt::IDEMPOTENCY_KEY_MEMORY, time::Timestamp};
+use crate::{Timestamp, attempt::IDEMPOTENCY_KEY_MEMORY};
 
 /// Factor by which more audit entries are pruned at once than other records. Each pruning leaves an entry in the log,
 /// so that few large ones are better.

@@ -3,12 +3,9 @@
 mod read;
 
 use crate::{
-    alert::{Alert, AlertStatus, Deadline},
-    filter::{AlertFilter, LocalConditions},
-    outcome::Outcome,
+    Alert, AlertFilter, AlertStatus, Deadline, LocalConditions, Outcome, Timestamp,
     query::Vocabulary,
     resolution::{Decision, InvalidReason},
-    time::Timestamp,
 };
 
 pub use read::parse_rules;

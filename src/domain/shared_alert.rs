@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{Alert, Dialect};
+use crate::{Alert, Dialect};
 
 /// An alert behind a counted reference: cheap to clone, never changed.
 #[derive(Clone)]

@@ -26,8 +26,8 @@ pub enum NoSnooze {
     FewHours(i64),
 }
 
-/// Returns the last moment to which an alert may be snoozed now.
-fn latest(alert: &Alert, now: Timestamp) -> Result<Timestamp, NoSnooze> {
+/// Returns the end of a snooze of this length, shortened by the alert's deadline.
+pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<Timestamp, NoSnooze> {
     if alert.outcome.is_some() {
         return Err(NoSnooze::Answered);
     }
@@ -45,12 +45,7 @@ fn latest(alert: &Alert, now: Timestamp) -> Result<Timestamp, NoSnooze> {
         // Without a known deadline, an alert is never long out of sight.
         Deadline::Unknown => (now + SNOOZE_LENGTHS[0], NoSnooze::Lapsed),
     };
-    if latest - now < SHORTEST { Err(why) } else { Ok(latest) }
-}
-
-/// Returns the end of a snooze of this length, shortened by the alert's deadline.
-pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<Timestamp, NoSnooze> {
-    latest(alert, now).map(|latest| latest.min(now + length))
+    if latest - now < SHORTEST { Err(why) } else { Ok(latest.min(now + length)) }
 }
 
 /// The most characters of a note (Unicode scalar values).

@@ -7,7 +7,7 @@ use std::{fmt, net::IpAddr, str::FromStr};
 
 use url::{Host, ParseError, Url};
 
-use super::{redact::REDACTED, resolution::FieldError};
+use crate::{FieldError, redact::REDACTED};
 
 /// Longest address.
 pub const MAX_URL_BYTES: usize = 2_048;

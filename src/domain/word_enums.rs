@@ -101,6 +101,23 @@ macro_rules! open_enum {
             }
         }
 
+        /// No word.
+        impl Default for $name {
+            fn default() -> Self {
+                Self::Other(String::new())
+            }
+        }
+
+        impl $crate::field::HoldsText for $name {
+            fn held(&self) -> Option<&str> {
+                Some(self.as_str())
+            }
+
+            fn hold(&mut self, text: std::borrow::Cow<'_, str>) {
+                *self = Self::parse(&text);
+            }
+        }
+
         impl std::str::FromStr for $name {
             type Err = std::convert::Infallible;
 

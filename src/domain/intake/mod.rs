@@ -9,14 +9,13 @@ use std::{
 use chrono::TimeDelta;
 
 use crate::{
-    alert::{Alert, AlertStatus, AlertType, Deadline, Provider, default_window},
+    Alert, AlertId, AlertStatus, AlertType, CompanyId, Deadline, EnrollmentId, FieldError, Outcome, Provider,
+    Timestamp,
+    alert::default_window,
     field::{Field, Kind, Merge},
     identity::Identifier,
-    ids::{AlertId, CompanyId, EnrollmentId},
-    outcome::Outcome,
-    resolution::FieldError,
     sanitize,
-    time::{Timestamp, later_by},
+    time::later_by,
 };
 
 /// Set of fields of an alert, by their place in the table.

@@ -9,15 +9,11 @@ use chrono::Datelike;
 
 use super::{AlertPatch, FieldSet};
 use crate::{
-    alert::{Alert, AlertStatus, Deadline},
+    Alert, AlertStatus, Amount, Deadline, FieldError, Outcome, Timestamp,
     card::{is_card_number, mask_card_numbers},
     field::{Content, Field, Kind, TextRule},
     identity::Identifier,
-    money::Amount,
-    outcome::Outcome,
-    resolution::FieldError,
     sanitize,
-    time::Timestamp,
 };
 
 /// Most hours that an alert can have left: over ten years.

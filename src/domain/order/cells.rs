@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use super::{MerchantOrder, OrderField, OrderState};
 use crate::{
+    Currency, FieldError,
     card::{BIN_DIGITS, LAST_DIGITS},
     field::Kind,
     identity::Identifier,
     intake::check,
-    money::Currency,
-    resolution::FieldError,
     sanitize,
     time::{from_iso, to_iso},
 };

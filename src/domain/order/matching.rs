@@ -5,12 +5,11 @@ use std::cmp::Reverse;
 use chrono::{Duration, NaiveDate};
 
 use crate::{
-    alert::Alert,
+    Alert, MatchConfidence, MerchantOrder, OrderAdvice, OrderEvidence, OrderMatch, OrderState, Timestamp,
     duplicate::{RefundTime, sure_evidence},
     identity::{CardComparison, Contradiction, Identifier, contradiction},
-    order::{MatchConfidence, MatchDoubt, MerchantOrder, OrderAdvice, OrderEvidence, OrderMatch, OrderState},
+    order::MatchDoubt,
     resolution::{Decision, InvalidReason},
-    time::Timestamp,
 };
 
 /// Longest interval between the dates of a payment and its authorization: codes of six digits recur.

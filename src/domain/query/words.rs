@@ -4,8 +4,8 @@ use std::{fmt, str::FromStr};
 
 use super::Spelling;
 use crate::{
-    AlertStatus, AlertType, Comparison, Provider, Sort, SortField, SortOrder, closed_enum,
-    resolution::{Dialect, OlderWord},
+    AlertStatus, AlertType, Comparison, Dialect, Provider, Sort, SortField, SortOrder, closed_enum,
+    resolution::OlderWord,
 };
 
 /// Order of a query that names none: what is due next comes first.

@@ -3,11 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Decision, Dialect, FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderRefunded, OlderWord, Resolution};
-use crate::{
-    card::mask_card_numbers,
-    money::{Amount, Money},
-    sanitize::excerpt,
-};
+use crate::{Amount, Money, card::mask_card_numbers, sanitize::excerpt};
 
 /// The parts of a resolution as text, before any rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,13 +1,7 @@
 //! Effect of a resolution on its alert: the transition table of the interface.
 
 use super::{Decision, InvalidReason, OlderRefunded, OlderWord, Resolution};
-use crate::{
-    alert::{Alert, AlertStatus},
-    ids::OutcomeId,
-    money::Amount,
-    outcome::Outcome,
-    time::Timestamp,
-};
+use crate::{Alert, AlertStatus, Amount, Outcome, OutcomeId, Timestamp};
 
 /// The verdict of a resolution: what it does to an alert and to its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use super::{DecisionRule, RuleError};
 use crate::{
+    Resolution,
     query::{Vocabulary, parse_as_said, quoted},
-    resolution::{Decision, InvalidReason, Resolution},
+    resolution::{Decision, InvalidReason},
 };
 
 /// Most characters of a rule's name.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AlertId, DeliveryId, EndpointId, EventId, EventKind, closed_enum, time::Timestamp, webhook::signing::SignatureFault,
+    AlertId, DeliveryId, EndpointId, EventId, EventKind, Timestamp, closed_enum, webhook::signing::SignatureFault,
 };
 
 closed_enum! {

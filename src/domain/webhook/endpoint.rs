@@ -3,10 +3,7 @@
 use chrono::TimeDelta;
 
 use crate::{
-    CaCertificates, EndpointId,
-    credential::Secret,
-    resolution::FieldError,
-    time::Timestamp,
+    CaCertificates, EndpointId, FieldError, Secret, Timestamp,
     url::{EndpointUrl, PlainHttp},
     webhook::signing,
 };

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use chrono::TimeDelta;
 
-use crate::{credential::Secret, resolution::FieldError, time::Timestamp};
+use crate::{FieldError, Secret, Timestamp};
 
 /// Prefix of a secret.
 const PREFIX: &str = "whsec_";

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use avert::{
     domain::{
-        Alert, AlertId, AlertPatch, Deadline, Delivery, Endpoint, EndpointAuth, IngestOptions, IngestReport,
+        Actor, Alert, AlertId, AlertPatch, Deadline, Delivery, Endpoint, EndpointAuth, IngestOptions, IngestReport,
         NewEndpoint, Secret,
         resolution::{Decision, Resolution},
         time::Clock as _,

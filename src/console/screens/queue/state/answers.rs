@@ -222,7 +222,7 @@ impl Queue {
             all
         });
         if let Ok(duplicates) = &duplicates {
-            let refunded = duplicate::may_be_paid_twice(duplicates.iter());
+            let refunded = duplicates.iter().any(Alert::refund_is_likely);
             self.know_duplicates(&[of], (!duplicates.is_empty()).then_some((of, refunded)));
         }
         self.facts.take_duplicates(duplicates, at);
