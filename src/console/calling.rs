@@ -6,9 +6,8 @@ use chrono::Duration;
 use super::{
     Action, AppContext, Effect, Message, Tone,
     app::App,
-    calls::{AttentionCall, hours_read, left_words, when_words},
+    calls::{AttentionCall, hours_read, left_words, subject, when_words},
     decisions::Decisions,
-    resolving::subject,
     text::{count, counted, sanitize},
 };
 use crate::{

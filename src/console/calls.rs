@@ -6,7 +6,6 @@ use chrono::Duration;
 
 use super::{
     notices::NoticeSettings,
-    resolving::subject,
     text::count,
     times::{self, TimeFormat},
 };
@@ -67,6 +66,12 @@ pub fn lapses_within(alert: &Alert, before: Duration, now: Timestamp) -> bool {
 /// Returns true where somebody has to answer it.
 fn waits(alert: &Alert) -> bool {
     !alert.is_over() && alert.expired_at.is_none() && !alert.alert_type.is_notice()
+}
+
+/// The alert in a few words: its network and its money.
+pub fn subject(alert: &Alert) -> String {
+    let money = alert.money().map_or_else(|| alert.provider_id.clone(), |money| money.to_string());
+    format!("{} {money}", alert.provider)
 }
 
 /// An alert as it is named outside the console.

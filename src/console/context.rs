@@ -205,6 +205,7 @@ impl AppContext {
 
     /// Notifies the user of how something is now, in place of what was told of it before: `of` names it.
     pub fn notify_of(&mut self, of: &str, alert: Option<&Alert>, tone: Tone, text: impl Into<String>) {
+        self.toasts.withdraw(of);
         self.tell(tone, text.into(), alert, None, Some(of.to_owned()));
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+pub use super::calls::subject;
 use super::{
     Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone,
     answer_words::{BY_WHOM, answer_told, who_answered},
@@ -302,12 +303,6 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
 pub fn answer_known(alert: &Alert, cx: &AppContext) -> String {
     let by = who_answered(alert.id, &[], cx.journal.history(), cx.journal.place());
     answer_told(alert, by.as_deref())
-}
-
-/// The alert in a few words: its network and its money.
-pub fn subject(alert: &Alert) -> String {
-    let money = alert.money().map_or_else(|| alert.provider_id.clone(), |money| money.to_string());
-    format!("{} {money}", alert.provider)
 }
 
 /// An alert is through with, by a decision of this console or another's: what was typed for it is needed no more.

@@ -86,9 +86,9 @@ impl Toasts {
         is_new
     }
 
-    /// Tells what became of a decision, or of a run of them: what was told of it before goes.
+    /// Tells what became of a decision, or of a run of them: what was told of it before and is so no longer goes.
     pub fn notify_of(&mut self, of: String, tone: Tone, text: impl Into<String>, now: Timestamp) -> bool {
-        self.withdraw(&of);
+        self.all.retain(|toast| toast.tone != Tone::Bad || toast.of.as_ref() != Some(&of));
         let is_new = self.notify(tone, text, now);
         if let Some(told) = self.all.last_mut() {
             told.of = Some(of);

@@ -1,8 +1,8 @@
 //! The compact backend, which sends less: crossterm's own says both colours again with every change of one and goes
 //! every way by its full address.
 //!
-//! Only what changes of a cell's ink is sent, and short ways within a line are gone by a relative move, which is felt on
-//! a slow line to another machine.
+//! Only what changes of a cell's ink is sent, and short ways within a line are gone by a relative move, which is felt
+//! on a slow line to another machine.
 
 use std::{
     fmt::Write as _,

@@ -215,7 +215,8 @@ proptest! {
             let underway = due(underway, Deadline::Unknown).id;
             calls.read(Ok(ClosingAlerts { alerts, first: true, more: false }), BEFORE, now);
 
-            for alert in calls.deadlines(BEFORE, |id| id == underway, TOLD, now).into_iter().flat_map(|call| call.about) {
+            let call = calls.deadlines(BEFORE, |id| id == underway, TOLD, now);
+            for alert in call.into_iter().flat_map(|call| call.about) {
                 prop_assert!(lapses_within(&alert, BEFORE, now) && alert.id != underway);
                 *told.entry(alert.id).or_default() += 1;
             }

@@ -78,7 +78,7 @@ pub fn known_sums(listing: &Listing, asked: &ListSums, is_counted: bool) -> Resu
     match &asked.found {
         Loadable::Loaded(sums) if asked.of.as_ref() == Some(listing.filter()) => {
             // What is snoozed is not listed, and the service knows nothing of that.
-            let hidden = CurrencySum::of(listing.hidden().unwrap_or_default().into_iter());
+            let hidden = CurrencySum::of(listing.hidden().unwrap_or_default());
             CurrencySum::without(sums, &hidden).ok_or("sum …")
         }
         Loadable::Failed(ServiceError::NotFound(_)) => Err(NOT_TOLD),
