@@ -14,14 +14,14 @@ use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone, dialog,
     keymap::Binding,
     pen::put_lines,
-    text::{CUT, capitalized, wrap_to},
+    text::{CUT, capitalized, columns, wrap_to},
     ui::{
-        areas::{FILL, stacked},
+        areas::{FILL, inset, stacked},
         fit::{self, KeyHint},
         table::{moved, scrolled},
     },
     widgets::{
-        buttons::{Button, draw_buttons},
+        buttons::{BETWEEN, Button, draw_buttons},
         menu::{Selection, is_roomy},
         panel::{Panel, PanelWidth},
         scrollbar,
@@ -174,7 +174,9 @@ impl OpenMenu {
         let lines = list.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
         let below = list.below_lines.max(1);
-        let hint_lines = 1 + u16::from(!keys.is_empty());
+        let of_buttons: u16 = buttons.iter().map(|button| button.width() + BETWEEN).sum();
+        let of_keys: u16 = keys.iter().map(|hint| columns(&hint.key) + 1 + columns(&hint.words) + BETWEEN).sum();
+        let hint_lines = if of_buttons + of_keys <= panel.room() + BETWEEN { 1 } else { 2 };
         // Where there is little room the entries have it, and no line is blank.
         let all = entries.saturating_add(2 + list.field + below + hint_lines);
         let blank = u16::from(is_roomy(area) || all <= panel.most_lines());
@@ -190,11 +192,12 @@ impl OpenMenu {
         self.draw_entries(list, &lines, frame, body, cx);
         let words = wrap_to(&list.below, inside.width, below.into()).into_iter();
         put_lines(frame.buffer_mut(), told, words.map(|line| (line, theme.plain)));
-        let [of_buttons, of_keys] = stacked(foot, [1, FILL]);
+        let [first, second] = stacked(foot, [1, FILL]);
+        let beside = if hint_lines == 1 { inset(first, of_buttons, 0) } else { second };
         // The entries have the focus.
         let mut note = |area, target| self.targets.push(area, target);
-        draw_buttons(&buttons, Target::Entry(0), 0, (theme, frame.buffer_mut(), of_buttons), &mut note);
-        fit::draw(&fit::keys(keys, theme), frame.buffer_mut(), of_keys, &mut note);
+        draw_buttons(&buttons, Target::Entry(0), 0, (theme, frame.buffer_mut(), first), &mut note);
+        fit::draw(&fit::keys(keys, theme), frame.buffer_mut(), beside, &mut note);
         field
     }
 

@@ -65,7 +65,7 @@ impl<'b, S> Button<'b, S> {
 }
 
 /// Blank columns between two buttons, and before a button's key and note.
-const BETWEEN: u16 = 4;
+pub const BETWEEN: u16 = 4;
 const BESIDE: u16 = 2;
 
 /// How many lines buttons take in so many columns.

@@ -220,7 +220,6 @@ fn what_can_be_done_in_find_stands_in_one_line(#[case] size: (u16, u16)) {
 }
 
 #[rstest]
-#[case((80, 24))]
 #[case((120, 40))]
 #[case((200, 60))]
 fn a_card_whose_first_eight_digits_are_known_is_whole_in_what_was_found(#[case] size: (u16, u16)) {

@@ -77,7 +77,7 @@ fn a_parked_decision_asks_a_person_in_the_list_beside_it_and_at_the_foot() {
 }
 
 #[rstest]
-#[case("UNKNOWN", "unconfirmed, checking")]
+#[case("UNKNOWN", "unconfirmed: no reply yet")]
 #[case("PARKED", "p sets the result")]
 #[case("INFLIGHT", "sending")]
 fn no_other_answer_is_begun_on_an_alert_whose_decision_is_not_settled(#[case] state: &str, #[case] words: &str) {

@@ -127,7 +127,7 @@ impl AnswerFields {
         (self.begun, self.refund_by_hand, self.first_digit) = (Some(begun), false, 0);
         let (word, refunded) = (usual_word(begun, self.fraud), usual_refund(begun));
         self.form.set_choice(self.numbered(), word.and_then(|word| place(OlderWord::KNOWN, &word)));
-        self.form.set_choice(self.keyed(), refunded.and_then(refund_place));
+        self.form.set_choice(self.keyed(), refunded.as_ref().and_then(refund_place));
     }
 
     /// The resolution of the older dialect that is chosen.
@@ -145,7 +145,7 @@ impl AnswerFields {
     fn choose_numbered(&mut self, at: usize) {
         self.form.set_choice(self.numbered(), Some(at));
         if let Some(begun) = self.begun.filter(|_| !self.refund_by_hand) {
-            self.form.set_choice(self.keyed(), refund_of(&OlderWord::KNOWN[at], begun).and_then(refund_place));
+            self.form.set_choice(self.keyed(), refund_of(&OlderWord::KNOWN[at], begun).as_ref().and_then(refund_place));
         }
     }
 
@@ -256,7 +256,7 @@ impl AnswerFields {
         if self.is_older() {
             let word = word.and_then(OlderWord::known).and_then(|word| place(OlderWord::KNOWN, &word));
             word.into_iter().for_each(|at| self.choose_numbered(at));
-            let refunded = refunded.and_then(OlderRefunded::known).and_then(refund_place);
+            let refunded = refunded.and_then(OlderRefunded::known).as_ref().and_then(refund_place);
             refunded.into_iter().for_each(|at| self.choose_keyed(at));
         } else {
             let reason = word.and_then(InvalidReason::parse).and_then(|reason| place(&InvalidReason::ALL, &reason));
@@ -424,8 +424,8 @@ fn option(key: String, words: &str, aside: &str) -> FormOption {
 }
 
 /// Place of a refund of the older dialect in the form.
-fn refund_place(refunded: OlderRefunded) -> Option<usize> {
-    REFUNDS.iter().position(|(known, ..)| *known == refunded)
+fn refund_place(refunded: &OlderRefunded) -> Option<usize> {
+    REFUNDS.iter().position(|(known, ..)| known == refunded)
 }
 
 /// The answer and its reason.

@@ -22,7 +22,7 @@ pub fn chosen(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders 
     if !queue.marked.is_empty() {
         return marked(Some(choice), queue, cx);
     }
-    at_cursor(queue, cx, |alert, facts, cx| as_left(alert, facts, choice, &Draft::default(), cx))
+    at_cursor(queue, cx, |alert, facts, cx| open_one(alert, facts, choice, &Draft::default(), cx))
 }
 
 /// Opens the form as it is suggested for the alert under the cursor, or says that nothing is.
@@ -33,7 +33,7 @@ pub fn take_suggested(queue: &mut Queue, cx: &mut AppContext) -> Orders {
             cx.hint("Nothing is suggested for this alert.");
             return Vec::new();
         };
-        as_left(alert, facts, choice, &said, cx)
+        open_one(alert, facts, choice, &said, cx)
     })
 }
 
@@ -87,8 +87,8 @@ fn is_refused(alert: &Alert, cx: &mut AppContext) -> bool {
 }
 
 /// Opens the form on one alert with this choice, filled in; a draft for the same answer goes before that.
-fn as_left(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut AppContext) -> Orders {
-    let (form, note) = on(alert, choice, said, facts, cx).as_left(Some(choice), cx);
+fn open_one(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut AppContext) -> Orders {
+    let (form, note) = on(alert, choice, said, facts, cx).with_draft(Some(choice), cx);
     form.open(note, cx)
 }
 
@@ -122,7 +122,7 @@ pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
 /// is made there.
 pub fn marked(choice: Option<Choice>, queue: &Queue, cx: &mut AppContext) -> Orders {
     let Some(form) = of_marked(queue, choice, &Draft::default(), cx) else { return Vec::new() };
-    let (form, note) = form.as_left(choice, cx);
+    let (form, note) = form.with_draft(choice, cx);
     form.open(note, cx)
 }
 
@@ -213,14 +213,14 @@ impl KnownCase<'_> {
         let facts_of = |alert: &Alert| self.facts.get(&alert.id);
         if let [alone] = self.alerts {
             let facts = facts_of(alone).cloned().unwrap_or_default();
-            return on(alone, choice, said, &facts, cx).as_left(Some(choice), cx);
+            return on(alone, choice, said, &facts, cx).with_draft(Some(choice), cx);
         }
         // The page may have been open for long: a send waits for what is found now.
         let rows = self.alerts.iter().map(|alert| FormItem::of_case(alert, facts_of(alert))).collect();
         // Each alert has its own reason.
         let said = Draft { comments: said.comments.clone(), ..Draft::default() };
         let form = AnswerForm::new(rows, Some(choice), &said, AnswerScope::Case(self.first.id), cx);
-        let (mut form, note) = form.as_left(Some(choice), cx);
+        let (mut form, note) = form.with_draft(Some(choice), cx);
         // Where the refund has to be looked at, the list begins with it.
         form.go_to_row(form.refund_left_out().unwrap_or(0));
         (form, note)
@@ -230,7 +230,7 @@ impl KnownCase<'_> {
 impl AnswerForm {
     /// The same with the last draft for this answer in it, and what is said of its drafts: what was written for one
     /// answer never slips into another one, and is not lost.
-    fn as_left(mut self, choice: Option<Choice>, cx: &AppContext) -> (Self, Option<String>) {
+    fn with_draft(mut self, choice: Option<Choice>, cx: &AppContext) -> (Self, Option<String>) {
         let (ids, dialect) = (self.in_hand(), cx.place.dialect);
         let drafts: Vec<&AnswerDraft> = cx.answer_drafts.on(matches!(self.scope, AnswerScope::Case(_)), &ids).collect();
         let is_same =

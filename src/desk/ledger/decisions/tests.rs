@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     domain::{
-        AlertStatus, Outcome,
+        Outcome,
         resolution::{Decision as Answer, InvalidReason},
         time::from_iso,
     },
