@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     file::{DeskError, directory_of, private, replace, set_torn_line_aside, turn},
-    ledger::steps::{JournalAlert, id},
+    ledger::steps::{JournalAlert, text},
 };
 use crate::domain::{AlertId, Timestamp};
 
@@ -23,7 +23,7 @@ const KEPT: Duration = Duration::days(365);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     pub at: Timestamp,
-    #[serde(with = "id")]
+    #[serde(with = "text")]
     pub alert: AlertId,
     /// Name of the author, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,7 @@ use std::{
     str::FromStr,
 };
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::file::{DeskError, DeskFile};
 use crate::domain::{Dialect, Environment, MAX_PAGE_SIZE};
@@ -80,20 +80,10 @@ pub struct Profile {
     /// Base URL.
     pub url: String,
     /// Environment of the deployment; none where nobody has said it.
-    #[serde(
-        default,
-        deserialize_with = "environment",
-        serialize_with = "environment_word",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Environment>,
     /// The variant of the interface; none for the one that goes with the credential.
-    #[serde(
-        default,
-        deserialize_with = "dialect",
-        serialize_with = "dialect_word",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
     /// The client id where its credential is a client secret; none where it is an API key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,26 +130,6 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-fn environment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Environment>, D::Error> {
-    word(deserializer, Environment::parse, &Environment::ALL.map(Environment::as_str))
-}
-
-fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dialect>, D::Error> {
-    word(deserializer, Dialect::parse, &Dialect::ALL.map(Dialect::as_str))
-}
-
-fn word<'de, D: Deserializer<'de>, T>(
-    deserializer: D,
-    parse: fn(&str) -> Option<T>,
-    allowed: &[&str],
-) -> Result<Option<T>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    match parse(&text) {
-        Some(value) => Ok(Some(value)),
-        None => Err(D::Error::custom(format!("{text:?} is not allowed: one of {}", allowed.join(", ")))),
-    }
-}
-
 fn page_size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     number(deserializer, 1..=MAX_PAGE_SIZE, "whole numbers")
 }
@@ -182,16 +152,6 @@ fn number<'de, D: Deserializer<'de>>(
             allowed.end()
         ))),
     }
-}
-
-#[expect(clippy::ref_option, reason = "serde calls it so")]
-fn environment_word<S: Serializer>(value: &Option<Environment>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.map(Environment::as_str).serialize(serializer)
-}
-
-#[expect(clippy::ref_option, reason = "serde calls it so")]
-fn dialect_word<S: Serializer>(value: &Option<Dialect>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.map(Dialect::as_str).serialize(serializer)
 }
 
 /// The profiles there are.

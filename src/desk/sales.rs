@@ -1,24 +1,33 @@
 //! Sales counts: how many sales a month had on a card scheme's cards, which no alert tells and the operator enters.
 
-use serde::{Deserialize, Serialize};
-use toml::Spanned;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-use super::file::{DeskError, DeskFile};
-use crate::domain::{
-    CardScheme, SalesMonth, Timestamp,
-    time::{from_iso, to_iso},
+use super::{
+    file::{DeskError, DeskFile},
+    ledger::steps::text,
 };
+use crate::domain::{CardScheme, SalesMonth, Timestamp};
 
 /// The most sales that can be entered for a month.
 pub const MOST_SALES: u64 = 1_000_000_000_000;
 
 /// The sales of a month on one scheme's cards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SalesCount {
+    #[serde(with = "text")]
     pub month: SalesMonth,
+    #[serde(rename = "network")]
     pub scheme: CardScheme,
+    #[serde(deserialize_with = "bounded")]
     pub count: u64,
     pub entered_at: Timestamp,
+}
+
+fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let count = u64::deserialize(deserializer)?;
+    let wrong = || D::Error::custom(format!("a count of sales is at most {MOST_SALES}"));
+    Some(count).filter(|count| *count <= MOST_SALES).ok_or_else(wrong)
 }
 
 /// The file of sales counts.
@@ -27,33 +36,11 @@ pub struct SalesCounts {
     file: DeskFile,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SalesRead {
+struct SalesFile {
     #[serde(default)]
-    sales: Vec<SalesRowRead>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SalesRowRead {
-    month: Spanned<String>,
-    network: Spanned<String>,
-    count: Spanned<u64>,
-    entered_at: Spanned<String>,
-}
-
-#[derive(Serialize)]
-struct SalesWritten {
-    sales: Vec<SalesRow>,
-}
-
-#[derive(Serialize)]
-struct SalesRow {
-    month: String,
-    network: &'static str,
-    count: u64,
-    entered_at: String,
+    sales: Vec<SalesCount>,
 }
 
 impl SalesCounts {
@@ -63,23 +50,7 @@ impl SalesCounts {
 
     /// Returns the sales that were entered, the newest month first.
     pub fn list(&self) -> Result<Vec<SalesCount>, DeskError> {
-        let Some(text) = self.file.text()? else { return Ok(Vec::new()) };
-        let SalesRead { sales } = self.file.parse(&text)?;
-        let mut counts = Vec::with_capacity(sales.len());
-        for row in sales {
-            let wrong = |span, message: &str| self.file.wrong(&text, Some(span), message);
-            let month = row.month.get_ref().parse().map_err(|error: String| wrong(row.month.span(), &error))?;
-            let scheme = CardScheme::known(row.network.get_ref()).ok_or_else(|| {
-                wrong(row.network.span(), &format!("{:?} is not allowed: visa or mastercard", row.network.get_ref()))
-            })?;
-            let count = Some(*row.count.get_ref()).filter(|count| *count <= MOST_SALES);
-            let count =
-                count.ok_or_else(|| wrong(row.count.span(), &format!("a count of sales is at most {MOST_SALES}")))?;
-            let entered_at = from_iso(row.entered_at.get_ref()).ok_or_else(|| {
-                wrong(row.entered_at.span(), "a date with a time is needed, such as 2026-11-19T08:00:00Z")
-            })?;
-            counts.push(SalesCount { month, scheme, count, entered_at });
-        }
+        let mut counts = self.file.read::<SalesFile>()?.unwrap_or_default().sales;
         counts.sort_by_key(|count| (std::cmp::Reverse(count.month), count.scheme));
         Ok(counts)
     }
@@ -92,16 +63,8 @@ impl SalesCounts {
         counts.retain(|count| (count.month, count.scheme) != (entered.month, entered.scheme));
         counts.push(entered);
         counts.sort_by_key(|count| (std::cmp::Reverse(count.month), count.scheme));
-        let row = |count: &SalesCount| SalesRow {
-            month: count.month.to_string(),
-            network: count.scheme.as_str(),
-            count: count.count,
-            entered_at: to_iso(count.entered_at),
-        };
-        self.file.write(
-            "Sales a month by card scheme: what monitoring programmes measure by.",
-            &SalesWritten { sales: counts.iter().map(row).collect() },
-        )
+        let about = "Sales a month by card scheme: what monitoring programmes measure by.";
+        self.file.write(about, &SalesFile { sales: counts })
     }
 }
 
@@ -109,6 +72,7 @@ impl SalesCounts {
 mod tests {
     use super::super::Desk;
     use super::*;
+    use crate::domain::time::from_iso;
 
     fn count(month: &str, scheme: CardScheme, count: u64) -> SalesCount {
         SalesCount {
@@ -149,7 +113,7 @@ mod tests {
     #[case(
         "month = \"2026-11\"\nnetwork = \"amex\"\ncount = 1\nentered_at = \"2026-11-19T08:00:00Z\"",
         3,
-        "visa or mastercard"
+        "visa, mastercard"
     )]
     #[case(
         "month = \"2026-11\"\nnetwork = \"visa\"\ncount = 1000000000001\nentered_at = \"2026-11-19T08:00:00Z\"",
@@ -157,7 +121,7 @@ mod tests {
         "at most"
     )]
     #[case("month = \"2026-11\"\nnetwork = \"visa\"\ncount = -1\nentered_at = \"2026-11-19T08:00:00Z\"", 4, "")]
-    #[case("month = \"2026-11\"\nnetwork = \"visa\"\ncount = 1\nentered_at = \"today\"", 5, "a date")]
+    #[case("month = \"2026-11\"\nnetwork = \"visa\"\ncount = 1\nentered_at = \"today\"", 5, "")]
     fn a_wrong_line_is_told_and_the_file_is_kept(#[case] row: &str, #[case] line: usize, #[case] words: &str) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("sales.toml");

@@ -4,6 +4,9 @@
 //! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one. [`money`] keeps
 //! amounts exact.
 
+#[doc(hidden)]
+pub use serde;
+
 pub mod advice;
 pub mod alert;
 pub mod attempt;

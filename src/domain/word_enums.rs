@@ -1,6 +1,6 @@
 //! Enums of words with a fixed spelling: closed ones, and open ones that keep unknown words as they are.
 
-/// Defines an enum each of whose values has one fixed spelling, and words behind it where they are given.
+/// Defines an enum each of whose values has one fixed spelling, also for serde, and words behind it where they are given.
 #[macro_export]
 macro_rules! closed_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
@@ -39,6 +39,22 @@ macro_rules! closed_enum {
             /// Returns the value of this spelling in any letter case.
             pub fn known(text: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.as_str().eq_ignore_ascii_case(text))
+            }
+        }
+
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as $crate::serde::Deserialize>::deserialize(deserializer)?;
+                Self::known(&text).ok_or_else(|| {
+                    let allowed = Self::ALL.map(Self::as_str).join(", ");
+                    $crate::serde::de::Error::custom(format!("{text:?} is not allowed: one of {allowed}"))
+                })
             }
         }
     };

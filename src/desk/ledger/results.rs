@@ -18,13 +18,10 @@ use crate::{
 
 closed_enum! {
     /// Result of a row.
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum RowResult {
         /// The decision is the alert's outcome.
         Recorded = "recorded",
         /// The alert was found with the outcome of the decision; it is not known who answered.
-        #[serde(rename = "asDecided")]
         AsDecided = "asDecided",
         /// Another decision is recorded, or sending.
         Conflict = "conflict",

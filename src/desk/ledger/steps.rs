@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalAlert {
-    #[serde(with = "id")]
+    #[serde(with = "text")]
     pub id: AlertId,
     pub provider: String,
     pub provider_id: String,
@@ -349,18 +349,20 @@ pub struct JournalEntry {
     pub step: JournalStep,
 }
 
-/// An alert's id as text.
-pub(crate) mod id {
-    use serde::{Deserialize as _, Deserializer, Serializer, de};
+/// Values as their text.
+pub(crate) mod text {
+    use std::{fmt::Display, str::FromStr};
 
-    use crate::domain::AlertId;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 
-    pub(crate) fn serialize<S: Serializer>(id: &AlertId, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(id)
+    pub(crate) fn serialize<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(|_| de::Error::custom("not an id"))
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
