@@ -119,9 +119,10 @@ impl OrderImporter {
         self.table.decide(layout, said, false)?;
         let ignored: Vec<String> = self.ignored().map(str::to_owned).collect();
         if only_ids && !ignored.is_empty() {
+            let strange = listed(&ignored);
             return Err(format!(
-                "nothing but ids is understood; not understood: {}; name columns with --map, such as --map state=Header",
-                listed(&ignored)
+                "nothing but ids is understood; not understood: {strange}; name columns with --map, such as --map \
+                    state=Header"
             ));
         }
         Ok(())
