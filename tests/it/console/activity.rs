@@ -372,7 +372,7 @@ fn a_failed_decision_opens_as_it_was_filled_in_and_an_older_text_for_its_alert_i
 
     rig.press("esc n");
 
-    assert!(form.contains("Comments      the parcel arrived"), "{form}");
+    assert!(form.contains("Comments     the parcel arrived"), "{form}");
     assert!(rig.screen().contains("undo me"), "{}", rig.screen());
 }
 

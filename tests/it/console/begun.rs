@@ -352,7 +352,7 @@ fn a_text_for_another_answer_stays_and_comes_back_with_that_answer() {
     rig.press("esc n");
 
     assert!(
-        other.contains("Comments      optional") && other.contains("Your draft for \"REFUNDED\" is saved."),
+        other.contains("Comments     optional") && other.contains("Your draft for \"REFUNDED\" is saved."),
         "{other}"
     );
     assert!(back.contains("(•) Refunded") && back.contains("paid back"), "{back}");

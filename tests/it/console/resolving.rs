@@ -93,7 +93,7 @@ fn what_was_written_for_one_decision_is_in_no_form_of_another_one() {
     rig.press("esc r");
     let same = rig.screen();
 
-    assert!(other.contains("Comments      optional"), "{other}");
+    assert!(other.contains("Comments     optional"), "{other}");
     assert!(same.contains("ok_refund") && same.contains("Draft restored."), "{same}");
 }
 

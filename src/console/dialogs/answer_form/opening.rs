@@ -37,8 +37,8 @@ pub fn take_suggested(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     })
 }
 
-/// The answer that is suggested, as it is filled in. Whether money went back is left to the choice: in the older dialect
-/// the form asks for it.
+/// The answer that is suggested, as it is filled in. Whether money went back is left to the choice: in the older
+/// dialect the form asks for it.
 pub fn suggested_draft(suggested: &Suggestion<'_>, cx: &AppContext) -> (Choice, Draft) {
     let resolution = suggested.decision().reason().map(|reason| reason.resolution(cx.place.dialect));
     (suggested.decision().into(), Draft { resolution, comments: suggested.comments().to_owned(), ..Draft::default() })
