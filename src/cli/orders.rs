@@ -1,6 +1,7 @@
 //! `avert orders` and `avert sales`: the shop's orders and monthly sales, kept by the desk of a profile and never by an
 //! engine.
 
+use anyhow::bail;
 use serde_json::json;
 
 use super::{
@@ -73,11 +74,12 @@ fn import(context: &Context, args: &OrderImportArgs, owner: Option<OrderOwner>) 
         Ok(orders)
     };
     let mut orders = if args.dry_run { None } else { Some(keep()?) };
-    let laid_out = importer.lay_out(&names.all, args.reading.conventions(), args.preset);
-    if laid_out.is_ok() {
-        say_layout(&importer);
+    importer.lay_out(&names.all, args.reading.conventions(), args.preset).map_err(unusable)?;
+    say_layout(&importer);
+    if importer.only_ids {
+        let named = "name columns with --map, such as --map state=Header";
+        bail!("{}: nothing but ids is understood: {named}; nothing was imported", args.file.display());
     }
-    laid_out.map_err(unusable)?;
     let Some(orders) = &mut orders else { return show_first(context, &mut importer, &mut rejects) };
     let bar = bytes_read(size);
     let (mut batch, mut older) = (Vec::with_capacity(AT_ONCE), 0);

@@ -61,6 +61,8 @@ pub struct OrderImporter {
     pub skipped: u64,
     /// True where amounts are left out, because no column is their currency.
     pub without_amounts: bool,
+    /// True where nothing but ids is understood of a file with other columns.
+    pub only_ids: bool,
 }
 
 impl OrderImporter {
@@ -71,8 +73,15 @@ impl OrderImporter {
     /// The reason, and the way out.
     pub fn open(input: impl Read, file: Option<File>) -> Result<Option<Self>, String> {
         let unknown_states = UnknownNames::default();
-        let importer =
-            |table| Self { table, preset: None, last: None, unknown_states, skipped: 0, without_amounts: false };
+        let importer = |table| Self {
+            table,
+            preset: None,
+            last: None,
+            unknown_states,
+            skipped: 0,
+            without_amounts: false,
+            only_ids: false,
+        };
         Ok(Table::of(input, file)?.map(importer))
     }
 
@@ -85,7 +94,7 @@ impl OrderImporter {
     /// preset, the first row tells whether it is one's.
     ///
     /// # Errors
-    /// A first row that cannot be used, or of which nothing but ids is understood.
+    /// A first row that cannot be used.
     pub fn lay_out(
         &mut self,
         named: &[(String, String)],
@@ -117,14 +126,7 @@ impl OrderImporter {
         self.without_amounts = self.preset.is_some() && !has(Field::Currency) && has(Field::Amount);
         layout.retain(|(column, _)| !self.without_amounts || !matches!(column.kind(), CellKind::Amount(_)));
         self.table.decide(layout, said, false)?;
-        let ignored: Vec<String> = self.ignored().map(str::to_owned).collect();
-        if only_ids && !ignored.is_empty() {
-            let strange = listed(&ignored);
-            return Err(format!(
-                "nothing but ids is understood; not understood: {strange}; name columns with --map, such as --map \
-                    state=Header"
-            ));
-        }
+        self.only_ids = only_ids && self.ignored().next().is_some();
         Ok(())
     }
 
@@ -347,7 +349,7 @@ mod tests {
         assert!(words("order_id\n", &[(OrderField::Arn, "Ref")]).contains("no column \"Ref\" for arn"));
         assert!(words("order_id,Order Id\n", &[]).contains("are both order_id"));
         assert!(words("order_id,x\n", &[(OrderField::Arn, "x"), (OrderField::AuthCode, "x")]).contains("one of them"));
-        assert!(words("order_id,arn,x\n", &[]).contains("nothing but ids is understood; not understood: \"x\""));
+        assert!(["order_id,arn,x\n", "order_id,arn\n"].map(|text| read(text, &[]).unwrap().only_ids) == [true, false]);
         assert_eq!(words("\n \n", &[]), "is empty");
     }
 
