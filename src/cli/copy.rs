@@ -72,7 +72,7 @@ fn show(bar: &ProgressBar, step: CopyStep) {
             bar.set_position(rows);
             bar.set_message(table);
         }
-        CopyStep::Compares { table, .. } => bar.set_message(format!("comparing {table}")),
+        CopyStep::Compares { table } => bar.set_message(format!("comparing {table}")),
         CopyStep::Indexes => bar.set_message("making the index of searches"),
     }
 }

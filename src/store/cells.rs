@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     StoreError, StoreResult,
+    alert_rows::moment,
     domain::{
         AlertId, AttemptId, ClockEpoch, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
         OrganizationId, time::Timestamp,
@@ -335,8 +336,7 @@ impl FromCell<'_> for bool {
 
 impl FromCell<'_> for Timestamp {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
-        let micros = i64::of(cell)?;
-        Self::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
+        moment(i64::of(cell)?)
     }
 }
 

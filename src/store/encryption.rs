@@ -183,13 +183,6 @@ pub(super) fn proves(seal: &Seal, check: &[u8]) -> bool {
     KEY_PROOF.open(seal, KEY_CHECK.as_bytes(), check).is_ok()
 }
 
-/// The refusal of a new key that is the one in use.
-pub(super) fn in_use_already() -> StoreError {
-    StoreError::Unusable(
-        "the new data key is the one that is in use already; name a file that is not there yet".to_owned(),
-    )
-}
-
 /// Returns an address as columns: as it is shown, and the whole of it sealed where it has a secret.
 pub(super) fn address(seal: &Seal, id: &EndpointId, url: &EndpointUrl) -> StoreResult<(String, Option<Vec<u8>>)> {
     let sealed = url.has_secret().then(|| ADDRESS.seal(seal, id.0.as_bytes(), url.reveal().as_bytes())).transpose()?;

@@ -17,7 +17,6 @@ use crate::{
     key_file,
     portable::PortableRow,
     sql::StoreRows,
-    subjects::networks::gateways,
 };
 
 /// Findings of an examination, and the stored facts that other checks ask for. The facts are empty where they cannot be
@@ -27,13 +26,6 @@ pub struct Examination {
     pub findings: Vec<Finding>,
     /// The networks that have a gateway.
     pub gateways: Vec<(Provider, String)>,
-}
-
-impl Examination {
-    /// Reads the facts.
-    pub(super) async fn read_facts(&mut self, rows: &StoreRows<'_>) {
-        self.gateways = gateways(rows).await.unwrap_or_default();
-    }
 }
 
 /// Returns the rows of an answer.

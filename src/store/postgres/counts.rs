@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::connection::{Connection, Unit};
+use super::connection::Connection;
 pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY};
 use crate::{
     alert_rows::day_of,
@@ -87,16 +87,8 @@ pub(super) const TOTALS: &str = "DELETE FROM alert_total;
 
 /// Merges some of the rows that commits have added, by day and in all. Rows that another process has locked are left to
 /// it: every row goes into one sum, whichever process makes it.
-pub(super) static DRAW_TOGETHER: LazyLock<[String; 2]> =
+pub(crate) static DRAW_TOGETHER: LazyLock<[String; 2]> =
     LazyLock::new(|| [drawing("alert_count", "day, "), drawing("alert_total", "")]);
-
-/// Merges them in a unit of work.
-pub(crate) async fn draw_together(unit: &Unit<'_>) -> Work<()> {
-    for drawing in &*DRAW_TOGETHER {
-        unit.conn.run(drawing, &[]).await?;
-    }
-    Ok(())
-}
 
 fn drawing(table: &str, day: &str) -> String {
     format!(

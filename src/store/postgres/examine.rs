@@ -14,7 +14,7 @@ use crate::{
     domain::{database::PostgresAddress, time::Timestamp},
     error::Work,
     examine::{self, CHECKS, Check, Examination, checked, numbers, text},
-    subjects::audit,
+    subjects::{audit, networks::gateways},
 };
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
@@ -144,7 +144,7 @@ pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Tim
         findings.push(Finding::notice("clock", words, keeper::CLOCK_ADVICE));
     }
     // An unreadable fact was reported above.
-    examination.read_facts(&rows).await;
+    examination.gateways = gateways(&rows).await.unwrap_or_default();
     examination
 }
 

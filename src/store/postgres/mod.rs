@@ -18,8 +18,9 @@ mod session;
 mod store;
 pub(super) mod transfer;
 
-pub use self::store::PostgresStore;
-pub(super) use self::{connection::Connection, fault::is_duplicate as is_taken};
-pub(super) use crate::postgres::connection::Unit;
-pub(super) use crate::postgres::keeper::{is_beside_service, is_dead};
-pub use crate::postgres::store::PostgresOptions;
+pub use self::store::{PostgresOptions, PostgresStore};
+pub(super) use self::{
+    connection::{Connection, Unit},
+    fault::is_duplicate as is_taken,
+    keeper::{is_beside_service, is_dead},
+};

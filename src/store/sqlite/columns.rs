@@ -142,7 +142,6 @@ mod tests {
     use crate::domain::time::Timestamp;
     use crate::domain::{Alert, AlertId, AlertPatch, AlertType, CompanyId, Deadline, OrganizationId, Provider};
     use crate::sqlite::SqliteStore;
-    use crate::sqlite::sql::Statements as _;
     use crate::sqlite::tests::open;
     use crate::{AlertStore as _, OrganizationStore as _};
 
@@ -168,11 +167,15 @@ mod tests {
         let read = store.read_list(organization, move |reader| {
             let organization = reader.organization(organization)?.unwrap();
             reader.refresh_counts(organization)?;
-            let all = reader.conn.all(
-                "SELECT key, provider, type, status, outcome, expired_at IS NOT NULL, company FROM alert",
-                &[],
-                |row| Ok((usize::try_from(row.get::<_, i64>(0)?).unwrap(), kind(organization, row)?)),
-            )?;
+            let mut statement = reader
+                .conn
+                .prepare("SELECT key, provider, type, status, outcome, expired_at IS NOT NULL, company FROM alert")?;
+            let (mut rows, mut all) = (statement.query([])?, Vec::new());
+            while let Some(row) = rows.next()? {
+                all.push((usize::try_from(row.get::<_, i64>(0)?).unwrap(), kind(organization, row)?));
+            }
+            drop(rows);
+            drop(statement);
             let mut told = Vec::new();
             for (_, Kind { cell, company, .. }) in &all {
                 let of_all = CellFilter {

@@ -20,7 +20,7 @@ use crate::{
     domain::time::Timestamp,
     examine::{self, CHECKS, Check, Examination, checked},
     sql::on_sqlite,
-    subjects::audit,
+    subjects::{audit, networks::gateways},
 };
 
 const RESTORE: &str = RefusalCause::Damaged.advice();
@@ -83,7 +83,7 @@ pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examin
         }
     };
     // An unreadable row is reported below.
-    examination.read_facts(&on_sqlite(&mut conn)).await;
+    examination.gateways = gateways(&on_sqlite(&mut conn)).await.unwrap_or_default();
     let findings = &mut examination.findings;
     let found = if is_empty && key_file.exists() {
         let found = format!("{} is empty, and its key is there: it held alerts", database.display());

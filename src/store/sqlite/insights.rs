@@ -194,7 +194,10 @@ fn marked_sums(conn: &Connection, organization: i64, marks: &Marks) -> StoreResu
         Ok::<_, StoreError>(())
     };
     let mut amounts: Vec<Option<i64>> = vec![None; usize::try_from(newest_key(conn)?).unwrap_or_default() + 1];
-    each("amount_micros", "alert_by_amount", &mut |key, row| Ok(amounts[key] = row.get(1)?))?;
+    each("amount_micros", "alert_by_amount", &mut |key, row| {
+        amounts[key] = row.get(1)?;
+        Ok(())
+    })?;
     let mut sums: Vec<(CurrencySum, i128)> = Vec::new();
     each("currency", "alert_by_currency", &mut |key, row| {
         let code = row.get_ref(1)?.as_str()?;

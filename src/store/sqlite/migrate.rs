@@ -125,12 +125,6 @@ pub(super) fn make_schema<'a>(conn: &Connection, mut steps: impl Iterator<Item =
     Ok(steps.try_for_each(|step| conn.execute_batch(step.sql))?)
 }
 
-/// Returns whether migrations wait that change existing data.
-pub(super) fn is_waiting(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<bool> {
-    let applied = applied(conn, path, migrations)?;
-    Ok(applied > 0 && applied < migrations.len())
-}
-
 /// Counts the applied migrations; refuses a database that has others than these.
 pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
     let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'";

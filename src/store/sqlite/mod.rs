@@ -49,5 +49,7 @@ pub(super) use self::{
     sql::{Statements, bound},
     writer::{Memory, Unit},
 };
-pub use self::{schema::schema_of, store::SqliteStore};
-pub use crate::sqlite::store::{LongStep, PageCaches, SqliteOptions};
+pub use self::{
+    schema::schema_of,
+    store::{LongStep, PageCaches, SqliteOptions, SqliteStore},
+};

@@ -16,7 +16,7 @@ use super::{
     copy::key_check,
     files::{SameFiles, directory_of, make_directory, unusable},
     instance::{Gate, Instances, Turnstile},
-    migrate::{MIGRATIONS, inspect, is_waiting, migrate},
+    migrate::{MIGRATIONS, applied, inspect, migrate},
     readers::{Reader, Readers},
     restore, schema,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
@@ -25,7 +25,7 @@ use super::{
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
 use crate::{
-    SharedStore, Store, StoreError, StoreResult,
+    SchemaState, SharedStore, Store, StoreError, StoreResult,
     cells::StoredRow,
     domain::{
         Actor, DatabaseId, EndpointId, InstanceId, batch,
@@ -264,7 +264,8 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
             ));
         }
     }
-    let is_waiting = is_waiting(&conn, database, MIGRATIONS)?;
+    let state = SchemaState::after(applied(&conn, database, MIGRATIONS)?, MIGRATIONS);
+    let is_waiting = matches!(state, SchemaState::Waiting(_));
     if is_waiting && !gate.shut_behind().map_err(|error| unusable(&announced, &format!("cannot be locked: {error}")))? {
         let others = "its schema waits to be brought up to date, and another avert works with it; end that one \
             (console, service or command) first, \

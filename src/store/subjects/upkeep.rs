@@ -13,7 +13,7 @@ use futures::try_join;
 
 use super::audit;
 use crate::{
-    StoreResult,
+    StoreError, StoreResult,
     cells::{SqlValue, cell},
     domain::{
         audit::AuditNote,
@@ -23,7 +23,7 @@ use crate::{
     },
     encryption::{self, CHECK, KEY_CHECK, SEALED, Seal, SealedColumn},
     error::Work,
-    postgres::counts,
+    postgres::counts::DRAW_TOGETHER,
     sql::{BoundValues, KEYS, listed},
     units::{UnitContext, UnitOfWork, Units, Way, units},
 };
@@ -189,7 +189,8 @@ async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u6
     let old = unit.sealing().await?;
     let check: Vec<u8> = unit.one(&format!("SELECT {CHECK}"), &[], cell).await?;
     if encryption::proves(new, &check) {
-        return Err(encryption::in_use_already().into());
+        let words = "the new data key is the one that is in use already; name a file that is not there yet";
+        return Err(StoreError::Unusable(words.to_owned()).into());
     }
     let mut values = 0;
     for column in SEALED {
@@ -299,7 +300,9 @@ async fn prune_rows(unit: &UnitOfWork<'_>, found: &Prunable, now: Timestamp) -> 
         pruned.audit = audit::prune(unit, through, now).await?;
     }
     if let UnitContext::Postgres(side) = &unit.database {
-        counts::draw_together(side).await?;
+        for drawing in &*DRAW_TOGETHER {
+            side.conn.run(drawing, &[]).await?;
+        }
     }
     Ok(pruned)
 }
