@@ -44,7 +44,8 @@ impl FieldError {
 }
 
 closed_enum! {
-    /// The reason of an INVALID answer (interface, body of the current variant), in the order of the interface and in its words.
+    /// The reason of an INVALID answer (interface, body of the current variant), in the order of the interface and in
+    /// its words.
     pub enum InvalidReason {
         /// The merchant had refunded before the alert came.
         PreviouslyRefunded = "REFUNDED_PREVIOUSLY_REFUNDED": "refunded before the alert",
@@ -126,8 +127,8 @@ impl Decision {
 }
 
 open_enum! {
-    /// The `resolution` word of the older dialect's body, with its meaning; the interface itself gives none (field notes,
-    /// Outcome vocabulary).
+    /// The `resolution` word of the older dialect's body, with its meaning; the interface itself gives none (field
+    /// notes, Outcome vocabulary).
     pub enum OlderWord {
         Stopped = "STOPPED": "stopped before it was fulfilled",
         PartiallyStopped = "PARTIALLY_STOPPED": "part of it stopped: say how much",
