@@ -94,7 +94,7 @@ pub struct CredentialList {
 }
 
 closed_enum! {
-    /// The environment of a deployment (interface, Versioning), with the word in keys and clients that were made for it.
+    /// The environment of a deployment (interface, Versioning), and the word for it in keys and clients.
     #[derive(Default)]
     pub enum Environment {
         /// Test environment; decisions reach no network.

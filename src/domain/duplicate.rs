@@ -53,8 +53,8 @@ closed_enum! {
         CardAndAuthCode = "same card and auth code",
         /// Authorization code, amount and currency within two days, where one side has no card digits.
         AuthCodeAndAmount = "same auth code and amount",
-        /// The card's last four digits, amount, currency and the day of the transaction, where one side has no BIN: many
-        /// cards end alike.
+        /// The card's last four digits, amount, currency and the day of the transaction, where one side has no BIN:
+        /// many cards end alike.
         LastFourAmountAndDay = "perhaps the same card: last four, amount and day agree, a BIN is missing",
     }
 }

@@ -223,7 +223,7 @@ mod tests {
     fn what_is_not_an_amount_is_refused(#[case] text: &str) {
         let error = text.parse::<Amount>().unwrap_err();
 
-        assert!(error.to_string().contains("129.90"), "{error}");
+        assert!(error.contains("129.90"), "{error}");
     }
 
     #[rstest]

@@ -44,7 +44,8 @@ impl FieldError {
 }
 
 closed_enum! {
-    /// The reason of an INVALID answer (interface, body of the current variant), in the order of the interface and in its words.
+    /// The reason of an INVALID answer (interface, body of the current variant), in the order of the interface and in
+    /// its words.
     pub enum InvalidReason {
         /// The merchant had refunded before the alert came.
         PreviouslyRefunded = "REFUNDED_PREVIOUSLY_REFUNDED": "refunded before the alert",

@@ -135,8 +135,8 @@ impl Attempts for ActingEngine {
             .map_err(service_error)?
         {
             Settled::Done(alert) => {
-                tracing::info!(actor = %self.caller.actor.name, attempt = %id, applied, "a parked decision was settled by \
-                    a person");
+                tracing::info!(actor = %self.caller.actor.name, attempt = %id, applied, "a parked decision was \
+                    settled by a person");
                 Ok(*alert)
             }
             Settled::NotFound => Err(ServiceError::NotFound(format!("attempt {id}"))),

@@ -237,10 +237,10 @@ fn after_look_up(found: LookUp, counts_from: MonotonicTime, asked: MonotonicTime
     }
 }
 
-/// The finding that a repeat proves that was sent at this moment. Its refusal counts from a moment on where the provider
-/// is idempotent. One that counts a repeat once without recognizing it (final-error-only) has none: an acceptance is
-/// ours, whichever of the two calls took effect; "answered already" and a refusal may be the first call's doing, and
-/// are left to a person.
+/// The finding that a repeat proves that was sent at this moment. Its refusal counts from a moment on where the
+/// provider is idempotent. One that counts a repeat once without recognizing it (final-error-only) has no such moment.
+/// There an acceptance is ours, whichever of the two calls took effect; "answered already" and a refusal may be the
+/// first call's doing, and are left to a person.
 fn after_repeat(answer: SubmitResult, counts_from: Option<MonotonicTime>, asked: MonotonicTime) -> Finding {
     match (answer, counts_from) {
         (SubmitResult::Accepted, _) => Finding::Accepted,

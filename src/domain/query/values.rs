@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::words::{Key, Vocabulary, quoted_text, quoted_value};
-use crate::{AlertFilter, Sort, calendar::is_like};
+use crate::{AlertFilter, Sort, SortField, calendar::is_like};
 
 /// Spelling of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,14 +33,50 @@ impl Spelling {
     }
 }
 
+impl Key {
+    /// Describes the values that the key takes, for an error or a hint.
+    pub fn takes(self, vocabulary: Vocabulary, spelling: Spelling) -> String {
+        let words = vocabulary.words_of(self);
+        if !words.is_empty() {
+            let spelled = |word: &str| match spelling {
+                Spelling::Typed => spelling.of(self, word).to_lowercase(),
+                Spelling::Interface => word.to_owned(),
+            };
+            return words.into_iter().map(spelled).collect::<Vec<_>>().join(", ");
+        }
+        let takes = match self {
+            Self::Status | Self::Provider | Self::Type | Self::Outcome => {
+                "stored outcomes, such as resolved, unresolved_dispute, not_found"
+            }
+            Self::Expires => match vocabulary.most_hours() {
+                Some(most) => return format!("whole hours, 1 to {most}, such as 6"),
+                None => "whole hours, 1 or more, such as 6",
+            },
+            Self::Expired | Self::Notices if spelling == Spelling::Interface => "true or false",
+            Self::Expired | Self::Notices => "yes or no",
+            Self::From | Self::To | Self::TxFrom | Self::TxTo => "a day such as 2026-01-31 (YYYY-MM-DD)",
+            Self::Descriptor => "what the merchant descriptor begins with",
+            Self::Company => "company ids (UUIDs)",
+            Self::Amount => "a comparison with an amount, such as amount<25 or amount>=129.90, with currency:EUR",
+            Self::Currency => "currency codes of three letters, such as EUR",
+            Self::Issuer => "what the issuer's name begins with, such as hsbc",
+            Self::Mcc => "merchant category codes, such as 5941",
+            Self::Answered => "the UTC day of the answer, such as 2026-01-31, or 2026-01-31+04:00 for a local day",
+            Self::Sort => return SortField::ALL.map(SortField::words).join(", ") + "; with - before it: largest first",
+            Self::Text => "what is in the provider id, descriptor, BIN or last four digits",
+        };
+        takes.to_owned()
+    }
+}
+
 /// The values that a filter holds for a key, as the interface spells them.
-pub(super) trait Values {
+pub(super) trait KeyValues {
     /// Adds a value, and does nothing where it is there already; false where it cannot be read.
     fn add(&mut self, text: &str) -> bool;
     fn texts(&self) -> Vec<String>;
 }
 
-impl<T: FromStr + ToString + PartialEq> Values for Vec<T> {
+impl<T: FromStr + ToString + PartialEq> KeyValues for Vec<T> {
     fn add(&mut self, text: &str) -> bool {
         let read = text.parse().ok();
         let is_read = read.is_some();
@@ -53,7 +89,7 @@ impl<T: FromStr + ToString + PartialEq> Values for Vec<T> {
     }
 }
 
-impl<T: FromStr + ToString> Values for Option<T> {
+impl<T: FromStr + ToString> KeyValues for Option<T> {
     fn add(&mut self, text: &str) -> bool {
         *self = text.parse().ok();
         self.is_some()
@@ -69,7 +105,7 @@ pub(super) fn place<'f>(
     filter: &'f mut AlertFilter,
     sort: &'f mut Option<Sort>,
     key: Key,
-) -> Option<&'f mut dyn Values> {
+) -> Option<&'f mut dyn KeyValues> {
     let conditions = &mut filter.conditions;
     Some(match key {
         Key::Status => &mut filter.statuses,

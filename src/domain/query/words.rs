@@ -2,7 +2,6 @@
 
 use std::{fmt, str::FromStr};
 
-use super::Spelling;
 use crate::{
     AlertStatus, AlertType, Comparison, Dialect, Provider, Sort, SortField, SortOrder, closed_enum,
     resolution::OlderWord,
@@ -55,40 +54,6 @@ impl Key {
     pub fn before_colon(word: &str) -> Option<Self> {
         Self::known(word).filter(|key| *key != Self::Text)
     }
-
-    /// Describes the values that the key takes, for an error or a hint.
-    pub fn takes(self, vocabulary: Vocabulary, spelling: Spelling) -> String {
-        let words = vocabulary.words_of(self);
-        if !words.is_empty() {
-            let spelled = |word: &str| match spelling {
-                Spelling::Typed => spelling.of(self, word).to_lowercase(),
-                Spelling::Interface => word.to_owned(),
-            };
-            return words.into_iter().map(spelled).collect::<Vec<_>>().join(", ");
-        }
-        let takes = match self {
-            Self::Status | Self::Provider | Self::Type | Self::Outcome => {
-                "stored outcomes, such as resolved, unresolved_dispute, not_found"
-            }
-            Self::Expires => match vocabulary.most_hours() {
-                Some(most) => return format!("whole hours, 1 to {most}, such as 6"),
-                None => "whole hours, 1 or more, such as 6",
-            },
-            Self::Expired | Self::Notices if spelling == Spelling::Interface => "true or false",
-            Self::Expired | Self::Notices => "yes or no",
-            Self::From | Self::To | Self::TxFrom | Self::TxTo => "a day such as 2026-01-31 (YYYY-MM-DD)",
-            Self::Descriptor => "what the merchant descriptor begins with",
-            Self::Company => "company ids (UUIDs)",
-            Self::Amount => "a comparison with an amount, such as amount<25 or amount>=129.90, with currency:EUR",
-            Self::Currency => "currency codes of three letters, such as EUR",
-            Self::Issuer => "what the issuer's name begins with, such as hsbc",
-            Self::Mcc => "merchant category codes, such as 5941",
-            Self::Answered => "the UTC day of the answer, such as 2026-01-31, or 2026-01-31+04:00 for a local day",
-            Self::Sort => return SortField::ALL.map(SortField::words).join(", ") + "; with - before it: largest first",
-            Self::Text => "what is in the provider id, descriptor, BIN or last four digits",
-        };
-        takes.to_owned()
-    }
 }
 
 /// The vocabulary of a query: which keys it may use, and with which values.
@@ -125,8 +90,8 @@ impl Vocabulary {
         }
     }
 
-    /// Returns the words that a key takes, as the interface spells them; none where it takes other values. This machine's
-    /// own list can be asked for any stored outcome.
+    /// Returns the words that a key takes, as the interface spells them; none where it takes other values. This
+    /// machine's own list can be asked for any stored outcome.
     pub(super) fn words_of(self, key: Key) -> Vec<&'static str> {
         match key {
             Key::Status => self.statuses().iter().map(AlertStatus::as_str).collect(),

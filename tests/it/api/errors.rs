@@ -124,7 +124,7 @@ async fn invalid_query() {
     assert_eq!(fields(&problem), ["status", "sortOrder", "size"]);
     let status = problem["errors"][0]["message"].as_str().unwrap();
     assert!(
-        status.contains("\"LOST\"") && status.contains("OPEN,RESOLVED,REFUNDED,CHARGEBACK,EXPIRED,INVALID"),
+        status.contains("\"LOST\"") && status.contains("OPEN, RESOLVED, REFUNDED, CHARGEBACK, EXPIRED, INVALID"),
         "{status}"
     );
 }
