@@ -131,10 +131,14 @@ fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> b
     };
     let code = outcome.dispute_reason_code.as_deref().unwrap_or_default();
     let reason_or = |word| reason.unwrap_or(word);
+    let reasons = InvalidReason::ALL.map(InvalidReason::as_str);
+    let refunded = OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str).chain(["INVALID"]);
+    let outcomes = OlderWord::KNOWN.iter().map(OlderWord::as_str).chain(reasons);
+    let codes = ["previously_refunded", "chargeback_received", "duplicate", "not_found"].into_iter().chain(reasons);
     let evidence = [
-        word(&outcome.refunded, [verdict.refunded, said]),
-        word(&outcome.outcome, [&verdict.outcome, reason_or(&verdict.outcome)]),
-        word(code, [verdict.dispute_reason_code.unwrap_or_default(), reason_or("")]),
+        word(&outcome.refunded, [verdict.refunded, said], refunded),
+        word(&outcome.outcome, [&verdict.outcome, reason_or(&verdict.outcome)], outcomes),
+        word(code, [verdict.dispute_reason_code.unwrap_or_default(), reason_or("")], codes),
     ];
     let earlier = outcome.action_time.is_some_and(|acted| acted < sent_at - SKEW);
     let amount = match (verdict.amount_stopped, outcome.amount_stopped) {
@@ -155,18 +159,13 @@ pub fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
     !resolution.says_refunded_before() && plain(&outcome.refunded) == contrary
 }
 
-/// Returns the evidence of a stored word: true where it is one of the meant ones, false where it is another known one.
-/// An unknown word is no evidence.
-fn word(stored: &str, meant: [&str; 2]) -> Option<bool> {
+/// Returns the evidence of a stored word: true where it is one of the meant ones, false where it is another one that is
+/// known of its field. An unknown word is no evidence.
+fn word<'w>(stored: &str, meant: [&str; 2], mut known: impl Iterator<Item = &'w str>) -> Option<bool> {
     let stored = plain(stored);
     let is = |word: &str| plain(word) == stored;
-    let mut known = OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str);
-    let is_known = known.any(is)
-        || OlderWord::KNOWN.iter().map(OlderWord::as_str).any(is)
-        || InvalidReason::ALL.map(InvalidReason::as_str).into_iter().any(is)
-        || ["INVALID", "chargeback_received", "duplicate"].into_iter().any(is);
     let is_meant = meant.into_iter().any(is);
-    (!stored.is_empty() && (is_meant || is_known)).then_some(is_meant)
+    (!stored.is_empty() && (is_meant || known.any(is))).then_some(is_meant)
 }
 
 /// Returns a word without letter case, blanks, hyphens and underscores: NOTFOUND and not_found are one.
