@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::HashMap, hash::Hash};
 use rusqlite::Connection;
 use uuid::Uuid;
 
+pub(super) use crate::cells::micros;
 use crate::{
     StoreError, StoreResult,
     cells::{FromCell as _, SqlCell, SqlValue, StoredRow},
@@ -109,11 +110,6 @@ pub(super) fn value_of<'r, R>(kind: &Kind<R>, record: &'r R) -> SqlValue<'r> {
 /// A stored amount.
 fn amount(text: &str) -> StoreResult<Amount> {
     text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))
-}
-
-/// Converts a time to microseconds since 1970, as rows hold it.
-pub(super) fn micros(moment: Timestamp) -> i64 {
-    moment.timestamp_micros()
 }
 
 /// Reads a stored time.

@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use crate::{
     StoreError, StoreResult,
-    alert_rows::moment,
     domain::{
         AlertId, AttemptId, ClockEpoch, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
         OrganizationId, time::Timestamp,
@@ -219,6 +218,9 @@ pub(super) trait ToCell: Sync {
     fn cell(&self) -> SqlCell<'_>;
 }
 
+/// Values of a statement.
+pub(super) type BoundValues<'a> = &'a [&'a dyn ToCell];
+
 /// A type that can be read from a cell.
 pub(super) trait FromCell<'c>: Sized {
     /// Reads the value.
@@ -336,7 +338,8 @@ impl FromCell<'_> for bool {
 
 impl FromCell<'_> for Timestamp {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
-        moment(i64::of(cell)?)
+        let micros = i64::of(cell)?;
+        Self::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
     }
 }
 
@@ -421,6 +424,16 @@ impl<'r> StoredRow<'r> {
         };
         Ok(T::of(cell)?)
     }
+}
+
+/// The error where a row is missing that is always there.
+pub(super) fn missing_row() -> StoreError {
+    StoreError::Corrupt("a row that is always there is missing".to_owned())
+}
+
+/// Converts a time to microseconds since 1970, as rows hold it.
+pub(super) fn micros(moment: Timestamp) -> i64 {
+    moment.timestamp_micros()
 }
 
 /// The first column of a row, which mostly is the only one.

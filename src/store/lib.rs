@@ -8,9 +8,11 @@ use avert_domain as domain;
 use avert_outbound as outbound;
 
 mod alert_rows;
+mod audit_log;
 mod cells;
 mod change_number;
 mod composed;
+mod context;
 pub mod encryption;
 mod error;
 pub mod examine;

@@ -13,7 +13,7 @@ use tokio_postgres::types::ToSql;
 use crate::{
     StoreError, StoreResult,
     alert_rows::{Stored, alert_of, selection},
-    cells::{StoredRow, ToCell, cell},
+    cells::{BoundValues, StoredRow, cell, missing_row},
     composed::{Sql, rewritten},
     domain::{Alert, AlertId},
     error::{Work, WorkFault},
@@ -31,13 +31,17 @@ pub(super) fn listed(keys: &impl Debug) -> String {
     format!("{keys:?}")
 }
 
-/// Values of a statement.
-pub(super) type BoundValues<'a> = &'a [&'a dyn ToCell];
-
 /// The rows of a database, as a transaction sees them.
 pub(super) enum StoreRows<'u> {
     Sqlite(Mutex<SqliteRows<'u>>),
     Postgres(&'u Connection),
+}
+
+impl Connection {
+    /// The rows of its database.
+    pub(super) fn rows(&self) -> StoreRows<'_> {
+        StoreRows::Postgres(self)
+    }
 }
 
 /// The rows of a SQLite database: by a connection alone, with the words and ids that it remembers, or by a reader.
@@ -219,11 +223,6 @@ impl StoreRows<'_> {
         let found = self.first(sql, values, read).await?;
         Ok(found.ok_or_else(missing_row)?)
     }
-}
-
-/// The error where a row is missing that is always there.
-pub(super) fn missing_row() -> StoreError {
-    StoreError::Corrupt("a row that is always there is missing".to_owned())
 }
 
 fn missing(key: i64) -> StoreError {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    StoreError, StoreResult,
+    StoreError, StoreResult, audit_log,
     cells::{SqlValue, storable},
     domain::database::DatabaseLocation,
     encryption::{self, KEY_CHECK, SEALED, Seal, SealedColumn},
@@ -14,7 +14,6 @@ use crate::{
     portable::{self, CopyEnd, CopyMark, DESK, Occupant, PortableRow, PortableTable},
     postgres::transfer::PostgresEnd,
     sqlite::transfer::SqliteEnd,
-    subjects::audit,
 };
 
 /// The data keys of a copy.
@@ -134,7 +133,7 @@ pub async fn transfer(
         target.index().await?;
         source.stood_still().await?;
         let (tables, newest) =
-            (portable::tables(&target.store_rows()).await?, audit::last_number(&source.store_rows()).await?);
+            (portable::tables(&target.store_rows()).await?, audit_log::last_number(&source.store_rows()).await?);
         target.finish(&tables, newest).await?;
     }
     Ok(copied)

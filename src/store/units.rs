@@ -2,38 +2,26 @@
 //!
 //! A unit of work acts only through its [`UnitOfWork`], since it may be retried. On SQLite each step completes at once.
 
-use std::{ops::Deref, sync::Arc};
+use std::ops::Deref;
 
 use futures::future::BoxFuture;
 
 use crate::{
-    StoreError, StoreResult,
+    StoreError, StoreResult, audit_log,
     cells::{StoredRow, cell},
+    context::StoreContext,
     domain::{
-        Actor, DatabaseId, InstanceId, OrganizationId,
+        Actor, OrganizationId,
         audit::{AuditNote, UnlinkedEntry},
-        event::RenderEvent,
         time::Timestamp,
     },
     encryption::{KEY_CHECK, Seal},
     error::Work,
-    key_file::DataKey,
     postgres::{Unit as OnPostgres, is_beside_service, is_dead},
     sql::{SqliteRows, StoreRows, of_two_databases},
     sqlite::{Memory, Reader, Unit as OnSqlite},
-    subjects::audit,
     worker::locked,
 };
-
-/// The context that units of work share.
-pub(super) struct StoreContext {
-    /// Writes the bodies of events.
-    pub(super) render: Arc<dyn RenderEvent>,
-    pub(super) data_key: DataKey,
-    pub(super) database: DatabaseId,
-    /// This process.
-    pub(super) own: InstanceId,
-}
 
 /// One unit of work.
 pub(super) struct UnitOfWork<'u> {
@@ -139,7 +127,7 @@ impl UnitOfWork<'_> {
     pub(super) async fn note_of(&self, by: &Actor, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
         let entry = UnlinkedEntry::of(organization, by, note, at);
         match &self.database {
-            UnitContext::Sqlite(_) => audit::link(self, entry).await,
+            UnitContext::Sqlite(_) => audit_log::link(self, entry).await,
             UnitContext::Postgres(unit) => {
                 unit.put_down(entry);
                 Ok(())

@@ -6,11 +6,11 @@ use super::{
     rows::Columns,
 };
 use crate::{
+    audit_log,
     cells::{StoredRow, cell},
     domain::audit::{AuditLink, AuditRecord, UnlinkedEntry},
     error::Work,
     sql::StoreRows,
-    subjects::audit,
 };
 
 /// Most entries that are linked in one transaction.
@@ -51,7 +51,7 @@ pub(crate) async fn is_pending(rows: &StoreRows<'_>) -> Work<bool> {
 pub(crate) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
     let StoreRows::Postgres(conn) = rows else { return Ok(false) };
     rows.lock("SELECT number FROM audit_head FOR UPDATE", &[]).await?;
-    let mut last = audit::last_number(rows).await?;
+    let mut last = audit_log::last_number(rows).await?;
     let take = "DELETE FROM audit_pending WHERE key IN (SELECT key FROM audit_pending ORDER BY key LIMIT ?1)
         RETURNING key, at, organization, actor, origin, action, subject, detail, person";
     let read = |row: &StoredRow<'_>| {
@@ -64,7 +64,7 @@ pub(crate) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
         return Ok(false);
     }
     taken.sort_unstable_by_key(|(key, _)| *key);
-    let mut link = audit::newest(rows).await?;
+    let mut link = audit_log::newest(rows).await?;
     let more = taken.len() as i64 == AT_ONCE;
     let mut linked = Vec::with_capacity(taken.len());
     for (_, entry) in taken {

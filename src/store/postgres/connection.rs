@@ -23,10 +23,9 @@ use crate::{
     StoreError,
     cells::{StoredRow, cell},
     composed::{Sql, rewritten},
+    context::StoreContext,
     domain::{Actor, OrganizationId, audit::UnlinkedEntry},
     error::Work,
-    sql::StoreRows,
-    units::StoreContext,
     worker::locked,
 };
 
@@ -170,11 +169,6 @@ impl Connection {
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
         self.query(sql, values).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
-    }
-
-    /// The rows of its database.
-    pub(crate) fn rows(&self) -> StoreRows<'_> {
-        StoreRows::Postgres(self)
     }
 
     /// Returns the rows of the answer to SQL that is composed for one use: it is planned for its values and not cached.

@@ -10,11 +10,11 @@ use super::{
     pool::connect,
 };
 use crate::{
-    Finding, SchemaState, StoreError,
+    Finding, SchemaState, StoreError, audit_log,
     domain::{database::PostgresAddress, time::Timestamp},
     error::Work,
     examine::{self, CHECKS, Check, Examination, checked, numbers, text},
-    subjects::{audit, networks::gateways},
+    subjects::networks::gateways,
 };
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
@@ -168,7 +168,7 @@ fn key_of(file: Option<&Path>, needed: bool) -> Finding {
 /// The audit log, all of it on one snapshot.
 async fn audit_log(conn: &Connection) -> Work<Finding> {
     conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let state = audit::verify(&conn.rows()).await;
+    let state = audit_log::verify(&conn.rows()).await;
     conn.roll_back().await;
     Ok(examine::audit_log(state?))
 }

@@ -26,6 +26,7 @@ use crate::{
     SharedStore, Store, StoreError, StoreResult,
     cells::cell,
     change_number::tell_newer,
+    context::StoreContext,
     domain::{
         Actor, DatabaseId, InstanceId,
         database::PostgresAddress,
@@ -34,7 +35,7 @@ use crate::{
     },
     error::{Work, WorkFault},
     subjects::opening,
-    units::{Job, StoreContext, UnitContext, UnitOfWork, Units, Way},
+    units::{Job, UnitContext, UnitOfWork, Units, Way},
 };
 
 /// A store in a PostgreSQL database. Any number of processes may have the same one open.

@@ -23,11 +23,10 @@ use super::{
     sql::{Statements as _, cell, fact},
 };
 use crate::{
-    RefusalCause, SchemaState, StoreError, StoreResult,
+    RefusalCause, SchemaState, StoreError, StoreResult, audit_log,
     domain::{AuditState, audit::hex},
     encryption::{KEY_CHECK, Seal, proves},
     sql::{driven, on_sqlite},
-    subjects::audit,
 };
 
 /// Pages copied in one go.
@@ -91,7 +90,7 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
         ));
     }
     let (schema, rows) = found;
-    let audit = driven(Box::pin(audit::verify(&on_sqlite(&mut target))))?;
+    let audit = driven(Box::pin(audit_log::verify(&on_sqlite(&mut target))))?;
     Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit })
 }
 

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 
 use super::sql::{Range, Statements as _, cell};
 pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY, day_of};
-use crate::{StoreError, StoreResult, sql::BoundValues};
+use crate::{StoreError, StoreResult, cells::BoundValues};
 
 /// The SELECT of the counts, from the alerts.
 pub(super) fn counted() -> String {

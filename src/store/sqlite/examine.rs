@@ -16,11 +16,11 @@ use super::{
     staging::{Staging, StagingState},
 };
 use crate::{
-    Finding, Grade, RefusalCause, StoreResult,
+    Finding, Grade, RefusalCause, StoreResult, audit_log,
     domain::time::Timestamp,
     examine::{self, CHECKS, Check, Examination, checked},
     sql::on_sqlite,
-    subjects::{audit, networks::gateways},
+    subjects::networks::gateways,
 };
 
 const RESTORE: &str = RefusalCause::Damaged.advice();
@@ -140,7 +140,7 @@ fn steps(conn: &Connection, database: &Path, size: u64) -> Finding {
 /// The audit log, all of it in one state.
 async fn audit_log(conn: &mut Connection) -> StoreResult<Finding> {
     conn.execute_batch("BEGIN")?;
-    let state = audit::verify(&on_sqlite(conn)).await?;
+    let state = audit_log::verify(&on_sqlite(conn)).await?;
     conn.execute_batch("ROLLBACK")?;
     Ok(examine::audit_log(state))
 }

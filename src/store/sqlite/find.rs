@@ -265,7 +265,8 @@ impl Search<'_> {
         self.query.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
-    /// Walks a share, the newest first, until the page is full; reads so many of the candidates at most, which are all where no marks are given.
+    /// Walks a share, the newest first, until the page is full; reads so many of the candidates at most, which are all
+    /// where no marks are given.
     fn walk(
         &self,
         reader: &mut Reader,

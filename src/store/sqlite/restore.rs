@@ -18,7 +18,7 @@ use super::{
     staging::{DATABASE, KEY, Move, OwnStaging, Staging, StagingState, StepObserver, name_of},
 };
 use crate::{
-    StoreError, StoreResult,
+    StoreError, StoreResult, audit_log,
     domain::{
         Actor,
         audit::AuditNote,
@@ -26,7 +26,6 @@ use crate::{
     },
     encryption::Seal,
     sql::{driven, on_sqlite},
-    subjects::audit,
 };
 
 /// Most looks of a start that waits for another one to finish a restore.
@@ -176,7 +175,7 @@ fn note_restore(copy: &Path, by: &Actor, from: &Path, contents: &Contents) -> St
     let mut conn = connection::open(copy, Purpose::Write)?;
     conn.execute_batch("BEGIN")?;
     let note = AuditNote::new("backup.restored", "", what);
-    driven(Box::pin(audit::link_for_all(&on_sqlite(&mut conn), by, &note, SystemClock.now())))?;
+    driven(Box::pin(audit_log::link_for_all(&on_sqlite(&mut conn), by, &note, SystemClock.now())))?;
     Ok(conn.execute_batch("COMMIT")?)
 }
 

@@ -7,13 +7,12 @@ use rusqlite::{CachedStatement, Connection};
 
 use crate::{
     StoreResult,
+    cells::{BoundValues, missing_row},
     cells::{FromCell, StoredRow},
     error::Work,
-    sql::{BoundValues, missing_row},
 };
 pub(super) use crate::{
-    alert_rows::micros,
-    cells::cell,
+    cells::{cell, micros},
     composed::{Range, Sql},
 };
 

@@ -27,6 +27,7 @@ use super::{
 use crate::{
     SchemaState, SharedStore, Store, StoreError, StoreResult,
     cells::StoredRow,
+    context::StoreContext,
     domain::{
         Actor, DatabaseId, EndpointId, InstanceId, batch,
         event::RenderEvent,
@@ -36,7 +37,7 @@ use crate::{
     key_file::DataKey,
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
     subjects::opening,
-    units::{Job, StoreContext, UnitContext, UnitOfWork, Units, Way},
+    units::{Job, UnitContext, UnitOfWork, Units, Way},
 };
 
 /// A store in one SQLite database. Several processes may have the same one open.

@@ -25,7 +25,7 @@ use super::{
     sql::{Statements as _, cell},
     worker::{Worker, hear, locked},
 };
-use crate::{RefusalCause, StoreError, StoreResult, domain::InstanceId, units::StoreContext};
+use crate::{RefusalCause, StoreError, StoreResult, context::StoreContext, domain::InstanceId};
 
 /// Most units of work in one commit.
 const GROUP_UNITS: usize = 256;

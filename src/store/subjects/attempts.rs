@@ -11,6 +11,7 @@ pub use crate::domain::attempt::Claim;
 use crate::{
     StoreError, StoreResult,
     alert_rows::ChangedAlert,
+    cells::BoundValues,
     cells::{StoredRow, cell},
     composed::Sql,
     domain::{
@@ -25,7 +26,6 @@ use crate::{
     },
     error::Work,
     postgres::rows as on_postgres,
-    sql::BoundValues,
     sqlite::ingest as on_sqlite,
     units::{UnitContext, UnitOfWork, Way, units},
 };

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     StoreError,
+    cells::BoundValues,
     cells::{StoredRow, cell},
     domain::{
         Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
@@ -22,7 +23,6 @@ use crate::{
     },
     encryption::{self, CHECK, SIGNING_SECRET, Seal},
     error::Work,
-    sql::BoundValues,
     units::{UnitOfWork, Way, units},
 };
 

@@ -8,6 +8,7 @@ use super::{
     endpoints,
 };
 use crate::{
+    cells::BoundValues,
     cells::cell,
     domain::{
         DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, NextStep,
@@ -18,7 +19,7 @@ use crate::{
     },
     error::Work,
     postgres,
-    sql::{BoundValues, StoreRows, listed},
+    sql::{StoreRows, listed},
     sqlite,
     units::{UnitContext, UnitOfWork, Way, units},
 };
@@ -212,7 +213,8 @@ pub(super) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<
     rows.all(enabled, &[&organization], cell).await
 }
 
-/// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient. An event
+/// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient. An
+/// event
 /// that nobody gets is not recorded.
 pub(super) async fn record_events(
     unit: &UnitOfWork<'_>,

@@ -14,6 +14,7 @@ use futures::try_join;
 use super::audit;
 use crate::{
     StoreError, StoreResult,
+    cells::BoundValues,
     cells::{SqlValue, cell},
     domain::{
         audit::AuditNote,
@@ -24,7 +25,7 @@ use crate::{
     encryption::{self, CHECK, KEY_CHECK, SEALED, Seal, SealedColumn},
     error::Work,
     postgres::counts::DRAW_TOGETHER,
-    sql::{BoundValues, KEYS, listed},
+    sql::{KEYS, listed},
     units::{UnitContext, UnitOfWork, Units, Way, units},
 };
 
