@@ -86,6 +86,39 @@ pub(super) fn push_terms(sql: &mut Sql, value: Option<&str>, order: SortOrder) {
     sql.push(&format!("a.id {direction}"));
 }
 
+/// The column of a sort.
+#[derive(Debug, Clone)]
+pub(super) struct SortColumn {
+    /// The column or expression.
+    pub(super) value: String,
+    /// The index that is in its order, where there is one.
+    pub(super) index: Option<&'static str>,
+    pub(super) nulls: Nulls,
+    /// For a column of words: their keys, in the order of the words.
+    pub(super) words: Option<Vec<i64>>,
+}
+
+impl SortColumn {
+    /// Returns whether rows without a value come before those with one.
+    pub(super) fn nulls_come_first(&self, order: SortOrder) -> bool {
+        self.nulls == Nulls::Least && order == SortOrder::Ascending
+    }
+}
+
+/// Returns whether an index holds only rows with a value to sort by.
+pub(super) fn is_partial(index: &str) -> bool {
+    matches!(index, "alert_by_expired_at" | "alert_by_open_deadline")
+}
+
+/// The ORDER BY of a whole sort, from its beginning or backwards from its end. To SQLite a null is less than any value.
+pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder, backwards: bool) {
+    sql.push(" ORDER BY ");
+    if column.nulls == Nulls::Last {
+        sql.push(&format!("{} IS NULL{}, ", column.value, if backwards { " DESC" } else { "" }));
+    }
+    push_terms(sql, Some(&column.value), if backwards { order.reversed() } else { order });
+}
+
 /// Part of all matches, in an order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PagePart {

@@ -127,8 +127,9 @@ pub(super) fn reversed(mut keys: Vec<i64>) -> Vec<i64> {
 mod tests {
     use super::*;
     use crate::domain::Sort;
+    use crate::order::push_order;
     use crate::sqlite::marks::tests::{marked, reading};
-    use crate::sqlite::query::{push_order, sort_column};
+    use crate::sqlite::query::sort_column;
     use crate::sqlite::sql::{Sql, keys};
 
     #[tokio::test]

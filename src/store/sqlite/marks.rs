@@ -6,13 +6,12 @@ use rusqlite::Connection;
 
 use super::{
     counts::newest_key,
-    query::{SortColumn, is_partial, push_order},
     sql::{Sql, composed, keys},
 };
 use crate::{
     StoreResult,
     domain::SortOrder,
-    order::{Nulls, push_direction},
+    order::{Nulls, SortColumn, is_partial, push_direction, push_order},
 };
 
 /// Cost of reading a row, in steps along an index.

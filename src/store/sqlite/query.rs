@@ -9,12 +9,15 @@ use super::{
     readers::Reader,
     sql::{Range, Sql, Statements as _, cell, phrase},
 };
-pub(super) use crate::filter::Conditions;
 use crate::{
     StoreResult,
-    domain::{AlertFilter, AlertType, LocalConditions, SortField, SortOrder, fold::fold, time::Timestamp},
+    domain::{AlertFilter, AlertType, LocalConditions, SortField, fold::fold, time::Timestamp},
     filter::{FilterRanges, ISSUERS, is_indexed},
-    order::{self, Nulls, OrderColumn, push_terms},
+    order::{self, Nulls, OrderColumn},
+};
+pub(super) use crate::{
+    filter::Conditions,
+    order::{SortColumn, is_partial},
 };
 
 /// A compiled filter, with words and ids replaced by their keys.
@@ -228,25 +231,6 @@ pub(super) fn notice_keys(conn: &Connection, dictionary: &mut Dictionary) -> Sto
     Ok(words(conn, dictionary, AlertType::NOTICES.iter().map(|word| word.as_str().to_owned()))?.unwrap_or_default())
 }
 
-/// The column of a sort.
-#[derive(Debug, Clone)]
-pub(super) struct SortColumn {
-    /// The column or expression.
-    pub(super) value: String,
-    /// The index that is in its order, where there is one.
-    pub(super) index: Option<&'static str>,
-    pub(super) nulls: Nulls,
-    /// For a column of words: their keys, in the order of the words.
-    pub(super) words: Option<Vec<i64>>,
-}
-
-impl SortColumn {
-    /// Returns whether rows without a value come before those with one.
-    pub(super) fn nulls_come_first(&self, order: SortOrder) -> bool {
-        self.nulls == Nulls::Least && order == SortOrder::Ascending
-    }
-}
-
 /// Most words that are put in order before the query; of more of them the database itself reads each.
 const MOST_RANKED: usize = 1_000;
 
@@ -278,20 +262,6 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
 /// The column of the id, which decides between alerts that are equal otherwise.
 pub(super) fn id_column() -> SortColumn {
     SortColumn { value: "a.id".to_owned(), index: Some("alert_by_id"), nulls: Nulls::Never, words: None }
-}
-
-/// Returns whether an index holds only rows with a value to sort by.
-pub(super) fn is_partial(index: &str) -> bool {
-    matches!(index, "alert_by_expired_at" | "alert_by_open_deadline")
-}
-
-/// The ORDER BY of a whole sort, from its beginning or backwards from its end. To SQLite a null is less than any value.
-pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder, backwards: bool) {
-    sql.push(" ORDER BY ");
-    if column.nulls == Nulls::Last {
-        sql.push(&format!("{} IS NULL{}, ", column.value, if backwards { " DESC" } else { "" }));
-    }
-    push_terms(sql, Some(&column.value), if backwards { order.reversed() } else { order });
 }
 
 /// Reads conditions.

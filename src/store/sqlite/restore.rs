@@ -8,6 +8,8 @@ use std::{
 
 use rusqlite::Connection;
 
+pub(super) use super::staging::being_restored;
+pub use super::staging::is_pending;
 use super::{
     connection::{self, Purpose, check_library},
     copy::{self, Contents, copy, open_ours, prove_key, same_file},
@@ -196,11 +198,6 @@ fn shut(instances: &Path) -> StoreResult<Option<Gate>> {
         .map_err(|error| unusable(instances, &format!("cannot be locked: {error}; nothing was replaced")))
 }
 
-/// Returns whether a restore into the place of this database was broken off, and only the next start puts it there.
-pub fn is_pending(database: &Path) -> bool {
-    Staging::of(database).stage() == StagingState::Committed
-}
-
 /// Ends a restore that was broken off: a committed one is put in place, of another one nothing stays.
 pub(super) fn settle(database: &Path) -> StoreResult<()> {
     let (staging, directory) = (Staging::of(database), directory_of(database));
@@ -222,12 +219,4 @@ pub(super) fn settle(database: &Path) -> StoreResult<()> {
         std::thread::sleep(LOOK);
     }
     Err(being_restored(directory))
-}
-
-/// The refusal while a backup is being restored, or a newer avert brings the schema up to date.
-pub(super) fn being_restored(directory: &Path) -> StoreError {
-    unusable(
-        directory,
-        "a backup is being restored into it, or its schema brought up to date; try again when that is done",
-    )
 }

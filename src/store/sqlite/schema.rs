@@ -10,8 +10,8 @@ use super::{
     connection,
     files::{directory_of, is_regular, unusable},
     migrate::{MIGRATIONS, applied, inspect, inspect_any, make_schema},
-    restore,
     sql::Statements as _,
+    staging::{being_restored, is_pending},
 };
 use crate::{
     SchemaState, StoreResult,
@@ -33,8 +33,8 @@ pub(super) fn schema_of_any(path: &Path) -> StoreResult<SchemaState> {
 }
 
 fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<bool>, is_whole: bool) -> StoreResult<SchemaState> {
-    if restore::is_pending(path) {
-        return Err(restore::being_restored(directory_of(path)));
+    if is_pending(path) {
+        return Err(being_restored(directory_of(path)));
     }
     if matches!(path.try_exists(), Ok(false)) {
         return Ok(SchemaState::after(0, MIGRATIONS));

@@ -15,7 +15,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::files::{directory_of, is_regular, make_file, make_private, with_suffix};
+use super::files::{directory_of, is_regular, make_file, make_private, unusable, with_suffix};
+use crate::StoreError;
 
 /// Suffix of the name of a staging directory.
 const SUFFIX: &str = ".unfinished";
@@ -332,4 +333,17 @@ fn is_there(path: &Path) -> bool {
 
 fn sync(directory: &Path) -> io::Result<()> {
     File::open(directory).and_then(|directory| directory.sync_all())
+}
+
+/// Returns whether a restore into the place of this database was broken off, and only the next start puts it there.
+pub fn is_pending(database: &Path) -> bool {
+    Staging::of(database).stage() == StagingState::Committed
+}
+
+/// The refusal while a backup is being restored, or a newer avert brings the schema up to date.
+pub(super) fn being_restored(directory: &Path) -> StoreError {
+    unusable(
+        directory,
+        "a backup is being restored into it, or its schema brought up to date; try again when that is done",
+    )
 }
