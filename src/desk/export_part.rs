@@ -88,7 +88,8 @@ impl ExportPart {
         writeln!(self.file, "{record}").map_err(|error| unwritten(&self.path, &error))
     }
 
-    /// Writes the records of the part in a format, gives the whole its name, and removes the part. Returns their number.
+    /// Writes the records of the part in a format, gives the whole its name, and removes the part. Returns their
+    /// number.
     ///
     /// # Errors
     /// When one of the files cannot be read, written or removed.

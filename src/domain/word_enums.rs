@@ -1,6 +1,7 @@
 //! Enums of words with a fixed spelling: closed ones, and open ones that keep unknown words as they are.
 
-/// Defines an enum each of whose values has one fixed spelling, also for serde, and words behind it where they are given.
+/// Defines an enum each of whose values has one fixed spelling, also for serde, and words behind it where they are
+/// given.
 #[macro_export]
 macro_rules! closed_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
