@@ -24,7 +24,7 @@ use crate::{
     wire::Dialect,
 };
 
-pub(super) const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// An authenticated request: the services bound to its caller, and the dialect of its credential.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     extract::{Request, State},
     http::{
-        HeaderMap, HeaderValue,
+        HeaderMap, HeaderName, HeaderValue,
         header::{AUTHORIZATION, CONTENT_TYPE},
     },
     response::{IntoResponse, Response},
@@ -17,11 +17,12 @@ use tokio::{
 };
 
 use super::{
-    access::X_API_KEY,
     concurrency_limit::{Asker, StrangersPlace, enter},
     problem::{Code, Problem, json},
 };
 use crate::{domain::KeyScope, engine::Engine};
+
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The text format of Prometheus.
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");

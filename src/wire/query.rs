@@ -258,7 +258,7 @@ mod tests {
     fn all_that_is_wrong_is_told_at_once() {
         let errors = read("size=0&status=x&page=x", Dialect::Current).unwrap_err();
 
-        assert_eq!(errors.iter().map(|error| error.field.as_str()).collect::<Vec<_>>(), ["status", "page", "size"]);
+        assert_eq!(errors.iter().map(|error| error.field.as_str()).collect::<Vec<_>>(), ["status", "size", "page"]);
     }
 
     #[rstest]

@@ -387,7 +387,7 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 #[case::wrong_address(&["webhooks", "add", "ftp://127.0.0.1:9/", "--basic", "a:b"], "http")]
 #[case::wrong_page(&["alerts", "list", "--page", "-1"], "page")]
 #[case::wrong_size(&["alerts", "list", "--size", "101"], "--size: \"101\" is not allowed")]
-#[case::wrong_status(&["alerts", "list", "--status", "OPENED"], "OPEN,RESOLVED")]
+#[case::wrong_status(&["alerts", "list", "--status", "OPENED"], "OPEN, RESOLVED")]
 #[case::wrong_day(&["alerts", "list", "--start-date", "10.3.2026"], "--start-date")]
 #[case::wrong_sort(&["alerts", "list", "--sort-field", "colour"], "alertTimeStamp")]
 #[case::wrong_id(&["alerts", "show", " "], "UUID")]

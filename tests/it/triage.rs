@@ -260,12 +260,12 @@ fn parked_decisions_are_settled_by_a_persons_word_in_the_console() {
     terminal.wait_gone("Set the result of Refunded");
     assert_eq!(world.alert(1)["outcome"], Value::Null);
     terminal.press("p");
-    terminal.wait_for("API status OPEN → RESOLVED");
+    terminal.wait_for("API status becomes RESOLVED");
     terminal.press("a");
     terminal.press(CTRL_S);
     terminal.wait_for("ETHOCA 19.90 EUR is RESOLVED");
     terminal.press("p");
-    terminal.wait_for("29.90 EUR  411111··0002");
+    terminal.wait_for("29.90 EUR  FAR-2");
     terminal.press("n");
     terminal.press(CTRL_S);
     terminal.wait_for("not applied. Answer it again.");

@@ -160,7 +160,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.wait_for("5 recorded");
     pictures.take(&terminal, 2_500, "recorded, each for itself");
     terminal.press(ESC);
-    says("What needs review stays marked, and `esc` unmarks it. With nothing marked `b` comes back to that page");
+    says("What needs review stays marked, and `esc` unmarks it. With nothing marked `b` shows the last run");
     terminal.wait_for("1 marked");
     terminal.press(ESC);
     terminal.wait_until("nothing marked", |screen| screen.contains("DUE IN▲") && !screen.contains("marked"));

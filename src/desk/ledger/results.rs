@@ -60,6 +60,7 @@ pub struct RowOutcome {
 }
 
 impl RowOutcome {
+    /// Makes the outcome of a row that names no alert yet.
     pub fn new(result: RowResult, reason: impl Into<String>) -> Self {
         Self { id: None, result, reason: Some(reason.into()), would_be_sent: false }
     }

@@ -219,7 +219,7 @@ fn files_that_do_not_go_together_are_refused_before_anything_is_sent() {
         (files(Some(certificate.clone()), None), "holds no private key: name the file that does"),
         (files(Some(certificate.clone()), Some(certificate.clone())), "holds no private key in PEM form"),
         (files(Some(certificate), Some(anothers)), "does not go with the client certificate"),
-        (files(Some(key), None), "holds no certificate"),
+        (files(Some(key), None), "no certificate in PEM form"),
     ] {
         let error = Client::new(ClientOptions { tls, ..options("https://alerts.example.com", Dialect::Current) })
             .unwrap_err()

@@ -281,8 +281,8 @@ const BROKE: &str = "the connection broke before an answer came";
     sent: 1, taken: 1 })]
 #[case::deep_nesting(Fault::Deep, Row { read: "its answer is no list of alerts", decided: UNKNOWN, after: AS_DECIDED,
     sent: 1, taken: 1 })]
-#[case::html_with_200(Fault::Html, Row { read: "it begins with \"<html><title>Please log \
-    in", decided: UNKNOWN, after: AS_DECIDED, sent: 1, taken: 1 })]
+#[case::html_with_200(Fault::Html, Row { read: "is <html><title>Please log in", decided: UNKNOWN, after: AS_DECIDED,
+    sent: 1, taken: 1 })]
 #[case::elsewhere(Fault::Elsewhere, Row { read: "a redirect (301), which is not followed", decided: UNKNOWN,
     after: NOT_LANDED, sent: 1, taken: 0 })]
 #[case::a_hang(Fault::Hang, Row { read: "no answer within 0.2 s", decided: UNKNOWN, after: AS_DECIDED, sent: 1,

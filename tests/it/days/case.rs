@@ -44,8 +44,7 @@ fn a_case_of_three_is_refunded_once_and_the_others_are_its_duplicates() {
     let mut terminal = day.open(120, 40);
 
     refund_the_case(&mut terminal);
-    terminal.wait_for("3 decided");
-    terminal.wait_gone("decided");
+    terminal.wait_for("CDRN: Invalid");
     terminal.press(ESC);
     terminal.wait_for("SHOP 4 ");
     leave(terminal);
