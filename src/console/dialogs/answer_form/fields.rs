@@ -389,7 +389,7 @@ impl AnswerFields {
                 let typed = self.form.text(AMOUNT);
                 let words = match typed.parse::<Amount>() {
                     _ if typed.is_empty() => "the stopped amount is needed".to_owned(),
-                    Err(error) => error.to_string(),
+                    Err(error) => error,
                     Ok(_) => {
                         let most = self.most.as_ref().map_or_else(String::new, |most| format!(" and at most {most}"));
                         format!("the amount must be more than 0{most}")
