@@ -2,8 +2,11 @@
 //! described.
 
 use chrono::TimeDelta;
-use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, Error as _},
+};
+use serde_json::{Number, Value};
 use serde_path_to_error::{Deserializer as Traced, Path, Segment, Track};
 
 use crate::{
@@ -110,7 +113,8 @@ json_type! {
         /// One is made where none is given.
         optional secret: Text<Secret>,
         /// Overlap in which the secret before signs along.
-        optional overlap_hours: i64,
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
+        overlap_hours: Option<i64>,
     }
 }
 
@@ -248,6 +252,16 @@ pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> 
     T::deserialize(from).map(Some)
 }
 
+/// Reads a whole number as JSON may write it, `7` and `7.0` too, where it is given.
+fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, D::Error> {
+    let digits = Number::deserialize(from)?.to_string();
+    let (whole, rest) = digits.split_once('.').unwrap_or((&digits, "0"));
+    match whole.parse() {
+        Ok(whole) if rest.bytes().all(|digit| digit == b'0') => Ok(Some(whole)),
+        _ => Err(D::Error::custom("another number, expected a whole number")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -258,6 +272,17 @@ mod tests {
     fn refused(body: &str) -> (String, String) {
         let error = read::<NewEndpointJson>(body.as_bytes()).unwrap_err();
         (error.field, error.message)
+    }
+
+    #[test]
+    fn a_whole_number_is_one_in_either_of_its_spellings() {
+        let read = |hours: &str| read::<NewSecretJson>(format!("{{\"overlapHours\": {hours}}}").as_bytes());
+
+        for (hours, is_whole) in
+            [("7", true), ("-7.00", true), ("7.5", false), ("\"7\"", false), ("99999999999999999999", false)]
+        {
+            assert_eq!(read(hours).map_err(|error| error.field).err(), (!is_whole).then(|| "overlapHours".to_owned()));
+        }
     }
 
     #[rstest]
