@@ -7,11 +7,10 @@ use std::{
 };
 
 use serde::Deserialize;
-use tempfile::NamedTempFile;
 
 use crate::{
     domain::AlertId,
-    file::directory_of,
+    file::write_new,
     records::{Cells, RecordFormat, RecordWriter},
     run_file::{self, RunFileError},
 };
@@ -95,16 +94,16 @@ impl ExportPart {
     /// When one of the files cannot be read, written or removed.
     pub fn finish(mut self, format: RecordFormat, columns: Vec<String>) -> io::Result<u64> {
         self.file.flush()?;
-        // A temporary file takes the target's name when it is whole.
-        let beside = BufWriter::new(NamedTempFile::new_in(directory_of(&self.target))?);
-        let mut writer = RecordWriter::new(format, columns, Cells::default(), beside)?;
-        for line in BufReader::new(File::open(&self.path)?).lines().skip(1) {
-            writer.put(&line?)?;
-        }
-        let (count, whole) = writer.finish()?;
-        let whole = whole.into_inner().map_err(io::IntoInnerError::into_error)?;
-        whole.as_file().sync_all()?;
-        whole.persist_noclobber(&self.target).map_err(|error| unwritten(&self.target, &error.error))?;
+        let mut count = 0;
+        write_new(&self.target, |whole| {
+            let mut writer = RecordWriter::new(format, columns, Cells::default(), whole)?;
+            for line in BufReader::new(File::open(&self.path)?).lines().skip(1) {
+                writer.put(&line?)?;
+            }
+            count = writer.finish()?.0;
+            Ok(())
+        })
+        .map_err(|error| unwritten(&self.target, &error))?;
         std::fs::remove_file(&self.path)?;
         Ok(count)
     }
