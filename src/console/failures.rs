@@ -56,7 +56,7 @@ impl FailedCalls {
     }
 }
 
-/// What was asked of the deployment, how long the header tells that it failed, and the error where it did.
+/// Outcome of a call: its name, the time for which the header tells that it failed, and the error where it did.
 type Outcome<'m> = (&'static str, Option<Told>, Option<&'m ServiceError>);
 
 /// Returns the outcome of a call that is followed.

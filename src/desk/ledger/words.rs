@@ -3,19 +3,19 @@
 use super::steps::JournalDecision;
 use crate::domain::{Amount, Currency, Money, Resolution, sanitize};
 
-/// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50,
+/// Describes a decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50,
 /// REFUNDED`.
 pub fn in_words(resolution: &Resolution) -> String {
     worded(resolution, |amount| amount.to_string())
 }
 
-/// The same of a decision as the journal keeps it.
+/// Describes a decision as the journal keeps it.
 pub fn said_in_words(said: &JournalDecision) -> String {
     let words = said.resolution().map_or_else(|| said.refunded.clone(), |resolution| in_words(&resolution));
     sanitize::line(&words).into_owned()
 }
 
-/// The same of an alert in this currency, with it at the amount.
+/// Describes a decision with this currency at its amount.
 pub fn in_words_with(resolution: &Resolution, currency: &Currency) -> String {
     worded(resolution, |amount| Money { amount, currency: currency.clone() }.to_string())
 }

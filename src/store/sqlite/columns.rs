@@ -1,6 +1,5 @@
 //! A column cache: organization, words and company of every alert by the alert's key, as a number of two bytes. A
-//! filter
-//! of these alone goes through it, and reads no row and no index.
+//! filter of these alone goes through it, and reads no row and no index.
 //!
 //! Of each organization it holds for one commit. A commit that changes an alert touches the counts of the alert's day
 //! (`alert_count.changed`). So later only the days that were touched since are read again.

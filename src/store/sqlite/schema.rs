@@ -1,6 +1,5 @@
 //! The schema of a database file, seen from outside; and its objects, compared with those that its steps make. The
-//! steps
-//! are applied to an empty database in memory.
+//! steps are applied to an empty database in memory.
 
 use std::path::Path;
 

@@ -214,8 +214,7 @@ pub(super) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<
 }
 
 /// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient. An
-/// event
-/// that nobody gets is not recorded.
+/// event that nobody gets is not recorded.
 pub(super) async fn record_events(
     unit: &UnitOfWork<'_>,
     recipients: &[i64],

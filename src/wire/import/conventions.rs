@@ -32,7 +32,7 @@ fn add<T: PartialEq>(told: T, to: &mut Vec<T>) {
     }
 }
 
-/// What is proven, where nothing proves another.
+/// Returns the one value that is proven, where nothing proves another.
 fn only<T: Copy>(told: &[T]) -> Option<T> {
     if let [one] = told { Some(*one) } else { None }
 }

@@ -62,7 +62,7 @@ impl<R: BufRead> Source<R> {
         self.taken_ahead = 0;
     }
 
-    /// What was looked at and is not taken.
+    /// Bytes that were looked at and are not taken.
     pub(super) fn beginning(&self) -> &[u8] {
         &self.ahead[self.taken_ahead..]
     }

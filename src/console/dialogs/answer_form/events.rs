@@ -22,7 +22,7 @@ use crate::{
     ui::form::Entered,
 };
 
-/// What space does in the list.
+/// Action of space in the list.
 enum OnSpace {
     /// Folds the rows of this line, or unfolds them.
     Fold(String),
@@ -139,7 +139,7 @@ impl AnswerForm {
         alert.filter(|_| is_new).map(|alert| Message::ShowBeside(alert).into()).into_iter().collect()
     }
 
-    /// What space does to the row under the list's cursor.
+    /// Returns the action of space on the row under the list's cursor.
     fn on_space(&self) -> OnSpace {
         let at = match self.list_rows().into_iter().nth(self.list.at) {
             Some(AnswerRow::Same(words, _)) => return OnSpace::Fold(words),
@@ -154,7 +154,7 @@ impl AnswerForm {
         }
     }
 
-    /// The same in words.
+    /// Describes that action for the footer.
     pub(super) fn space_words(&self) -> &'static str {
         match self.on_space() {
             OnSpace::Fold(words) if self.unfolded.contains(&words) => "fold",

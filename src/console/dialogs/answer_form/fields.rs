@@ -53,7 +53,7 @@ pub struct AnswerFields {
     dialect: Dialect,
     /// True where the alert is about confirmed fraud, which has words of its own in the older dialect.
     fraud: bool,
-    /// What the key began with in the older dialect.
+    /// Choice that the key began with in the older dialect.
     begun: Option<Choice>,
     /// True where the refund of the older dialect was chosen by hand: it no longer follows the word.
     refund_by_hand: bool,

@@ -228,7 +228,7 @@ impl KnownCase<'_> {
 }
 
 impl AnswerForm {
-    /// The same with the last draft for this answer in it, and what is said of its drafts: what was written for one
+    /// Adds the last draft for this answer, and returns the words about its drafts. Text that was written for one
     /// answer never slips into another one, and is not lost.
     fn with_draft(mut self, choice: Option<Choice>, cx: &AppContext) -> (Self, Option<String>) {
         let (ids, dialect) = (self.in_hand(), cx.place.dialect);

@@ -169,7 +169,7 @@ fn what(record: &DecisionRecord) -> String {
     sanitize(&format!("{}{money}", said_in_words(&record.said))).into_owned()
 }
 
-/// What an alert is called that is known by its id: else that.
+/// Returns the name of an alert, or its id where it has none.
 pub fn alert_name(id: AlertId, cx: &AppContext) -> String {
     cx.alert_named(id).map_or_else(|| id.to_string(), name_of)
 }

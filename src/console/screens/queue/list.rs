@@ -239,7 +239,7 @@ fn decision_sign(alert: &Alert, cx: &AppContext) -> Option<ListSign> {
     decision.or_else(|| cx.failed_before(alert).map(|_| ListSign::NotRecorded))
 }
 
-/// What to do next at a desk that has no alert at all.
+/// Returns the first steps at a desk that has no alert at all.
 fn first_steps(cx: &AppContext) -> String {
     let steps = match (cx.place.demo, cx.place.remote) {
         (true, _) => "",

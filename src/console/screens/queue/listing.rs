@@ -179,7 +179,7 @@ impl Listing {
         self.total
     }
 
-    /// How many rows there are: every match that is not put aside as far as that is held, and the alert that has left.
+    /// Number of rows: every match that is not put aside as far as that is held, and the alert that has left.
     pub fn rows(&self) -> u64 {
         self.total.unwrap_or(0).saturating_sub(self.pages.hidden().count() as u64) + u64::from(self.ghost.is_some())
     }
@@ -554,8 +554,7 @@ impl Listing {
         self.pages.hidden().find(|alert| alert.id == id)
     }
 
-    /// How many alerts are listed with a row, where that is known: else as many as there are with those that are put
-    /// aside.
+    /// Number of alerts that are listed with a row, where that is known, else of all with those that are put aside.
     pub fn listed(&self) -> Option<u64> {
         let hidden = self.hidden().map_or(0, |hidden| hidden.len());
         Some(self.total?.saturating_sub(hidden as u64))

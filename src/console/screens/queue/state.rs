@@ -95,7 +95,7 @@ pub struct Queue {
     pub at_risk: Loadable<Vec<AtRisk>>,
     /// The state of the connection to the service.
     pub link: Link,
-    /// How often its user wants the list read again.
+    /// Interval at which its user wants the list read again.
     chosen: Option<Duration>,
     /// Lines that the notes above the footer need beyond the one that is kept for them.
     pub more_notes: u16,

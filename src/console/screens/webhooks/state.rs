@@ -64,7 +64,7 @@ pub struct WebhooksScreen {
     log_due: Option<Timestamp>,
     endpoint_cursor: Option<EndpointId>,
     delivery_cursor: Option<DeliveryId>,
-    /// How many deliveries were asked for.
+    /// Number of deliveries that were asked for.
     wanted: usize,
 }
 
@@ -209,7 +209,7 @@ impl WebhooksScreen {
         self.loads.refresh(now);
     }
 
-    /// What is listed.
+    /// Returns the filter of the list.
     fn filter(&self) -> DeliveryFilter {
         let size = u32::try_from(self.wanted).unwrap_or(u32::MAX);
         DeliveryFilter { endpoint: self.shown, size, ..DeliveryFilter::default() }
