@@ -73,6 +73,7 @@ pub trait Store:
     + OrganizationStore
     + OutboxStore
     + UpkeepStore
+    + std::fmt::Debug
     + 'static
 {
     /// This process, as it signs its claims and leases.

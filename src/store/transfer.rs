@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use futures::future::LocalBoxFuture;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
@@ -81,62 +82,65 @@ impl Transferred {
 /// # Errors
 /// [`Unusable`](StoreError::Unusable) where an end or a key cannot be used, another process is at work on it, or the
 /// target holds another desk.
-pub async fn transfer(
-    from: &DatabaseLocation,
-    to: &DatabaseLocation,
-    keys: &CopyKeys,
-    mut progress: impl FnMut(CopyStep),
-) -> StoreResult<Transferred> {
-    let mut source: Box<dyn CopyEnd> = match from {
-        DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::source(file)?),
-        DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::source(server).await?),
-    };
-    let key_check = source.store_rows().fact(KEY_CHECK).await?;
-    let old = match (&keys.from, &key_check) {
-        (Some(file), Some(check)) => Some(proven(file, check)?),
-        _ => None,
-    };
-    let mut target: Box<dyn CopyEnd> = match to {
-        DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::target(file)?),
-        DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::target(server).await?),
-    };
-    let refused = |words: &str| StoreError::Unusable(format!("{to}: {words}"));
-    let mark = CopyMark { source: from.to_string(), desk: source.store_rows().fact(DESK).await?.unwrap_or_default() };
-    match target.occupant() {
-        Occupant::Nobody => {}
-        Occupant::Copy(begun) if begun.desk == mark.desk => progress(CopyStep::BeginsAnew),
-        Occupant::Copy(CopyMark { source, .. }) => {
-            return Err(refused(&format!(
-                "holds an unfinished copy of another desk, {source}; name an empty database"
-            )));
-        }
-        Occupant::Desk(desk) if *desk == mark.desk => {
-            let tables = compare(&mut *source, &mut *target, &mut progress).await?;
-            let copied = Transferred { tables, before: true, key_check };
-            if !copied.is_same() {
-                let words = "holds an earlier copy of this desk, and one of the two has changed since; name an empty \
-                    database";
-                return Err(refused(words));
+pub fn transfer<'a>(
+    from: &'a DatabaseLocation,
+    to: &'a DatabaseLocation,
+    keys: &'a CopyKeys,
+    mut progress: impl FnMut(CopyStep) + 'a,
+) -> LocalBoxFuture<'a, StoreResult<Transferred>> {
+    Box::pin(async move {
+        let mut source: Box<dyn CopyEnd> = match from {
+            DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::source(file)?),
+            DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::source(server).await?),
+        };
+        let key_check = source.store_rows().fact(KEY_CHECK).await?;
+        let old = match (&keys.from, &key_check) {
+            (Some(file), Some(check)) => Some(proven(file, check)?),
+            _ => None,
+        };
+        let mut target: Box<dyn CopyEnd> = match to {
+            DatabaseLocation::Sqlite(file) => Box::new(SqliteEnd::target(file)?),
+            DatabaseLocation::Postgres(server) => Box::new(PostgresEnd::target(server).await?),
+        };
+        let refused = |words: &str| StoreError::Unusable(format!("{to}: {words}"));
+        let mark =
+            CopyMark { source: from.to_string(), desk: source.store_rows().fact(DESK).await?.unwrap_or_default() };
+        match target.occupant() {
+            Occupant::Nobody => {}
+            Occupant::Copy(begun) if begun.desk == mark.desk => progress(CopyStep::BeginsAnew),
+            Occupant::Copy(CopyMark { source, .. }) => {
+                return Err(refused(&format!(
+                    "holds an unfinished copy of another desk, {source}; name an empty database"
+                )));
             }
-            source.stood_still().await?;
-            return Ok(copied);
+            Occupant::Desk(desk) if *desk == mark.desk => {
+                let tables = compare(&mut *source, &mut *target, &mut progress).await?;
+                let copied = Transferred { tables, before: true, key_check };
+                if !copied.is_same() {
+                    let words = "holds an earlier copy of this desk, and one of the two has changed since; name an empty \
+                    database";
+                    return Err(refused(words));
+                }
+                source.stood_still().await?;
+                return Ok(copied);
+            }
+            Occupant::Desk(_) => return Err(refused("holds another desk; name an empty database")),
         }
-        Occupant::Desk(_) => return Err(refused("holds another desk; name an empty database")),
-    }
-    let new = keys.to.as_ref().map(|file| Seal::from_file(file, true)).transpose()?;
-    target.begin(&mark).await?;
-    let tables = copy_rows(&mut *source, &mut *target, old.zip(new), &mut progress).await?;
-    let copied = Transferred { tables, before: false, key_check };
-    // A copy that differs from its source is no desk, nor is one that is out of date already.
-    if copied.is_same() {
-        progress(CopyStep::Indexes);
-        target.index().await?;
-        source.stood_still().await?;
-        let (tables, newest) =
-            (portable::tables(&target.store_rows()).await?, audit_log::last_number(&source.store_rows()).await?);
-        target.finish(&tables, newest).await?;
-    }
-    Ok(copied)
+        let new = keys.to.as_ref().map(|file| Seal::from_file(file, true)).transpose()?;
+        target.begin(&mark).await?;
+        let tables = copy_rows(&mut *source, &mut *target, old.zip(new), &mut progress).await?;
+        let copied = Transferred { tables, before: false, key_check };
+        // A copy that differs from its source is no desk, nor is one that is out of date already.
+        if copied.is_same() {
+            progress(CopyStep::Indexes);
+            target.index().await?;
+            source.stood_still().await?;
+            let (tables, newest) =
+                (portable::tables(&target.store_rows()).await?, audit_log::last_number(&source.store_rows()).await?);
+            target.finish(&tables, newest).await?;
+        }
+        Ok(copied)
+    })
 }
 
 /// The key in a file, which has to be the one that a database with this check was sealed with.

@@ -2,7 +2,10 @@
 //!
 //! A unit of work acts only through its [`UnitOfWork`], since it may be retried. On SQLite each step completes at once.
 
-use std::ops::Deref;
+use std::{
+    ops::Deref,
+    sync::{Arc, Mutex},
+};
 
 use futures::future::BoxFuture;
 
@@ -179,15 +182,47 @@ pub(super) enum Way {
 /// A unit of work on what it is given.
 pub(super) type Job<A, T> = for<'a, 'u> fn(&'a UnitOfWork<'u>, &'a A) -> BoxFuture<'a, Work<T>>;
 
+/// A unit of work whose result is kept in it: a store is compiled once for all of them.
+pub(super) trait AnyUnit: Send + Sync {
+    /// Does it, and replaces the result of an earlier time.
+    fn run<'a>(&'a self, unit: &'a UnitOfWork<'_>) -> BoxFuture<'a, Work<()>>;
+}
+
+struct GivenUnit<A, T> {
+    given: A,
+    job: Job<A, T>,
+    result: Mutex<Option<T>>,
+}
+
+impl<A: Send + Sync, T: Send> AnyUnit for GivenUnit<A, T> {
+    fn run<'a>(&'a self, unit: &'a UnitOfWork<'_>) -> BoxFuture<'a, Work<()>> {
+        Box::pin(async move {
+            let result = (self.job)(unit, &self.given).await?;
+            *locked(&self.result) = Some(result);
+            Ok(())
+        })
+    }
+}
+
 /// A store that does units of work.
 pub(super) trait Units: Clone + Send + Sync + 'static {
     /// Does one, and answers once its changes are durable.
+    fn run(&self, way: Way, unit: Arc<dyn AnyUnit>) -> BoxFuture<'_, StoreResult<()>>;
+
+    /// The same with its result.
     fn unit<A: Send + Sync + 'static, T: Send + 'static>(
         &self,
         way: Way,
         given: A,
         job: Job<A, T>,
-    ) -> impl Future<Output = StoreResult<T>> + Send;
+    ) -> impl Future<Output = StoreResult<T>> + Send {
+        async move {
+            let unit = Arc::new(GivenUnit { given, job, result: Mutex::default() });
+            self.run(way, unit.clone()).await?;
+            let result = locked(&unit.result).take();
+            result.ok_or_else(|| StoreError::Unavailable("a unit of work ended without a result".to_owned()))
+        }
+    }
 
     /// Most alerts that are ingested in one commit, which every other writer waits for.
     fn most_taken_in(&self) -> usize;

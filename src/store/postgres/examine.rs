@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use futures::future::BoxFuture;
+
 use super::{
     connection::Connection,
     counts::counted,
@@ -87,65 +89,71 @@ const ON_SERVERS: [Check; 4] = [
 ];
 
 /// Examines a database with its key and the processes on it, as of `now`. Changes nothing.
-pub async fn examine(server: &PostgresAddress, key_path: Option<&Path>, now: Timestamp) -> Examination {
-    let mut examination = Examination::default();
-    let findings = &mut examination.findings;
-    let (_pool, conn) = match connect(server).await {
-        Ok(connected) => connected,
-        Err(error) => {
-            let advice = "see whether the server runs, and whether host, port, name, user and password are right \
+pub fn examine<'a>(
+    server: &'a PostgresAddress,
+    key_path: Option<&'a Path>,
+    now: Timestamp,
+) -> BoxFuture<'a, Examination> {
+    Box::pin(async move {
+        let mut examination = Examination::default();
+        let findings = &mut examination.findings;
+        let (_pool, conn) = match connect(server).await {
+            Ok(connected) => connected,
+            Err(error) => {
+                let advice = "see whether the server runs, and whether host, port, name, user and password are right \
                 (AVERT_DATABASE)";
-            findings.push(at(server, &error, advice));
-            findings.push(key_of(key_path, false));
+                findings.push(at(server, &error, advice));
+                findings.push(key_of(key_path, false));
+                return examination;
+            }
+        };
+        let rows = conn.rows();
+        if let Ok(Some(mark)) = migrate::read_mark(&conn).await {
+            findings.push(mark.finding(&server.to_string()));
             return examination;
         }
-    };
-    let rows = conn.rows();
-    if let Ok(Some(mark)) = migrate::read_mark(&conn).await {
-        findings.push(mark.finding(&server.to_string()));
-        return examination;
-    }
-    let state = migrate::state(&conn).await.map_err(StoreError::from);
-    let (is_current, is_empty) = (state == Ok(SchemaState::Current), matches!(state, Ok(SchemaState::Empty(_))));
-    findings.push(match state {
-        Ok(SchemaState::Current) => {
-            let sized = "SELECT pg_database_size(current_database()), current_setting('server_version')";
-            let sized = examine::answer(&rows, sized).await.map(|rows| {
-                let ([bytes], version) = (numbers(&rows), text(&rows[0][1]));
-                Finding::fine("database", format!("{server}, PostgreSQL {version}, {bytes} bytes"))
-            });
-            checked("database", sized, RESTORE)
+        let state = migrate::state(&conn).await.map_err(StoreError::from);
+        let (is_current, is_empty) = (state == Ok(SchemaState::Current), matches!(state, Ok(SchemaState::Empty(_))));
+        findings.push(match state {
+            Ok(SchemaState::Current) => {
+                let sized = "SELECT pg_database_size(current_database()), current_setting('server_version')";
+                let sized = examine::answer(&rows, sized).await.map(|rows| {
+                    let ([bytes], version) = (numbers(&rows), text(&rows[0][1]));
+                    Finding::fine("database", format!("{server}, PostgreSQL {version}, {bytes} bytes"))
+                });
+                checked("database", sized, RESTORE)
+            }
+            Ok(SchemaState::Empty(_)) => {
+                Finding::notice("database", format!("{server}: nothing is there yet"), "avert migrate")
+            }
+            Ok(SchemaState::Waiting(steps)) => {
+                let found = format!("{server}: its schema waits for {}", steps.join(", "));
+                Finding::wrong("database", found, "avert migrate: until then no command runs that opens it")
+            }
+            Err(error) => at(server, &error, "use the avert that wrote it, or name another database"),
+        });
+        findings.push(key_of(key_path, !is_empty));
+        if !is_current {
+            return examination;
         }
-        Ok(SchemaState::Empty(_)) => {
-            Finding::notice("database", format!("{server}: nothing is there yet"), "avert migrate")
+        let schema = migrate::compare_schema(&conn, migrate::STEPS).await;
+        findings.push(checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
+        if let Some(file) = key_path {
+            let advice = "put the right file there: every process on the database has the same one";
+            findings.extend(examine::key(&rows, file, advice, RESTORE).await);
         }
-        Ok(SchemaState::Waiting(steps)) => {
-            let found = format!("{server}: its schema waits for {}", steps.join(", "));
-            Finding::wrong("database", found, "avert migrate: until then no command runs that opens it")
+        findings.push(checked("audit log", audit_log(&conn).await.map_err(Into::into), RESTORE));
+        for check in ON_SERVERS.iter().chain(&CHECKS) {
+            findings.push(check.run(&rows, now, RESTORE).await);
         }
-        Err(error) => at(server, &error, "use the avert that wrote it, or name another database"),
-    });
-    findings.push(key_of(key_path, !is_empty));
-    if !is_current {
-        return examination;
-    }
-    let schema = migrate::compare_schema(&conn, migrate::STEPS).await;
-    findings.push(checked("schema", schema.map(|differences| differences.finding()).map_err(Into::into), RESTORE));
-    if let Some(file) = key_path {
-        let advice = "put the right file there: every process on the database has the same one";
-        findings.extend(examine::key(&rows, file, advice, RESTORE).await);
-    }
-    findings.push(checked("audit log", audit_log(&conn).await.map_err(Into::into), RESTORE));
-    for check in ON_SERVERS.iter().chain(&CHECKS) {
-        findings.push(check.run(&rows, now, RESTORE).await);
-    }
-    if let Ok(Some(words)) = keeper::apart(&conn, now).await {
-        findings.retain(|finding| finding.check != "clock");
-        findings.push(Finding::notice("clock", words, keeper::CLOCK_ADVICE));
-    }
-    // An unreadable fact was reported above.
-    examination.gateways = gateways(&rows).await.unwrap_or_default();
-    examination
+        if let Ok(Some(words)) = keeper::apart(&conn, now).await {
+            findings.retain(|finding| finding.check != "clock");
+            findings.push(Finding::notice("clock", words, keeper::CLOCK_ADVICE));
+        }
+        // An unreadable fact was reported above.
+        examination.gateways = gateways(&rows).await.unwrap_or_default();
+        examination
+    })
 }
 
 /// Reports the reason for which the database at an address cannot be examined.

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use futures::future::BoxFuture;
 use uuid::Uuid;
 
 use super::{connection::Connection, find, pool::connect};
@@ -45,9 +46,11 @@ pub(super) const STEPS: usize = MIGRATIONS.len();
 /// # Errors
 /// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered
 /// or another program's.
-pub async fn inspect(server: &PostgresAddress) -> StoreResult<SchemaState> {
-    let (_pool, conn) = connect(server).await?;
-    Ok(state(&conn).await?)
+pub fn inspect(server: &PostgresAddress) -> BoxFuture<'_, StoreResult<SchemaState>> {
+    Box::pin(async move {
+        let (_pool, conn) = connect(server).await?;
+        Ok(state(&conn).await?)
+    })
 }
 
 /// The same of a connection.
@@ -68,10 +71,12 @@ pub(super) async fn state_of_any(conn: &Connection) -> Work<SchemaState> {
 /// # Errors
 /// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered
 /// or another program's.
-pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
-    let (_pool, conn) = connect(server).await?;
-    refuse_copy(&conn).await?;
-    bring_up(&conn).await
+pub fn migrate(server: &PostgresAddress) -> BoxFuture<'_, StoreResult<Vec<&'static str>>> {
+    Box::pin(async move {
+        let (_pool, conn) = connect(server).await?;
+        refuse_copy(&conn).await?;
+        bring_up(&conn).await
+    })
 }
 
 /// The same on a connection, of what may be an unfinished copy.

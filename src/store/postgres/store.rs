@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use futures::future::BoxFuture;
 use tokio::sync::watch::{self, Receiver, Sender};
 
 use super::{
@@ -35,7 +36,7 @@ use crate::{
     },
     error::{Work, WorkFault},
     subjects::opening,
-    units::{Job, UnitContext, UnitOfWork, Units, Way},
+    units::{AnyUnit, UnitContext, UnitOfWork, Units, Way},
 };
 
 /// A store in a PostgreSQL database. Any number of processes may have the same one open.
@@ -74,14 +75,14 @@ impl PostgresStore {
         self.pool.close();
     }
 
-    async fn once<A: Sync, T: Send>(&self, way: Way, given: &A, job: Job<A, T>) -> Work<T> {
+    async fn once(&self, way: Way, work: &dyn AnyUnit) -> Work<()> {
         let conn = match way {
             Way::Answered => self.pool.take_kept().await?,
             _ => self.pool.take().await?,
         };
         let unit = Unit::new(conn, &self.shared, &self.by);
         match way {
-            Way::Look | Way::AtOnce | Way::Turn(_) => return done(&unit, given, job).await,
+            Way::Look | Way::AtOnce | Way::Turn(_) => return done(&unit, work).await,
             _ if is_write(way) => {
                 // A transaction that has not begun may be tried again. A database that its operator has set read-only
                 // stays so.
@@ -89,17 +90,15 @@ impl PostgresStore {
             }
             _ => unit.conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
         }
-        match self.end(way, &unit, given, job).await {
-            Ok(value) => Ok(value),
-            Err(fault) => {
-                unit.conn.roll_back().await;
-                Err(fault)
-            }
+        let ended = self.end(way, &unit, work).await;
+        if ended.is_err() {
+            unit.conn.roll_back().await;
         }
+        ended
     }
 
-    async fn end<A: Sync, T: Send>(&self, way: Way, unit: &Unit<'_>, given: &A, job: Job<A, T>) -> Work<T> {
-        let value = done(unit, given, job).await?;
+    async fn end(&self, way: Way, unit: &Unit<'_>, work: &dyn AnyUnit) -> Work<()> {
+        done(unit, work).await?;
         let noted = chain::put_down(unit).await?;
         let seen = matches!(way, Way::Visible | Way::VisibleMuch | Way::Answered) && unit.conn.has_changed();
         let number = unit.conn.commit(if seen { NEXT_CHANGE } else { "" }).await?;
@@ -109,7 +108,7 @@ impl PostgresStore {
         if noted {
             self.link_soon();
         }
-        Ok(value)
+        Ok(())
     }
 
     /// Links the entries in a moment, once for all that are stored until then.
@@ -134,34 +133,31 @@ impl PostgresStore {
 
 impl Units for PostgresStore {
     /// Repeats the unit of work where others were at work on the same rows.
-    async fn unit<A: Send + Sync + 'static, T: Send + 'static>(
-        &self,
-        way: Way,
-        given: A,
-        job: Job<A, T>,
-    ) -> StoreResult<T> {
-        if let Way::Claim = way {
-            self.pool.keep().await?;
-        }
-        let patience = match way {
-            Way::Much | Way::VisibleMuch | Way::QuietMuch => LONG_PATIENCE,
-            Way::Answered => ANSWERED_PATIENCE,
-            _ => PATIENCE,
-        };
-        let mut repeats = 0;
-        loop {
-            match tokio::time::timeout(patience, self.once(way, &given, job)).await {
-                Ok(Err(fault)) if repeats < most_repeats(way, &fault) => {
-                    repeats += 1;
-                    metrics::counter!("avert_store_repeats_total").increment(1);
-                    // Not all at the same moment again.
-                    let pause = Duration::from_millis(rand::random_range(1..10 << repeats.min(6)));
-                    tokio::time::sleep(pause).await;
-                }
-                Ok(done) => return done.map_err(StoreError::from),
-                Err(_) => return Err(StoreError::Unavailable("the server does not answer".to_owned())),
+    fn run(&self, way: Way, work: Arc<dyn AnyUnit>) -> BoxFuture<'_, StoreResult<()>> {
+        Box::pin(async move {
+            if let Way::Claim = way {
+                self.pool.keep().await?;
             }
-        }
+            let patience = match way {
+                Way::Much | Way::VisibleMuch | Way::QuietMuch => LONG_PATIENCE,
+                Way::Answered => ANSWERED_PATIENCE,
+                _ => PATIENCE,
+            };
+            let mut repeats = 0;
+            loop {
+                match tokio::time::timeout(patience, self.once(way, &*work)).await {
+                    Ok(Err(fault)) if repeats < most_repeats(way, &fault) => {
+                        repeats += 1;
+                        metrics::counter!("avert_store_repeats_total").increment(1);
+                        // Not all at the same moment again.
+                        let pause = Duration::from_millis(rand::random_range(1..10 << repeats.min(6)));
+                        tokio::time::sleep(pause).await;
+                    }
+                    Ok(done) => return done.map_err(StoreError::from),
+                    Err(_) => return Err(StoreError::Unavailable("the server does not answer".to_owned())),
+                }
+            }
+        })
     }
 
     /// No other writer waits for it.
@@ -170,10 +166,9 @@ impl Units for PostgresStore {
     }
 }
 
-async fn done<A: Sync, T>(unit: &Unit<'_>, given: &A, job: Job<A, T>) -> Work<T> {
-    let rows = unit.conn.rows();
-    job(&UnitOfWork { rows, by: unit.by, context: &unit.shared.context, database: UnitContext::Postgres(unit) }, given)
-        .await
+async fn done(unit: &Unit<'_>, work: &dyn AnyUnit) -> Work<()> {
+    let (rows, context) = (unit.conn.rows(), &unit.shared.context);
+    work.run(&UnitOfWork { rows, by: unit.by, context, database: UnitContext::Postgres(unit) }).await
 }
 
 const fn is_write(way: Way) -> bool {
@@ -241,28 +236,31 @@ impl PostgresStore {
     /// # Errors
     /// [`Unusable`](StoreError::Unusable) with the fault of the schema or the key and the way out;
     /// [`Unavailable`](StoreError::Unavailable) when the server cannot be reached.
-    pub async fn open(options: &PostgresOptions) -> StoreResult<Arc<Self>> {
-        let server = DatabaseServer::at(&options.server)?;
-        let (pool, conn) = connect_to(&server, options.connections).await?;
-        migrate::check(&conn).await?;
-        conn.begin("").await?;
-        make_facts_alone(&conn).await?;
-        let rows = conn.rows();
-        let (data_key, database) = opening::open(&rows, &options.secret_key_file, "the database", WHENCE).await?;
-        conn.commit("").await?;
-        let apart = keeper::apart(&conn, SystemClock.now()).await?;
-        if let Some(words) = &apart {
-            tracing::warn!("{words}: {}", keeper::CLOCK_ADVICE);
-        }
-        let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
-        let newest: i64 = conn.rows().one(NEWEST_CHANGE, &[], cell).await?;
-        let (changes, _) = watch::channel(newest.unsigned_abs());
-        let render = Arc::clone(&options.render);
-        let context = StoreContext { render, data_key, database, own };
-        let shared = Arc::new(Shared { context, organizations: Mutex::default(), links: AtomicBool::new(false) });
-        let watch = ClockWatch::new(apart.is_some());
-        let keeper = keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), watch).await?;
-        Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper: Arc::new(keeper) }))
+    pub fn open(options: &PostgresOptions) -> BoxFuture<'_, StoreResult<SharedStore>> {
+        Box::pin(async move {
+            let server = DatabaseServer::at(&options.server)?;
+            let (pool, conn) = connect_to(&server, options.connections).await?;
+            migrate::check(&conn).await?;
+            conn.begin("").await?;
+            make_facts_alone(&conn).await?;
+            let rows = conn.rows();
+            let (data_key, database) = opening::open(&rows, &options.secret_key_file, "the database", WHENCE).await?;
+            conn.commit("").await?;
+            let apart = keeper::apart(&conn, SystemClock.now()).await?;
+            if let Some(words) = &apart {
+                tracing::warn!("{words}: {}", keeper::CLOCK_ADVICE);
+            }
+            let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
+            let newest: i64 = conn.rows().one(NEWEST_CHANGE, &[], cell).await?;
+            let (changes, _) = watch::channel(newest.unsigned_abs());
+            let render = Arc::clone(&options.render);
+            let context = StoreContext { render, data_key, database, own };
+            let shared = Arc::new(Shared { context, organizations: Mutex::default(), links: AtomicBool::new(false) });
+            let watch = ClockWatch::new(apart.is_some());
+            let keeper = keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), watch).await?;
+            let store = Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper: Arc::new(keeper) };
+            Ok(Arc::new(store) as SharedStore)
+        })
     }
 
     /// Makes the data key of a database that has tables and nothing in them, and proves that of another one.

@@ -203,7 +203,7 @@ pub(super) mod tests {
     use super::super::readers::Reader;
     use super::super::tests::{NoEvents, open};
     use super::super::writer::{MOST_UNINDEXED, Unit, WriteKind};
-    use super::super::{SqliteOptions, SqliteStore};
+    use super::super::{SqliteOptions, SqliteStore, store};
     use super::*;
     use crate::domain::resolution::Decision;
     use crate::domain::time::Timestamp;
@@ -475,7 +475,7 @@ pub(super) mod tests {
         leave_unindexed(&store).await;
         store.close();
 
-        let again = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
+        let again = Arc::new(store::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap());
 
         assert_eq!(found(&again, "till").await, 1);
         caught_up(&again).await;

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use futures::future::BoxFuture;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::watch::{self, Receiver, Sender};
 
@@ -37,7 +38,7 @@ use crate::{
     key_file::DataKey,
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
     subjects::opening,
-    units::{Job, UnitContext, UnitOfWork, Units, Way},
+    units::{AnyUnit, UnitContext, UnitOfWork, Units, Way},
 };
 
 /// A store in one SQLite database. Several processes may have the same one open.
@@ -84,28 +85,18 @@ impl SqliteStore {
         self.shared.files.last_check().map(|()| &self.threads.readers)
     }
 
-    fn placed(&self, error: StoreError) -> StoreError {
-        error.at(&self.shared.path)
-    }
-}
-
-impl Units for SqliteStore {
-    async fn unit<A: Send + Sync + 'static, T: Send + 'static>(
-        &self,
-        way: Way,
-        given: A,
-        job: Job<A, T>,
-    ) -> StoreResult<T> {
+    async fn run_placed(&self, way: Way, work: Arc<dyn AnyUnit>) -> StoreResult<()> {
+        let by = Arc::clone(&self.by);
         let kind = match way {
             Way::Visible | Way::VisibleMuch | Way::Answered => WriteKind::Visible,
             Way::Quiet | Way::QuietMuch | Way::Claim => WriteKind::Quiet,
             _ => {
-                let (shared, by) = (Arc::clone(&self.shared), Arc::clone(&self.by));
+                let shared = Arc::clone(&self.shared);
                 let read = move |reader: &mut Reader| {
-                    driven(job(&unit_of(SqliteRows::Read(reader), Memory::new(&shared, 0), &by), &given))
+                    driven(work.run(&unit_of(SqliteRows::Read(reader), Memory::new(&shared, 0), &by)))
                 };
                 let Readers { keyed, lists } = self.readers()?;
-                let read = match way {
+                return match way {
                     Way::AtOnce => keyed.read_at_once(None, read).await,
                     Way::ListAtOnce(owner) => lists.read_at_once(Some(owner), read).await,
                     Way::List(owner) => lists.read(owner, read).await,
@@ -113,15 +104,19 @@ impl Units for SqliteStore {
                     Way::Much => lists.read(None, read).await,
                     _ => keyed.read(None, read).await,
                 };
-                return read.map_err(|error| self.placed(error));
             }
         };
-        let by = Arc::clone(&self.by);
         let write = move |unit: &mut Unit<'_>| {
             let rows = SqliteRows::Written(unit.conn, unit.dictionary);
-            driven(job(&unit_of(rows, Memory::new(unit.shared, unit.change), &by), &given))
+            driven(work.run(&unit_of(rows, Memory::new(unit.shared, unit.change), &by)))
         };
-        self.threads.writer.write(kind, write).await.map_err(|error| self.placed(error))
+        self.threads.writer.write(kind, write).await
+    }
+}
+
+impl Units for SqliteStore {
+    fn run(&self, way: Way, unit: Arc<dyn AnyUnit>) -> BoxFuture<'_, StoreResult<()>> {
+        Box::pin(async move { self.run_placed(way, unit).await.map_err(|error| error.at(&self.shared.path)) })
     }
 
     fn most_taken_in(&self) -> usize {
@@ -227,12 +222,12 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`Unusable`](crate::StoreError::Unusable) with the file that is at fault, its fault and the way out.
-    pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
-        open(options).map(Arc::new)
+    pub fn open(options: &SqliteOptions) -> StoreResult<SharedStore> {
+        Ok(Arc::new(open(options)?))
     }
 }
 
-fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
+pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_library()?;
     let database = &options.database;
     open_at(options, directory_of(database), database).map_err(|error| error.at(database))

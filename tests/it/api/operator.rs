@@ -7,7 +7,7 @@ use avert::{
         time::Timestamp,
     },
     service::Credentials,
-    store::{AttemptEnd, AttemptRecord, AttemptStore as _, Claim, ClaimRequest, OutboxStore as _},
+    store::{AttemptEnd, AttemptRecord, Claim, ClaimRequest},
 };
 use chrono::Duration;
 use futures::StreamExt;

@@ -19,12 +19,8 @@ use avert::{
         simulator::{FaultRates, Simulator},
     },
     service::{Alerts, Credentials, Intake},
-    store::{
-        Store,
-        sqlite::{SqliteOptions, SqliteStore},
-    },
+    store::SharedStore,
     webhooks::{Sender, SenderSettings},
-    wire::EventBody,
 };
 use reqwest::{
     Method, RequestBuilder, Response,
@@ -43,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{
     alerts::{NOON, open_alert},
     clock::ManualClock,
+    store,
 };
 
 /// The longest a test waits for what has to come.
@@ -93,7 +90,7 @@ pub struct Served {
     pub operator_key: String,
     pub engine: Engine,
     pub acting: ActingEngine,
-    pub store: Arc<SqliteStore>,
+    pub store: SharedStore,
     pub network: Arc<Network>,
     pub clock: Arc<ManualClock>,
     arrived: mpsc::UnboundedReceiver<()>,
@@ -110,7 +107,7 @@ impl Served {
 
     pub async fn with(options: ApiOptions) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(EventBody))).unwrap();
+        let store = store::open(directory.path());
         let clock = ManualClock::at(NOON);
         let (sender, arrived) = mpsc::unbounded_channel();
         let capabilities = Capabilities {

@@ -133,7 +133,7 @@ impl Ground for Postgres {
 }
 
 /// Opens the store of a directory, once more where it is open already, as another process would.
-pub(crate) fn open(directory: &Path) -> Arc<SqliteStore> {
+pub(crate) fn open(directory: &Path) -> SharedStore {
     SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(PlainEvents))).unwrap()
 }
 

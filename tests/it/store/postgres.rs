@@ -8,10 +8,7 @@ use avert::{
         Alert, AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret,
         database::{DatabaseTls, PostgresAddress},
     },
-    store::{
-        AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore,
-        RefusalCause, SchemaState, StoreError, UpkeepStore as _, postgres::migrate,
-    },
+    store::{PostgresOptions, PostgresStore, RefusalCause, SchemaState, StoreError, postgres::migrate},
 };
 use rstest::rstest;
 

@@ -8,7 +8,7 @@ use std::{
 
 use avert::{
     domain::{Alert, EndpointAuth, NewEndpoint, Secret},
-    store::{AccessStore as _, LongStep, SqliteOptions, SqliteStore, StoreError, UpkeepStore as _},
+    store::{LongStep, SqliteOptions, SqliteStore, StoreError},
 };
 use rstest::rstest;
 

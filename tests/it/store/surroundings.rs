@@ -6,8 +6,7 @@ use std::{sync::Arc, time::Duration};
 use avert::{
     domain::database::PostgresAddress,
     store::{
-        AccessStore as _, AlertStore as _, Grade, OrganizationStore as _, PostgresOptions, PostgresStore, RefusalCause,
-        SchemaState, StoreError, UpkeepStore as _,
+        Grade, PostgresOptions, PostgresStore, RefusalCause, SchemaState, StoreError,
         postgres::{examine::examine, migrate},
     },
 };
