@@ -233,12 +233,9 @@ pub enum RefundTime {
 
 impl RefundTime {
     /// Returns that of a refund at this moment, of an alert that was raised then.
-    fn of(raised: Option<Timestamp>, refunded_at: Option<Timestamp>) -> Self {
-        match refunded_at.zip(raised) {
-            Some((refunded, raised)) if refunded >= raised => Self::Since,
-            Some(_) => Self::Before,
-            None => Self::Unknown,
-        }
+    pub(super) fn of(raised: Option<Timestamp>, refunded_at: Option<Timestamp>) -> Self {
+        let is_since = refunded_at.zip(raised).map(|(refunded, raised)| refunded >= raised);
+        is_since.map_or(Self::Unknown, |since| if since { Self::Since } else { Self::Before })
     }
 }
 
@@ -271,30 +268,6 @@ pub enum DuplicateState {
         outcome: String,
         at: Option<Timestamp>,
     },
-}
-
-/// Statement of a decision on the money of its payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DecisionSays {
-    /// The money goes back by this decision.
-    Refunds,
-    /// The money had gone back before.
-    RefundedBefore,
-    /// The money does not go back.
-    NotRefunded,
-}
-
-impl DecisionSays {
-    /// Returns the statement of this decision.
-    pub fn of(resolution: &Resolution) -> Self {
-        if resolution.gives_money_back() {
-            Self::Refunds
-        } else if resolution.says_refunded_before() {
-            Self::RefundedBefore
-        } else {
-            Self::NotRefunded
-        }
-    }
 }
 
 impl Duplicate {
@@ -332,12 +305,9 @@ impl Duplicate {
             DuplicateState::Refunded { at } => Some(RefundTime::of(raised, *at)),
             DuplicateState::RefundedByRule => Some(RefundTime::Unknown),
             DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
-                match DecisionSays::of(resolution) {
-                    // The alert was there before it.
-                    DecisionSays::Refunds => Some(RefundTime::Since),
-                    DecisionSays::RefundedBefore => Some(RefundTime::Unknown),
-                    DecisionSays::NotRefunded => None,
-                }
+                // The alert was there before it.
+                let since = resolution.gives_money_back().then_some(RefundTime::Since);
+                since.or(resolution.says_refunded_before().then_some(RefundTime::Unknown))
             }
             DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
         }

@@ -161,11 +161,11 @@ const REFUNDED_EARLIER: Decision = Decision::Invalid(InvalidReason::PreviouslyRe
 impl OrderAdvice {
     /// Returns the advice of an order whose money went back at this moment.
     fn after_refund(refunded_at: Option<Timestamp>, alert: &Alert) -> Self {
-        let is_since = refunded_at.zip(alert.alert_time).map(|(refunded, raised)| refunded > raised);
-        let (decision, why, refund) = match is_since {
-            Some(true) => (Decision::Refunded, "refunded since the alert came", RefundTime::Since),
-            Some(false) => (REFUNDED_EARLIER, "refunded before the alert", RefundTime::Before),
-            None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),
+        let refund = RefundTime::of(alert.alert_time, refunded_at);
+        let (decision, why) = match refund {
+            RefundTime::Since => (Decision::Refunded, "refunded since the alert came"),
+            RefundTime::Before => (REFUNDED_EARLIER, "refunded before the alert"),
+            RefundTime::Unknown => (REFUNDED_EARLIER, "refunded already; when is not known"),
         };
         Self { decision, why, refund: Some(refund), refunded_at, leaves_refund_open: false, only_warns: false }
     }
@@ -297,7 +297,7 @@ mod tests {
     #[case(OrderState::Delivered, None, None, Some(Decision::NotRefunded))]
     #[case(OrderState::Delivered, None, Some("30.00"), None)]
     #[case(OrderState::Refunded, Some(BEFORE), None, Some(EARLIER))]
-    #[case(OrderState::Refunded, Some("2026-03-04T10:00:00Z"), None, Some(EARLIER))]
+    #[case(OrderState::Refunded, Some("2026-03-04T10:00:00Z"), None, Some(Decision::Refunded))]
     #[case(OrderState::Paid, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(EARLIER))]
     #[case(OrderState::Refunded, None, Some("129.9"), Some(EARLIER))]
     #[case(OrderState::Refunded, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(Decision::Refunded))]
