@@ -8,7 +8,6 @@ use crate::{
     Alert, MatchConfidence, MerchantOrder, OrderAdvice, OrderEvidence, OrderMatch, OrderState, Timestamp,
     duplicate::{RefundTime, sure_evidence},
     identity::{CardComparison, Contradiction, Identifier, contradiction},
-    order::MatchDoubt,
     resolution::{Decision, InvalidReason},
 };
 
@@ -47,7 +46,7 @@ pub fn matches(alert: &Alert, orders: impl IntoIterator<Item = MerchantOrder>) -
     if alike > 1 {
         for one in &mut found[..alike] {
             one.confidence = one.confidence.less();
-            one.doubts.push(MatchDoubt::Several(alike));
+            one.doubts.push(format!("{alike} orders fit alike"));
         }
     }
     found
@@ -130,11 +129,11 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
         contradiction(alert, order.card_digits(), order.money()).filter(|_| evidence.is_by_identifier());
     let differs = amounts == Some(false) || currencies == Some(false);
     let doubts = [
-        contradiction.map(MatchDoubt::Contradicted),
-        (differs && contradiction != Some(Contradiction::MoreThanTotal)).then_some(MatchDoubt::OtherAmount),
+        contradiction.map(Contradiction::as_str),
+        (differs && contradiction != Some(Contradiction::MoreThanTotal)).then_some("the amount differs"),
         (card == CardComparison::LastFourOnly && evidence > OrderEvidence::OrderNumber)
-            .then_some(MatchDoubt::LastFourOnly),
-        near.is_none().then_some(MatchDoubt::Undated),
+            .then_some("last four digits only"),
+        near.is_none().then_some("no dates to compare"),
     ];
     let confidence = match contradiction {
         Some(_) => MatchConfidence::Possible,
@@ -142,7 +141,8 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
         None if differs => confidence.min(MatchConfidence::VeryLikely),
         None => confidence,
     };
-    Some(OrderMatch { order, evidence, confidence, doubts: doubts.into_iter().flatten().collect() })
+    let (is_contradicted, doubts) = (contradiction.is_some(), doubts.into_iter().flatten().map(str::to_owned).collect());
+    Some(OrderMatch { order, evidence, confidence, is_contradicted, doubts })
 }
 
 /// Returns true for descriptors with the same beginning: statements truncate them at different lengths, and blanks and
@@ -194,7 +194,7 @@ impl OrderMatch {
     /// Returns the decision that the order suggests; `None` for an answered alert, or where the match is not likely.
     /// A match that a fact contradicts still warns of a refund of the order.
     pub fn advice(&self, alert: &Alert) -> Option<OrderAdvice> {
-        let only_warns = self.doubts.iter().any(|doubt| matches!(doubt, MatchDoubt::Contradicted(_)));
+        let only_warns = self.is_contradicted;
         if alert.is_over() || self.confidence < MatchConfidence::Likely && !only_warns {
             return None;
         }
@@ -259,7 +259,6 @@ mod tests {
     use crate::{
         Currency, Outcome,
         advice::{advice, refund_warning},
-        identity::Contradiction,
         order::{MerchantOrder, OrderEvidence},
         time::from_iso,
     };
@@ -279,6 +278,7 @@ mod tests {
             order,
             evidence: OrderEvidence::TransactionId,
             confidence: MatchConfidence::Certain,
+            is_contradicted: false,
             doubts: Vec::new(),
         }
     }
@@ -405,9 +405,8 @@ mod tests {
         #[case] state: OrderState,
         #[case] refunded: Option<bool>,
     ) {
-        let doubts = vec![MatchDoubt::Contradicted(Contradiction::MoreThanTotal)];
-        let contradicted =
-            OrderMatch { confidence: MatchConfidence::Possible, doubts, ..found(state, Some(BEFORE), None) };
+        let confidence = MatchConfidence::Possible;
+        let contradicted = OrderMatch { confidence, is_contradicted: true, ..found(state, Some(BEFORE), None) };
 
         let told = contradicted.advice(&alert());
 
