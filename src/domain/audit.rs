@@ -66,9 +66,7 @@ impl AuditNote {
 
     /// Notes that an alert got its outcome, by this resolution.
     pub fn alert_resolved(alert: &Alert, resolution: &Resolution) -> Self {
-        let said = resolution.to_parts();
-        let said: Vec<String> = [said.refunded, said.resolution].into_iter().flatten().collect();
-        Self::new(ALERT_RESOLVED, &alert.id, format!("{}: {}", alert.status, said.join(", ")))
+        Self::new(ALERT_RESOLVED, &alert.id, format!("{}: {resolution}", alert.status))
     }
 
     /// Notes that a person decided a parked attempt.

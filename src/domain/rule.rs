@@ -124,18 +124,19 @@ impl<'r> Rehearsal<'r> {
 /// Returns the decision that an outcome stands for, in the words of either dialect; `None` where they leave it open.
 fn decided(outcome: &Outcome) -> Option<Decision> {
     let word = |text: &str| text.trim().to_ascii_lowercase().replace([' ', '-'], "_");
-    let reason = outcome.dispute_reason_code.as_deref().map(word);
-    match (word(&outcome.outcome).as_str(), reason.as_deref(), word(&outcome.refunded).as_str()) {
-        ("previously_refunded" | "previously_cancelled" | "resolved_previously_refunded", _, _)
-        | (_, Some("previously_refunded"), _) => Some(Decision::Invalid(InvalidReason::PreviouslyRefunded)),
-        ("not_found" | "notfound", _, _) | (_, Some("not_found"), _) => {
-            Some(Decision::Invalid(InvalidReason::NotFound))
+    let code = outcome.dispute_reason_code.as_deref().map(word);
+    let (said, refunded) = (word(&outcome.outcome), word(&outcome.refunded));
+    let reason = match said.as_str() {
+        "previously_refunded" | "previously_cancelled" | "resolved_previously_refunded" => {
+            Some(InvalidReason::PreviouslyRefunded)
         }
-        (_, Some("chargeback_received"), _) => Some(Decision::Invalid(InvalidReason::ChargebackReceived)),
-        (_, Some("duplicate"), _) => Some(Decision::Invalid(InvalidReason::Duplicate)),
-        ("other", _, _) => None,
-        (_, _, "refunded") => Some(Decision::Refunded),
-        (_, _, "not_refunded") => Some(Decision::NotRefunded),
+        "not_found" | "notfound" => Some(InvalidReason::NotFound),
+        _ => InvalidReason::ALL.into_iter().find(|reason| code.as_ref() == Some(&reason.code())),
+    };
+    match refunded.as_str() {
+        _ if reason.is_some() || said == "other" => reason.map(Decision::Invalid),
+        "refunded" => Some(Decision::Refunded),
+        "not_refunded" => Some(Decision::NotRefunded),
         _ => None,
     }
 }

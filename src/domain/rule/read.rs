@@ -128,8 +128,7 @@ fn decision(words: &str) -> Result<Decision, String> {
 
 /// Returns the short word for a reason: the interface's own without what it says of the money.
 fn short(reason: InvalidReason) -> String {
-    let word = reason.as_str().trim_start_matches("NOT_").trim_start_matches("REFUNDED_");
-    word.to_ascii_lowercase().replace('_', "-")
+    reason.code().replace('_', "-")
 }
 
 #[cfg(test)]
