@@ -17,26 +17,6 @@ use crate::{
 pub use matching::{matches, transaction_key};
 
 closed_enum! {
-    /// A column of a file of orders, as it is called where no other header is named for it.
-    #[derive(PartialOrd, Ord)]
-    pub enum OrderField {
-        OrderId = "order_id",
-        TransactionId = "transaction_id",
-        Arn = "arn",
-        AuthCode = "auth_code",
-        CardBin = "card_bin",
-        CardLastFour = "card_last_four",
-        Amount = "amount",
-        Currency = "currency",
-        PaidAt = "paid_at",
-        Descriptor = "descriptor",
-        State = "state",
-        StateAt = "state_at",
-        RefundedAmount = "refunded_amount",
-    }
-}
-
-closed_enum! {
     /// The state of an order in the shop.
     pub enum OrderState {
         Paid = "paid",
