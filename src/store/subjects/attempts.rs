@@ -334,7 +334,7 @@ async fn store_outcome(
     let (to, ..) = try_join!(recipients(unit, *organization), answer, unit.run(ended, values))?;
     let (kind, alert) = (EventKind::AlertResolved, Box::new(changed.after));
     if !to.is_empty() {
-        let body = unit.context.render.render(&kind, &alert, now);
+        let body = (unit.context.render)(&kind, &alert, now);
         record_events(unit, &to, &kind, &[(*row, body)], now).await?;
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;

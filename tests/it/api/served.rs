@@ -24,7 +24,7 @@ use avert::{
         sqlite::{SqliteOptions, SqliteStore},
     },
     webhooks::{Sender, SenderSettings},
-    wire::EventBody,
+    wire::event_body,
 };
 use reqwest::{
     Method, RequestBuilder, Response,
@@ -110,7 +110,7 @@ impl Served {
 
     pub async fn with(options: ApiOptions) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(EventBody))).unwrap();
+        let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), event_body)).unwrap();
         let clock = ManualClock::at(NOON);
         let (sender, arrived) = mpsc::unbounded_channel();
         let capabilities = Capabilities {
