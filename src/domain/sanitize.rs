@@ -110,9 +110,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
 /// numbers stay numbers.
 pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let number = digits.starts_with(|c: char| c.is_ascii_digit())
-        && digits.ends_with(|c: char| c.is_ascii_digit())
-        && digits.split_once('.').map_or(is_number(digits), |(whole, part)| is_number(whole) && is_number(part));
+    let number = digits.splitn(2, '.').all(are_digits);
     if is_formula(text) && !number { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
@@ -135,8 +133,9 @@ fn is_formula(text: &str) -> bool {
     matches!(first, Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')) || text.starts_with(['\t', '\r', '\n'])
 }
 
-fn is_number(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
+/// Returns true for one or more ASCII digits.
+pub fn are_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns true for a letter, or a mark on one: a vowel sign, a virama.
