@@ -156,15 +156,11 @@ impl Money {
     pub fn number(&self) -> String {
         let mut decimal = self.amount.decimal();
         decimal.rescale(self.decimals());
-        let text = decimal.abs().to_string();
-        let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
-        let sign = if decimal.is_sign_negative() && !decimal.is_zero() { "-" } else { "" };
-        let mut out = format!("{sign}{}", grouped(whole));
-        if let Some(fraction) = fraction {
-            out.push('.');
-            out.push_str(fraction);
-        }
-        out
+        decimal.set_sign_negative(decimal.is_sign_negative() && !decimal.is_zero());
+        let text = decimal.to_string();
+        let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+        let (sign, whole) = whole.split_at(usize::from(whole.starts_with('-')));
+        format!("{sign}{}{fraction}", grouped(whole))
     }
 
     /// Returns the same number without grouping, as a search takes it.
