@@ -90,7 +90,7 @@ pub(super) async fn page(
         sql.with(" AND d.key < coalesce((SELECT key FROM delivery WHERE id = ", after.0);
         sql.push("), 0)");
     }
-    let size = filter.size.max(1);
+    let size = filter.size.unwrap_or(10).max(1);
     sql.with(" ORDER BY d.key DESC LIMIT ", i64::from(size) + 1);
     let mut data = unit.composed(&sql, read).await?;
     let more = data.len() > size as usize;
