@@ -5,7 +5,7 @@
 use std::str::FromStr;
 
 use crate::{
-    Alert, AlertId, AlertPatch, AlertType, Currency, CutOffs, Outcome, OutcomeId, Provider,
+    Alert, AlertId, AlertPatch, AlertType, Currency, CutOffs, Outcome, OutcomeId, Provider, SharedAlert,
     time::from_iso,
     url::{EndpointUrl, PlainHttp},
     webhook::address::{AddressPolicy, AllowedNetwork},
@@ -67,5 +67,11 @@ impl FromStr for EndpointUrl {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::parse(text, PlainHttp::Allowed)
+    }
+}
+
+impl PartialEq for SharedAlert {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
     }
 }
