@@ -26,11 +26,6 @@ pub struct DecisionRule {
 }
 
 impl DecisionRule {
-    /// Returns true where the rule suggests its answer for an alert at the moment `now`.
-    pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
-        self.filter.matches(alert, now)
-    }
-
     /// Returns the list's filter for open alerts that match, as far as lists of this vocabulary can be asked for it.
     /// `None` where the rule matches no open alert.
     pub fn waiting(&self, vocabulary: Vocabulary) -> Option<AlertFilter> {
@@ -56,7 +51,7 @@ pub struct RuleError {
 
 /// Returns the first rule that suggests an answer for an alert; `None` for one that is answered or expired.
 pub fn suggestion<'r>(rules: &'r [DecisionRule], alert: &Alert, now: Timestamp) -> Option<&'r DecisionRule> {
-    rules.iter().find(|rule| !alert.is_over() && rule.matches(alert, now))
+    rules.iter().find(|rule| !alert.is_over() && rule.filter.matches(alert, now))
 }
 
 /// Rehearsed answers of a rule, compared with the recorded ones.
@@ -102,7 +97,7 @@ impl<'r> Rehearsal<'r> {
     pub fn put(&mut self, alert: &Alert, now: Timestamp) {
         self.alerts += 1;
         let (waiting, last) = as_it_waited(alert, now);
-        let Some(place) = self.rules.iter().position(|rule| rule.matches(&waiting, last)) else {
+        let Some(place) = self.rules.iter().position(|rule| rule.filter.matches(&waiting, last)) else {
             self.unmatched += 1;
             return;
         };

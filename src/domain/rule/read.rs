@@ -2,9 +2,8 @@
 
 use super::{DecisionRule, RuleError};
 use crate::{
-    Resolution,
     query::{Vocabulary, parse_as_said, quoted},
-    resolution::{Decision, InvalidReason},
+    resolution::{Decision, InvalidReason, valid_comments},
 };
 
 /// Most characters of a rule's name.
@@ -83,19 +82,8 @@ fn rule(text: &str, line: usize) -> Result<DecisionRule, String> {
     }
     let (words, comments) = comments(answer)?;
     let decision = decision(words)?;
-    let comments =
-        Resolution::Current { decision, comments }.checked(None).map_err(|errors| match errors.into_iter().next() {
-            Some(error) => format!("the comment {}", error.message),
-            None => "the comment cannot be sent".to_owned(),
-        })?;
-    Ok(DecisionRule {
-        name: name.to_owned(),
-        line,
-        text: query.to_owned(),
-        filter,
-        decision,
-        comments: comments.comments().to_owned(),
-    })
+    let comments = valid_comments(&comments).map_err(|why| format!("the comment {why}"))?;
+    Ok(DecisionRule { name: name.to_owned(), line, text: query.to_owned(), filter, decision, comments })
 }
 
 /// Returns the words of an answer, and the comment behind them.
