@@ -65,14 +65,12 @@ pub fn transaction_key(id: Option<&str>) -> Option<String> {
 fn without_date(id: &str) -> Option<&str> {
     const FORMS: [(usize, &str); 2] = [(8, "%Y%m%d"), (10, "%Y-%m-%d")];
     let is_sign = |c: char| matches!(c, '-' | '_' | '/' | '.' | ':' | '#' | '|' | ' ');
-    let is_date = |text: &str, form: &str| text.starts_with("20") && NaiveDate::parse_from_str(text, form).is_ok();
     let rest = FORMS.into_iter().find_map(|(length, form)| {
-        let behind = id.len().checked_sub(length).and_then(|at| Some((id.get(..at)?, id.get(at..)?)));
-        let behind = behind.filter(|(rest, date)| rest.ends_with(is_sign) && is_date(date, form)).map(|(rest, _)| rest);
-        let before = id.get(..length).zip(id.get(length..));
-        behind.or_else(|| {
-            before.filter(|(date, rest)| rest.starts_with(is_sign) && is_date(date, form)).map(|(_, rest)| rest)
-        })
+        let is_date = |text: &str| text.starts_with("20") && NaiveDate::parse_from_str(text, form).is_ok();
+        let behind = id.len().checked_sub(length).and_then(|at| id.split_at_checked(at));
+        let behind = behind.filter(|(rest, date)| rest.ends_with(is_sign) && is_date(date)).map(|(rest, _)| rest);
+        let before = id.split_at_checked(length).filter(|(date, rest)| rest.starts_with(is_sign) && is_date(date));
+        behind.or(before.map(|(_, rest)| rest))
     });
     rest.map(|rest| rest.trim_matches(is_sign)).filter(|rest| rest.len() >= SHORTEST_ID)
 }
@@ -141,7 +139,8 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
         None if differs => confidence.min(MatchConfidence::VeryLikely),
         None => confidence,
     };
-    let (is_contradicted, doubts) = (contradiction.is_some(), doubts.into_iter().flatten().map(str::to_owned).collect());
+    let (is_contradicted, doubts) =
+        (contradiction.is_some(), doubts.into_iter().flatten().map(str::to_owned).collect());
     Some(OrderMatch { order, evidence, confidence, is_contradicted, doubts })
 }
 
