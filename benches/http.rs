@@ -24,7 +24,7 @@ use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
 use avert::service::{Credentials as _, Intake as _};
 use avert::store::{SharedStore, SqliteOptions, SqliteStore};
-use avert::wire::EventBody;
+use avert::wire::event_body;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
@@ -65,8 +65,7 @@ impl Served {
             || PathBuf::from(std::env::var_os("AVERT_BENCH_DIR").unwrap_or_default()),
             |made| made.path().into(),
         );
-        let store: SharedStore =
-            SqliteStore::open(&SqliteOptions::directory(&directory, Arc::new(EventBody))).expect("a store");
+        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(&directory, event_body)).expect("a store");
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store, providers, Arc::new(SystemClock), EngineSettings::default());
         let acting = engine.acting_for(engine.local_caller(Some("default")).await.expect("an organization"));

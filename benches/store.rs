@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use avert::domain::PageRequest;
-use avert::domain::event::RenderEvent;
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Timestamp, from_iso};
 use avert::domain::{
@@ -33,12 +32,8 @@ const BATCH: usize = 10_000;
 /// The span over which the alerts are spread.
 const DAYS: i64 = 700;
 
-struct PlainEvents;
-
-impl RenderEvent for PlainEvents {
-    fn render(&self, kind: &EventKind, alert: &Alert, _: Timestamp) -> String {
-        format!("{kind} {}", alert.id)
-    }
+fn plain_events(kind: &EventKind, alert: &Alert, _: Timestamp) -> String {
+    format!("{kind} {}", alert.id)
 }
 
 fn now() -> Timestamp {
@@ -153,8 +148,7 @@ impl Desk {
         let directory =
             tempfile::tempdir_in(std::env::var_os("AVERT_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into()))
                 .unwrap();
-        let store: SharedStore =
-            SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(PlainEvents))).unwrap();
+        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory.path(), plain_events)).unwrap();
         let organization = runtime.block_on(store.organizations()).unwrap()[0].organization.id;
         Self { runtime, store, organization, directory, alerts: 0 }
     }

@@ -8,7 +8,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
 use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
@@ -21,7 +20,7 @@ use avert::providers::{Providers, Simulator};
 use avert::service::{Intake as _, Webhooks as _};
 use avert::store::{AttemptRecord, DueDelivery, EndpointTarget, SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
-use avert::wire::EventBody;
+use avert::wire::event_body;
 use chrono::Utc;
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use futures::StreamExt as _;
@@ -97,7 +96,7 @@ fn sender() -> Sender {
 
 /// Sends a round without any bookkeeping.
 async fn bare_round(sender: &Sender, url: &str) -> Duration {
-    let body: Arc<str> = EventBody.render(&EventKind::AlertCreated, &alert(1), Utc::now()).into();
+    let body: Arc<str> = event_body(&EventKind::AlertCreated, &alert(1), Utc::now()).into();
     let began = Instant::now();
     let sends = futures::stream::iter((0..ROUND).map(|_| {
         let due = DueDelivery {
@@ -139,7 +138,7 @@ struct Desk {
 impl Desk {
     async fn new(url: &str) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let options = SqliteOptions::directory(directory.path(), Arc::new(EventBody));
+        let options = SqliteOptions::directory(directory.path(), event_body);
         let store: SharedStore = SqliteStore::open(&options).expect("a store");
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let settings = EngineSettings { addresses: AddressPolicy::loopback(), ..EngineSettings::default() };

@@ -31,7 +31,7 @@ use crate::{
         LongStep, PageCaches, PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore,
         postgres::migrate,
     },
-    wire::EventBody,
+    wire::event_body,
 };
 
 /// Variable with the file of passwords, which the programs of PostgreSQL read, too.
@@ -63,20 +63,15 @@ pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyh
                 let _ = told.send(word_of(step, bytes));
             });
             let caches = if by == OpenedBy::Console { PageCaches::CONSOLE } else { PageCaches::SERVICE };
-            let options = SqliteOptions {
-                secret_key_file,
-                before,
-                caches,
-                serves,
-                ..SqliteOptions::file(file, Arc::new(EventBody))
-            };
+            let options =
+                SqliteOptions { secret_key_file, before, caches, serves, ..SqliteOptions::file(file, event_body) };
             let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&options));
             Ok(with_word_of_steps(opening, steps).await.context("opening the database failed")??)
         }
         DatabaseLocation::Postgres(address) => {
             let secret_key_file = shared_key_file(settings)?.to_owned();
             let (server, connections) = (with_password(address, home)?, settings.database.connections.0);
-            let options = PostgresOptions { server, connections, render: Arc::new(EventBody), secret_key_file, serves };
+            let options = PostgresOptions { server, connections, render: event_body, secret_key_file, serves };
             Ok(PostgresStore::open(&options).await.with_context(|| address.to_string())?)
         }
     }

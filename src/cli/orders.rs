@@ -17,7 +17,8 @@ use crate::{
     console::text::count,
     desk::{Desk, OrderCounts, OrderDatabase, OrderOwner, SalesCount},
     domain::{
-        IngestReport, MerchantOrder, OrderField, RejectedRow, SalesMonth,
+        IngestReport, MerchantOrder, RejectedRow, SalesMonth,
+        field::Field,
         time::{Clock as _, SystemClock, to_iso},
     },
     wire::import::OrderImporter,
@@ -136,11 +137,10 @@ fn show_first(context: &Context, importer: &mut OrderImporter, rejects: &mut Rej
     let rows: Vec<Result<MerchantOrder, RejectedRow>> = importer.take(SHOWN).collect();
     rows.iter().filter_map(|row| row.as_ref().err()).for_each(|row| rejects.put(row));
     let orders: Vec<&MerchantOrder> = rows.iter().flatten().collect();
-    let is_told = |field: &OrderField| orders.iter().any(|order| order.cell(*field).is_some());
-    let fields: Vec<OrderField> = OrderField::ALL.into_iter().filter(is_told).collect();
     let mut columns = ListColumns::new();
-    for field in fields {
-        columns = columns.both(field.as_str(), field.as_str(), move |order: &&MerchantOrder| json!(order.cell(field)));
+    let is_told = |field: &&Field<MerchantOrder>| orders.iter().any(|order| order.cell(field).is_some());
+    for field in MerchantOrder::FIELDS.iter().filter(is_told) {
+        columns = columns.both(field.name, field.name, move |order: &&MerchantOrder| json!(order.cell(field)));
     }
     say_states(importer);
     context.output.print(&columns.report(&orders, Some("dry run: nothing was imported".to_owned())))?;

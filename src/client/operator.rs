@@ -116,7 +116,7 @@ impl Duplicates for Client {
             let answer = self.inner.read_route(&format!("/duplicates?ids={}", names.join(","))).await?;
             let all = reading::page(&answer, PageRequest { page: 0, size: MAX_PAGE_SIZE })?.page.data;
             // All on one list: which are on whose payment is told by their facts, as it is everywhere.
-            let of = |alert: &Alert| (alert.id, duplicate::of(alert, &all).into_iter().cloned().collect());
+            let of = |alert: &Alert| (alert.id, duplicate::of(alert, &all));
             found.extend(all.iter().filter(|alert| asked.contains(&alert.id)).map(of));
         }
         Ok(found)

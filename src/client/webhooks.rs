@@ -72,12 +72,12 @@ impl Webhooks for Client {
         loop {
             let page: DeliveryPage =
                 self.inner.ask::<DeliveryPageJson>(&format!("/deliveries?{}", delivery_query(&filter))).await?.into();
-            filter.size = filter.size.saturating_sub(MOST_ROWS);
+            let left = filter.size.unwrap_or_default().saturating_sub(MOST_ROWS);
             all.extend(page.data);
-            if page.next.is_none() || filter.size == 0 {
+            if page.next.is_none() || left == 0 {
                 return Ok(DeliveryPage { data: all, next: page.next });
             }
-            filter.after = page.next;
+            (filter.after, filter.size) = (page.next, Some(left));
         }
     }
 

@@ -81,7 +81,7 @@ impl<'a> KnownDecisions<'a> {
         let how_far: fn(Resolution) -> DuplicateState =
             if self.may_have_arrived(other.id) { DuplicateState::MayHaveArrived } else { DuplicateState::OnItsWay };
         let coming = self.coming_resolution(other.id).cloned().map(how_far);
-        Duplicate::with_coming(alert, &self.answered(other), coming)
+        Duplicate::of(alert, &self.answered(other), coming)
     }
 
     /// The others on an alert's payment, among these and what is decided here, whose refund is recorded, probable or on

@@ -131,7 +131,7 @@ pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {
 
 /// Every delivery of an alert's events, oldest first.
 pub(super) async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Result<Vec<Delivery>, ServiceError> {
-    let mut filter = DeliveryFilter { alert: Some(alert), size: 100, ..DeliveryFilter::default() };
+    let mut filter = DeliveryFilter { alert: Some(alert), size: Some(100), ..DeliveryFilter::default() };
     let mut all = Vec::new();
     loop {
         let page = webhooks.deliveries(filter.clone()).await?;

@@ -1,14 +1,15 @@
 //! Totals of money in words: one sum stands for all, with how many currencies more there are.
 
 use super::text::{counted, sanitize};
-use crate::domain::{Alert, Money, money::sums_by_currency};
+use crate::domain::{Alert, CurrencySum};
 
 /// Returns the sum in the currency of most alerts, and how many currencies more there are: `1,480.00 AED + 2
 /// currencies`. Nothing where there is no sum.
-pub fn total_words(sums: &[Money]) -> String {
-    let Some((first, others)) = sums.split_first() else { return String::new() };
-    let first = sanitize(&first.to_string()).into_owned();
-    match others.len() {
+pub fn total_words(sums: &[CurrencySum]) -> String {
+    let mut priced = sums.iter().filter(|sum| sum.unpriced < sum.alerts);
+    let Some(first) = priced.next() else { return String::new() };
+    let first = sanitize(&first.money.to_string()).into_owned();
+    match priced.count() {
         0 => first,
         others => format!("{first} + {}", counted(others as u64, "currency", "currencies")),
     }
@@ -16,7 +17,7 @@ pub fn total_words(sums: &[Money]) -> String {
 
 /// Returns the same of alerts.
 pub fn total_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> String {
-    total_words(&sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money))))
+    total_words(&CurrencySum::of(alerts))
 }
 
 #[cfg(test)]

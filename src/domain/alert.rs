@@ -102,12 +102,12 @@ record! {
             .shown(Section::Provider, 0, "network id"),
         provider: Provider => Word "provider".found_as("network").text(Content::Name, WORD)
             .required("ETHOCA, VERIFI, CDRN or another network's name"),
-        alert_type: AlertType => Word "type".found_as("type").column("type").text(Content::Name, WORD)
+        alert_type: AlertType => Word "type".found_as("type").column(Some("type")).text(Content::Name, WORD)
             .required("an alert type such as ETHOCA_CONFIRMED_FRAUD"),
         alert_time: Option<Timestamp> => Moment "alertTimeStamp".merge(Merge::TakeUntilResolved)
             .shown(Section::Provider, 3, "alerted"),
-        enrollment_id: Option<EnrollmentId> => Reference "enrollmentId".column("enrollment"),
-        company_id: Option<CompanyId> => Reference "companyId".column("company"),
+        enrollment_id: Option<EnrollmentId> => Reference "enrollmentId".column(Some("enrollment")),
+        company_id: Option<CompanyId> => Reference "companyId".column(Some("company")),
         issuer: String => Text "issuer".found_as("issuer").longest(NAME).shown(Section::Card, 2, "issuer"),
         card_bin: String => Text "cardBin".found_as("BIN").text(Content::Bin, 8).shown(Section::Card, 0, "number"),
         card_last_four: String => Text "cardLastFour".found_as("last four").text(Content::LastFour, 4),

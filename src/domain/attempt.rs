@@ -228,23 +228,6 @@ impl LateAcceptance {
     }
 }
 
-/// Effect of a result set by a person on a parked attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settlement {
-    /// The network took the decision: its outcome is stored.
-    Commit,
-    /// The network declined it, or the alert has another outcome, which stays: the interface records one decision.
-    Release,
-}
-
-impl Settlement {
-    /// Decides a parked attempt; `None` in any other state.
-    pub fn of(state: AttemptState, applied: bool, resolved: bool) -> Option<Self> {
-        let settlement = if applied && !resolved { Self::Commit } else { Self::Release };
-        (state == AttemptState::Parked).then_some(settlement)
-    }
-}
-
 /// Returns the words for the result that a person set.
 pub const fn word_of(applied: bool) -> &'static str {
     if applied { "applied" } else { "not applied" }
@@ -465,17 +448,6 @@ mod tests {
                 resolved,
                 if own { [LateAcceptance::Nothing; 2] } else { [LateAcceptance::Park, LateAcceptance::Release] }
             );
-        }
-    }
-
-    #[test]
-    fn a_persons_word_counts_on_parked_attempts_only_and_never_replaces_an_outcome() {
-        for state in AttemptState::ALL {
-            let settled = Settlement::of(state, true, false);
-            assert_eq!(settled, (state == AttemptState::Parked).then_some(Settlement::Commit));
-        }
-        for (applied, resolved) in [(true, true), (false, false), (false, true)] {
-            assert_eq!(Settlement::of(AttemptState::Parked, applied, resolved), Some(Settlement::Release));
         }
     }
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Actor: who changes something, as the audit log puts it down.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actor {
     /// `local`, `key 7Qd2…`, `client avc_live_7Qd2…`, or `avert` for what avert does by itself.
     pub name: String,
@@ -26,12 +26,12 @@ impl Actor {
 
     /// Returns the actor for avert's own actions.
     pub fn avert() -> Self {
-        Self { name: "avert".to_owned(), origin: String::new(), person: String::new() }
+        Self { name: "avert".to_owned(), ..Self::default() }
     }
 
     /// Returns the actor for work at this machine, by the command line or in the console.
     pub fn at_this_machine() -> Self {
-        Self { name: "local".to_owned(), origin: Self::THIS_MACHINE.to_owned(), person: String::new() }
+        Self { name: "local".to_owned(), origin: Self::THIS_MACHINE.to_owned(), ..Self::default() }
     }
 }
 
@@ -66,9 +66,7 @@ impl AuditNote {
 
     /// Notes that an alert got its outcome, by this resolution.
     pub fn alert_resolved(alert: &Alert, resolution: &Resolution) -> Self {
-        let said = resolution.to_parts();
-        let said: Vec<String> = [said.refunded, said.resolution].into_iter().flatten().collect();
-        Self::new(ALERT_RESOLVED, &alert.id, format!("{}: {}", alert.status, said.join(", ")))
+        Self::new(ALERT_RESOLVED, &alert.id, format!("{}: {resolution}", alert.status))
     }
 
     /// Notes that a person decided a parked attempt.

@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rustls::{
     RootCertStore,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+    pki_types::{CertificateDer, pem::PemObject as _},
 };
 
 use super::sanitize::BYTE_ORDER_MARK;
@@ -36,10 +36,7 @@ impl CaCertificates {
             }
         };
         if certificates.is_empty() {
-            let is_key =
-                PrivateKeyDer::from_pem_slice(bytes).is_ok() || bytes.windows(11).any(|words| words == b"PRIVATE KEY");
-            let instead = if is_key { "a private key and " } else { "" };
-            return Err(format!("holds {instead}no certificate in PEM form (BEGIN CERTIFICATE)"));
+            return Err("holds no certificate in PEM form (BEGIN CERTIFICATE)".to_owned());
         }
         let mut store = RootCertStore::empty();
         for certificate in &certificates {
@@ -125,13 +122,10 @@ mod tests {
     #[rstest]
     #[case::nothing("", "holds no certificate in PEM form")]
     #[case::something_else("hello", "holds no certificate in PEM form")]
-    #[case::a_key(
-        "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n",
-        "holds a private key and no certificate"
-    )]
+    #[case::a_key("-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n", "holds no certificate")]
     #[case::an_encrypted_key(
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\naGVs\n-----END ENCRYPTED PRIVATE KEY-----\n",
-        "holds a private key"
+        "holds no certificate"
     )]
     #[case::no_certificate_inside(
         "-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n",

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use chrono::{Days, Duration, FixedOffset, NaiveDate, NaiveTime, Offset, Utc};
+use chrono::{FixedOffset, NaiveDate, NaiveTime, Offset, Utc};
 
 use crate::time::Timestamp;
 
@@ -87,11 +87,8 @@ impl CalendarDay {
 
     /// Returns its first moment, and the first moment after it.
     pub fn range(self) -> (Timestamp, Timestamp) {
-        let start = |date: NaiveDate| {
-            let local = date.and_time(NaiveTime::MIN).and_utc();
-            local.checked_sub_signed(Duration::minutes(self.calendar.minutes().into())).unwrap_or(local)
-        };
-        (start(self.date), start(self.date.checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX)))
+        let day = self.date.to_epoch_days().into();
+        (self.calendar.day_start(day), self.calendar.day_start(day + 1))
     }
 
     /// Returns true for a moment on this day.

@@ -140,15 +140,10 @@ fn is_same_code(one: &Alert, other: &Alert) -> bool {
 
 /// Returns the duplicates of an alert among candidates: refunded ones first, then those that probably were, in their
 /// order otherwise.
-pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
+pub fn of(alert: &Alert, candidates: &[Alert]) -> Vec<Alert> {
     let mut found: Vec<_> = candidates.iter().filter_map(|other| Some((rank(alert, other)?, other))).collect();
     found.sort_by_key(|(rank, _)| *rank);
-    found.into_iter().map(|(_, other)| other).collect()
-}
-
-/// Returns those of the alerts that a search found that are on an alert's payment.
-pub fn on_payment(alert: &Alert, found: &[Alert]) -> Vec<Alert> {
-    found.iter().filter(|other| evidence(alert, other).is_some()).cloned().collect()
+    found.into_iter().map(|(_, other)| other.clone()).collect()
 }
 
 /// Returns the rank of a duplicate of an alert in that order, the first one the least; `None` for an alert that is
@@ -233,12 +228,9 @@ pub enum RefundTime {
 
 impl RefundTime {
     /// Returns that of a refund at this moment, of an alert that was raised then.
-    fn of(raised: Option<Timestamp>, refunded_at: Option<Timestamp>) -> Self {
-        match refunded_at.zip(raised) {
-            Some((refunded, raised)) if refunded >= raised => Self::Since,
-            Some(_) => Self::Before,
-            None => Self::Unknown,
-        }
+    pub(super) fn of(raised: Option<Timestamp>, refunded_at: Option<Timestamp>) -> Self {
+        let is_since = refunded_at.zip(raised).map(|(refunded, raised)| refunded >= raised);
+        is_since.map_or(Self::Unknown, |since| if since { Self::Since } else { Self::Before })
     }
 }
 
@@ -273,52 +265,20 @@ pub enum DuplicateState {
     },
 }
 
-/// Statement of a decision on the money of its payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DecisionSays {
-    /// The money goes back by this decision.
-    Refunds,
-    /// The money had gone back before.
-    RefundedBefore,
-    /// The money does not go back.
-    NotRefunded,
-}
-
-impl DecisionSays {
-    /// Returns the statement of this decision.
-    pub fn of(resolution: &Resolution) -> Self {
-        if resolution.gives_money_back() {
-            Self::Refunds
-        } else if resolution.says_refunded_before() {
-            Self::RefundedBefore
-        } else {
-            Self::NotRefunded
-        }
-    }
-}
-
 impl Duplicate {
-    /// Returns another alert as a duplicate of an alert; `None` without evidence for one.
-    pub fn of(alert: &Alert, other: &Alert) -> Option<Self> {
+    /// Returns another alert as a duplicate of an alert; `None` without evidence for one. Without an outcome it has the
+    /// state of an unfinished decision on it.
+    pub fn of(alert: &Alert, other: &Alert, coming: Option<DuplicateState>) -> Option<Self> {
         let evidence = evidence(alert, other)?;
         let at = other.outcome.as_ref().and_then(|outcome| outcome.action_time);
-        let state = match &other.outcome {
+        let state = match (&other.outcome, coming) {
+            (None, Some(coming)) => coming,
             _ if other.was_refunded() => DuplicateState::Refunded { at: at.filter(|_| !other.says_refunded_before()) },
-            Some(outcome) => DuplicateState::Answered { outcome: outcome.outcome.replace('_', " "), at },
-            None if other.network_rule_applied() => DuplicateState::RefundedByRule,
-            None => DuplicateState::Waiting,
+            (Some(outcome), _) => DuplicateState::Answered { outcome: outcome.outcome.replace('_', " "), at },
+            (None, None) if other.network_rule_applied() => DuplicateState::RefundedByRule,
+            (None, None) => DuplicateState::Waiting,
         };
         Some(Self { provider: other.provider.clone(), provider_id: other.provider_id.clone(), evidence, state })
-    }
-
-    /// Returns the same in the state of an unfinished decision on the other alert. An alert with an outcome keeps its
-    /// state.
-    pub fn with_coming(alert: &Alert, other: &Alert, coming: Option<DuplicateState>) -> Option<Self> {
-        let found = Self::of(alert, other)?;
-        Some(match coming.filter(|_| other.outcome.is_none()) {
-            Some(state) => Self { state, ..found },
-            None => found,
-        })
     }
 
     /// Returns true where money has gone back already, probably has, may have, or is about to.
@@ -332,12 +292,9 @@ impl Duplicate {
             DuplicateState::Refunded { at } => Some(RefundTime::of(raised, *at)),
             DuplicateState::RefundedByRule => Some(RefundTime::Unknown),
             DuplicateState::OnItsWay(resolution) | DuplicateState::MayHaveArrived(resolution) => {
-                match DecisionSays::of(resolution) {
-                    // The alert was there before it.
-                    DecisionSays::Refunds => Some(RefundTime::Since),
-                    DecisionSays::RefundedBefore => Some(RefundTime::Unknown),
-                    DecisionSays::NotRefunded => None,
-                }
+                // The alert was there before it.
+                let since = resolution.gives_money_back().then_some(RefundTime::Since);
+                since.or(resolution.says_refunded_before().then_some(RefundTime::Unknown))
             }
             DuplicateState::Waiting | DuplicateState::Answered { .. } => None,
         }

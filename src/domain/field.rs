@@ -139,13 +139,8 @@ impl<R> Field<R> {
         }
     }
 
-    pub(super) const fn column(mut self, column: &'static str) -> Self {
-        self.column = Some(column);
-        self
-    }
-
-    pub(super) const fn not_stored(mut self) -> Self {
-        self.column = None;
+    pub(super) const fn column(mut self, column: Option<&'static str>) -> Self {
+        self.column = column;
         self
     }
 

@@ -104,7 +104,9 @@ fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
 
 closed_enum! {
     /// A property that lists can be sorted by (decisions, List), with the word that is typed for it.
+    #[derive(Default)]
     pub enum SortField {
+        #[default]
         AlertTimeStamp = "alertTimeStamp": "alerted",
         TransactionTimeStamp = "transactionTimeStamp": "transaction",
         CreatedAt = "createdAt": "created",
@@ -150,17 +152,11 @@ impl SortOrder {
 }
 
 /// The order of a list: a field, then the id in the same direction; nulls last in either direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Sort {
     /// Field to sort by.
     pub field: SortField,
     pub order: SortOrder,
-}
-
-impl Default for Sort {
-    fn default() -> Self {
-        Self { field: SortField::AlertTimeStamp, order: SortOrder::Ascending }
-    }
 }
 
 /// A value to sort by; all values of one field are of one kind.
@@ -261,8 +257,7 @@ impl LocalConditions {
         // Zeros behind the last place of another deployment's amounts change nothing.
         let micros = alert.amount.and_then(|amount| Amount::from(amount.decimal().normalize()).micros());
         self.micros().is_none_or(|wanted| micros.is_some_and(|micros| wanted.contains(&micros)))
-            && (self.currencies.is_empty()
-                || self.currencies.iter().any(|wanted| wanted.as_str().eq_ignore_ascii_case(alert.currency.as_str())))
+            && (self.currencies.is_empty() || self.currencies.iter().any(|wanted| wanted.is_same(&alert.currency)))
             && (self.issuers.is_empty() || self.wants_issuer(&alert.issuer))
             && (self.mccs.is_empty() || self.mccs.iter().any(|wanted| wanted == mcc))
             && self.notices.is_none_or(|notices| alert.alert_type.is_notice() == notices)

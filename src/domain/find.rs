@@ -8,7 +8,7 @@ use std::{
 
 use crate::closed_enum;
 use crate::{
-    Alert, AlertId, Outcome, Timestamp,
+    Alert, Outcome,
     card::{BIN_DIGITS, LAST_DIGITS, digit, is_card_number, mask_card_numbers},
     field::Field,
     fold::{APOSTROPHES, ELLIPSIS, fold, search_key},
@@ -208,9 +208,7 @@ fn of_record<'a, R>(fields: &'static [Field<R>], record: &'a R) -> impl Iterator
 /// Orders results, each with its grade: better matches first, then open alerts, then the newest.
 pub fn compare(left: (MatchGrade, &Alert), right: (MatchGrade, &Alert)) -> Ordering {
     let key =
-        |(grade, alert): (MatchGrade, &Alert)| -> (MatchGrade, bool, Reverse<Option<Timestamp>>, Reverse<AlertId>) {
-            (grade, alert.is_over(), Reverse(alert.alert_time), Reverse(alert.id))
-        };
+        |(grade, alert): (MatchGrade, &Alert)| (grade, alert.is_over(), Reverse(alert.alert_time), Reverse(alert.id));
     key(left).cmp(&key(right))
 }
 
@@ -230,7 +228,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::{AlertStatus, AlertType, Currency, Provider};
+    use crate::{AlertId, AlertStatus, AlertType, Currency, Provider, Timestamp};
 
     fn alert() -> Alert {
         Alert {

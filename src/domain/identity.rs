@@ -2,7 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::{Alert, Money, closed_enum, fold::search_key, sanitize::excerpt};
+use crate::{
+    Alert, Money, closed_enum,
+    fold::search_key,
+    sanitize::{are_digits, excerpt},
+};
 
 /// Words in the place of an identifier, in several languages; their letters alone.
 const EMPTY_WORDS: &str = "na nan nil null none unknown undefined empty blank missing unavailable notavailable \
@@ -58,7 +62,6 @@ impl Identifier {
 /// Returns true for a long number as a spreadsheet writes it: `5.36E+18`, a round one `5E+18`. A code such as `12E456`
 /// is real.
 fn is_spreadsheet_number(text: &str) -> bool {
-    let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let Some((number, power)) = text.split_once(['E', 'e']) else { return false };
     let small = || power.strip_prefix('-').filter(|_| number.contains(['.', ',']));
     let is_power = power.strip_prefix('+').or_else(small).is_some_and(|power| power.len() == 2 && are_digits(power));

@@ -132,13 +132,14 @@ fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> b
     let code = outcome.dispute_reason_code.as_deref().unwrap_or_default();
     let reason_or = |word| reason.unwrap_or(word);
     let reasons = InvalidReason::ALL.map(InvalidReason::as_str);
-    let refunded = OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str).chain(["INVALID"]);
-    let outcomes = OlderWord::KNOWN.iter().map(OlderWord::as_str).chain(reasons);
-    let codes = ["previously_refunded", "chargeback_received", "duplicate", "not_found"].into_iter().chain(reasons);
+    let refunded = OlderRefunded::ALL.map(OlderRefunded::as_str).into_iter().chain(["INVALID"]);
+    let outcomes = OlderWord::ALL.map(OlderWord::as_str).into_iter().chain(reasons);
+    let codes = InvalidReason::ALL.map(InvalidReason::code);
+    let codes = codes.iter().map(String::as_str).chain(reasons);
     let evidence = [
-        word(&outcome.refunded, [verdict.refunded, said], refunded),
+        word(&outcome.refunded, [&verdict.refunded, said], refunded),
         word(&outcome.outcome, [&verdict.outcome, reason_or(&verdict.outcome)], outcomes),
-        word(code, [verdict.dispute_reason_code.unwrap_or_default(), reason_or("")], codes),
+        word(code, [verdict.dispute_reason_code.as_deref().unwrap_or_default(), reason_or("")], codes),
     ];
     let earlier = outcome.action_time.is_some_and(|acted| acted < sent_at - SKEW);
     let amount = match (verdict.amount_stopped, outcome.amount_stopped) {
@@ -155,7 +156,7 @@ fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> b
 pub fn is_contrary(resolution: &Resolution, outcome: &Outcome) -> bool {
     let [refunded, not_refunded] =
         [OlderRefunded::Refunded, OlderRefunded::NotRefunded].map(|word| plain(word.as_str()));
-    let contrary = if plain(decide(resolution).refunded) == refunded { not_refunded } else { refunded };
+    let contrary = if plain(&decide(resolution).refunded) == refunded { not_refunded } else { refunded };
     !resolution.says_refunded_before() && plain(&outcome.refunded) == contrary
 }
 
@@ -198,9 +199,9 @@ mod tests {
         let verdict = decide(resolution);
         Outcome {
             outcome: verdict.outcome,
-            refunded: verdict.refunded.to_owned(),
+            refunded: verdict.refunded,
             comments: resolution.comments().to_owned(),
-            dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
+            dispute_reason_code: verdict.dispute_reason_code,
             amount_stopped: verdict.amount_stopped,
             action_time: Some(sent_at()),
             ..Outcome::sample(AlertId::generate())

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
+use chrono::{Datelike, Duration, DurationRound, Months, NaiveDate};
 
 use crate::{
-    Alert, AlertFilter, AlertStatus, AlertType, Amount, Calendar, CardScheme, Currency, Deadline, LocalConditions,
-    Money, MonitoredCount, Provider, Timestamp, alert::is_refund, resolution::OlderRefunded,
+    Alert, AlertFilter, AlertStatus, AlertType, Calendar, CardScheme, Currency, CurrencySum, Deadline, LocalConditions,
+    MonitoredCount, OlderRefunded, Provider, QUARTER, Timestamp, is_refund, later_by,
 };
 
 /// Number of days that are listed one by one, today among them.
@@ -22,9 +22,6 @@ pub const LAPSE_HOURS: i64 = 72;
 /// Hours ahead whose alerts are counted separately: those due soon are the next work.
 pub const SOON_HOURS: i64 = 4;
 
-/// A quarter of an hour: every time zone is whole quarters from UTC, so that hours of any are sums of these.
-pub const QUARTER: Duration = Duration::minutes(15);
-
 /// Alerts that expire within one quarter of an hour in one currency. Notices do not expire: they expect no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lapsing {
@@ -32,11 +29,7 @@ pub struct Lapsing {
     pub quarter: Option<Timestamp>,
     /// True where they expire within [`SOON_HOURS`].
     pub soon: bool,
-    pub alerts: u64,
-    /// The sum of those whose amount is known.
-    pub money: Money,
-    /// Number of those without a known amount.
-    pub unpriced: u64,
+    pub sum: CurrencySum,
 }
 
 /// Numbers of alerts of one network and type.
@@ -106,18 +99,19 @@ pub fn first_day(calendar: Calendar, now: Timestamp) -> i64 {
 /// Returns the first moment of a moment's UTC month, and the first moment after it.
 pub fn month_of(now: Timestamp) -> (Timestamp, Timestamp) {
     let first = now.date_naive().with_day(1).unwrap_or_default();
-    let next = first.checked_add_months(chrono::Months::new(1)).unwrap_or(NaiveDate::MAX - Days::new(1));
-    (first.and_time(NaiveTime::MIN).and_utc(), next.and_time(NaiveTime::MIN).and_utc())
+    let next = first.checked_add_months(Months::new(1)).unwrap_or(NaiveDate::MAX);
+    let start = |day: NaiveDate| Calendar::UTC.day_start(day.to_epoch_days().into());
+    (start(first), start(next))
 }
 
 /// Returns the moment from which [`Lapsing`] is no longer split by the quarter.
 pub fn last_quarter(now: Timestamp) -> Timestamp {
-    super::time::later_by(quarter_of(now), Duration::hours(LAPSE_HOURS))
+    later_by(quarter_of(now), Duration::hours(LAPSE_HOURS))
 }
 
 /// Returns the end of the time in which alerts are due soon.
 pub fn soon(now: Timestamp) -> Timestamp {
-    super::time::later_by(now, Duration::hours(SOON_HOURS))
+    later_by(now, Duration::hours(SOON_HOURS))
 }
 
 /// Returns the beginning of the quarter of an hour that a moment is in.
@@ -131,7 +125,7 @@ pub fn due_soon(rows: &[Lapsing]) -> BTreeMap<Timestamp, u64> {
     let mut due = BTreeMap::new();
     for row in rows.iter().filter(|row| row.soon) {
         if let Some(quarter) = row.quarter {
-            *due.entry(quarter).or_default() += row.alerts;
+            *due.entry(quarter).or_default() += row.sum.alerts;
         }
     }
     due
@@ -238,21 +232,17 @@ impl InsightsBuilder {
 
     /// Adds alerts that expire.
     pub fn add_lapsing(&mut self, lapsing: Lapsing) {
-        let key = (lapsing.quarter.is_none(), lapsing.quarter, !lapsing.soon, lapsing.money.currency.clone());
+        let key = (lapsing.quarter.is_none(), lapsing.quarter, !lapsing.soon, lapsing.sum.money.currency.clone());
         match self.lapsing.get_mut(&key) {
             None => drop(self.lapsing.insert(key, lapsing)),
-            Some(known) => {
-                known.alerts += lapsing.alerts;
-                known.unpriced += lapsing.unpriced;
-                known.money.amount = known.money.amount.saturating_add(lapsing.money.amount);
-            }
+            Some(known) => known.sum.add(&lapsing.sum),
         }
     }
 
     /// Adds alerts of this month on cards with this BIN. `is_chargeback` where they became one or will, because no
     /// answer came in time.
     pub fn add_monitored(&mut self, card: &str, is_fraud: bool, is_chargeback: bool, alerts: u64) {
-        let Some(scheme) = CardScheme::of_card(card) else { return };
+        let Some(scheme) = CardScheme::of_card(card).filter(|_| is_fraud || is_chargeback) else { return };
         let count = self.monitored.entry(scheme).or_insert(MonitoredCount { scheme, fraud_reports: 0, chargebacks: 0 });
         count.fraud_reports += if is_fraud { alerts } else { 0 };
         count.chargebacks += if is_chargeback { alerts } else { 0 };
@@ -268,22 +258,15 @@ impl InsightsBuilder {
 
     /// Returns the finished insights.
     pub fn finish(self) -> Insights {
+        let times = self.response_times.into_iter();
         Insights {
             calendar: self.calendar,
             lapsing: self.lapsing.into_values().collect(),
             kinds: self.kinds.into_values().collect(),
             days: self.days.into_values().collect(),
-            response_times: self
-                .response_times
-                .into_iter()
-                .map(|(minutes, alerts)| ResponseTime { minutes, alerts })
-                .collect(),
+            response_times: times.map(|(minutes, alerts)| ResponseTime { minutes, alerts }).collect(),
             undated: self.undated,
-            monitored: self
-                .monitored
-                .into_values()
-                .filter(|count| count.fraud_reports + count.chargebacks > 0)
-                .collect(),
+            monitored: self.monitored.into_values().collect(),
         }
     }
 }
@@ -338,7 +321,7 @@ impl Lapsing {
             Deadline::At(moment) => moment,
             // Hours are rounded down: this is the earliest that it can be.
             Deadline::HoursLeft(hours @ 0..) => {
-                super::time::later_by(now, Duration::try_hours(hours)?).max(now + Duration::seconds(1))
+                later_by(now, Duration::try_hours(hours)?).max(now + Duration::seconds(1))
             }
             Deadline::HoursLeft(..0) | Deadline::Unknown => return None,
         };
@@ -346,10 +329,8 @@ impl Lapsing {
         if !waits || deadline <= now || alert.alert_type.is_notice() {
             return None;
         }
-        let micros = alert.amount.and_then(Amount::micros);
-        let money = Money { amount: Amount::from_micros(micros.unwrap_or(0).into()), currency: alert.currency.clone() };
         let quarter = Some(quarter_of(deadline)).filter(|quarter| *quarter < last_quarter(now));
-        Some(Self { quarter, soon: deadline <= soon(now), alerts: 1, money, unpriced: u64::from(micros.is_none()) })
+        Some(Self { quarter, soon: deadline <= soon(now), sum: CurrencySum::of_one(alert) })
     }
 }
 

@@ -55,37 +55,30 @@ pub mod url;
 pub mod webhook;
 mod word_enums;
 
-pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
+pub use alert::*;
 pub use attempt::{AttemptState, Holder, ResolutionAttempt};
-pub use audit::{Actor, AuditEntry, AuditState};
-pub use ca_certificates::CaCertificates;
-pub use calendar::{Calendar, CalendarDay, QuietHours};
-pub use clock::{MonotonicTime, Present};
-pub use credential::{
-    CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, Revoked, Secret,
-};
-pub use event::{Event, EventKind};
-pub use filter::{AlertFilter, AlertQuery, Comparison, LocalConditions, Sort, SortField, SortOrder};
+pub use audit::*;
+pub use ca_certificates::*;
+pub use calendar::*;
+pub use clock::*;
+pub use credential::*;
+pub use event::*;
+pub use filter::*;
 pub use find::{FindQuery, MatchGrade};
 pub use ids::*;
 pub use insights::{DayCount, Insights, KindCount, Lapsing, ResponseTime};
 pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};
-pub use link::{AlertLink, LinkTemplate, LinkTemplates};
-pub use money::{Amount, Currency, Money};
-pub use monitoring::{CardScheme, MonitoredCount, SalesMonth};
-pub use order::{MatchConfidence, MerchantOrder, OrderAdvice, OrderEvidence, OrderField, OrderMatch, OrderState};
-pub use organization::{Company, DEFAULT_ORGANIZATION, Organization};
-pub use outcome::Outcome;
-pub use pagination::{MAX_PAGE_SIZE, Page, PageRequest};
-pub use resolution::{Dialect, FieldError, Resolution, ResolutionParts, Verdict, decide};
-pub use retention::{CutOffs, Pruned, RetentionPolicy};
+pub use link::*;
+pub use money::*;
+pub use monitoring::*;
+pub use order::*;
+pub use organization::*;
+pub use outcome::*;
+pub use pagination::*;
+pub use resolution::*;
+pub use retention::*;
 pub use sanitize::{BYTE_ORDER_MARK, without_mark};
-pub use shared_alert::{SharedAlert, Written};
-pub use stats::{AtRisk, Count, CurrencySum, WorkPace};
-pub use time::Timestamp;
-pub use webhook::{
-    delivery::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, SentRequest},
-    endpoint::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, SigningChange},
-    schedule::NextStep,
-    signing,
-};
+pub use shared_alert::*;
+pub use stats::*;
+pub use time::*;
+pub use webhook::{delivery::*, endpoint::*, schedule::NextStep, signing};

@@ -1,6 +1,6 @@
 //! Exact money: decimal amounts that keep the digits they came with, currencies and their exponents.
 
-use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible, fmt, str::FromStr};
+use std::{convert::Infallible, fmt, str::FromStr};
 
 use rust_decimal::Decimal;
 
@@ -31,17 +31,20 @@ impl Amount {
         i64::try_from(micros).ok()
     }
 
-    /// Returns the sum of two amounts; the largest there is where it would be more.
+    /// Returns the sum of two amounts, without trailing zeros beyond two places; the largest there is where it would be
+    /// more.
     pub fn saturating_add(self, other: Self) -> Self {
-        Self(self.0.checked_add(other.0).unwrap_or(Decimal::MAX))
+        Self::two_places(self.0.checked_add(other.0).unwrap_or(Decimal::MAX))
     }
 
     /// Returns the amount of this number of millionths, without trailing zeros beyond two places.
     pub fn from_micros(micros: i128) -> Self {
-        let mut decimal = Decimal::from_i128_with_scale(micros, MAX_DECIMALS).normalize();
-        if decimal.scale() < 2 {
-            decimal.rescale(2);
-        }
+        Self::two_places(Decimal::from_i128_with_scale(micros, MAX_DECIMALS))
+    }
+
+    fn two_places(decimal: Decimal) -> Self {
+        let mut decimal = decimal.normalize();
+        decimal.rescale(decimal.scale().max(2));
         Self(decimal)
     }
 }
@@ -156,33 +159,17 @@ impl Money {
     pub fn number(&self) -> String {
         let mut decimal = self.amount.decimal();
         decimal.rescale(self.decimals());
-        let text = decimal.abs().to_string();
-        let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
-        let sign = if decimal.is_sign_negative() && !decimal.is_zero() { "-" } else { "" };
-        let mut out = format!("{sign}{}", grouped(whole));
-        if let Some(fraction) = fraction {
-            out.push('.');
-            out.push_str(fraction);
-        }
-        out
+        decimal.set_sign_negative(decimal.is_sign_negative() && !decimal.is_zero());
+        let text = decimal.to_string();
+        let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+        let (sign, whole) = whole.split_at(usize::from(whole.starts_with('-')));
+        format!("{sign}{}{fraction}", grouped(whole))
     }
 
     /// Returns the same number without grouping, as a search takes it.
     pub fn plain_number(&self) -> String {
         self.number().replace(',', "")
     }
-}
-
-/// Returns the sum of each currency, largest count first.
-pub fn sums_by_currency(counted: impl IntoIterator<Item = (u64, Money)>) -> Vec<Money> {
-    let mut sums: BTreeMap<Currency, (u64, Amount)> = BTreeMap::new();
-    for (count, money) in counted {
-        let (of, sum) = sums.entry(money.currency).or_insert((0, Amount(Decimal::ZERO)));
-        (*of, *sum) = (of.saturating_add(count), sum.saturating_add(money.amount));
-    }
-    let mut sums: Vec<(Currency, (u64, Amount))> = sums.into_iter().collect();
-    sums.sort_by_key(|(_, (count, _))| Reverse(*count));
-    sums.into_iter().map(|(currency, (_, amount))| Money { amount, currency }).collect()
 }
 
 impl fmt::Display for Money {

@@ -6,7 +6,11 @@ use std::{fmt, str::FromStr};
 use chrono::{Datelike, Months, NaiveDate};
 
 use crate::closed_enum;
-use crate::{Timestamp, calendar::parse_day, sanitize::excerpt};
+use crate::{
+    Timestamp,
+    calendar::parse_day,
+    sanitize::{are_digits, excerpt},
+};
 
 closed_enum! {
     /// A card scheme that has a monitoring programme.
@@ -21,8 +25,7 @@ impl CardScheme {
     /// Returns the scheme of a card by the first digits of its number. `None` where it is another one's, or where four
     /// digits are not known.
     pub fn of_card(beginning: &str) -> Option<Self> {
-        let four: u32 =
-            beginning.get(..4).filter(|four| four.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
+        let four: u32 = beginning.get(..4).filter(|four| are_digits(four))?.parse().ok()?;
         match four {
             4_000..5_000 => Some(Self::Visa),
             5_100..5_600 | 2_221..=2_720 => Some(Self::Mastercard),

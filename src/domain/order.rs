@@ -10,31 +10,11 @@ use crate::{
     Amount, Currency, Money, Timestamp,
     duplicate::RefundTime,
     field::{Content, HoldsText, ID, NAME, WORD, record},
-    identity::{CardDigits, Contradiction},
+    identity::CardDigits,
     resolution::Decision,
 };
 
 pub use matching::{matches, transaction_key};
-
-closed_enum! {
-    /// A column of a file of orders, as it is called where no other header is named for it.
-    #[derive(PartialOrd, Ord)]
-    pub enum OrderField {
-        OrderId = "order_id",
-        TransactionId = "transaction_id",
-        Arn = "arn",
-        AuthCode = "auth_code",
-        CardBin = "card_bin",
-        CardLastFour = "card_last_four",
-        Amount = "amount",
-        Currency = "currency",
-        PaidAt = "paid_at",
-        Descriptor = "descriptor",
-        State = "state",
-        StateAt = "state_at",
-        RefundedAmount = "refunded_amount",
-    }
-}
 
 closed_enum! {
     /// The state of an order in the shop.
@@ -175,28 +155,16 @@ impl MatchConfidence {
     }
 }
 
-/// Doubt about a match: a fact against it, or one that leaves it open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MatchDoubt {
-    /// A fact contradicts the identifier.
-    Contradicted(Contradiction),
-    /// The amounts or currencies differ.
-    OtherAmount,
-    /// One side has the last four digits only.
-    LastFourOnly,
-    /// One side has no time.
-    Undated,
-    /// This number of orders fits alike.
-    Several(usize),
-}
-
 /// The match between an alert and an order: why, and how sure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderMatch {
     pub order: MerchantOrder,
     pub evidence: OrderEvidence,
     pub confidence: MatchConfidence,
-    pub doubts: Vec<MatchDoubt>,
+    /// True where a fact contradicts the identifier.
+    pub is_contradicted: bool,
+    /// Doubts in words: a fact against the match, or one that leaves it open.
+    pub doubts: Vec<String>,
 }
 
 impl OrderMatch {
@@ -207,17 +175,8 @@ impl OrderMatch {
 
     /// Describes the reason: `same amount and card; 2 orders fit alike`.
     pub fn reason(&self) -> String {
-        let doubt = |doubt: &MatchDoubt| match doubt {
-            MatchDoubt::Contradicted(fact) => fact.as_str().to_owned(),
-            MatchDoubt::OtherAmount => "the amount differs".to_owned(),
-            MatchDoubt::LastFourOnly => "last four digits only".to_owned(),
-            MatchDoubt::Undated => "no dates to compare".to_owned(),
-            MatchDoubt::Several(count) => format!("{count} orders fit alike"),
-        };
-        std::iter::once(self.evidence.as_str().to_owned())
-            .chain(self.doubts.iter().map(doubt))
-            .collect::<Vec<_>>()
-            .join("; ")
+        let doubts = self.doubts.iter().map(String::as_str);
+        std::iter::once(self.evidence.as_str()).chain(doubts).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -273,11 +232,12 @@ mod tests {
 
     #[test]
     fn a_match_says_why_and_what_it_leaves_open() {
-        let doubts = vec![MatchDoubt::Undated, MatchDoubt::Several(2)];
+        let doubts = ["no dates to compare", "2 orders fit alike"].map(str::to_owned).to_vec();
         let found = OrderMatch {
             order: MerchantOrder::default(),
             evidence: OrderEvidence::AmountAndCard,
             confidence: MatchConfidence::Possible,
+            is_contradicted: false,
             doubts,
         };
 

@@ -24,9 +24,9 @@ pub struct Organization {
 /// Returns a new name as it is stored (composed, without blanks at its ends), or the error of what it must not hold.
 pub fn new_name(text: &str) -> Result<String, String> {
     let name: String = text.trim().nfc().collect();
-    let code = |c: char| format!("U+{:04X}", u32::from(c));
     if let Some(c) = name.chars().find(|c| is_unsafe(*c)) {
-        return Err(format!("holds {}, which cannot be seen: visible characters are allowed", code(c)));
+        let code = u32::from(c);
+        return Err(format!("holds U+{code:04X}, which cannot be seen: visible characters are allowed"));
     }
     let is_place = |part: &str| part.trim().trim_matches('.').is_empty();
     if name.contains('\\') || !name.is_empty() && name.split('/').any(is_place) {

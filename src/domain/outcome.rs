@@ -13,7 +13,7 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Outcome {
         id: OutcomeId => Id "id",
-        alert_id: AlertId => Id "alertId".not_stored(),
+        alert_id: AlertId => Id "alertId".column(None),
         /// The provider's alert id, for every provider.
         provider_alert_id: String => Text "ethocaID".text(Content::Code, ID),
         /// Processing status; avert's engine writes `success`.

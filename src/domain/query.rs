@@ -44,7 +44,7 @@ pub fn parse_as_said(text: &str, vocabulary: Vocabulary) -> Result<(AlertFilter,
     for word in cut(text, vocabulary)? {
         let key = word.key()?;
         if !vocabulary.has(key) {
-            return Err(word.error(format!("{ONLY_HERE}. To search for it as text, put it in quotes")));
+            return Err(word.misread(ONLY_HERE));
         }
         match key {
             Key::Text => free.push(word.values.concat()),
@@ -82,11 +82,12 @@ struct Word<'t> {
 
 impl Word<'_> {
     fn error(&self, message: impl Into<String>) -> QueryError {
-        QueryError { word: self.text.to_owned(), span: self.span(), message: message.into() }
+        QueryError { word: self.text.to_owned(), span: self.at..self.at + self.text.len(), message: message.into() }
     }
 
-    fn span(&self) -> Range<usize> {
-        self.at..self.at + self.text.len()
+    /// Returns the error of a word that may be meant as text.
+    fn misread(&self, message: &str) -> QueryError {
+        self.error(format!("{message}. To search for it as text, put it in quotes"))
     }
 
     /// Returns the key that the word sets.
@@ -161,19 +162,13 @@ pub(crate) fn quoted(inside: &str) -> Option<(String, usize)> {
 
 fn unknown_key(word: &Word<'_>, typed: &str) -> QueryError {
     let keys: Vec<&str> = word.vocabulary.words().collect();
-    word.error(format!(
-        "there is no {typed}; there are {}. To search for it as text, put it in quotes",
-        keys.join(", ")
-    ))
+    word.misread(&format!("there is no {typed}; there are {}", keys.join(", ")))
 }
 
 fn not_compared(word: &Word<'_>, name: &str) -> QueryError {
     let what =
         if name.is_empty() { "nothing stands before the sign".to_owned() } else { format!("{name} is not compared") };
-    word.error(format!(
-        "{what}: {}. To search for it as text, put it in quotes",
-        Key::Amount.takes(word.vocabulary, Spelling::Typed)
-    ))
+    word.misread(&format!("{what}: {}", Key::Amount.takes(word.vocabulary, Spelling::Typed)))
 }
 
 /// Takes `amount<25` in.

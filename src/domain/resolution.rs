@@ -3,13 +3,14 @@
 mod parts;
 mod verdict;
 
+pub(crate) use parts::valid_comments;
 pub use parts::{ResolutionParts, invalid};
 pub use verdict::{Verdict, decide};
 
 use std::fmt;
 
 use crate::closed_enum;
-use crate::{Amount, card::mask_card_numbers, word_enums::open_enum};
+use crate::{Amount, card::mask_card_numbers};
 
 /// Longest comment, in Unicode scalar values (interface, Limits).
 pub const MAX_COMMENT_CHARS: usize = 250;
@@ -68,11 +69,16 @@ impl InvalidReason {
         }
     }
 
+    /// Returns the word that an outcome holds for it: `chargeback_received`.
+    pub fn code(self) -> String {
+        self.as_str().trim_start_matches("NOT_").trim_start_matches("REFUNDED_").to_ascii_lowercase()
+    }
+
     /// Returns the `resolution` field of the body in a dialect.
     pub fn resolution(self, dialect: Dialect) -> String {
         match dialect {
             Dialect::Current => self.as_str().to_owned(),
-            Dialect::Older => self.older_word().to_string(),
+            Dialect::Older => self.older_word().as_str().to_owned(),
         }
     }
 }
@@ -98,6 +104,18 @@ impl Decision {
         Self::Invalid(InvalidReason::Duplicate),
         Self::Invalid(InvalidReason::NotFound),
     ];
+
+    /// Returns the words of the older dialect for it.
+    pub const fn older_words(self) -> (OlderWord, OlderRefunded) {
+        match self {
+            Self::Refunded => (OlderWord::Resolved, OlderRefunded::Refunded),
+            Self::NotRefunded => (OlderWord::UnresolvedDispute, OlderRefunded::NotRefunded),
+            Self::Invalid(InvalidReason::PreviouslyRefunded) => {
+                (OlderWord::PreviouslyRefunded, OlderRefunded::Refunded)
+            }
+            Self::Invalid(reason) => (reason.older_word(), OlderRefunded::NotRefunded),
+        }
+    }
 
     /// Returns the `refunded` field of the body.
     pub const fn refunded(self) -> &'static str {
@@ -126,7 +144,7 @@ impl Decision {
     }
 }
 
-open_enum! {
+closed_enum! {
     /// The `resolution` word of the older dialect's body, with its meaning; the interface itself gives none.
     pub enum OlderWord {
         Stopped = "STOPPED": "stopped before it was fulfilled",
@@ -145,7 +163,7 @@ open_enum! {
     }
 }
 
-open_enum! {
+closed_enum! {
     /// The `refunded` word of the older dialect's body.
     pub enum OlderRefunded {
         Refunded = "REFUNDED",
@@ -184,9 +202,9 @@ impl fmt::Display for Resolution {
         match self {
             Self::Current { decision: Decision::Invalid(reason), .. } => write!(f, "INVALID, {}", reason.as_str()),
             Self::Current { decision, .. } => f.write_str(decision.refunded()),
-            Self::Older { word, refunded, amount_stopped: None, .. } => write!(f, "{word}, {refunded}"),
-            Self::Older { word, refunded, amount_stopped: Some(amount), .. } => {
-                write!(f, "{word}, {refunded}, {amount} stopped")
+            Self::Older { word, refunded, amount_stopped, .. } => {
+                write!(f, "{}, {}", word.as_str(), refunded.as_str())?;
+                amount_stopped.map_or(Ok(()), |amount| write!(f, ", {amount} stopped"))
             }
         }
     }
@@ -195,28 +213,24 @@ impl fmt::Display for Resolution {
 impl Resolution {
     /// Returns true where it says that money goes back because of this alert; an earlier refund does not count.
     pub fn gives_money_back(&self) -> bool {
-        match self {
-            Self::Current { decision, .. } => *decision == Decision::Refunded,
-            Self::Older { word, refunded, .. } => {
-                *refunded == OlderRefunded::Refunded
-                    && !matches!(word, OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled)
-            }
-        }
+        self.older_words().1 == OlderRefunded::Refunded && !self.says_refunded_before()
     }
 
     /// Returns true where it says that money had gone back before.
     pub fn says_refunded_before(&self) -> bool {
-        match self {
-            Self::Current { decision, .. } => *decision == Decision::Invalid(InvalidReason::PreviouslyRefunded),
-            Self::Older { word, .. } => matches!(word, OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled),
-        }
+        matches!(self.older_words().0, OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled)
     }
 
     /// Returns true where it says that the transaction was not found.
     pub fn says_not_found(&self) -> bool {
+        matches!(self.older_words().0, OlderWord::Notfound | OlderWord::NotFound)
+    }
+
+    /// Returns the words of the older dialect for it.
+    pub(super) const fn older_words(&self) -> (OlderWord, OlderRefunded) {
         match self {
-            Self::Current { decision, .. } => *decision == Decision::Invalid(InvalidReason::NotFound),
-            Self::Older { word, .. } => matches!(word, OlderWord::Notfound | OlderWord::NotFound),
+            Self::Current { decision, .. } => decision.older_words(),
+            Self::Older { word, refunded, .. } => (*word, *refunded),
         }
     }
 
@@ -258,7 +272,7 @@ impl Resolution {
             }
             Self::Older { word, refunded, amount_stopped, comments } => {
                 let amount = amount_stopped.map(|amount| amount.decimal().normalize().to_string()).unwrap_or_default();
-                format!("older|{word}|{refunded}|{amount}|{comments}")
+                format!("older|{}|{}|{amount}|{comments}", word.as_str(), refunded.as_str())
             }
         }
     }
@@ -322,9 +336,9 @@ mod tests {
     fn each_reason_and_each_older_word_has_a_meaning_of_its_own() {
         let reasons: std::collections::HashSet<&str> =
             InvalidReason::ALL.into_iter().map(InvalidReason::words).collect();
-        let words: std::collections::HashSet<&str> = OlderWord::KNOWN.iter().map(OlderWord::words).collect();
+        let words: std::collections::HashSet<&str> = OlderWord::ALL.into_iter().map(OlderWord::words).collect();
 
-        assert_eq!((reasons.len(), words.len()), (InvalidReason::ALL.len(), OlderWord::KNOWN.len()));
+        assert_eq!((reasons.len(), words.len()), (InvalidReason::ALL.len(), OlderWord::ALL.len()));
         assert!(reasons.iter().chain(&words).all(|meaning| meaning.contains(' ')), "{reasons:?} {words:?}");
     }
 }

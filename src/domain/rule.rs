@@ -26,11 +26,6 @@ pub struct DecisionRule {
 }
 
 impl DecisionRule {
-    /// Returns true where the rule suggests its answer for an alert at the moment `now`.
-    pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
-        self.filter.matches(alert, now)
-    }
-
     /// Returns the list's filter for open alerts that match, as far as lists of this vocabulary can be asked for it.
     /// `None` where the rule matches no open alert.
     pub fn waiting(&self, vocabulary: Vocabulary) -> Option<AlertFilter> {
@@ -56,7 +51,7 @@ pub struct RuleError {
 
 /// Returns the first rule that suggests an answer for an alert; `None` for one that is answered or expired.
 pub fn suggestion<'r>(rules: &'r [DecisionRule], alert: &Alert, now: Timestamp) -> Option<&'r DecisionRule> {
-    rules.iter().find(|rule| !alert.is_over() && rule.matches(alert, now))
+    rules.iter().find(|rule| !alert.is_over() && rule.filter.matches(alert, now))
 }
 
 /// Rehearsed answers of a rule, compared with the recorded ones.
@@ -102,7 +97,7 @@ impl<'r> Rehearsal<'r> {
     pub fn put(&mut self, alert: &Alert, now: Timestamp) {
         self.alerts += 1;
         let (waiting, last) = as_it_waited(alert, now);
-        let Some(place) = self.rules.iter().position(|rule| rule.matches(&waiting, last)) else {
+        let Some(place) = self.rules.iter().position(|rule| rule.filter.matches(&waiting, last)) else {
             self.unmatched += 1;
             return;
         };
@@ -124,18 +119,19 @@ impl<'r> Rehearsal<'r> {
 /// Returns the decision that an outcome stands for, in the words of either dialect; `None` where they leave it open.
 fn decided(outcome: &Outcome) -> Option<Decision> {
     let word = |text: &str| text.trim().to_ascii_lowercase().replace([' ', '-'], "_");
-    let reason = outcome.dispute_reason_code.as_deref().map(word);
-    match (word(&outcome.outcome).as_str(), reason.as_deref(), word(&outcome.refunded).as_str()) {
-        ("previously_refunded" | "previously_cancelled" | "resolved_previously_refunded", _, _)
-        | (_, Some("previously_refunded"), _) => Some(Decision::Invalid(InvalidReason::PreviouslyRefunded)),
-        ("not_found" | "notfound", _, _) | (_, Some("not_found"), _) => {
-            Some(Decision::Invalid(InvalidReason::NotFound))
+    let code = outcome.dispute_reason_code.as_deref().map(word);
+    let (said, refunded) = (word(&outcome.outcome), word(&outcome.refunded));
+    let reason = match said.as_str() {
+        "previously_refunded" | "previously_cancelled" | "resolved_previously_refunded" => {
+            Some(InvalidReason::PreviouslyRefunded)
         }
-        (_, Some("chargeback_received"), _) => Some(Decision::Invalid(InvalidReason::ChargebackReceived)),
-        (_, Some("duplicate"), _) => Some(Decision::Invalid(InvalidReason::Duplicate)),
-        ("other", _, _) => None,
-        (_, _, "refunded") => Some(Decision::Refunded),
-        (_, _, "not_refunded") => Some(Decision::NotRefunded),
+        "not_found" | "notfound" => Some(InvalidReason::NotFound),
+        _ => InvalidReason::ALL.into_iter().find(|reason| code.as_ref() == Some(&reason.code())),
+    };
+    match refunded.as_str() {
+        _ if reason.is_some() || said == "other" => reason.map(Decision::Invalid),
+        "refunded" => Some(Decision::Refunded),
+        "not_refunded" => Some(Decision::NotRefunded),
         _ => None,
     }
 }

@@ -50,14 +50,6 @@ impl Deref for SharedAlert {
     }
 }
 
-impl PartialEq for SharedAlert {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.alert == other.0.alert
-    }
-}
-
-impl Eq for SharedAlert {}
-
 impl fmt::Debug for SharedAlert {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.alert.fmt(f)

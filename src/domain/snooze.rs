@@ -51,24 +51,15 @@ pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<
 /// The most characters of a note (Unicode scalar values).
 pub const MAX_NOTE_CHARS: usize = 500;
 
-/// Error of a text that is no note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoteError {
-    #[error("nothing is written yet")]
-    Empty,
-    #[error("{0} too many: at most {MAX_NOTE_CHARS}")]
-    TooLong(usize),
-}
-
 /// Returns the text of a note as it is stored: trimmed, card numbers masked but for BIN and last four. It has no
 /// control characters but line breaks. One that is too long is refused and never truncated.
-pub fn note_text(typed: &str) -> Result<String, NoteError> {
+pub fn note_text(typed: &str) -> Result<String, String> {
     let over = typed.chars().count().saturating_sub(MAX_NOTE_CHARS);
     if over > 0 {
-        return Err(NoteError::TooLong(over));
+        return Err(format!("{over} too many: at most {MAX_NOTE_CHARS}"));
     }
     let text = mask_card_numbers(&stored_lines(typed)).into_owned();
-    if text.is_empty() { Err(NoteError::Empty) } else { Ok(text) }
+    if text.is_empty() { Err("nothing is written yet".to_owned()) } else { Ok(text) }
 }
 
 #[cfg(test)]
@@ -91,8 +82,8 @@ mod tests {
         let most = "é".repeat(MAX_NOTE_CHARS);
 
         assert_eq!(note_text(&most), Ok(most.clone()));
-        assert_eq!(note_text(&format!("{most}!")), Err(NoteError::TooLong(1)));
-        assert_eq!(note_text(" \n\u{7} "), Err(NoteError::Empty));
+        assert_eq!(note_text(&format!("{most}!")), Err("1 too many: at most 500".to_owned()));
+        assert_eq!(note_text(" \n\u{7} "), Err("nothing is written yet".to_owned()));
     }
 
     proptest! {

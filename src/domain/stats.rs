@@ -4,7 +4,10 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use chrono::Duration;
 
-use crate::{Alert, AlertStatus, AlertType, Amount, Currency, Money, Provider, Timestamp, insights::QUARTER};
+use crate::{Alert, AlertStatus, AlertType, Amount, Currency, Money, Provider, Timestamp};
+
+/// A quarter of an hour: every time zone is whole quarters from UTC, so that hours of any are sums of these.
+pub const QUARTER: Duration = Duration::minutes(15);
 
 /// Money of open alerts in one currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,25 +27,38 @@ pub struct CurrencySum {
 }
 
 impl CurrencySum {
-    /// Returns the sums of these alerts, most alerts first, then by currency.
+    /// Returns the sum of one alert.
+    pub fn of_one(alert: &Alert) -> Self {
+        let micros = alert.amount.and_then(Amount::micros);
+        let amount = Amount::from_micros(micros.unwrap_or(0).into());
+        let money = Money { amount, currency: alert.currency.clone() };
+        Self { alerts: 1, money, unpriced: u64::from(micros.is_none()) }
+    }
+
+    /// Returns the sums of alerts by currency, most alerts first.
     pub fn of<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> Vec<Self> {
-        // Alerts, millionths, and those without an amount: the whole is made an amount once, as stores make it.
-        let mut sums: BTreeMap<&Currency, (u64, i128, u64)> = BTreeMap::new();
-        for alert in alerts {
-            let (alerts, sum, unpriced) = sums.entry(&alert.currency).or_default();
-            let micros = alert.amount.and_then(Amount::micros);
-            *alerts += 1;
-            *sum += i128::from(micros.unwrap_or(0));
-            *unpriced += u64::from(micros.is_none());
+        Self::by_currency(alerts.into_iter().map(Self::of_one))
+    }
+
+    /// Returns sums by currency, most alerts first.
+    pub fn by_currency(sums: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut found: BTreeMap<Currency, Self> = BTreeMap::new();
+        for sum in sums {
+            match found.get_mut(&sum.money.currency) {
+                Some(known) => known.add(&sum),
+                None => drop(found.insert(sum.money.currency.clone(), sum)),
+            }
         }
-        let of_currency = |(currency, (alerts, micros, unpriced)): (&Currency, (u64, i128, u64))| Self {
-            alerts,
-            money: Money { amount: Amount::from_micros(micros), currency: currency.clone() },
-            unpriced,
-        };
-        let mut sums: Vec<Self> = sums.into_iter().map(of_currency).collect();
-        sums.sort_by_key(|sum| Reverse(sum.alerts));
-        sums
+        let mut found: Vec<Self> = found.into_values().collect();
+        found.sort_by_key(|sum| Reverse(sum.alerts));
+        found
+    }
+
+    /// Adds another sum in the same currency.
+    pub fn add(&mut self, other: &Self) {
+        self.alerts += other.alerts;
+        self.unpriced += other.unpriced;
+        self.money.amount = self.money.amount.saturating_add(other.money.amount);
     }
 
     /// Returns these sums without those of some of their alerts; `None` where those are not all among them.
@@ -52,12 +68,10 @@ impl CurrencySum {
             let sum = left.iter_mut().find(|sum| sum.money.currency == other.money.currency)?;
             sum.alerts = sum.alerts.checked_sub(other.alerts)?;
             sum.unpriced = sum.unpriced.checked_sub(other.unpriced)?;
-            let [all, some] = [&sum.money, &other.money].map(|money| money.amount.micros().map(i128::from));
-            sum.money.amount = Amount::from_micros(all?.checked_sub(some?).filter(|micros| *micros >= 0)?);
+            let rest = sum.money.amount.decimal().checked_sub(other.money.amount.decimal());
+            sum.money.amount = rest.filter(|rest| rest.is_zero() || rest.is_sign_positive())?.into();
         }
-        left.retain(|sum| sum.alerts > 0);
-        left.sort_by_key(|sum| Reverse(sum.alerts));
-        Some(left)
+        Some(Self::by_currency(left.into_iter().filter(|sum| sum.alerts > 0)))
     }
 }
 
@@ -237,9 +251,7 @@ mod tests {
         let row = |(minutes, alerts): &(i64, u64)| Lapsing {
             quarter: Some(now() + Duration::minutes(*minutes)),
             soon: *minutes < 240,
-            alerts: *alerts,
-            money: money(),
-            unpriced: 0,
+            sum: CurrencySum { alerts: *alerts, money: money(), unpriced: 0 },
         };
         due_soon(&rows.iter().map(row).collect::<Vec<_>>())
     }

@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "fixed texts")]
 
+use std::str::FromStr;
+
 use crate::{
-    Alert, AlertId, AlertPatch, AlertType, Currency, CutOffs, Outcome, OutcomeId, Provider,
+    Alert, AlertId, AlertPatch, AlertType, Currency, CutOffs, Outcome, OutcomeId, Provider, SharedAlert,
     time::from_iso,
+    url::{EndpointUrl, PlainHttp},
     webhook::address::{AddressPolicy, AllowedNetwork},
 };
 
@@ -56,5 +59,19 @@ impl AddressPolicy {
     /// Permits public addresses and this machine, at every port.
     pub fn loopback() -> Self {
         Self::new(AllowedNetwork::loopback())
+    }
+}
+
+impl FromStr for EndpointUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text, PlainHttp::Allowed)
+    }
+}
+
+impl PartialEq for SharedAlert {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
     }
 }

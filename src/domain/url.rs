@@ -7,7 +7,7 @@ use std::{fmt, net::IpAddr, str::FromStr};
 
 use url::{Host, ParseError, Url};
 
-use crate::{FieldError, redact::REDACTED};
+use crate::redact::REDACTED;
 
 /// Longest address.
 pub const MAX_URL_BYTES: usize = 2_048;
@@ -29,20 +29,6 @@ impl PlainHttp {
     }
 }
 
-/// Text where the way to allow it is not known.
-const EXPRESSLY: PlainHttp = PlainHttp::Unless("allow it expressly");
-
-/// Error of an address, with the allowed form. The address is not repeated: it might hold a password.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct UrlError(String);
-
-impl From<UrlError> for FieldError {
-    fn from(UrlError(message): UrlError) -> Self {
-        Self::new("url", message)
-    }
-}
-
 /// The base URL of a deployment or a gateway: paths are added to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
@@ -52,7 +38,7 @@ impl BaseUrl {
     ///
     /// # Errors
     /// When the address is not allowed, with the allowed form.
-    pub fn parse(text: &str, plain_http: PlainHttp) -> Result<Self, UrlError> {
+    pub fn parse(text: &str, plain_http: PlainHttp) -> Result<Self, String> {
         let url = parse(text, plain_http)?;
         if url.query().is_some() {
             return wrong("must not hold a query (?): paths are added to the address");
@@ -89,10 +75,10 @@ impl BaseUrl {
 }
 
 impl FromStr for BaseUrl {
-    type Err = UrlError;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::parse(text, EXPRESSLY)
+        Self::parse(text, PlainHttp::Unless("allow it expressly"))
     }
 }
 
@@ -112,7 +98,7 @@ impl EndpointUrl {
     ///
     /// # Errors
     /// When the address is not allowed, with the allowed form.
-    pub fn parse(text: &str, plain_http: PlainHttp) -> Result<Self, UrlError> {
+    pub fn parse(text: &str, plain_http: PlainHttp) -> Result<Self, String> {
         parse(text, plain_http).map(Self)
     }
 
@@ -154,14 +140,6 @@ impl fmt::Debug for EndpointUrl {
     }
 }
 
-impl FromStr for EndpointUrl {
-    type Err = UrlError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::parse(text, EXPRESSLY)
-    }
-}
-
 impl fmt::Display for EndpointUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.masked().0.as_str())
@@ -183,7 +161,7 @@ pub fn secrets(url: &Url) -> Vec<String> {
     url.query().map(str::to_owned).into_iter().chain(values).filter(|secret| !secret.is_empty()).collect()
 }
 
-fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
+fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, String> {
     let text = text.trim();
     if text.is_empty() {
         return wrong("is required: an http or https address");
@@ -226,8 +204,8 @@ fn is_too_long(text: &str) -> bool {
     text.strip_suffix('/').unwrap_or(text).len() > MAX_URL_BYTES
 }
 
-fn wrong<T>(message: impl Into<String>) -> Result<T, UrlError> {
-    Err(UrlError(message.into()))
+fn wrong<T>(message: impl Into<String>) -> Result<T, String> {
+    Err(message.into())
 }
 
 fn is_in_clear(url: &Url) -> bool {
@@ -314,7 +292,6 @@ mod tests {
         for error in
             [BaseUrl::parse(text, GUARDED).unwrap_err(), EndpointUrl::parse(text, PlainHttp::Allowed).unwrap_err()]
         {
-            let UrlError(error) = error;
             assert!(error.contains(words) && !error.contains("hunter22"), "{error}");
         }
     }
@@ -341,7 +318,7 @@ mod tests {
 
     #[test]
     fn paths_are_added_to_a_base_so_it_holds_no_query() {
-        let UrlError(error) = BaseUrl::parse("https://example.com/?key=hunter22", GUARDED).unwrap_err();
+        let error = BaseUrl::parse("https://example.com/?key=hunter22", GUARDED).unwrap_err();
 
         assert!(error.contains("query") && !error.contains("hunter22"), "{error}");
         assert!(EndpointUrl::parse("https://example.com/?key=1", GUARDED).is_ok());
@@ -359,7 +336,7 @@ mod tests {
     fn plain_http_beyond_this_machine_is_a_choice(#[case] text: &str) {
         let (base, endpoint) = (BaseUrl::parse(text, GUARDED), EndpointUrl::parse(text, GUARDED));
 
-        for UrlError(error) in [base.unwrap_err(), endpoint.unwrap_err()] {
+        for error in [base.unwrap_err(), endpoint.unwrap_err()] {
             assert!(error.starts_with("is plain http beyond this machine") && error.ends_with("or say so"), "{error}");
         }
         assert!(
@@ -400,7 +377,7 @@ mod tests {
         #[case] host: &str,
         #[case] here: bool,
     ) {
-        let url = BaseUrl::parse(text, EXPRESSLY).unwrap();
+        let url = BaseUrl::parse(text, GUARDED).unwrap();
 
         assert_eq!((url.host().as_str(), is_this_machine(url.as_url()), url.to_string().as_str()), (host, here, text));
     }

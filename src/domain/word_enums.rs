@@ -79,7 +79,7 @@ macro_rules! open_enum {
     };
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         $vis enum $name {
             $($(#[$vmeta])* #[doc = concat!("`", $text, "` on the wire.")] $variant,)+
             /// A value that this version does not know, kept as it came.
@@ -140,19 +140,6 @@ macro_rules! open_enum {
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Ok(Self::parse(text))
-            }
-        }
-
-        // By code point of the spelling, which is how lists sort (decisions, List).
-        impl Ord for $name {
-            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-                self.as_str().cmp(other.as_str())
-            }
-        }
-
-        impl PartialOrd for $name {
-            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-                Some(self.cmp(other))
             }
         }
     };

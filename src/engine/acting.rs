@@ -43,7 +43,7 @@ impl ActingEngine {
     pub async fn on_payments(&self, ids: Vec<AlertId>) -> Result<Vec<(Alert, Vec<Alert>)>, ServiceError> {
         let candidates = self.engine.store().alike(self.organization(), ids).await.map_err(service_error)?;
         let told = |(alert, others): (Alert, Vec<Alert>)| {
-            let others = duplicate::of(&alert, &others).into_iter().cloned().collect();
+            let others = duplicate::of(&alert, &others);
             (alert, others)
         };
         Ok(candidates.into_iter().map(told).collect())

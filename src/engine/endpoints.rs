@@ -15,13 +15,13 @@ use crate::{
     domain::{
         Alert, AlertId, AlertType, CompanyId, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
         DeliveryPage, Endpoint, EndpointChange, EndpointId, EnrollmentId, EventId, EventKind, FieldError, NewEndpoint,
-        NextStep, OrganizationId, Provider, Timestamp, event::RenderEvent as _, time::later_by, url::EndpointUrl,
+        NextStep, OrganizationId, Provider, Timestamp, time::later_by, url::EndpointUrl,
     },
     handle::{Engine, locked, service_error},
     service::{ServiceError, Webhooks},
     store::{DueDelivery, EndpointTarget, Redelivery, SentTestEvent},
     webhooks::{Sender, sender},
-    wire::EventBody,
+    wire::event_body,
 };
 
 fn no_endpoint(id: EndpointId) -> ServiceError {
@@ -191,7 +191,7 @@ impl Engine {
             .get()
             .ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
         let (event, now) = (EventId::generate(), self.now());
-        let body = EventBody.render(&EventKind::AlertCreated, &sample_alert(event, now), now);
+        let body = event_body(&EventKind::AlertCreated, &sample_alert(event, now), now);
         let due = DueDelivery {
             delivery: DeliveryId::generate(),
             generation: 0,

@@ -21,4 +21,4 @@ pub mod token;
 pub mod write;
 
 pub use crate::domain::Dialect;
-pub use write::EventBody;
+pub use write::event_body;

@@ -295,7 +295,7 @@ mod tests {
             subsequence(Provider::KNOWN.to_vec(), 0..=Provider::KNOWN.len()),
             subsequence(AlertType::KNOWN.to_vec(), 0..=AlertType::KNOWN.len()),
             subsequence(AlertStatus::CURRENT.to_vec(), 0..=AlertStatus::CURRENT.len()),
-            subsequence(OlderWord::KNOWN.to_vec(), 0..3),
+            subsequence(OlderWord::ALL.to_vec(), 0..3),
         );
         let rest =
             (any::<Option<bool>>(), proptest::option::of(1..=u32::MAX), proptest::collection::vec(any::<u128>(), 0..3));

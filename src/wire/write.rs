@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use super::Dialect;
 use crate::domain::{
     Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp, Written,
-    event::RenderEvent,
     field::{Field, Kind},
     time::to_iso,
 };
@@ -115,18 +114,13 @@ fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestam
     digest.update(alert.hours_left(now).to_be_bytes());
 }
 
-/// Writes event bodies: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
+/// Writes the body of an event: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
 ///
 /// The payload is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own
 /// sample of a webhook uses the other one.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct EventBody;
-
-impl RenderEvent for EventBody {
-    fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
-        let payload = AlertJson { alert, form: Form::Webhook, now: at };
-        text(&EventJson { event: kind.as_str(), timestamp: to_iso(at), payload })
-    }
+pub fn event_body(kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
+    let payload = AlertJson { alert, form: Form::Webhook, now: at };
+    text(&EventJson { event: kind.as_str(), timestamp: to_iso(at), payload })
 }
 
 fn append(into: &mut Vec<u8>, value: &impl Serialize) {

@@ -13,7 +13,7 @@ use avert::{
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline,
         KeyScope, PageRequest, Provider, Resolution, Sort, SortField, SortOrder, decide,
-        resolution::{Decision, InvalidReason, OlderRefunded, OlderWord},
+        resolution::{Decision, OlderRefunded, OlderWord},
     },
     engine::{ActingEngine, Engine, EngineSettings},
     providers::{AlertProvider, Cause, Declined, SubmitResult},
@@ -142,7 +142,7 @@ impl World {
         let resolution = match self.dialect {
             Dialect::Current => Resolution::Current { decision, comments },
             Dialect::Older => {
-                let (word, refunded) = older(decision);
+                let (word, refunded) = decision.older_words();
                 Resolution::Older { word, refunded, amount_stopped: None, comments }
             }
         };
@@ -155,18 +155,6 @@ impl World {
 
     async fn ids(&self, query: &AlertQuery) -> Vec<AlertId> {
         self.alerts.list(query).await.unwrap().data.iter().map(|alert| alert.id).collect()
-    }
-}
-
-fn older(decision: Decision) -> (OlderWord, OlderRefunded) {
-    match decision {
-        Decision::Refunded => (OlderWord::Resolved, OlderRefunded::Refunded),
-        Decision::NotRefunded => (OlderWord::UnresolvedDispute, OlderRefunded::NotRefunded),
-        Decision::Invalid(InvalidReason::PreviouslyRefunded) => {
-            (OlderWord::PreviouslyRefunded, OlderRefunded::Refunded)
-        }
-        Decision::Invalid(InvalidReason::NotFound) => (OlderWord::NotFound, OlderRefunded::NotRefunded),
-        Decision::Invalid(_) => (OlderWord::OtherWord, OlderRefunded::NotRefunded),
     }
 }
 
@@ -407,8 +395,8 @@ async fn each_decision_leads_to_its_row_of_the_table(way: Way) {
 
         let outcome = resolved.outcome.clone().unwrap();
         assert_eq!((resolved.status.clone(), resolved.hours_left(noon())), (verdict.status, 0), "{decision:?}");
-        assert_eq!((outcome.outcome, outcome.refunded.as_str()), (verdict.outcome, verdict.refunded));
-        assert_eq!(outcome.dispute_reason_code.as_deref(), verdict.dispute_reason_code);
+        assert_eq!((outcome.outcome, outcome.refunded), (verdict.outcome, verdict.refunded));
+        assert_eq!(outcome.dispute_reason_code, verdict.dispute_reason_code);
         assert_eq!((outcome.status.as_str(), outcome.provider_alert_id.as_str()), ("success", "P-1"));
         assert_eq!((outcome.alert_id, outcome.action_time), (alert.id, Some(noon())));
     }

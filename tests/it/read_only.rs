@@ -30,7 +30,7 @@ async fn data(engine: &ActingEngine) -> String {
     let whole = Deployment::whole(std::sync::Arc::new(engine.clone()));
     let alerts = whole.alerts.list(&AlertQuery::default()).await;
     let audit = whole.audit.unwrap().audit(None, 1_000).await;
-    let deliveries = engine.deliveries(DeliveryFilter { size: 1_000, ..DeliveryFilter::default() }).await;
+    let deliveries = engine.deliveries(DeliveryFilter { size: Some(1_000), ..DeliveryFilter::default() }).await;
     format!("{alerts:?} {audit:?} {deliveries:?} {:?} {:?}", engine.endpoints().await, engine.credentials().await)
 }
 

@@ -103,7 +103,7 @@ pub(crate) async fn deliveries(
             "from" => filter.from = Some(moment(text)?),
             "until" => filter.until = Some(moment(text)?),
             "after" => filter.after = uuid(text)?,
-            _ => filter.size = page_size(text)?,
+            _ => filter.size = Some(page_size(text)?),
         }
         Ok(())
     })?;

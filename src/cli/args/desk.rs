@@ -12,7 +12,7 @@ use super::{
 use crate::{
     desk::sales::MOST_SALES,
     domain::{
-        CardScheme, OrderField, SalesMonth, Timestamp,
+        CardScheme, MerchantOrder, SalesMonth, Timestamp,
         time::{Clock as _, SystemClock, from_iso},
     },
     wire::import::OrderPreset,
@@ -90,8 +90,8 @@ pub(crate) struct OrderImportArgs {
 
 fn header(text: &str) -> Result<NamedColumn, String> {
     named_column(text, |column| {
-        let known: Vec<&str> = OrderField::ALL.iter().map(|field| field.as_str()).collect();
-        let found = OrderField::known(column).map(|field| field.as_str().to_owned());
+        let known: Vec<&str> = MerchantOrder::FIELDS.iter().map(|field| field.name).collect();
+        let found = known.iter().find(|name| name.eq_ignore_ascii_case(column)).map(|name| (*name).to_owned());
         found.ok_or_else(|| format!("there is no column {column:?}: {} are there", known.join(", ")))
     })
 }

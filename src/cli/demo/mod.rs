@@ -41,6 +41,7 @@ use crate::{
     domain::{
         CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret,
         time::{SharedClock, to_iso},
+        url::{EndpointUrl, PlainHttp},
         webhook::address::AllowedNetwork,
     },
     engine::{
@@ -154,6 +155,7 @@ async fn receivers(
 ) -> anyhow::Result<Vec<Receiver>> {
     let secret = || Secret::new(format!("{:032x}", rand::random::<u128>()));
     let header = || EndpointAuth::Header { name: "X-API-Key".to_owned(), value: secret() };
+    let url = |text: String| EndpointUrl::parse(&text, PlainHttp::Allowed).map_err(anyhow::Error::msg);
     let mut receivers = Vec::new();
     for auth in [EndpointAuth::Basic { username: "demo".to_owned(), password: secret() }, header()] {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -161,11 +163,11 @@ async fn receivers(
         let settings =
             ReceiverSettings { signing: signing.clone(), ..ReceiverSettings::new(auth.clone(), Arc::clone(clock)) };
         let receiver = Receiver::start(listener, settings)?;
-        acting.add_endpoint(NewEndpoint { signing, ..NewEndpoint::new(receiver.url().parse()?, auth) }).await?;
+        acting.add_endpoint(NewEndpoint { signing, ..NewEndpoint::new(url(receiver.url())?, auth) }).await?;
         receivers.push(receiver);
     }
     let unreliable = start_unreliable(cancel).await?;
-    acting.add_endpoint(NewEndpoint::new(format!("http://{unreliable}/").parse()?, header())).await?;
+    acting.add_endpoint(NewEndpoint::new(url(format!("http://{unreliable}/"))?, header())).await?;
     Ok(receivers)
 }
 

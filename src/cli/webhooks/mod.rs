@@ -173,7 +173,7 @@ fn endpoints(endpoints: &[Endpoint]) -> Report {
 async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::Result<Report> {
     let acting = acting(context).await?;
     let WebhookDeliveriesArgs { state: states, endpoint, alert, after, size } = args;
-    let filter = DeliveryFilter { states, endpoint, alert, after, size, ..DeliveryFilter::default() };
+    let filter = DeliveryFilter { states, endpoint, alert, after, size: Some(size), ..DeliveryFilter::default() };
     let page = acting.deliveries(filter).await?;
     let document = record(DeliveryPageJson::from(page.clone()));
     let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();

@@ -90,7 +90,7 @@ impl NoteForm {
         let text = match note_text(&self.form.raw_text(0)) {
             Ok(text) => text,
             Err(error) => {
-                self.form.refuse(0, error.to_string());
+                self.form.refuse(0, error);
                 return Vec::new();
             }
         };

@@ -347,7 +347,7 @@ impl KnownAnswer {
             || Verdict {
                 status: self.status.clone(),
                 outcome: self.status.as_str().to_ascii_lowercase(),
-                refunded: if is_refund { "refunded" } else { "" },
+                refunded: if is_refund { "refunded".to_owned() } else { String::new() },
                 dispute_reason_code: None,
                 amount_stopped: None,
             },

@@ -202,8 +202,9 @@ impl Preflight {
 
     /// Returns true where one of these was taken for refunded, or about to be, and is not.
     fn misses_a_refund(&self, found: &[Alert]) -> bool {
-        let is_refunded =
-            |other: &Alert| duplicate::Duplicate::of(&self.alert, other).is_some_and(|double| double.is_refunded());
+        let is_refunded = |other: &Alert| {
+            duplicate::Duplicate::of(&self.alert, other, None).is_some_and(|double| double.is_refunded())
+        };
         !self.known.by_order && found.iter().any(|other| self.known.alerts.contains(&other.id) && !is_refunded(other))
     }
 

@@ -25,7 +25,7 @@ fn worded(resolution: &Resolution, money: impl Fn(Amount) -> String) -> String {
         Resolution::Current { decision, .. } => decision.words(),
         Resolution::Older { word, refunded, amount_stopped, .. } => {
             let amount = amount_stopped.map_or_else(String::new, |amount| format!(" {},", money(amount)));
-            format!("{word},{amount} {refunded}")
+            format!("{},{amount} {}", word.as_str(), refunded.as_str())
         }
     }
 }

@@ -159,7 +159,7 @@ fn reason(duplicate: &Duplicate, alert: &Alert) -> Option<InvalidReason> {
 fn one_that_is_only_to_be_looked_at_speaks_for_no_reason() {
     let other = Alert { card_bin: String::new(), status: AlertStatus::Refunded, ..Alert::sample() };
 
-    let told = Duplicate::of(&Alert::sample(), &other).unwrap();
+    let told = Duplicate::of(&Alert::sample(), &other, None).unwrap();
 
     assert_eq!((told.is_refunded(), reason(&told, &Alert::sample())), (true, None));
 }
@@ -175,7 +175,7 @@ fn a_reference_on_another_card_is_no_proof_but_worth_a_look(#[case] change: fn(&
     let (one, mut other) = (with_arn(), Alert { status: AlertStatus::Refunded, ..with_arn() });
     change(&mut other);
 
-    let told = Duplicate::of(&one, &other).unwrap();
+    let told = Duplicate::of(&one, &other, None).unwrap();
 
     assert_eq!(
         (told.evidence, told.is_refunded(), reason(&told, &one)),
@@ -275,7 +275,7 @@ fn a_duplicate_is_told_with_its_state_and_the_reason_it_speaks_for() {
     ];
 
     let told = others.map(|other| {
-        Duplicate::of(&Alert::sample(), &other).map(|found| (reason(&found, &Alert::sample()), found.state))
+        Duplicate::of(&Alert::sample(), &other, None).map(|found| (reason(&found, &Alert::sample()), found.state))
     });
 
     let of_this_network = Some(InvalidReason::Duplicate);
@@ -383,7 +383,7 @@ proptest! {
 
         for alert in &alerts {
             let duplicates = of(alert, &alerts);
-            let refunded: Vec<bool> = duplicates.iter().map(|other| other.refund_is_likely()).collect();
+            let refunded: Vec<bool> = duplicates.iter().map(Alert::refund_is_likely).collect();
             prop_assert!(refunded.is_sorted_by_key(|refunded| !refunded), "refunded ones first");
             prop_assert_eq!(found.get(&alert.id).copied(), refunded.first().copied());
         }

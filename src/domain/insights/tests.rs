@@ -59,9 +59,9 @@ fn what_lapses_is_summed_by_quarter_and_currency_and_the_far_future_is_one_sum()
             (
                 row.quarter.map(|quarter| quarter.format("%H:%M").to_string()),
                 row.soon,
-                row.alerts,
-                row.money.to_string(),
-                row.unpriced,
+                row.sum.alerts,
+                row.sum.money.to_string(),
+                row.sum.unpriced,
             )
         })
         .collect();
@@ -87,7 +87,7 @@ fn a_notice_neither_lapses_nor_is_missed_and_a_type_that_nobody_knows_does() {
 
     let told = Insights::of(&[notice.clone(), missed(notice), unknown.clone(), missed(unknown)], now(), Calendar::UTC);
 
-    assert_eq!(told.lapsing.iter().map(|row| row.alerts).collect::<Vec<_>>(), [1]);
+    assert_eq!(told.lapsing.iter().map(|row| row.sum.alerts).collect::<Vec<_>>(), [1]);
     assert_eq!(told.days.iter().map(|count| count.missed).sum::<u64>(), 1);
 }
 
@@ -198,7 +198,7 @@ fn what_has_less_than_an_hour_left_has_not_lapsed() {
         Insights::of(&[alert], now(), Calendar::UTC)
             .lapsing
             .iter()
-            .map(|row| (row.soon, row.alerts))
+            .map(|row| (row.soon, row.sum.alerts))
             .collect::<Vec<_>>(),
         [(true, 1)]
     );

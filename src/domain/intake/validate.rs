@@ -9,7 +9,7 @@ use chrono::Datelike;
 
 use super::{AlertPatch, FieldSet};
 use crate::{
-    Alert, AlertStatus, Amount, Deadline, FieldError, Outcome, Timestamp,
+    Alert, AlertStatus, Deadline, FieldError, Outcome, Timestamp,
     card::{is_card_number, mask_card_numbers},
     field::{Content, Field, Kind, TextRule},
     identity::Identifier,
@@ -78,7 +78,8 @@ pub(crate) fn check<R: Default>(record: &mut R, fields: &[Field<R>], prefix: &st
             }
             Kind::Amount(access) => {
                 if let Some(amount) = (access.get)(record).filter(|amount| amount.micros().is_none()) {
-                    return Err(FieldError::new(name(), not_storable(amount)));
+                    let allowed = "0 to 9,223,372,036,854 with at most 6 decimal places is allowed";
+                    return Err(FieldError::new(name(), format!("is {amount}: {allowed}")));
                 }
             }
             Kind::Moment(access) => {
@@ -99,10 +100,6 @@ fn missing(field: &str, allowed: &str) -> FieldError {
     FieldError::new(field, format!("is missing: {allowed} is required"))
 }
 
-fn not_storable(amount: Amount) -> String {
-    format!("is {amount}: 0 to 9,223,372,036,854 with at most 6 decimal places is allowed")
-}
-
 /// Times that a calendar can show and a deadline can be reckoned from.
 fn check_time(moment: Timestamp, field: &str) -> Result<(), FieldError> {
     match (1970..3000).contains(&moment.year()) {
@@ -119,7 +116,7 @@ fn sanitized<'a>(given: &'a str, rule: TextRule) -> Result<Cow<'a, str>, String>
         Content::Lines => sanitize::stored_lines(given).into(),
         Content::Name | Content::Currency | Content::Bin | Content::LastFour => given.trim().into(),
     };
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = sanitize::are_digits(&text);
     match content {
         _ if text.is_empty() => return Ok(text),
         Content::Name => {

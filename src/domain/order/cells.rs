@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{MerchantOrder, OrderField, OrderState};
+use super::{MerchantOrder, OrderState};
 use crate::{
     Currency, FieldError,
     card::{BIN_DIGITS, LAST_DIGITS},
-    field::Kind,
+    field::{Field, Kind},
     identity::Identifier,
     intake::check,
     sanitize,
@@ -21,53 +21,49 @@ impl MerchantOrder {
     ///
     /// # Errors
     /// When a cell is not allowed: the first such cell and the allowed values. No message repeats card data.
-    pub fn of_cells<'a>(cells: impl IntoIterator<Item = (OrderField, &'a str)>) -> Result<Self, FieldError> {
+    pub fn of_cells<'a>(cells: impl IntoIterator<Item = (&'static str, &'a str)>) -> Result<Self, FieldError> {
         let mut order = Self::default();
-        for (field, cell) in cells {
+        for (name, cell) in cells {
             let cell = sanitize::stored_line(cell);
             if !cell.is_empty() {
-                order.put(field, &cell).map_err(|why| FieldError::new(field.as_str(), why))?;
+                order.put(name, &cell).map_err(|why| FieldError::new(name, why))?;
             }
         }
         check(&mut order, Self::FIELDS, "")?;
-        for (field, amount) in [(OrderField::Amount, order.amount), (OrderField::RefundedAmount, order.refunded_amount)]
-        {
+        for (name, amount) in [("amount", order.amount), ("refunded_amount", order.refunded_amount)] {
             if amount.is_some() && order.currency.is_none() {
-                return Err(FieldError::new(
-                    OrderField::Currency.as_str(),
-                    format!("is missing: the currency of {}", field.as_str()),
-                ));
+                return Err(FieldError::new("currency", format!("is missing: the currency of {name}")));
             }
         }
         Ok(order)
     }
 
     /// Returns the cell of a field, where the order has a value.
-    pub fn cell(&self, field: OrderField) -> Option<String> {
-        let field = &Self::FIELDS[field as usize];
+    pub fn cell(&self, field: &Field<Self>) -> Option<String> {
         match &field.kind {
             Kind::Moment(access) => (access.get)(self).map(to_iso),
             _ => field.plain_text(self).map(Cow::into_owned),
         }
     }
 
-    fn put(&mut self, field: OrderField, cell: &str) -> Result<(), String> {
+    fn put(&mut self, name: &str, cell: &str) -> Result<(), String> {
         let shown = sanitize::excerpt(cell);
-        match (field, &Self::FIELDS[field as usize].kind) {
-            (OrderField::OrderId, _) => Identifier::Name.require(cell)?.clone_into(&mut self.order_id),
-            (OrderField::CardBin, _) => {
+        let Some(field) = Self::FIELDS.iter().find(|field| field.name == name) else { return Ok(()) };
+        match (name, &field.kind) {
+            ("order_id", _) => Identifier::Name.require(cell)?.clone_into(&mut self.order_id),
+            ("card_bin", _) => {
                 let (bin, last_four) = card_digits(cell);
                 self.card_bin = Some(bin.ok_or("must be the first 6 or 8 digits of the card")?);
                 self.card_last_four = self.card_last_four.take().or(last_four);
             }
-            (OrderField::CardLastFour, _) => {
+            ("card_last_four", _) => {
                 let (bin, last_four) = card_digits(cell);
                 let why = "must be the last 4 digits of the card (a spreadsheet drops zeros that a number begins with)";
                 self.card_last_four = Some(last_four.ok_or(why)?);
                 self.card_bin = self.card_bin.take().or(bin);
             }
-            (OrderField::Currency, _) => self.currency = Some(Currency::new(cell.to_ascii_uppercase())),
-            (OrderField::State, _) => self.state = Some(state(cell)?),
+            ("currency", _) => self.currency = Some(Currency::new(cell.to_ascii_uppercase())),
+            ("state", _) => self.state = Some(state(cell)?),
             (_, Kind::Amount(amount)) => {
                 let wrong =
                     |_| format!("is {shown:?}: a decimal such as 129.90 is needed, without currency or grouping");
@@ -78,7 +74,7 @@ impl MerchantOrder {
                 (moment.set)(self, from_iso(cell).ok_or_else(wrong)?);
             }
             (_, Kind::Word(text) | Kind::Text(text)) => (text.set)(self, cell.into()),
-            (_, Kind::Id(_) | Kind::Reference(_) | Kind::Flag(_)) => {}
+            _ => {}
         }
         Ok(())
     }
@@ -121,18 +117,18 @@ mod tests {
     use super::*;
     use crate::card::mask_card_numbers;
 
-    fn read(cells: &[(OrderField, &str)]) -> Result<MerchantOrder, FieldError> {
-        MerchantOrder::of_cells([(OrderField::OrderId, "A-1")].into_iter().chain(cells.iter().copied()))
+    fn read(cells: &[(&'static str, &str)]) -> Result<MerchantOrder, FieldError> {
+        MerchantOrder::of_cells([("order_id", "A-1")].into_iter().chain(cells.iter().copied()))
     }
 
     #[test]
     fn cells_become_an_order_and_empty_ones_say_nothing() {
         let order = read(&[
-            (OrderField::Amount, "129.90"),
-            (OrderField::Currency, "eur"),
-            (OrderField::PaidAt, "2026-03-01T00:00:00Z"),
-            (OrderField::State, "Canceled"),
-            (OrderField::Arn, "  "),
+            ("amount", "129.90"),
+            ("currency", "eur"),
+            ("paid_at", "2026-03-01T00:00:00Z"),
+            ("state", "Canceled"),
+            ("arn", "  "),
         ])
         .unwrap();
 
@@ -145,14 +141,14 @@ mod tests {
     }
 
     #[rstest]
-    #[case(OrderField::CardBin, "4111 1111 1111 1111", Some("411111"), Some("1111"))]
-    #[case(OrderField::CardBin, "411111******1234", Some("411111"), Some("1234"))]
-    #[case(OrderField::CardBin, "41111122", Some("41111122"), None)]
-    #[case(OrderField::CardBin, "37144963", Some("371449"), None)]
-    #[case(OrderField::CardLastFour, "**** 1234", None, Some("1234"))]
-    #[case(OrderField::CardLastFour, "4111111111111111", Some("411111"), Some("1111"))]
+    #[case("card_bin", "4111 1111 1111 1111", Some("411111"), Some("1111"))]
+    #[case("card_bin", "411111******1234", Some("411111"), Some("1234"))]
+    #[case("card_bin", "41111122", Some("41111122"), None)]
+    #[case("card_bin", "37144963", Some("371449"), None)]
+    #[case("card_last_four", "**** 1234", None, Some("1234"))]
+    #[case("card_last_four", "4111111111111111", Some("411111"), Some("1111"))]
     fn of_a_card_the_first_digits_and_the_last_four_are_kept_and_nothing_more(
-        #[case] field: OrderField,
+        #[case] field: &'static str,
         #[case] cell: &str,
         #[case] bin: Option<&str>,
         #[case] last_four: Option<&str>,
@@ -163,28 +159,28 @@ mod tests {
     }
 
     #[rstest]
-    #[case(OrderField::Amount, "1,299.00", "a decimal such as 129.90")]
-    #[case(OrderField::Amount, "-5", "0 to 9,223,372,036,854")]
-    #[case(OrderField::Currency, "EURO", "three letters")]
-    #[case(OrderField::CardBin, "4111", "first 6 or 8 digits")]
-    #[case(OrderField::CardLastFour, "42", "drops zeros")]
-    #[case(OrderField::CardLastFour, "none", "last 4 digits")]
-    #[case(OrderField::PaidAt, "0001-03-01T00:00:00Z", "1970 to 2999")]
-    #[case(OrderField::State, "fulfilled", "paid, shipped, delivered, refunded, cancelled")]
-    #[case(OrderField::TransactionId, "4111111111111111", "is a card number")]
-    #[case(OrderField::OrderId, "5.36E+18", "a spreadsheet has made a number of it")]
-    #[case(OrderField::OrderId, "N/A", "identifies nothing")]
-    fn a_wrong_cell_is_told_with_what_is_allowed(#[case] field: OrderField, #[case] cell: &str, #[case] words: &str) {
-        let error = read(&[(OrderField::Currency, "EUR"), (field, cell)]).unwrap_err();
+    #[case("amount", "1,299.00", "a decimal such as 129.90")]
+    #[case("amount", "-5", "0 to 9,223,372,036,854")]
+    #[case("currency", "EURO", "three letters")]
+    #[case("card_bin", "4111", "first 6 or 8 digits")]
+    #[case("card_last_four", "42", "drops zeros")]
+    #[case("card_last_four", "none", "last 4 digits")]
+    #[case("paid_at", "0001-03-01T00:00:00Z", "1970 to 2999")]
+    #[case("state", "fulfilled", "paid, shipped, delivered, refunded, cancelled")]
+    #[case("transaction_id", "4111111111111111", "is a card number")]
+    #[case("order_id", "5.36E+18", "a spreadsheet has made a number of it")]
+    #[case("order_id", "N/A", "identifies nothing")]
+    fn a_wrong_cell_is_told_with_what_is_allowed(#[case] field: &'static str, #[case] cell: &str, #[case] words: &str) {
+        let error = read(&[("currency", "EUR"), (field, cell)]).unwrap_err();
 
-        assert_eq!(error.field, field.as_str());
+        assert_eq!(error.field, field);
         assert!(error.message.contains(words) && !error.message.contains("411111111111"), "{error:?}");
     }
 
     #[test]
     fn an_order_needs_its_number_and_an_amount_its_currency() {
-        let nameless = MerchantOrder::of_cells([(OrderField::State, "paid")]).unwrap_err();
-        let bare = read(&[(OrderField::RefundedAmount, "5.00")]).unwrap_err();
+        let nameless = MerchantOrder::of_cells([("state", "paid")]).unwrap_err();
+        let bare = read(&[("refunded_amount", "5.00")]).unwrap_err();
 
         assert_eq!((nameless.field.as_str(), bare.field.as_str()), ("order_id", "currency"));
         assert!(bare.message.contains("refunded_amount"), "{bare:?}");
@@ -193,7 +189,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_cell_makes_reading_panic_or_keeps_a_card_number(cell in "\\PC{0,30}", index in 0_usize..13) {
-            if let Ok(order) = read(&[(OrderField::Currency, "EUR"), (OrderField::ALL[index], &cell)]) {
+            if let Ok(order) = read(&[("currency", "EUR"), (MerchantOrder::FIELDS[index].name, &cell)]) {
                 let kept = format!("{order:?}");
                 prop_assert_eq!(mask_card_numbers(&kept), kept.as_str());
             }

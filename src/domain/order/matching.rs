@@ -8,7 +8,6 @@ use crate::{
     Alert, MatchConfidence, MerchantOrder, OrderAdvice, OrderEvidence, OrderMatch, OrderState, Timestamp,
     duplicate::{RefundTime, sure_evidence},
     identity::{CardComparison, Contradiction, Identifier, contradiction},
-    order::MatchDoubt,
     resolution::{Decision, InvalidReason},
 };
 
@@ -47,7 +46,7 @@ pub fn matches(alert: &Alert, orders: impl IntoIterator<Item = MerchantOrder>) -
     if alike > 1 {
         for one in &mut found[..alike] {
             one.confidence = one.confidence.less();
-            one.doubts.push(MatchDoubt::Several(alike));
+            one.doubts.push(format!("{alike} orders fit alike"));
         }
     }
     found
@@ -66,14 +65,12 @@ pub fn transaction_key(id: Option<&str>) -> Option<String> {
 fn without_date(id: &str) -> Option<&str> {
     const FORMS: [(usize, &str); 2] = [(8, "%Y%m%d"), (10, "%Y-%m-%d")];
     let is_sign = |c: char| matches!(c, '-' | '_' | '/' | '.' | ':' | '#' | '|' | ' ');
-    let is_date = |text: &str, form: &str| text.starts_with("20") && NaiveDate::parse_from_str(text, form).is_ok();
     let rest = FORMS.into_iter().find_map(|(length, form)| {
-        let behind = id.len().checked_sub(length).and_then(|at| Some((id.get(..at)?, id.get(at..)?)));
-        let behind = behind.filter(|(rest, date)| rest.ends_with(is_sign) && is_date(date, form)).map(|(rest, _)| rest);
-        let before = id.get(..length).zip(id.get(length..));
-        behind.or_else(|| {
-            before.filter(|(date, rest)| rest.starts_with(is_sign) && is_date(date, form)).map(|(_, rest)| rest)
-        })
+        let is_date = |text: &str| text.starts_with("20") && NaiveDate::parse_from_str(text, form).is_ok();
+        let behind = id.len().checked_sub(length).and_then(|at| id.split_at_checked(at));
+        let behind = behind.filter(|(rest, date)| rest.ends_with(is_sign) && is_date(date)).map(|(rest, _)| rest);
+        let before = id.split_at_checked(length).filter(|(date, rest)| rest.starts_with(is_sign) && is_date(date));
+        behind.or(before.map(|(_, rest)| rest))
     });
     rest.map(|rest| rest.trim_matches(is_sign)).filter(|rest| rest.len() >= SHORTEST_ID)
 }
@@ -130,11 +127,11 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
         contradiction(alert, order.card_digits(), order.money()).filter(|_| evidence.is_by_identifier());
     let differs = amounts == Some(false) || currencies == Some(false);
     let doubts = [
-        contradiction.map(MatchDoubt::Contradicted),
-        (differs && contradiction != Some(Contradiction::MoreThanTotal)).then_some(MatchDoubt::OtherAmount),
+        contradiction.map(Contradiction::as_str),
+        (differs && contradiction != Some(Contradiction::MoreThanTotal)).then_some("the amount differs"),
         (card == CardComparison::LastFourOnly && evidence > OrderEvidence::OrderNumber)
-            .then_some(MatchDoubt::LastFourOnly),
-        near.is_none().then_some(MatchDoubt::Undated),
+            .then_some("last four digits only"),
+        near.is_none().then_some("no dates to compare"),
     ];
     let confidence = match contradiction {
         Some(_) => MatchConfidence::Possible,
@@ -142,7 +139,9 @@ fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
         None if differs => confidence.min(MatchConfidence::VeryLikely),
         None => confidence,
     };
-    Some(OrderMatch { order, evidence, confidence, doubts: doubts.into_iter().flatten().collect() })
+    let (is_contradicted, doubts) =
+        (contradiction.is_some(), doubts.into_iter().flatten().map(str::to_owned).collect());
+    Some(OrderMatch { order, evidence, confidence, is_contradicted, doubts })
 }
 
 /// Returns true for descriptors with the same beginning: statements truncate them at different lengths, and blanks and
@@ -161,11 +160,11 @@ const REFUNDED_EARLIER: Decision = Decision::Invalid(InvalidReason::PreviouslyRe
 impl OrderAdvice {
     /// Returns the advice of an order whose money went back at this moment.
     fn after_refund(refunded_at: Option<Timestamp>, alert: &Alert) -> Self {
-        let is_since = refunded_at.zip(alert.alert_time).map(|(refunded, raised)| refunded > raised);
-        let (decision, why, refund) = match is_since {
-            Some(true) => (Decision::Refunded, "refunded since the alert came", RefundTime::Since),
-            Some(false) => (REFUNDED_EARLIER, "refunded before the alert", RefundTime::Before),
-            None => (REFUNDED_EARLIER, "refunded already; when is not known", RefundTime::Unknown),
+        let refund = RefundTime::of(alert.alert_time, refunded_at);
+        let (decision, why) = match refund {
+            RefundTime::Since => (Decision::Refunded, "refunded since the alert came"),
+            RefundTime::Before => (REFUNDED_EARLIER, "refunded before the alert"),
+            RefundTime::Unknown => (REFUNDED_EARLIER, "refunded already; when is not known"),
         };
         Self { decision, why, refund: Some(refund), refunded_at, leaves_refund_open: false, only_warns: false }
     }
@@ -194,7 +193,7 @@ impl OrderMatch {
     /// Returns the decision that the order suggests; `None` for an answered alert, or where the match is not likely.
     /// A match that a fact contradicts still warns of a refund of the order.
     pub fn advice(&self, alert: &Alert) -> Option<OrderAdvice> {
-        let only_warns = self.doubts.iter().any(|doubt| matches!(doubt, MatchDoubt::Contradicted(_)));
+        let only_warns = self.is_contradicted;
         if alert.is_over() || self.confidence < MatchConfidence::Likely && !only_warns {
             return None;
         }
@@ -259,7 +258,6 @@ mod tests {
     use crate::{
         Currency, Outcome,
         advice::{advice, refund_warning},
-        identity::Contradiction,
         order::{MerchantOrder, OrderEvidence},
         time::from_iso,
     };
@@ -279,6 +277,7 @@ mod tests {
             order,
             evidence: OrderEvidence::TransactionId,
             confidence: MatchConfidence::Certain,
+            is_contradicted: false,
             doubts: Vec::new(),
         }
     }
@@ -297,7 +296,7 @@ mod tests {
     #[case(OrderState::Delivered, None, None, Some(Decision::NotRefunded))]
     #[case(OrderState::Delivered, None, Some("30.00"), None)]
     #[case(OrderState::Refunded, Some(BEFORE), None, Some(EARLIER))]
-    #[case(OrderState::Refunded, Some("2026-03-04T10:00:00Z"), None, Some(EARLIER))]
+    #[case(OrderState::Refunded, Some("2026-03-04T10:00:00Z"), None, Some(Decision::Refunded))]
     #[case(OrderState::Paid, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(EARLIER))]
     #[case(OrderState::Refunded, None, Some("129.9"), Some(EARLIER))]
     #[case(OrderState::Refunded, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(Decision::Refunded))]
@@ -405,9 +404,8 @@ mod tests {
         #[case] state: OrderState,
         #[case] refunded: Option<bool>,
     ) {
-        let doubts = vec![MatchDoubt::Contradicted(Contradiction::MoreThanTotal)];
-        let contradicted =
-            OrderMatch { confidence: MatchConfidence::Possible, doubts, ..found(state, Some(BEFORE), None) };
+        let confidence = MatchConfidence::Possible;
+        let contradicted = OrderMatch { confidence, is_contradicted: true, ..found(state, Some(BEFORE), None) };
 
         let told = contradicted.advice(&alert());
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::words::{Key, Vocabulary, quoted_text, quoted_value};
-use crate::{AlertFilter, Sort, SortField, calendar::is_like};
+use crate::{AlertFilter, Sort, SortField, calendar::is_like, sanitize::are_digits};
 
 /// Spelling of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,11 +155,10 @@ pub fn read_value(key: Key, text: &str, vocabulary: Vocabulary, spelling: Spelli
     match key {
         Key::Expires => {
             let digits = text.strip_suffix('h').filter(|_| is_typed).unwrap_or(text);
-            let are_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
             // More digits than fit are only more than the largest number there is.
             let hours = digits.parse().unwrap_or(if is_typed { 0 } else { u32::MAX });
             let most = vocabulary.most_hours().unwrap_or(u32::MAX);
-            (are_digits && (1..=most).contains(&hours)).then(|| hours.to_string())
+            (are_digits(digits) && (1..=most).contains(&hours)).then(|| hours.to_string())
         }
         Key::Expired | Key::Notices => match text.to_ascii_lowercase().as_str() {
             "yes" if is_typed => Some("true".to_owned()),

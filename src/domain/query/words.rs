@@ -97,7 +97,7 @@ impl Vocabulary {
             Key::Status => self.statuses().iter().map(AlertStatus::as_str).collect(),
             Key::Provider => self.providers().iter().map(Provider::as_str).collect(),
             Key::Type => AlertType::KNOWN.iter().map(AlertType::as_str).collect(),
-            Key::Outcome if self != Self::Desk => OlderWord::KNOWN.iter().map(OlderWord::as_str).collect(),
+            Key::Outcome if self != Self::Desk => OlderWord::ALL.map(OlderWord::as_str).to_vec(),
             _ => Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! Effect of a resolution on its alert: the transition table of the interface.
 
-use super::{Decision, InvalidReason, OlderRefunded, OlderWord, Resolution};
+use super::{InvalidReason, OlderWord, Resolution};
 use crate::{Alert, AlertStatus, Amount, Outcome, OutcomeId, Timestamp};
 
 /// The verdict of a resolution: what it does to an alert and to its outcome.
@@ -8,8 +8,8 @@ use crate::{Alert, AlertStatus, Amount, Outcome, OutcomeId, Timestamp};
 pub struct Verdict {
     pub status: AlertStatus,
     pub outcome: String,
-    pub refunded: &'static str,
-    pub dispute_reason_code: Option<&'static str>,
+    pub refunded: String,
+    pub dispute_reason_code: Option<String>,
     pub amount_stopped: Option<Amount>,
 }
 
@@ -22,9 +22,9 @@ impl Verdict {
             provider_alert_id: alert.provider_id.clone(),
             status: "success".to_owned(),
             outcome: self.outcome,
-            refunded: self.refunded.to_owned(),
+            refunded: self.refunded,
             comments: comments.to_owned(),
-            dispute_reason_code: self.dispute_reason_code.map(str::to_owned),
+            dispute_reason_code: self.dispute_reason_code,
             action_time: at,
             amount_stopped: self.amount_stopped,
         });
@@ -35,47 +35,30 @@ impl Verdict {
 
 /// Returns the effect of a resolution by the transition table (interface, States and transitions; decisions, Outcome).
 pub fn decide(resolution: &Resolution) -> Verdict {
-    match resolution {
-        Resolution::Current { decision, .. } => decide_current(*decision),
-        Resolution::Older { word, refunded, amount_stopped, .. } => decide_older(word, refunded, *amount_stopped),
-    }
-}
-
-fn decide_current(decision: Decision) -> Verdict {
-    use AlertStatus::{Chargeback, Invalid, Resolved};
-    use InvalidReason as Reason;
-    let (status, outcome, refunded, dispute_reason_code) = match decision {
-        Decision::Refunded => (Resolved, "resolved", "refunded", None),
-        Decision::NotRefunded => (Chargeback, "unresolved_dispute", "not refunded", None),
-        Decision::Invalid(Reason::PreviouslyRefunded) => {
-            (Invalid, "previously_refunded", "refunded", Some("previously_refunded"))
-        }
-        Decision::Invalid(Reason::ChargebackReceived) => {
-            (Invalid, "other", "not refunded", Some("chargeback_received"))
-        }
-        Decision::Invalid(Reason::Duplicate) => (Invalid, "other", "not refunded", Some("duplicate")),
-        Decision::Invalid(Reason::NotFound) => (Invalid, "not_found", "not refunded", Some("not_found")),
-    };
-    Verdict { status, outcome: outcome.to_owned(), refunded, dispute_reason_code, amount_stopped: None }
-}
-
-fn decide_older(word: &OlderWord, refunded: &OlderRefunded, amount_stopped: Option<Amount>) -> Verdict {
     use OlderWord as Word;
+    let (word, refunded) = resolution.older_words();
+    let (reason, amount_stopped) = match resolution {
+        Resolution::Current { decision, .. } => (decision.reason(), None),
+        Resolution::Older { amount_stopped, .. } => (None, *amount_stopped),
+    };
     let status = match word {
+        _ if reason.is_some() => AlertStatus::Invalid,
         Word::Stopped | Word::PartiallyStopped | Word::PreviouslyCancelled => AlertStatus::Resolved,
         Word::AccountSuspended | Word::ShipperContacted | Word::Resolved => AlertStatus::Resolved,
         Word::PreviouslyRefunded => AlertStatus::Refunded,
         Word::Missed | Word::UnresolvedDispute => AlertStatus::Chargeback,
         Word::Notfound | Word::NotFound => AlertStatus::NotFound,
         Word::InProgress => AlertStatus::Processing,
-        Word::OtherWord | Word::Other(_) => AlertStatus::OtherStatus,
+        Word::OtherWord => AlertStatus::OtherStatus,
     };
-    let refunded = match refunded {
-        OlderRefunded::Refunded => "refunded",
-        OlderRefunded::NotRefunded | OlderRefunded::Other(_) => "not refunded",
-        OlderRefunded::NotSettled => "not settled",
-    };
-    Verdict { status, outcome: word.as_str().to_ascii_lowercase(), refunded, dispute_reason_code: None, amount_stopped }
+    let stored = |word: &str| word.to_ascii_lowercase();
+    Verdict {
+        status,
+        outcome: stored(word.as_str()),
+        refunded: stored(refunded.as_str()),
+        dispute_reason_code: reason.map(InvalidReason::code),
+        amount_stopped,
+    }
 }
 
 #[cfg(test)]
@@ -83,7 +66,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::resolution::{Dialect, ResolutionParts};
+    use crate::resolution::{Decision, Dialect, ResolutionParts};
 
     fn said(dialect: Dialect, refunded: &str, resolution: Option<&str>) -> Resolution {
         let parts = ResolutionParts {
@@ -128,7 +111,7 @@ mod tests {
         assert_eq!(verdict.status.as_str(), status);
         assert_eq!(verdict.outcome, outcome);
         assert_eq!(verdict.refunded, stored);
-        assert_eq!(verdict.dispute_reason_code, code);
+        assert_eq!(verdict.dispute_reason_code.as_deref(), code);
     }
 
     #[rstest]

@@ -2,9 +2,8 @@
 
 use super::{DecisionRule, RuleError};
 use crate::{
-    Resolution,
     query::{Vocabulary, parse_as_said, quoted},
-    resolution::{Decision, InvalidReason},
+    resolution::{Decision, InvalidReason, valid_comments},
 };
 
 /// Most characters of a rule's name.
@@ -83,19 +82,8 @@ fn rule(text: &str, line: usize) -> Result<DecisionRule, String> {
     }
     let (words, comments) = comments(answer)?;
     let decision = decision(words)?;
-    let comments =
-        Resolution::Current { decision, comments }.checked(None).map_err(|errors| match errors.into_iter().next() {
-            Some(error) => format!("the comment {}", error.message),
-            None => "the comment cannot be sent".to_owned(),
-        })?;
-    Ok(DecisionRule {
-        name: name.to_owned(),
-        line,
-        text: query.to_owned(),
-        filter,
-        decision,
-        comments: comments.comments().to_owned(),
-    })
+    let comments = valid_comments(&comments).map_err(|why| format!("the comment {why}"))?;
+    Ok(DecisionRule { name: name.to_owned(), line, text: query.to_owned(), filter, decision, comments })
 }
 
 /// Returns the words of an answer, and the comment behind them.
@@ -128,8 +116,7 @@ fn decision(words: &str) -> Result<Decision, String> {
 
 /// Returns the short word for a reason: the interface's own without what it says of the money.
 fn short(reason: InvalidReason) -> String {
-    let word = reason.as_str().trim_start_matches("NOT_").trim_start_matches("REFUNDED_");
-    word.to_ascii_lowercase().replace('_', "-")
+    reason.code().replace('_', "-")
 }
 
 #[cfg(test)]

@@ -76,15 +76,10 @@ fn split(text: &str) -> Option<(&str, Option<&str>)> {
 
 impl fmt::Display for AllowedNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let network = if self.network.prefix_len() == self.network.max_prefix_len() {
-            self.network.addr().to_string()
-        } else {
-            self.network.to_string()
-        };
         match (self.port, self.network) {
-            (None, _) => f.write_str(&network),
-            (Some(port), IpNet::V4(_)) => write!(f, "{network}:{port}"),
-            (Some(port), IpNet::V6(_)) => write!(f, "[{network}]:{port}"),
+            (None, network) => network.fmt(f),
+            (Some(port), IpNet::V4(network)) => write!(f, "{network}:{port}"),
+            (Some(port), IpNet::V6(network)) => write!(f, "[{network}]:{port}"),
         }
     }
 }
@@ -337,16 +332,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case("127.0.0.1", "127.0.0.1")]
-    #[case(" 127.0.0.1:9000 ", "127.0.0.1:9000")]
+    #[case("127.0.0.1", "127.0.0.1/32")]
+    #[case(" 127.0.0.1:9000 ", "127.0.0.1/32:9000")]
     #[case("10.0.0.0/8", "10.0.0.0/8")]
     #[case("10.1.2.3/8:8080", "10.0.0.0/8:8080")]
-    #[case("::1", "::1")]
-    #[case("[::1]", "::1")]
-    #[case("[::1]:9000", "[::1]:9000")]
+    #[case("::1", "::1/128")]
+    #[case("[::1]", "::1/128")]
+    #[case("[::1]:9000", "[::1/128]:9000")]
     #[case("fd00::/8", "fd00::/8")]
     #[case("[fd00::/8]:443", "[fd00::/8]:443")]
-    #[case("::ffff:10.0.0.1", "10.0.0.1")]
+    #[case("::ffff:10.0.0.1", "10.0.0.1/32")]
     fn an_address_or_a_network_is_read_with_or_without_a_port(#[case] text: &str, #[case] shown: &str) {
         let read: AllowedNetwork = text.parse().unwrap();
 

@@ -48,7 +48,7 @@ pub struct Delivery {
 }
 
 /// A filter of deliveries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
     /// States; empty for any.
     pub states: Vec<DeliveryState>,
@@ -62,24 +62,8 @@ pub struct DeliveryFilter {
     pub until: Option<Timestamp>,
     /// Cursor, the last delivery of the page before: older ones follow.
     pub after: Option<DeliveryId>,
-    /// Page size, 1 or more.
-    pub size: u32,
-}
-
-impl Default for DeliveryFilter {
-    fn default() -> Self {
-        Self {
-            states: Vec::new(),
-            endpoint: None,
-            alert: None,
-            event: None,
-            kind: None,
-            from: None,
-            until: None,
-            after: None,
-            size: 10,
-        }
-    }
+    /// Page size, 1 or more; `None` for 10.
+    pub size: Option<u32>,
 }
 
 /// A page of deliveries.

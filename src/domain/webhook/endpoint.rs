@@ -34,7 +34,7 @@ impl NewEndpoint {
         auth: EndpointAuth,
         signing: Option<Secret>,
     ) -> Result<Self, Vec<FieldError>> {
-        let url = EndpointUrl::parse(url, plain_http).map_err(|error| vec![error.into()])?;
+        let url = EndpointUrl::parse(url, plain_http).map_err(|why| vec![FieldError::new("url", why)])?;
         let new = Self { signing, ..Self::new(url, auth) };
         new.check().map(|()| new)
     }

@@ -162,28 +162,6 @@ impl Failing {
     }
 }
 
-/// Effect of a redelivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RedeliveryRule {
-    /// Due now, whatever became of it, with the whole schedule ahead.
-    Due,
-    /// Left as it is: an attempt is in flight.
-    Leave,
-    /// Refused: its endpoint is disabled.
-    Refuse,
-}
-
-impl RedeliveryRule {
-    /// Returns the rule for a delivery in this state.
-    pub fn of(state: DeliveryState, endpoint_disabled: bool) -> Self {
-        match state {
-            _ if endpoint_disabled => Self::Refuse,
-            DeliveryState::Leased => Self::Leave,
-            _ => Self::Due,
-        }
-    }
-}
-
 /// Returns at most `limit` candidates in fair order: each step goes to the owner with the fewest in hand. `held` is the
 /// number that each owner has in hand at first. Each owner's candidates keep their order, which also decides between
 /// owners with equal numbers.
@@ -309,15 +287,6 @@ mod tests {
             (gone, false, end(DeliveryState::Cancelled, None, None, now)),
         ] {
             assert_eq!(DeliveryEnd::after(&next, disabled, noon()), expected, "{next:?}");
-        }
-    }
-
-    #[test]
-    fn a_delivery_is_sent_again_unless_it_is_being_tried_or_would_go_nowhere() {
-        for state in DeliveryState::ALL {
-            let rule = if state == DeliveryState::Leased { RedeliveryRule::Leave } else { RedeliveryRule::Due };
-            assert_eq!(RedeliveryRule::of(state, false), rule);
-            assert_eq!(RedeliveryRule::of(state, true), RedeliveryRule::Refuse);
         }
     }
 

@@ -44,16 +44,11 @@ pub fn key_of(secret: &str) -> Result<Vec<u8>, FieldError> {
     if BYTES.contains(&key.len()) { Ok(key) } else { Err(wrong("has too few or too many bytes: 24 to 64 are allowed")) }
 }
 
-/// Returns a new secret of random bytes.
-pub fn make() -> String {
-    let key: [u8; MADE_BYTES] = rand::random();
-    format!("{PREFIX}{}", BASE64_STANDARD.encode(key))
-}
-
 impl Secret {
-    /// Returns a new secret to sign deliveries with.
+    /// Returns a new secret of random bytes to sign deliveries with.
     pub fn for_signing() -> Self {
-        Self::new(make())
+        let key: [u8; MADE_BYTES] = rand::random();
+        Self::new(format!("{PREFIX}{}", BASE64_STANDARD.encode(key)))
     }
 }
 
@@ -128,10 +123,10 @@ mod tests {
 
     #[test]
     fn each_secret_that_is_made_is_another_one_and_fit() {
-        let (one, another) = (make(), make());
+        let (one, another) = (Secret::for_signing(), Secret::for_signing());
 
-        assert_ne!(one, another);
-        assert_eq!(key_of(&one).unwrap().len(), MADE_BYTES);
+        assert!(one != another);
+        assert_eq!(key_of(one.reveal()).unwrap().len(), MADE_BYTES);
     }
 
     #[test]

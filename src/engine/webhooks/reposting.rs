@@ -163,13 +163,13 @@ impl Forwarder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::url::PlainHttp;
 
     #[tokio::test]
     async fn so_many_deliveries_wait_and_one_more_only_when_another_has_gone() {
-        let forwarder = Forwarder::new(
-            Reposter::new("http://127.0.0.1:9/".parse().unwrap(), None, CaCertificates::default()).unwrap(),
-            [Duration::ZERO; 2],
-        );
+        let url = EndpointUrl::parse("http://127.0.0.1:9/", PlainHttp::Allowed).unwrap();
+        let forwarder =
+            Forwarder::new(Reposter::new(url, None, CaCertificates::default()).unwrap(), [Duration::ZERO; 2]);
         let mut waiting: Vec<_> = std::iter::from_fn(|| forwarder.place()).take(10 * MOST_WAITING).collect();
 
         assert_eq!(waiting.len(), MOST_WAITING);

@@ -94,14 +94,14 @@ mod tests {
 
     #[test]
     fn each_secret_signs_and_each_receiver_finds_its_own() {
-        let (new, old) = (secret(&crate::domain::signing::make()), secret(SECRET));
+        let (new, old) = (Secret::for_signing(), secret(SECRET));
 
         let header = sign(&[new.clone(), old.clone()], ID, TIME, BODY).unwrap();
 
         assert_eq!(header.split(' ').count(), 2);
         assert!(header.ends_with(SIGNATURE));
         assert!(verify(&new, ID, TIME, BODY, &header) && verify(&old, ID, TIME, BODY, &header));
-        assert!(!verify(&secret(&crate::domain::signing::make()), ID, TIME, BODY, &header));
+        assert!(!verify(&Secret::for_signing(), ID, TIME, BODY, &header));
     }
 
     #[test]

@@ -223,7 +223,7 @@ pub struct PostgresOptions {
     /// Most connections of this process to it.
     pub connections: u32,
     /// Writes the bodies of events.
-    pub render: Arc<dyn RenderEvent>,
+    pub render: RenderEvent,
     /// The file with the data key, which every process on the database has. It is made where the database has none yet.
     pub secret_key_file: PathBuf,
     /// True where this process serves: others on the same data leave webhooks and networks to it.
@@ -253,7 +253,7 @@ impl PostgresStore {
             let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
             let newest: i64 = conn.rows().one(NEWEST_CHANGE, &[], cell).await?;
             let (changes, _) = watch::channel(newest.unsigned_abs());
-            let render = Arc::clone(&options.render);
+            let render = options.render;
             let context = StoreContext { render, data_key, database, own };
             let shared = Arc::new(Shared { context, organizations: Mutex::default(), links: AtomicBool::new(false) });
             let watch = ClockWatch::new(apart.is_some());

@@ -201,7 +201,7 @@ pub(super) mod tests {
     use std::time::{Duration, Instant};
 
     use super::super::readers::Reader;
-    use super::super::tests::{NoEvents, open};
+    use super::super::tests::{no_events, open};
     use super::super::writer::{MOST_UNINDEXED, Unit, WriteKind};
     use super::super::{SqliteOptions, SqliteStore, store};
     use super::*;
@@ -475,7 +475,7 @@ pub(super) mod tests {
         leave_unindexed(&store).await;
         store.close();
 
-        let again = Arc::new(store::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap());
+        let again = Arc::new(store::open(&SqliteOptions::directory(directory.path(), no_events)).unwrap());
 
         assert_eq!(found(&again, "till").await, 1);
         caught_up(&again).await;

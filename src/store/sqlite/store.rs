@@ -172,7 +172,7 @@ pub struct SqliteOptions {
     /// The database file. `secret.key` and `instances/` are in the same directory.
     pub database: PathBuf,
     /// Writes the bodies of events.
-    pub render: Arc<dyn RenderEvent>,
+    pub render: RenderEvent,
     /// The file with the data key, where it is not `secret.key` beside the database.
     pub secret_key_file: Option<PathBuf>,
     /// Called before a step that takes long where the database is large, with its size in bytes.
@@ -199,12 +199,12 @@ impl PageCaches {
 
 impl SqliteOptions {
     /// A store in a data directory, where the database is `avert.db`.
-    pub fn directory(path: impl AsRef<Path>, render: Arc<dyn RenderEvent>) -> Self {
+    pub fn directory(path: impl AsRef<Path>, render: RenderEvent) -> Self {
         Self::file(path.as_ref().join("avert.db"), render)
     }
 
     /// A store in a database file.
-    pub fn file(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
+    pub fn file(path: impl Into<PathBuf>, render: RenderEvent) -> Self {
         Self {
             database: path.into(),
             render,
@@ -287,7 +287,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     let instances =
         Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
     let files = SameFiles::of(database);
-    let (render, path) = (Arc::clone(&options.render), database.to_owned());
+    let (render, path) = (options.render, database.to_owned());
     let context = StoreContext { render, data_key, database: identity, own };
     let shared = Arc::new(Shared { context, path, instances, files, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);

@@ -18,8 +18,8 @@ use crate::{
         Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, MonotonicTime,
         OrganizationId, Present, Resolution, ResolutionAttempt, ResolutionParts,
         attempt::{
-            AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, Settlement, grant,
-            may_commit, record_outcome, word_of,
+            AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, grant, may_commit,
+            record_outcome, word_of,
         },
         audit::AuditNote,
         time::Timestamp,
@@ -334,7 +334,7 @@ async fn store_outcome(
     let (to, ..) = try_join!(recipients(unit, *organization), answer, unit.run(ended, values))?;
     let (kind, alert) = (EventKind::AlertResolved, Box::new(changed.after));
     if !to.is_empty() {
-        let body = unit.context.render.render(&kind, &alert, now);
+        let body = (unit.context.render)(&kind, &alert, now);
         record_events(unit, &to, &kind, &[(*row, body)], now).await?;
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;
@@ -508,19 +508,17 @@ async fn settle(
     let Some((attempt, alert)) = read.filter(|(attempt, _)| owner == Some(attempt.organization)) else {
         return Ok(Settled::NotFound);
     };
-    let Some(settlement) = Settlement::of(attempt.state, applied, alert.outcome.is_some()) else {
+    if attempt.state != AttemptState::Parked {
         return Ok(Settled::NotParked(attempt.state.as_str().to_owned()));
-    };
+    }
     unit.note(attempt.organization, AuditNote::attempt_settled(id, alert.id, applied), now).await?;
-    match settlement {
-        Settlement::Commit => {
-            let request = CommitRequest { attempt: id, generation: attempt.generation, now };
-            store_outcome(unit, &attempt, alert, &request).await?;
-        }
-        Settlement::Release => {
-            let detail = format!("a person said: {}", word_of(applied));
-            end_attempt(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into()).await?;
-        }
+    // The alert may have another outcome by now: this attempt cannot change it.
+    if applied && alert.outcome.is_none() {
+        let request = CommitRequest { attempt: id, generation: attempt.generation, now };
+        store_outcome(unit, &attempt, alert, &request).await?;
+    } else {
+        let detail = format!("a person said: {}", word_of(applied));
+        end_attempt(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into()).await?;
     }
     Ok(Settled::Done(Box::new(unit.alert(attempt.alert).await?)))
 }

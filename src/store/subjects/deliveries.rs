@@ -10,7 +10,6 @@ use crate::{
     domain::{
         Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
         EventKind, NextStep, OrganizationId, SentRequest, audit::AuditNote, time::Timestamp,
-        webhook::schedule::RedeliveryRule,
     },
     error::Work,
     units::UnitOfWork,
@@ -91,7 +90,7 @@ pub(super) async fn page(
         sql.with(" AND d.key < coalesce((SELECT key FROM delivery WHERE id = ", after.0);
         sql.push("), 0)");
     }
-    let size = filter.size.max(1);
+    let size = filter.size.unwrap_or(10).max(1);
     sql.with(" ORDER BY d.key DESC LIMIT ", i64::from(size) + 1);
     let mut data = unit.composed(&sql, read).await?;
     let more = data.len() > size as usize;
@@ -157,10 +156,12 @@ pub(super) async fn redeliver(
     let Some((disabled, (key, owner, delivery))) = disabled.zip(find(unit, organization, id).await?) else {
         return Ok(Redelivery::NotFound);
     };
-    match RedeliveryRule::of(delivery.state, disabled) {
-        RedeliveryRule::Due => {}
-        RedeliveryRule::Leave => return Ok(Redelivery::Due(delivery)),
-        RedeliveryRule::Refuse => return Ok(Redelivery::EndpointDisabled),
+    if disabled {
+        return Ok(Redelivery::EndpointDisabled);
+    }
+    // What is with a sender is sent anyway.
+    if delivery.state == DeliveryState::Leased {
+        return Ok(Redelivery::Due(delivery));
     }
     unit.run(&format!("{DUE_AGAIN} WHERE key = ?2"), &[&now, &key]).await?;
     unit.note(owner, AuditNote::new("delivery.sent_again", &id, delivery.state.as_str()), now).await?;

@@ -40,7 +40,7 @@ pub(super) async fn ingest(
             None => {
                 named.note(&row.alert);
                 let announced = row.event && !recipients.is_empty();
-                let event = announced.then(|| unit.context.render.render(&EventKind::AlertCreated, &row.alert, *now));
+                let event = announced.then(|| (unit.context.render)(&EventKind::AlertCreated, &row.alert, *now));
                 batch.add(IntakeEntry { stored: None, alert: Cow::Borrowed(&row.alert), event });
                 report.created += 1;
             }

@@ -5,8 +5,9 @@ use crate::{
     alert_rows::{DAY_MICROS, NO_DAY, SUMS, currency_sum, micros, moment, notices, word, word_key, word_keys},
     cells::{StoredRow, cell},
     domain::{
-        AlertStatus, AlertType, Calendar, CurrencySum, Insights, Lapsing, Provider,
-        insights::{InsightsBuilder, QUARTER, first_day, is_fraud, last_quarter, month_of, quarter_of, soon},
+        AlertStatus, AlertType, Calendar, Insights, Lapsing, Provider,
+        insights::{InsightsBuilder, first_day, is_fraud, last_quarter, month_of, quarter_of, soon},
+        stats::QUARTER,
         time::Timestamp,
     },
     error::Work,
@@ -107,8 +108,7 @@ async fn add_lapsing(scope: &mut impl InsightScope, now: Timestamp, found: &mut 
     let read = |row: &StoredRow<'_>| {
         let quarters: Option<i64> = row.get(0)?;
         let quarter = quarters.map(|quarters| moment(quarters * quarter)).transpose()?.map(quarter_of);
-        let CurrencySum { alerts, money, unpriced } = currency_sum(row, 2)?;
-        Ok(Lapsing { quarter, soon: row.get(1)?, alerts, money, unpriced })
+        Ok(Lapsing { quarter, soon: row.get(1)?, sum: currency_sum(row, 2)? })
     };
     scope.rows(Reach::Waiting, &select, &tests, read).await?.into_iter().for_each(|row| found.add_lapsing(row));
     Ok(())

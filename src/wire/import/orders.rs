@@ -10,14 +10,15 @@ use super::{
     table::{CellKind, ColumnField, FieldColumns, Table, lay_out, letters, listed, place_of},
 };
 use crate::{
-    domain::{MerchantOrder, OrderField, OrderState, RejectedRow},
+    domain::{MerchantOrder, OrderState, RejectedRow},
     read::UnknownNames,
 };
 
 /// A column of a table of orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OrderColumn {
-    Field(OrderField),
+    /// The field of this name.
+    Field(&'static str),
     /// A status by the words of a preset, by its place there.
     Status(usize),
     /// The time since when an order is in that state.
@@ -26,23 +27,22 @@ enum OrderColumn {
 
 impl ColumnField for OrderColumn {
     fn named(name: &str) -> Option<Self> {
-        OrderField::ALL.into_iter().find(|field| letters(field.as_str()) == name).map(Self::Field)
+        MerchantOrder::FIELDS.iter().map(|field| field.name).find(|field| letters(field) == name).map(Self::Field)
     }
 
     fn name(self) -> Cow<'static, str> {
         match self {
-            Self::Field(field) => field.as_str().into(),
-            Self::Status(_) => OrderField::State.as_str().into(),
-            Self::Since(_) => OrderField::StateAt.as_str().into(),
+            Self::Field(name) => name.into(),
+            Self::Status(_) => "state".into(),
+            Self::Since(_) => "state_at".into(),
         }
     }
 
     fn kind(self) -> CellKind<Self> {
-        use OrderField as Field;
         match self {
-            Self::Field(Field::Amount | Field::RefundedAmount) => CellKind::Amount(Some(Self::Field(Field::Currency))),
-            Self::Field(Field::PaidAt | Field::StateAt) | Self::Since(_) => CellKind::Day,
-            Self::Field(Field::CardBin | Field::CardLastFour | Field::Currency) => CellKind::Plain,
+            Self::Field("amount" | "refunded_amount") => CellKind::Amount(Some(Self::Field("currency"))),
+            Self::Field("paid_at" | "state_at") | Self::Since(_) => CellKind::Day,
+            Self::Field("card_bin" | "card_last_four" | "currency") => CellKind::Plain,
             Self::Field(_) | Self::Status(_) => CellKind::Text,
         }
     }
@@ -101,29 +101,28 @@ impl OrderImporter {
         said: Conventions,
         preset: Option<&'static OrderPreset>,
     ) -> Result<(), String> {
-        use OrderField as Field;
         let headers = self.table.headers();
         self.preset = preset.or_else(|| OrderPreset::recognised(headers));
         let named =
             named.iter().filter_map(|(field, header)| Some((OrderColumn::named(&letters(field))?, header.clone())));
         let named: Vec<(OrderColumn, String)> = named.collect();
         let mut of_preset = self.preset.map_or_else(Vec::new, |preset| preset.layout(headers));
-        if named.iter().any(|(column, _)| *column == OrderColumn::Field(Field::State)) {
+        if named.iter().any(|(column, _)| *column == OrderColumn::Field("state")) {
             of_preset.retain(|(column, _)| matches!(column, OrderColumn::Field(_)));
         }
         let mut layout = lay_out(headers, &named, of_preset)?;
-        let has = |field: Field| layout.iter().any(|(column, _)| *column == OrderColumn::Field(field));
-        if !has(Field::OrderId) {
+        let has = |name: &'static str| layout.iter().any(|(column, _)| *column == OrderColumn::Field(name));
+        if !has("order_id") {
             let there = listed(headers);
             return Err(format!(
                 "no column is the order's number: name it with --map order_id=Header; the first row has {there}"
             ));
         }
         let is_id = |(column, _): &(OrderColumn, Vec<usize>)| {
-            matches!(column, OrderColumn::Field(Field::OrderId | Field::TransactionId | Field::Arn | Field::AuthCode))
+            matches!(column, OrderColumn::Field("order_id" | "transaction_id" | "arn" | "auth_code"))
         };
         let only_ids = layout.iter().all(is_id);
-        self.without_amounts = self.preset.is_some() && !has(Field::Currency) && has(Field::Amount);
+        self.without_amounts = self.preset.is_some() && !has("currency") && has("amount");
         layout.retain(|(column, _)| !self.without_amounts || !matches!(column.kind(), CellKind::Amount(_)));
         self.table.decide(layout, said, false)?;
         self.only_ids = only_ids && self.ignored().next().is_some();
@@ -152,7 +151,7 @@ impl Iterator for OrderImporter {
                 Err(row) => return Some(Err(row)),
             };
             let cell = |wanted| cells.iter().find(|(column, _)| *column == wanted).map(|(_, cell)| cell.as_ref());
-            let id = cell(OrderColumn::Field(OrderField::OrderId)).map(str::trim);
+            let id = cell(OrderColumn::Field("order_id")).map(str::trim);
             let goes_on = self.last.is_some() && (id.is_none() || id == self.last.as_deref());
             if goes_on && self.preset.is_some_and(|preset| preset.several_rows) {
                 continue;
@@ -164,8 +163,8 @@ impl Iterator for OrderImporter {
                 continue;
             };
             // Columns of their own go before what the preset tells of the state.
-            let told = state.map(|state| (OrderField::State, state.as_str()));
-            let since = state.and_then(|state| cell(OrderColumn::Since(state))).map(|at| (OrderField::StateAt, at));
+            let told = state.map(|state| ("state", state.as_str()));
+            let since = state.and_then(|state| cell(OrderColumn::Since(state))).map(|at| ("state_at", at));
             let own = cells.iter().filter_map(|(column, cell)| match column {
                 OrderColumn::Field(field) => Some((*field, cell.as_ref())),
                 OrderColumn::Status(_) | OrderColumn::Since(_) => None,
@@ -268,10 +267,8 @@ impl OrderPreset {
 
     /// Its columns, those that are there.
     fn layout(&self, headers: &[String]) -> FieldColumns<OrderColumn> {
-        let fields = self
-            .columns
-            .iter()
-            .filter_map(|(field, names)| Some((OrderColumn::Field(OrderField::parse(field)?), names)));
+        let fields =
+            self.columns.iter().filter_map(|(field, names)| Some((OrderColumn::named(&letters(field))?, names)));
         let since = self
             .state_at
             .iter()
@@ -293,14 +290,13 @@ fn places(names: &[String], headers: &[String]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn read(text: &str, named: &[(OrderField, &str)]) -> Result<OrderImporter, String> {
-        let named: Vec<_> =
-            named.iter().map(|(field, header)| (field.as_str().to_owned(), (*header).to_owned())).collect();
+    fn read(text: &str, named: &[(&str, &str)]) -> Result<OrderImporter, String> {
+        let named: Vec<_> = named.iter().map(|(field, header)| ((*field).to_owned(), (*header).to_owned())).collect();
         let mut orders = OrderImporter::open(text.as_bytes(), None)?.ok_or("is empty")?;
         orders.lay_out(&named, Conventions::default(), None).map(|()| orders)
     }
 
-    fn seen(text: &str, named: &[(OrderField, &str)]) -> Vec<Result<String, (u64, String)>> {
+    fn seen(text: &str, named: &[(&str, &str)]) -> Vec<Result<String, (u64, String)>> {
         let rows = read(text, named).unwrap();
         rows.map(|row| {
             row.map(|order| order.order_id)
@@ -327,7 +323,7 @@ mod tests {
     fn a_header_that_is_named_is_the_column_and_the_usual_name_is_not() {
         let text = "order_id,Name,state\n1,#1001,paid\n";
 
-        assert_eq!(seen(text, &[(OrderField::OrderId, "name")]), [Ok("#1001".to_owned())]);
+        assert_eq!(seen(text, &[("order_id", "name")]), [Ok("#1001".to_owned())]);
     }
 
     #[test]
@@ -343,12 +339,12 @@ mod tests {
 
     #[test]
     fn a_first_row_that_cannot_be_used_says_what_is_there_and_what_to_do() {
-        let words = |text: &str, named: &[(OrderField, &str)]| read(text, named).err().unwrap_or_default();
+        let words = |text: &str, named: &[(&str, &str)]| read(text, named).err().unwrap_or_default();
 
         assert!(words("a,b\n", &[]).contains("--map order_id=Header; the first row has \"a\", \"b\""));
-        assert!(words("order_id\n", &[(OrderField::Arn, "Ref")]).contains("no column \"Ref\" for arn"));
+        assert!(words("order_id\n", &[("arn", "Ref")]).contains("no column \"Ref\" for arn"));
         assert!(words("order_id,Order Id\n", &[]).contains("are both order_id"));
-        assert!(words("order_id,x\n", &[(OrderField::Arn, "x"), (OrderField::AuthCode, "x")]).contains("one of them"));
+        assert!(words("order_id,x\n", &[("arn", "x"), ("auth_code", "x")]).contains("one of them"));
         assert!(["order_id,arn,x\n", "order_id,arn\n"].map(|text| read(text, &[]).unwrap().only_ids) == [true, false]);
         assert_eq!(words("\n \n", &[]), "is empty");
     }
@@ -357,7 +353,11 @@ mod tests {
     fn every_preset_can_be_read_and_names_fields_and_states_that_there_are() {
         assert_eq!(OrderPreset::all().len(), FILES.len());
         for preset in OrderPreset::all() {
-            assert!(preset.columns.keys().all(|field| OrderField::parse(field).is_some()), "{}", preset.name);
+            assert!(
+                preset.columns.keys().all(|field| OrderColumn::named(&letters(field)).is_some()),
+                "{}",
+                preset.name
+            );
             assert!(preset.state_at.keys().all(|state| OrderState::parse(state).is_some()), "{}", preset.name);
             let words = preset.states.iter().flat_map(|status| status.words.values().chain(&status.any));
             for word in words {

@@ -173,7 +173,7 @@ pub fn delivery_query(filter: &DeliveryFilter) -> String {
     let states = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
     let event = kind.as_ref().map(|kind| kind.as_str().to_owned()).or_else(|| event.map(|event| event.to_string()));
     let given = [
-        ("size", Some((*size).clamp(1, MOST_ROWS).to_string())),
+        ("size", size.map(|size| size.clamp(1, MOST_ROWS).to_string())),
         ("state", Some(states).filter(|states| !states.is_empty())),
         ("endpoint", endpoint.map(|id| id.to_string())),
         ("alert", alert.map(|id| id.to_string())),

@@ -136,10 +136,10 @@ mod tests {
     fn a_resolution_in_either_dialect_comes_back_as_it_was_said() {
         let comments = || "told".to_owned();
         let current = Decision::ALL.map(|decision| Resolution::Current { decision, comments: comments() });
-        let older = OlderWord::KNOWN.iter().map(|word| Resolution::Older {
-            word: word.clone(),
+        let older = OlderWord::ALL.map(|word| Resolution::Older {
+            word,
             refunded: OlderRefunded::NotSettled,
-            amount_stopped: (*word == OlderWord::PartiallyStopped).then(|| "29.90".parse().unwrap()),
+            amount_stopped: (word == OlderWord::PartiallyStopped).then(|| "29.90".parse().unwrap()),
             comments: comments(),
         });
 

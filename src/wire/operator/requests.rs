@@ -83,7 +83,7 @@ impl EndpointChangeJson {
     /// The change, or what is wrong with it, field by field.
     pub fn into_domain(self) -> Result<EndpointChange, Vec<FieldError>> {
         let url = self.url.map(|url| EndpointUrl::parse(&url, plain_http(self.insecure_http))).transpose();
-        let url = url.map_err(|error| vec![error.into()])?;
+        let url = url.map_err(|why| vec![FieldError::new("url", why)])?;
         let ca_certificate = certificates(self.ca_certificate)?;
         Ok(EndpointChange {
             url,

@@ -118,10 +118,7 @@ json_type! {
         /// True where it expires within 4 hours.
         soon: bool,
         #[serde(flatten)]
-        money: MoneyJson,
-        alerts: u64,
-        /// Those whose amount is not known.
-        unpriced: u64,
+        sum: CurrencySumJson,
     }
 }
 

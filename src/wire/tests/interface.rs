@@ -85,11 +85,11 @@ pub(super) fn filtered(operation: Operation, dialect: Dialect) -> Operation {
         Dialect::Older => whole(1, 24),
     };
     // Stored words are lower case; the older dialect names them as its decisions do.
-    let outcome = |word: &OlderWord| match dialect {
+    let outcome = |word: OlderWord| match dialect {
         Dialect::Current => word.as_str().to_lowercase(),
         Dialect::Older => word.as_str().to_owned(),
     };
-    let outcomes: Vec<String> = OlderWord::KNOWN.iter().map(outcome).collect();
+    let outcomes = OlderWord::ALL.map(outcome);
     let mut filtered = operation
         .query("startDate", day(), "Alert date on or after this UTC day, which must not be after endDate")
         .query("endDate", day(), "Alert date on or before this UTC day")

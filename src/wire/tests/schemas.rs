@@ -237,10 +237,11 @@ fn resolutions() -> [(&'static str, Value); 3] {
 }
 
 fn resolutions_older() -> [(&'static str, Value); 3] {
-    let words =
-        |stopped: bool| OlderWord::KNOWN.iter().filter(move |word| (**word == OlderWord::PartiallyStopped) == stopped);
+    let words = |stopped: bool| {
+        OlderWord::ALL.into_iter().filter(move |word| (*word == OlderWord::PartiallyStopped) == stopped)
+    };
     let decided = |stopped: bool, amount: Value| {
-        let refunded = one_of(OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str));
+        let refunded = one_of(OlderRefunded::ALL.map(OlderRefunded::as_str));
         let word = one_of(words(stopped).map(OlderWord::as_str));
         json!({"resolution": word, "refunded": refunded, "amountStopped": amount, "comments": comments()})
     };

@@ -188,13 +188,13 @@ async fn deliveries_are_listed_told_and_sent_again(way: Way) {
     served.exhaust(noon()).await;
     let none = DeliveryFilter::default();
     let filters = [
-        DeliveryFilter { size: 2, ..none.clone() },
+        DeliveryFilter { size: Some(2), ..none.clone() },
         DeliveryFilter {
             states: vec![DeliveryState::Exhausted, DeliveryState::Leased],
             endpoint: Some(endpoint),
             ..none.clone()
         },
-        DeliveryFilter { alert: Some(alerts[1].id), size: 1_000, ..none.clone() },
+        DeliveryFilter { alert: Some(alerts[1].id), size: Some(1_000), ..none.clone() },
         DeliveryFilter { kind: Some(EventKind::AlertResolved), ..none.clone() },
     ];
 

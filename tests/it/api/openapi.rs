@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 
 use avert::{
     api::{Code, ROUTES},
-    domain::{
-        Alert, AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventKind, Outcome,
-        event::RenderEvent,
-    },
-    wire::{Dialect, EventBody},
+    domain::{Alert, AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventKind, Outcome},
+    wire::{Dialect, event_body},
 };
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
@@ -225,7 +222,7 @@ fn what_endpoints_are_sent_is_as_the_description_says() {
         if kind == EventKind::AlertResolved {
             alert.outcome = Some(Outcome { action_time: Some(noon()), ..Outcome::default() });
         }
-        let sent: Value = serde_json::from_str(&EventBody.render(&kind, &alert, noon())).unwrap();
+        let sent: Value = serde_json::from_str(&event_body(&kind, &alert, noon())).unwrap();
         let body = &document["webhooks"][kind.as_str()]["post"]["requestBody"]["content"]["application/json"]["schema"];
         let wrong = faults(&document, body, &sent);
 

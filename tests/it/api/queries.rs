@@ -54,7 +54,7 @@ fn query(dialect: Dialect) -> impl Strategy<Value = String> {
         Dialect::Older => (
             vec!["NEW", "OPEN", "RESOLVED", "REFUNDED", "PROCESSING", "NOT_FOUND", "CHARGEBACK", "OTHER", "EXPIRED"],
             vec!["ETHOCA", "VERIFI"],
-            OlderWord::KNOWN.iter().map(OlderWord::as_str).collect(),
+            OlderWord::ALL.map(OlderWord::as_str).to_vec(),
             1..25,
         ),
     };
@@ -130,13 +130,13 @@ impl Desk {
         let (served, alerts) = desk().await;
         let token = served.token().await;
         let open: Vec<Alert> =
-            alerts.iter().filter(|alert| alert.outcome.is_none()).take(OlderWord::KNOWN.len()).cloned().collect();
+            alerts.iter().filter(|alert| alert.outcome.is_none()).take(OlderWord::ALL.len()).cloned().collect();
         for (alert, word) in
-            open.iter().zip(OlderWord::KNOWN.iter().filter(|word| **word != OlderWord::PartiallyStopped))
+            open.iter().zip(OlderWord::ALL.into_iter().filter(|word| *word != OlderWord::PartiallyStopped))
         {
             let request =
                 served.bare(Method::PUT, &format!("/api/v1/alerts/{}/resolution", alert.id)).bearer_auth(&token);
-            let body = format!(r#"{{"resolution":"{word}","refunded":"REFUNDED"}}"#);
+            let body = format!(r#"{{"resolution":"{}","refunded":"REFUNDED"}}"#, word.as_str());
             json(request.header("Content-Type", "application/json").body(body).send().await.unwrap(), 200).await;
         }
         let mut now = Vec::new();

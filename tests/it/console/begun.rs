@@ -479,7 +479,7 @@ fn the_last_decision_of_the_older_dialect_is_made_again_with_the_refund_that_it_
     let mut made = Made { alerts: alike(3), ..Made::default() };
     (made.place.dialect, made.place.environment) = (Dialect::Older, Some(Environment::Sandbox));
     let mut rig = made.start();
-    let number = OlderWord::KNOWN.iter().position(|word| *word == OlderWord::ShipperContacted).unwrap() + 1;
+    let number = OlderWord::ALL.iter().position(|word| *word == OlderWord::ShipperContacted).unwrap() + 1;
     rig.press("i");
     rig.type_text(&number.to_string());
     rig.press("alt-n ctrl-s");

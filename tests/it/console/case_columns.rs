@@ -144,7 +144,7 @@ fn words(resolution: &Resolution) -> String {
     match resolution {
         Resolution::Current { decision: Decision::Invalid(reason), .. } => reason.words().to_owned(),
         Resolution::Current { decision, .. } => decision.words(),
-        Resolution::Older { word, refunded, .. } => format!("{word}, {refunded}"),
+        Resolution::Older { word, refunded, .. } => format!("{}, {}", word.as_str(), refunded.as_str()),
     }
 }
 

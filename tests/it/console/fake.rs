@@ -185,9 +185,9 @@ impl Fake {
                     provider_alert_id: alert.provider_id.clone(),
                     status: "success".to_owned(),
                     outcome: verdict.outcome,
-                    refunded: verdict.refunded.to_owned(),
+                    refunded: verdict.refunded,
                     comments: request.resolution.comments().to_owned(),
-                    dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
+                    dispute_reason_code: verdict.dispute_reason_code,
                     action_time: Some(now),
                     amount_stopped: verdict.amount_stopped,
                 });
@@ -263,7 +263,7 @@ impl Duplicates for Fake {
             return std::future::pending().await;
         }
         let all = self.alerts.lock().unwrap().clone();
-        let told = |alert: &Alert| (alert.id, duplicate::of(alert, &all).into_iter().cloned().collect());
+        let told = |alert: &Alert| (alert.id, duplicate::of(alert, &all));
         Ok(all.iter().filter(|alert| ids.contains(&alert.id)).map(told).collect())
     }
 }

@@ -179,7 +179,7 @@ impl Webhooks for Fake {
         };
         let newest = all.iter().rev().skip_while(|delivery| filter.after.is_some_and(|after| delivery.id != after));
         let mut found = newest.skip(usize::from(filter.after.is_some())).filter(matches).cloned();
-        let data: Vec<Delivery> = found.by_ref().take(filter.size as usize).collect();
+        let data: Vec<Delivery> = found.by_ref().take(filter.size.unwrap_or(10) as usize).collect();
         let next = data.last().filter(|_| found.next().is_some()).map(|delivery| delivery.id);
         Ok(DeliveryPage { data, next })
     }

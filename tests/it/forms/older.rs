@@ -285,7 +285,7 @@ fn a_wrong_amount_is_told_at_its_field_and_nothing_is_sent(#[case] amount: &str,
 fn every_resolution_stands_there_with_its_meaning() {
     let screen = Screen::answer(&older(Choice::Invalid), 120, 40);
 
-    for word in OlderWord::KNOWN {
+    for word in OlderWord::ALL {
         let row = screen.rows().into_iter().find(|row| row.contains(&format!(") {} ", word.as_str())));
         assert!(
             row.is_some_and(|row| row.trim_end_matches([' ', '│']).ends_with(&format!("  {}", word.words()))),

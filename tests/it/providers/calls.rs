@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use avert::{
-    domain::{EndpointAuth, Secret, url::UrlError},
+    domain::{EndpointAuth, Secret},
     providers::{AlertProvider, Cause, Declined, HttpProvider, LookUp, SubmitResult, http::HttpOptions},
 };
 use rstest::rstest;
@@ -217,7 +217,7 @@ fn what_cannot_be_a_line_is_refused_without_the_credential(
     #[case] token: &str,
     #[case] words: &str,
 ) {
-    let line = url.parse().map_err(|error: UrlError| error.to_string()).and_then(|url| {
+    let line = url.parse().and_then(|url| {
         HttpProvider::new(HttpOptions {
             url,
             auth: Some(EndpointAuth::bearer(token)),

@@ -1,15 +1,11 @@
 //! What stores stand on: a factory for each kind of store.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use avert::{
     domain::{
         Alert, EventKind,
-        event::RenderEvent,
         time::{Timestamp, to_iso},
     },
     store::{PostgresOptions, PostgresStore, SharedStore, SqliteOptions, SqliteStore, StoreResult},
@@ -73,7 +69,7 @@ impl Ground for Sqlite {
     }
 
     async fn open_service(&self) -> SharedStore {
-        let options = SqliteOptions::directory(&self.directory, Arc::new(PlainEvents));
+        let options = SqliteOptions::directory(&self.directory, plain_events);
         SqliteStore::open(&SqliteOptions { serves: true, ..options }).unwrap()
     }
 
@@ -82,7 +78,7 @@ impl Ground for Sqlite {
     }
 
     async fn open_by(&self, key_file: &Path) -> StoreResult<SharedStore> {
-        let options = SqliteOptions::directory(&self.directory, Arc::new(PlainEvents));
+        let options = SqliteOptions::directory(&self.directory, plain_events);
         let store = SqliteStore::open(&SqliteOptions { secret_key_file: Some(key_file.to_owned()), ..options })?;
         Ok(store)
     }
@@ -100,7 +96,7 @@ impl Postgres {
         PostgresOptions {
             connections: 20,
             server: self.database.server(),
-            render: Arc::new(PlainEvents),
+            render: plain_events,
             secret_key_file: self.keys.path().join("secret.key"),
             serves: false,
         }
@@ -134,15 +130,11 @@ impl Ground for Postgres {
 
 /// Opens the store of a directory, once more where it is open already, as another process would.
 pub(crate) fn open(directory: &Path) -> SharedStore {
-    SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(PlainEvents))).unwrap()
+    SqliteStore::open(&SqliteOptions::directory(directory, plain_events)).unwrap()
 }
 
 /// Writes the few facts of an event that tests look at.
-pub(crate) struct PlainEvents;
-
-impl RenderEvent for PlainEvents {
-    fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
-        let outcome = alert.outcome.as_ref().map_or("none", |outcome| outcome.outcome.as_str());
-        format!("{kind} {} {} {} {outcome} {}", alert.id, alert.provider_id, alert.status, to_iso(at))
-    }
+pub(crate) fn plain_events(kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
+    let outcome = alert.outcome.as_ref().map_or("none", |outcome| outcome.outcome.as_str());
+    format!("{kind} {} {} {} {outcome} {}", alert.id, alert.provider_id, alert.status, to_iso(at))
 }

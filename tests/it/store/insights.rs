@@ -115,7 +115,7 @@ async fn what_is_answered_moves_from_what_waits_to_its_day(fixture: Fixture) {
 
     let insights = told(&fixture, &AlertFilter::default()).await;
     assert_eq!((insights.kinds[0].waiting, insights.kinds[0].answered), (1, 1));
-    assert_eq!(insights.lapsing.iter().map(|row| (row.soon, row.alerts)).collect::<Vec<_>>(), [(true, 1)]);
+    assert_eq!(insights.lapsing.iter().map(|row| (row.soon, row.sum.alerts)).collect::<Vec<_>>(), [(true, 1)]);
     assert_eq!(insights.days.iter().map(|day| day.refunded).sum::<u64>(), 1);
     assert_eq!(insights.response_times.iter().map(|time| (time.minutes, time.alerts)).collect::<Vec<_>>(), [(95, 1)]);
 }
@@ -150,5 +150,5 @@ async fn notices_are_at_no_risk(fixture: Fixture) {
     let at_risk = fixture.store.at_risk(fixture.organization, noon(), until).await.unwrap();
     let lapsing = told(&fixture, &AlertFilter::default()).await.lapsing;
     assert_eq!(at_risk.iter().map(|risk| risk.alerts).sum::<u64>(), 2);
-    assert_eq!(lapsing.iter().map(|row| row.alerts).sum::<u64>(), 2);
+    assert_eq!(lapsing.iter().map(|row| row.sum.alerts).sum::<u64>(), 2);
 }

@@ -76,7 +76,7 @@ async fn finish(fixture: &Fixture, due: &DueDelivery, next: NextStep) {
 
 /// The deliveries of an alert's events, oldest first.
 async fn deliveries_of(fixture: &Fixture, organization: OrganizationId, alert: &Alert) -> Vec<Delivery> {
-    let filter = DeliveryFilter { alert: Some(alert.id), size: 1_000, ..DeliveryFilter::default() };
+    let filter = DeliveryFilter { alert: Some(alert.id), size: Some(1_000), ..DeliveryFilter::default() };
     let mut page = fixture.store.deliveries(organization, filter).await.unwrap();
     page.data.reverse();
     page.data

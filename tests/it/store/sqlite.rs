@@ -15,13 +15,13 @@ use rstest::rstest;
 use super::{
     Fixture,
     finds::found,
-    ground::{PlainEvents, Sqlite, open},
+    ground::{Sqlite, open, plain_events},
     resolutions::{claim, resolve},
 };
 use crate::support::alerts::{noon, open_alert};
 
 fn options(directory: &Path) -> SqliteOptions {
-    SqliteOptions::directory(directory, Arc::new(PlainEvents))
+    SqliteOptions::directory(directory, plain_events)
 }
 
 /// The words of a refusal to open.
@@ -133,7 +133,7 @@ async fn a_database_file_can_be_named_itself() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("alerts.sqlite");
 
-    let store = SqliteStore::open(&SqliteOptions::file(&file, Arc::new(PlainEvents))).unwrap();
+    let store = SqliteStore::open(&SqliteOptions::file(&file, plain_events)).unwrap();
 
     store.ping().await.unwrap();
     assert!(file.is_file());

@@ -102,7 +102,7 @@ pub async fn acting(engine: &Engine) -> ActingEngine {
 
 /// The deliveries of an alert's events, oldest first.
 pub async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Vec<Delivery> {
-    let filter = DeliveryFilter { alert: Some(alert), size: 1_000, ..DeliveryFilter::default() };
+    let filter = DeliveryFilter { alert: Some(alert), size: Some(1_000), ..DeliveryFilter::default() };
     let mut page = webhooks.deliveries(filter).await.unwrap();
     page.data.reverse();
     page.data

@@ -1,18 +1,15 @@
 //! The real store of a directory.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 use avert::{
     store::{SharedStore, SqliteOptions, SqliteStore},
-    wire::EventBody,
+    wire::event_body,
 };
 
 /// Opens the store of a directory, making it if need be; a second time as another process would.
 pub fn open(directory: &Path) -> SharedStore {
-    SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(EventBody))).expect("the store opens")
+    SqliteStore::open(&SqliteOptions::directory(directory, event_body)).expect("the store opens")
 }
 
 /// The database file of a directory's store.

@@ -120,7 +120,7 @@ async fn an_endpoint_added_before_stays_and_what_it_gets_stays_due_unspent_and_s
     let tested = house.engine.test_endpoint(endpoint.id).await.unwrap();
 
     assert_eq!(house.engine.endpoints().await.unwrap(), [endpoint], "neither disabled nor failing");
-    let page = house.engine.deliveries(DeliveryFilter { size: 100, ..DeliveryFilter::default() }).await.unwrap();
+    let page = house.engine.deliveries(DeliveryFilter { size: Some(100), ..DeliveryFilter::default() }).await.unwrap();
     assert_eq!((page.data.len(), receiver.count()), (16, 0));
     let (waiting, tests): (Vec<_>, Vec<_>) =
         page.data.iter().partition(|delivery| delivery.state == DeliveryState::Pending);

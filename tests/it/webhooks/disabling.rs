@@ -39,7 +39,7 @@ async fn shown(house: &House, endpoint: &Endpoint) -> Endpoint {
 
 async fn given_up(house: &House) -> Vec<Delivery> {
     let states = vec![DeliveryState::Exhausted, DeliveryState::Cancelled];
-    house.engine.deliveries(DeliveryFilter { states, size: 100, ..DeliveryFilter::default() }).await.unwrap().data
+    house.engine.deliveries(DeliveryFilter { states, size: Some(100), ..DeliveryFilter::default() }).await.unwrap().data
 }
 
 async fn enable(house: &House, endpoint: &Endpoint, enabled: bool) -> Endpoint {

@@ -16,7 +16,7 @@ use avert::{
     service::{Alerts, Intake, ResolveRequest, ServiceError, Webhooks},
     store::{SharedStore, SqliteOptions, SqliteStore},
     webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings},
-    wire::EventBody,
+    wire::event_body,
 };
 use tempfile::TempDir;
 
@@ -69,7 +69,7 @@ impl House {
 
     async fn with(directory: &Path, clock: Arc<ManualClock>, settings: EngineSettings) -> Self {
         let addresses = settings.addresses.clone();
-        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(EventBody))).unwrap();
+        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory, event_body)).unwrap();
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store.clone(), providers, clock.clone(), settings);
         let organization = store.organizations().await.unwrap().remove(0);

@@ -29,7 +29,8 @@ async fn endpoints(house: &House, count: usize, answer: Answer) -> Vec<Receiver>
 }
 
 async fn delivered(house: &House) -> usize {
-    let filter = DeliveryFilter { states: vec![DeliveryState::Delivered], size: 1_000, ..DeliveryFilter::default() };
+    let filter =
+        DeliveryFilter { states: vec![DeliveryState::Delivered], size: Some(1_000), ..DeliveryFilter::default() };
     house.engine.deliveries(filter).await.unwrap().data.len()
 }
 

@@ -145,7 +145,7 @@ impl AnswerForm {
         let suggested = self.suggestion(cx).map(|suggestion| suggestion.decision());
         let suggested = suggested.filter(|decision| !self.says(*decision, dialect)).map(|decision| {
             let words = match (dialect, decision.reason()) {
-                (Dialect::Older, Some(reason)) => reason.older_word().to_string(),
+                (Dialect::Older, Some(reason)) => reason.older_word().as_str().to_owned(),
                 _ => decision.words(),
             };
             FactLine::of(words, theme.plain).lead("alt-t", theme.key)

@@ -97,19 +97,19 @@ pub(super) fn usual_refund(begun: Choice) -> Option<OlderRefunded> {
 }
 
 /// The status that follows from a word, which is the word's alone.
-pub(super) fn next_status(word: &OlderWord) -> AlertStatus {
-    let (word, refunded, comments) = (word.clone(), OlderRefunded::NotRefunded, String::new());
+pub(super) fn next_status(word: OlderWord) -> AlertStatus {
+    let (refunded, comments) = (OlderRefunded::NotRefunded, String::new());
     decide(&Resolution::Older { word, refunded, amount_stopped: None, comments }).status
 }
 
 /// The refund that goes with a word that a key began: what the word only makes likely is left to be chosen.
-pub(super) fn refund_of(word: &OlderWord, begun: Choice) -> Option<OlderRefunded> {
+pub(super) fn refund_of(word: OlderWord, begun: Choice) -> Option<OlderRefunded> {
     let is_fitting = |refunded: &OlderRefunded| fitting_refund(word).is_none_or(|fitting| fitting == *refunded);
     said_refund(word).or_else(|| usual_refund(begun).filter(is_fitting))
 }
 
 /// The refund that a word says itself.
-fn said_refund(word: &OlderWord) -> Option<OlderRefunded> {
+fn said_refund(word: OlderWord) -> Option<OlderRefunded> {
     match word {
         OlderWord::PreviouslyRefunded => Some(OlderRefunded::Refunded),
         OlderWord::Missed | OlderWord::UnresolvedDispute => Some(OlderRefunded::NotRefunded),
@@ -118,7 +118,7 @@ fn said_refund(word: &OlderWord) -> Option<OlderRefunded> {
 }
 
 /// The only refund that goes with a word, whether it says so itself or not.
-pub(super) fn fitting_refund(word: &OlderWord) -> Option<OlderRefunded> {
+pub(super) fn fitting_refund(word: OlderWord) -> Option<OlderRefunded> {
     match word {
         OlderWord::Notfound | OlderWord::NotFound => Some(OlderRefunded::NotRefunded),
         word => said_refund(word),
@@ -126,16 +126,13 @@ pub(super) fn fitting_refund(word: &OlderWord) -> Option<OlderRefunded> {
 }
 
 /// The key that a word goes with.
-fn says(word: &OlderWord) -> Choice {
+fn says(word: OlderWord) -> Choice {
     use OlderWord as Word;
     match word {
         Word::Missed | Word::UnresolvedDispute => Choice::NotRefunded,
-        Word::PreviouslyCancelled
-        | Word::PreviouslyRefunded
-        | Word::Notfound
-        | Word::NotFound
-        | Word::OtherWord
-        | Word::Other(_) => Choice::Invalid,
+        Word::PreviouslyCancelled | Word::PreviouslyRefunded | Word::Notfound | Word::NotFound | Word::OtherWord => {
+            Choice::Invalid
+        }
         Word::Stopped | Word::PartiallyStopped | Word::AccountSuspended => Choice::Refunded,
         Word::InProgress | Word::ShipperContacted | Word::Resolved => Choice::Refunded,
     }
@@ -146,7 +143,7 @@ impl Choice {
     pub fn of(resolution: &Resolution) -> Self {
         match resolution {
             Resolution::Current { decision, .. } => Self::from(*decision),
-            Resolution::Older { word, .. } => says(word),
+            Resolution::Older { word, .. } => says(*word),
         }
     }
 
@@ -157,7 +154,7 @@ impl Choice {
 
     /// The same, where the parts say.
     pub fn said_in(parts: &ResolutionParts, dialect: Dialect) -> Option<Self> {
-        let word = || parts.resolution.as_deref().and_then(OlderWord::known).map(|word| says(&word));
+        let word = || parts.resolution.as_deref().and_then(OlderWord::known).map(says);
         let said = || Self::ALL.into_iter().find(|choice| parts.refunded.as_deref() == Some(choice.words()));
         if dialect == Dialect::Older { word() } else { said() }
     }

@@ -335,7 +335,7 @@ impl AnswerForm {
         let mut matched = Vec::new();
         for (id, answer) in found {
             let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
-            let others = answer.as_ref().map(|found| duplicate::on_payment(&row.alert, found)).map_err(Clone::clone);
+            let others = answer.as_ref().map(|found| duplicate::of(&row.alert, found)).map_err(Clone::clone);
             matched.extend(row.take_others(others, now));
         }
         if matched.is_empty() { Vec::new() } else { vec![Effect::MatchOrders(matched, None).into()] }

@@ -126,18 +126,18 @@ impl AnswerFields {
     fn begin(&mut self, begun: Choice) {
         (self.begun, self.refund_by_hand, self.first_digit) = (Some(begun), false, 0);
         let (word, refunded) = (usual_word(begun, self.fraud), usual_refund(begun));
-        self.form.set_choice(self.numbered(), word.and_then(|word| place(OlderWord::KNOWN, &word)));
+        self.form.set_choice(self.numbered(), word.and_then(|word| place(&OlderWord::ALL, &word)));
         self.form.set_choice(self.keyed(), refunded.as_ref().and_then(refund_place));
     }
 
     /// The resolution of the older dialect that is chosen.
-    fn older_word(&self) -> Option<&'static OlderWord> {
-        self.form.choice(self.numbered()).filter(|_| self.is_older()).map(|at| &OlderWord::KNOWN[at])
+    fn older_word(&self) -> Option<OlderWord> {
+        self.form.choice(self.numbered()).filter(|_| self.is_older()).map(|at| OlderWord::ALL[at])
     }
 
     /// The refund of the older dialect that is chosen.
-    fn refunded(&self) -> Option<&'static OlderRefunded> {
-        self.form.choice(self.keyed()).filter(|_| self.is_older()).map(|at| &REFUNDS[at].0)
+    fn refunded(&self) -> Option<OlderRefunded> {
+        self.form.choice(self.keyed()).filter(|_| self.is_older()).map(|at| REFUNDS[at].0)
     }
 
     /// Chooses a reason, or a resolution of the older dialect. The refund follows where that says it, until it was
@@ -145,7 +145,7 @@ impl AnswerFields {
     fn choose_numbered(&mut self, at: usize) {
         self.form.set_choice(self.numbered(), Some(at));
         if let Some(begun) = self.begun.filter(|_| !self.refund_by_hand) {
-            self.form.set_choice(self.keyed(), refund_of(&OlderWord::KNOWN[at], begun).as_ref().and_then(refund_place));
+            self.form.set_choice(self.keyed(), refund_of(OlderWord::ALL[at], begun).as_ref().and_then(refund_place));
         }
     }
 
@@ -157,7 +157,7 @@ impl AnswerFields {
 
     /// Returns true where the stopped amount is asked for.
     fn is_partial(&self) -> bool {
-        self.older_word() == Some(&OlderWord::PartiallyStopped)
+        self.older_word() == Some(OlderWord::PartiallyStopped)
     }
 
     /// The same where so much can be stopped at most.
@@ -215,7 +215,7 @@ impl AnswerFields {
     pub fn refunds(&self) -> bool {
         let before = matches!(self.older_word(), Some(OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled));
         match self.dialect {
-            Dialect::Older => self.refunded() == Some(&OlderRefunded::Refunded) && !before,
+            Dialect::Older => self.refunded() == Some(OlderRefunded::Refunded) && !before,
             Dialect::Current => self.choice() == Some(Choice::Refunded),
         }
     }
@@ -236,7 +236,7 @@ impl AnswerFields {
     /// The answer in words, as far as it is chosen.
     pub(super) fn answer_words(&self) -> Option<String> {
         match self.dialect {
-            Dialect::Older => self.older_word().map(ToString::to_string),
+            Dialect::Older => self.older_word().map(|word| word.as_str().to_owned()),
             Dialect::Current => self.choice().map(|choice| choice.label().to_owned()),
         }
     }
@@ -244,8 +244,8 @@ impl AnswerFields {
     /// A word and a refund of the older dialect that contradict each other.
     pub(super) fn contradiction(&self) -> Option<String> {
         let (word, refunded) = (self.older_word()?, self.refunded()?);
-        let contradicts = fitting_refund(word).is_some_and(|fitting| fitting != *refunded);
-        contradicts.then(|| format!("{word} contradicts {refunded}"))
+        let contradicts = fitting_refund(word).is_some_and(|fitting| fitting != refunded);
+        contradicts.then(|| format!("{} contradicts {}", word.as_str(), refunded.as_str()))
     }
 
     /// Fills in what was said before, whatever the key would make of it.
@@ -254,7 +254,7 @@ impl AnswerFields {
         self.form.set_text(AMOUNT, said.amount_stopped.as_deref().unwrap_or_default());
         self.form.set_text(COMMENTS, &said.comments);
         if self.is_older() {
-            let word = word.and_then(OlderWord::known).and_then(|word| place(OlderWord::KNOWN, &word));
+            let word = word.and_then(OlderWord::known).and_then(|word| place(&OlderWord::ALL, &word));
             word.into_iter().for_each(|at| self.choose_numbered(at));
             let refunded = refunded.and_then(OlderRefunded::known).as_ref().and_then(refund_place);
             refunded.into_iter().for_each(|at| self.choose_keyed(at));
@@ -283,7 +283,7 @@ impl AnswerFields {
     /// Chooses a reason of Invalid, or its word in the older dialect.
     fn choose_reason(&mut self, reason: InvalidReason) {
         let at = match self.dialect {
-            Dialect::Older => place(OlderWord::KNOWN, &reason.older_word()),
+            Dialect::Older => place(&OlderWord::ALL, &reason.older_word()),
             Dialect::Current => place(&InvalidReason::ALL, &reason),
         };
         at.into_iter().for_each(|at| self.choose_numbered(at));
@@ -438,7 +438,7 @@ fn current_fields(answer: Option<usize>) -> [FormField; 2] {
 
 /// The resolution and the refund of the older dialect.
 fn older_fields() -> [FormField; 2] {
-    let words = OlderWord::KNOWN.iter().zip(1..);
+    let words = OlderWord::ALL.iter().zip(1..);
     let words = words.map(|(word, at)| option(format!("{at:>2}"), word.as_str(), word.words()));
     let refunds = REFUNDS.iter().map(|(_, key, words)| option(format!("alt-{key}"), words, ""));
     let words = FormField::list("Resolution", words.collect(), None, true);
@@ -551,7 +551,7 @@ impl AnswerFields {
     /// Chooses a reason, or a word of the older dialect, by its number.
     fn digit(&mut self, first: usize, digit: usize) {
         let (count, name) = match self.dialect {
-            Dialect::Older => (OlderWord::KNOWN.len(), "resolution"),
+            Dialect::Older => (OlderWord::ALL.len(), "resolution"),
             Dialect::Current => (InvalidReason::ALL.len(), "reason"),
         };
         let numbered = |number: usize| number.checked_sub(1).filter(|at| *at < count);

@@ -13,7 +13,7 @@ use crate::{
     domain::{
         Alert, AlertId, OrderAdvice, Resolution, ResolutionParts,
         advice::{advice, refund_warning},
-        duplicate::{self, DecisionSays, Duplicate, DuplicateState},
+        duplicate::{self, Duplicate, DuplicateState},
         resolution::{Decision, Dialect, FieldError, InvalidReason, invalid},
     },
     resolving::subject,
@@ -231,20 +231,20 @@ impl FormAnswer<'_> {
             DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => 1,
             _ => 2,
         });
-        let (says, rule) = (DecisionSays::of(resolution), alert.network_rule_applied());
+        let (gives, rule) = (resolution.gives_money_back(), alert.network_rule_applied());
         let refunded_order = order.filter(|order| order.was_refunded_before());
         let is_refunded = rule || !refunds.is_empty() || refunded_order.is_some();
         let follows = self.refund_of_case().is_some_and(|first| first != alert.id);
-        let is_against_rule = rule && says == DecisionSays::NotRefunded;
+        let is_against_rule = rule && !gives && !resolution.says_refunded_before();
         // Another refund would pay twice: that is a caution of its own. What follows a refund rests on that one.
-        let denies = says != DecisionSays::Refunds && !is_against_rule && !follows;
+        let denies = !gives && !is_against_rule && !follows;
         let advised = refund_warning(alert, refunds.iter(), order).filter(|_| denies);
         // Money comes first.
         let cautions = [
             (advised.is_some_and(|advised| !fits(resolution, advised.decision)), Caution::RefundDenied),
-            (says == DecisionSays::Refunds && is_refunded, Caution::PaidTwice),
+            (gives && is_refunded, Caution::PaidTwice),
             (is_against_rule, Caution::NetworkRule),
-            (says == DecisionSays::Refunds && order.is_some_and(|order| order.leaves_refund_open), Caution::RefundOpen),
+            (gives && order.is_some_and(|order| order.leaves_refund_open), Caution::RefundOpen),
             (row.exact().is_some() && resolution.says_not_found(), Caution::OrderFound),
             (row.changed.is_some(), Caution::Changed),
         ];

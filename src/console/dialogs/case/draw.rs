@@ -253,7 +253,7 @@ impl CaseDialog {
         let (key, does) = if waits(self.current(), cx) {
             let others = match cx.place.dialect {
                 Dialect::Current => "duplicates".to_owned(),
-                Dialect::Older => InvalidReason::Duplicate.older_word().to_string(),
+                Dialect::Older => InvalidReason::Duplicate.older_word().as_str().to_owned(),
             };
             (cx.key(Action::Refund), format!(" reports this one as refunded, the others as {others}."))
         } else {

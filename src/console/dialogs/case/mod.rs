@@ -360,7 +360,7 @@ impl CaseDialog {
     fn take_found(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], cx: &AppContext) -> Orders {
         for (id, answer) in found {
             let Some(own) = self.alerts.iter().find(|alert| alert.id == *id).cloned() else { continue };
-            let answer = answer.as_ref().map(|found| duplicate::on_payment(&own, found)).map_err(Clone::clone);
+            let answer = answer.as_ref().map(|found| duplicate::of(&own, found)).map_err(Clone::clone);
             for other in answer.iter().flatten().filter(|other| duplicate::sure_evidence(&own, other).is_some()) {
                 self.take_in(other);
             }

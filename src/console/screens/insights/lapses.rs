@@ -29,7 +29,7 @@ struct Hour<'a> {
 
 impl Hour<'_> {
     fn alerts(&self) -> u64 {
-        self.rows.iter().map(|row| row.alerts).sum()
+        self.rows.iter().map(|row| row.sum.alerts).sum()
     }
 }
 

@@ -9,10 +9,9 @@ use crate::{
     AppContext,
     desk::{DeskFigures, FoundInsights, InsightLimit},
     domain::{
-        Insights, Lapsing, Timestamp, WorkPace,
-        insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, due_soon, percentile},
-        money::sums_by_currency,
-        stats::will_lapse,
+        CurrencySum, Insights, Lapsing, Timestamp, WorkPace,
+        insights::{INSIGHT_DAYS, SOON_HOURS, due_soon, percentile},
+        stats::{QUARTER, will_lapse},
     },
     text::{count, counted, sanitize, wrap, wrap_spans},
     times,
@@ -133,7 +132,7 @@ pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     let theme = &view.cx.theme;
     let rows: Vec<Lapsing> = view.lapsing().filter(|row| row.soon).cloned().collect();
-    let soon: u64 = rows.iter().map(|row| row.alerts).sum();
+    let soon: u64 = rows.iter().map(|row| row.sum.alerts).sum();
     let due = match soon {
         0 if view.is_waiting_cut() => "nothing read".to_owned(),
         0 => "nothing open".to_owned(),
@@ -158,9 +157,8 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
 /// The sum in the currency of most alerts, how many currencies more there are, and how many alerts have no amount:
 /// `1,480.00 AED + 2 currencies`.
 pub(super) fn money_of(rows: &[&Lapsing]) -> String {
-    let priced = rows.iter().filter(|row| row.unpriced < row.alerts);
-    let sums = sums_by_currency(priced.map(|row| (row.alerts, row.money.clone())));
-    let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
+    let sums = CurrencySum::by_currency(rows.iter().map(|row| row.sum.clone()));
+    let unpriced: u64 = sums.iter().map(|sum| sum.unpriced).sum();
     let untold = if unpriced > 0 { format!("  {} without an amount", count(unpriced)) } else { String::new() };
     format!("{}{untold}", total_words(&sums)).trim_start().to_owned()
 }

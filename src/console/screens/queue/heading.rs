@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, Loadable,
-    domain::{Alert, Money, Sort, SortField, SortOrder},
+    domain::{Alert, Sort, SortField, SortOrder},
     text::{count, counted, sanitize},
     totals::{total_of, total_words},
     ui::fit::{self, Segment},
@@ -130,10 +130,9 @@ fn list_sums(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
         Err(words) => return vec![Segment::new(3, words, cx.theme.quiet)],
     };
     let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
-    let money: Vec<Money> = known.into_iter().filter(|sum| sum.unpriced < sum.alerts).map(|sum| sum.money).collect();
     let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), cx.theme.quiet);
     let untold = (unpriced > 0).then(|| untold.or_none(rank::COUNTS));
-    total(total_words(&money), 3, cx).into_iter().chain(untold).collect()
+    total(total_words(&known), 3, cx).into_iter().chain(untold).collect()
 }
 
 /// A total, where there is one, after so many blanks.

@@ -70,7 +70,7 @@ pub struct WebhooksScreen {
 
 /// The deliveries that were given up, as many as are counted.
 fn given_up() -> DeliveryFilter {
-    DeliveryFilter { states: vec![DeliveryState::Exhausted], size: MOST_GIVEN_UP, ..DeliveryFilter::default() }
+    DeliveryFilter { states: vec![DeliveryState::Exhausted], size: Some(MOST_GIVEN_UP), ..DeliveryFilter::default() }
 }
 
 impl WebhooksScreen {
@@ -211,7 +211,7 @@ impl WebhooksScreen {
 
     /// Returns the filter of the list.
     fn filter(&self) -> DeliveryFilter {
-        let size = u32::try_from(self.wanted).unwrap_or(u32::MAX);
+        let size = Some(u32::try_from(self.wanted).unwrap_or(u32::MAX));
         DeliveryFilter { endpoint: self.shown, size, ..DeliveryFilter::default() }
     }
 

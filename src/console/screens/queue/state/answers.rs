@@ -212,7 +212,7 @@ impl Queue {
         }
         let Some(alert) = self.listing.find(of).cloned() else { return };
         let duplicates = answer.map(|found| {
-            let mut all = duplicate::on_payment(&alert, &found);
+            let mut all = duplicate::of(&alert, &found);
             // A list that was read may tell more than a deployment can be asked for.
             for other in self.listing.alerts().filter(|other| duplicate::evidence(&alert, other).is_some()) {
                 if !all.iter().any(|known| known.id == other.id) {
