@@ -126,7 +126,9 @@ fn what_a_shell_continues_in_the_background_sends_and_leaves_the_terminal_alone_
     open_form(&mut terminal, "n");
     terminal.press(CTRL_S);
     // A stop in the middle of a frame lets its rest through; for a second after a count nothing is drawn.
-    terminal.wait_until("a second counted down", |screen| screen.contains(" u undo") && !screen.contains("in 5 s"));
+    terminal.wait_until("a second counted down", |screen| {
+        screen.contains(" u undo") && !screen.contains("u undoes") && !screen.contains("in 5 s")
+    });
 
     stop(&mut terminal);
     terminal.wait_for("Stopped");
