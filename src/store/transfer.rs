@@ -117,8 +117,8 @@ pub fn transfer<'a>(
                 let tables = compare(&mut *source, &mut *target, &mut progress).await?;
                 let copied = Transferred { tables, before: true, key_check };
                 if !copied.is_same() {
-                    let words = "holds an earlier copy of this desk, and one of the two has changed since; name an empty \
-                    database";
+                    let words = "holds an earlier copy of this desk, and one of the two has changed \
+                        since; name an empty database";
                     return Err(refused(words));
                 }
                 source.stood_still().await?;
