@@ -69,12 +69,6 @@ const MOST_REPEATS: u32 = 8;
 const NEXT_CHANGE: &str = "SELECT nextval('change_number')";
 
 impl PostgresStore {
-    /// Closes the database: other processes know at once that this one is gone. Later requests are refused.
-    pub fn close(&self) {
-        self.keeper.close();
-        self.pool.close();
-    }
-
     async fn once(&self, way: Way, work: &dyn AnyUnit) -> Work<()> {
         let conn = match way {
             Way::Answered => self.pool.take_kept().await?,
@@ -201,7 +195,9 @@ impl Store for PostgresStore {
     }
 
     fn close(&self) {
-        Self::close(self);
+        // Other processes know at once that this one is gone.
+        self.keeper.close();
+        self.pool.close();
     }
 
     fn signed(&self, by: Actor) -> SharedStore {

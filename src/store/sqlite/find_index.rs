@@ -208,7 +208,9 @@ pub(super) mod tests {
     use crate::domain::resolution::Decision;
     use crate::domain::time::Timestamp;
     use crate::domain::{AlertId, AlertPatch, AlertType, AttemptId, FindQuery, OrganizationId, Provider, Resolution};
-    use crate::{AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _};
+    use crate::{
+        AlertStore as _, AttemptStore as _, ClaimRequest, Commit, CommitRequest, OrganizationStore as _, Store as _,
+    };
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 

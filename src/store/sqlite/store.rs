@@ -75,11 +75,6 @@ impl Drop for Threads {
 }
 
 impl SqliteStore {
-    /// Finishes all work that was asked for, ends the threads and closes the database. Later requests are refused.
-    pub fn close(&self) {
-        self.threads.close();
-    }
-
     /// The readers, while the database is in its place.
     pub(super) fn readers(&self) -> StoreResult<&Readers> {
         self.shared.files.last_check().map(|()| &self.threads.readers)
@@ -143,7 +138,7 @@ impl Store for SqliteStore {
     }
 
     fn close(&self) {
-        Self::close(self);
+        self.threads.close();
     }
 
     fn signed(&self, by: Actor) -> SharedStore {
