@@ -29,14 +29,15 @@ use avert::{
     engine::{Engine, EngineSettings},
     providers::{Providers, Simulator, simulator::FaultProfile},
     service::{Alerts as _, Intake as _},
-    store::{SqliteOptions, SqliteStore},
-    wire::event_body,
 };
 use rstest::rstest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::binary::{Server, avert, run, run_ok};
+use crate::support::{
+    binary::{Server, avert, run, run_ok},
+    store,
+};
 
 /// An alert as the interface writes it; the numbers make it different from others.
 fn alert(number: u32) -> Value {
@@ -649,7 +650,7 @@ fn a_flag_is_stronger_than_a_variable_and_that_than_the_file() {
 #[tokio::test]
 async fn every_alert_of_the_demo_is_taken_in_and_a_quarter_waits() {
     let home = home();
-    let store = SqliteStore::open(&SqliteOptions::directory(home.path(), event_body)).unwrap();
+    let store = store::open(home.path());
     let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
     let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), EngineSettings::default());
     let acting = engine.acting_for(engine.local_caller(None).await.unwrap());

@@ -14,9 +14,8 @@ use avert::{
     engine::{ActingEngine, Caller, Engine, EngineSettings},
     providers::{Providers, Simulator, simulator::FaultProfile},
     service::{Alerts, Intake, ResolveRequest, ServiceError, Webhooks},
-    store::{SharedStore, SqliteOptions, SqliteStore},
+    store::SharedStore,
     webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings},
-    wire::event_body,
 };
 use tempfile::TempDir;
 
@@ -25,6 +24,7 @@ use crate::support::{
     clock::{MachineClocks, ManualClock},
     engine::deliveries_of,
     receiver::Receiver,
+    store,
 };
 
 /// One process's service on a data directory.
@@ -69,7 +69,7 @@ impl House {
 
     async fn with(directory: &Path, clock: Arc<ManualClock>, settings: EngineSettings) -> Self {
         let addresses = settings.addresses.clone();
-        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory, event_body)).unwrap();
+        let store = store::open(directory);
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store.clone(), providers, clock.clone(), settings);
         let organization = store.organizations().await.unwrap().remove(0);
