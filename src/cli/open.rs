@@ -293,7 +293,6 @@ pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: Pa
             config::ThemeSetting::Ansi => Some(ThemeName::Ansi),
         },
         plain: args.plain || settings.plain,
-        motion: settings.motion,
         utc: settings.times == config::TimesSetting::Utc,
         undo_window: Duration::from_secs(settings.grace_seconds.0.into()),
         mouse: settings.mouse,

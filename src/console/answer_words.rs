@@ -2,7 +2,7 @@
 
 use super::{
     text::sanitize,
-    times::{self, TimeFormat},
+    times::{self, Zone},
     words::in_words,
 };
 use crate::{
@@ -107,7 +107,7 @@ pub fn maker(record: &DecisionRecord) -> Option<String> {
 
 /// Outcome that a journal has of an alert while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by
 /// maria; the list is behind`.
-pub fn list_behind(record: &DecisionRecord, times: TimeFormat, now: Timestamp) -> String {
+pub fn list_behind(record: &DecisionRecord, times: Zone, now: Timestamp) -> String {
     let (at, step) = record.last();
     let when = times.row(at, now);
     let word =

@@ -7,7 +7,7 @@ use chrono::Duration;
 use super::{
     notices::NoticeSettings,
     text::count,
-    times::{self, TimeFormat},
+    times::{self, Zone},
 };
 use crate::{
     desk::ClosingAlerts,
@@ -89,7 +89,7 @@ pub fn left_words(alert: &Alert, now: Timestamp) -> String {
 }
 
 /// When an alert lapses, in words that stay true while they stand.
-pub fn when_words(alert: &Alert, told: TimeFormat, now: Timestamp) -> String {
+pub fn when_words(alert: &Alert, told: Zone, now: Timestamp) -> String {
     match alert.deadline {
         Deadline::At(moment) => format!("at {}", told.at(moment, now)),
         // A day has its end, and so has what may be left.
@@ -199,7 +199,7 @@ impl Calls {
         &mut self,
         before: Duration,
         underway: impl Fn(AlertId) -> bool,
-        times: TimeFormat,
+        times: Zone,
         now: Timestamp,
     ) -> Option<AttentionCall> {
         let mut about: Vec<Alert> =

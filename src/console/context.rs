@@ -21,7 +21,7 @@ use super::{
     runs::{AnswerBooks, RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
     snoozes::SnoozeList,
-    times::{TimeFormat, Urgency},
+    times::{Urgency, Zone},
     toasts::Toasts,
     unfinished::Unfinished,
     unsaved_drafts::UnsavedDrafts,
@@ -178,8 +178,8 @@ impl AppContext {
         alerts.filter(|alert| self.alert_named(*alert).is_none()).take(MOST_NAMED_AT_ONCE).collect()
     }
 
-    /// Returns the format of moments.
-    pub fn times(&self) -> TimeFormat {
+    /// The time zone of every moment on the screen.
+    pub fn times(&self) -> Zone {
         self.settings.times()
     }
 

@@ -5,17 +5,6 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use super::{Action, AppContext, Effect, KeyContext, Message, idle::OTHER_PLACE};
 use crate::domain::{AlertId, Timestamp};
 
-/// Age of what a dialog shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DataAge {
-    /// As old as the list, which is not read again while it is open.
-    OfList,
-    /// It was read by the dialog.
-    ReadAt(Timestamp),
-    /// It is of this console, and never old.
-    Own,
-}
-
 /// A dialog: it owns its state, what changes it, and how it is drawn.
 pub trait Dialog: Send {
     /// Takes a message: input while it is on top, and whatever else happens before a screen hears of it.
@@ -39,11 +28,6 @@ pub trait Dialog: Send {
     /// When it wants to hear of the time: a [`Message::Tick`].
     fn next_due(&self) -> Option<Timestamp> {
         None
-    }
-
-    /// Returns the age of what it shows.
-    fn data_age(&self) -> DataAge {
-        DataAge::OfList
     }
 
     /// Returns true where an unasked question may open over it, since nothing is typed there.

@@ -111,7 +111,7 @@ impl App {
     pub(super) fn hold_back(&mut self) {
         let cx = &mut self.cx;
         let before = cx.held_back;
-        cx.held_back = cx.place.remote && self.screens.queue.link.is_unreachable() || cx.writes.failing.is_some();
+        cx.held_back = cx.place.remote && self.screens.queue.link.is_unreachable || cx.writes.failing.is_some();
         cx.decisions.call_held(cx.now);
         if cx.held_back {
             if !before {

@@ -11,7 +11,7 @@ use super::{
     setting::{ProfileDirectory, RulesFile, SettingOverride, SettingsKeeper},
     text::count,
     theme::ThemeName,
-    times::{TimeFormat, Zone},
+    times::Zone,
 };
 use crate::{
     desk::{AlertRecords, AnswerDraft, Layout, Leftovers, Note, OrderOwner, SavedView, SnoozedAlert},
@@ -122,8 +122,6 @@ pub struct Preferences {
     pub utc: bool,
     /// True where nothing is drawn but words and signs, for screen readers.
     pub plain: bool,
-    /// True where ages count by the second.
-    pub motion: bool,
     /// Settings of reminders.
     pub notices: NoticeSettings,
     /// Where orders, payments and portals are.
@@ -158,7 +156,6 @@ impl Default for Preferences {
             zone: Zone::Machine,
             utc: false,
             plain: false,
-            motion: true,
             notices: NoticeSettings::default(),
             links: LinkTemplates::default(),
             browses: false,
@@ -173,14 +170,14 @@ impl Default for Preferences {
 }
 
 impl Preferences {
-    /// Returns the format of moments.
-    pub fn times(&self) -> TimeFormat {
-        TimeFormat { zone: if self.utc { Zone::Utc } else { self.zone }, by_minutes: !self.motion }
+    /// The time zone of every moment on the screen.
+    pub fn times(&self) -> Zone {
+        if self.utc { Zone::Utc } else { self.zone }
     }
 
     /// The analyst's own days.
     pub fn calendar(&self, now: Timestamp) -> Calendar {
-        Calendar::at(self.times().zone.offset(now))
+        Calendar::at(self.times().offset(now))
     }
 }
 

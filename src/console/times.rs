@@ -5,7 +5,7 @@ use chrono::{Datelike, Duration, FixedOffset, Local, NaiveDate, Offset, Timelike
 
 use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
-/// The time zone of every moment on the screen.
+/// The time zone of every moment on the screen, and how moments are told in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Zone {
     /// As the machine says.
@@ -35,19 +35,9 @@ impl Zone {
             (hours, minutes) => format!("UTC{hours:+}:{minutes:02}"),
         }
     }
-}
 
-/// How moments are told. Every moment on the screen goes through here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TimeFormat {
-    pub zone: Zone,
-    /// True where ages are told by the minute alone, so that nothing counts on the screen but what is due.
-    pub by_minutes: bool,
-}
-
-impl TimeFormat {
     fn told(self, at: Timestamp, format: &str) -> String {
-        at.with_timezone(&self.zone.offset(at)).format(format).to_string()
+        at.with_timezone(&self.offset(at)).format(format).to_string()
     }
 
     /// Tells a moment by how near it is: today, in this year, in another one.
@@ -88,30 +78,8 @@ impl TimeFormat {
 
     /// Returns the day of a moment where the analyst is.
     pub fn day_of(self, at: Timestamp) -> NaiveDate {
-        at.with_timezone(&self.zone.offset(at)).date_naive()
+        at.with_timezone(&self.offset(at)).date_naive()
     }
-
-    /// Tells how old something is that was read: `now`, `4s ago`, `2m ago`, or by the minute `<1m ago`.
-    pub fn age(self, read_at: Timestamp, now: Timestamp) -> String {
-        match (now - read_at).num_seconds() {
-            ..=0 if !self.by_minutes => "now".to_owned(),
-            ..60 if self.by_minutes => "<1m ago".to_owned(),
-            seconds @ ..60 => format!("{}s ago", AGES.iter().rev().find(|age| **age <= seconds).unwrap_or(&0)),
-            _ => ago(read_at, now),
-        }
-    }
-
-    /// Returns the moment when [`Self::age`] changes next.
-    pub fn next_age(self, read_at: Timestamp, now: Timestamp) -> Timestamp {
-        let seconds = (now - read_at).num_seconds().max(0);
-        let fresh = AGES.into_iter().find(|age| *age > seconds).filter(|_| !self.by_minutes);
-        read_at + Duration::seconds(fresh.unwrap_or((seconds / 60 + 1) * 60))
-    }
-}
-
-/// A day on the axis of a chart: `18 Nov`.
-pub fn day_of_axis(day: NaiveDate) -> String {
-    day.format("%d %b").to_string()
 }
 
 /// The urgency of the time left.
@@ -226,10 +194,6 @@ pub fn ago(moment: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// The ages in seconds that are told apart below a minute: fresh ones to the second, older ones coarser, so that an
-/// idle screen is left alone.
-const AGES: [i64; 10] = [0, 1, 2, 3, 4, 5, 10, 15, 30, 45];
-
 /// Returns the time from a moment to the next whole minute.
 pub fn until_next_minute(now: Timestamp) -> Duration {
     Duration::seconds(60 - i64::from(now.second())) - Duration::nanoseconds(now.nanosecond().into())
@@ -321,8 +285,7 @@ mod tests {
     #[case::today_there("2026-03-09T20:00:00Z", ["00:00", "00:00:00", "00:00"])]
     #[case::last_year("2025-11-18T09:12:00Z", ["18 Nov 2025", "18 Nov 2025", "2025-11"])]
     fn moments_are_told_where_the_analyst_sits_by_how_near_they_are(#[case] at: &str, #[case] told: [&str; 3]) {
-        let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
-        let (at, times) = (from_iso(at).unwrap(), TimeFormat { zone, ..TimeFormat::default() });
+        let (at, times) = (from_iso(at).unwrap(), Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap()));
 
         assert_eq!([times.at(at, now()), times.row(at, now()), times.short(at, now())], told);
     }
@@ -333,25 +296,5 @@ mod tests {
     #[case(-(5 * 60 + 30), "UTC-5:30")]
     fn a_zone_is_named_by_its_distance_from_utc(#[case] minutes: i32, #[case] name: &str) {
         assert_eq!(Zone::Fixed(FixedOffset::east_opt(minutes * 60).unwrap()).name(now()), name);
-    }
-
-    #[rstest]
-    #[case(0, false, "now", 1)]
-    #[case(7, false, "5s ago", 10)]
-    #[case(50, false, "45s ago", 60)]
-    #[case(61, false, "1m ago", 120)]
-    #[case(0, true, "<1m ago", 60)]
-    #[case(61, true, "1m ago", 120)]
-    fn an_age_is_told_as_finely_as_it_matters(
-        #[case] seconds: i64,
-        #[case] by_minutes: bool,
-        #[case] words: &str,
-        #[case] next: i64,
-    ) {
-        let read_at = now() - Duration::seconds(seconds);
-        let told = TimeFormat { by_minutes, ..TimeFormat::default() };
-
-        assert_eq!(told.age(read_at, now()), words);
-        assert_eq!(told.next_age(read_at, now()), read_at + Duration::seconds(next));
     }
 }

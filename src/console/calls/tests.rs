@@ -6,13 +6,10 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::{
-    domain::{AlertType, Provider, time::from_iso},
-    times::Zone,
-};
+use crate::domain::{AlertType, Provider, time::from_iso};
 
 const BEFORE: Duration = Duration::minutes(30);
-const TOLD: TimeFormat = TimeFormat { zone: Zone::Utc, by_minutes: false };
+const TOLD: Zone = Zone::Utc;
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()

@@ -14,7 +14,7 @@ use crate::{
     answer_words::answered_as,
     decisions::{PendingDecision, fate_of_run},
     desk::Fate,
-    dialog::{self, DataAge},
+    dialog,
     domain::AlertId,
     idle::OTHER_PLACE,
     keymap::Chord,
@@ -235,10 +235,6 @@ impl Dialog for RunProgress {
             },
             _ => Vec::new(),
         }
-    }
-
-    fn data_age(&self) -> DataAge {
-        DataAge::Own
     }
 
     fn contexts(&self) -> &'static [KeyContext] {

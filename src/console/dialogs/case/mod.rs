@@ -23,7 +23,7 @@ use super::{
 use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply,
     desk::Draft,
-    dialog::{self, DataAge, run},
+    dialog::{self, run},
     domain::{
         Alert, AlertId, AuditEntry, Timestamp,
         advice::{Advice, AdviceBasis},
@@ -432,10 +432,6 @@ impl Dialog for CaseDialog {
         let refunded = self.alerts.iter().any(|alert| cx.known_decisions().foreseen(alert).was_refunded())
             || self.refunded_elsewhere(cx).is_some();
         self.foreseen = Foreseen::of(&self.known(), refunded, cx);
-    }
-
-    fn data_age(&self) -> DataAge {
-        DataAge::ReadAt(self.read_at)
     }
 
     fn contexts(&self) -> &'static [KeyContext] {

@@ -16,7 +16,6 @@ use crate::{
         monitoring::{PROGRAMMES, Programme, ProgrammeReading},
     },
     text::{count, sanitize},
-    times,
     ui::table::{DataTable, TableColumn},
 };
 
@@ -53,7 +52,7 @@ pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
     let columns: Vec<Column> = COLUMNS.into_iter().filter(|(title, _)| !settles || *title != NOT_SETTLED).collect();
     let day_words = |day: &i64| {
         let date = calendar.day_start(*day).with_timezone(&calendar.offset()).date_naive();
-        if *day == today { "today".to_owned() } else { times::day_of_axis(date) }
+        if *day == today { "today".to_owned() } else { date.format("%d %b").to_string() }
     };
     let mut table = vec![TableColumn::new("", |day: &i64, _| view.plain(day_words(day))).reserve(8)];
     table.extend(columns.into_iter().map(|(title, pick)| {

@@ -64,7 +64,7 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
 fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     let theme = &view.cx.theme;
     let hour_of = |moment: Timestamp| {
-        let offset = i64::from(view.cx.times().zone.offset(moment).local_minus_utc());
+        let offset = i64::from(view.cx.times().offset(moment).local_minus_utc());
         (moment.timestamp() + offset).div_euclid(3_600) * 3_600 - offset
     };
     let this_hour = hour_of(view.now());
@@ -79,7 +79,7 @@ fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
     let mut hours: Vec<Hour<'_>> = Vec::new();
     for ahead in 0..=last.unwrap_or(-1) {
         let start = DateTime::from_timestamp(this_hour + ahead * 3_600, 0).unwrap_or_default();
-        let start = start.with_timezone(&view.cx.times().zone.offset(start));
+        let start = start.with_timezone(&view.cx.times().offset(start));
         let style = match ahead {
             0 => theme.fill_now,
             1..SOON_HOURS => theme.fill_soon,

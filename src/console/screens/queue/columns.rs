@@ -9,7 +9,7 @@ use crate::{
     answer_words::answer_words,
     domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, SortField, Timestamp},
     text::{columns as width_of, sanitize},
-    times::{self, TimeFormat},
+    times::{self, Zone},
     ui::{
         areas::{Areas, FILL, inset, stacked},
         table,
@@ -129,7 +129,7 @@ impl Column {
     }
 
     /// The text of the cell in so many columns.
-    pub fn text(self, alert: &Alert, width: u16, told: TimeFormat, now: Timestamp) -> Cow<'_, str> {
+    pub fn text(self, alert: &Alert, width: u16, told: Zone, now: Timestamp) -> Cow<'_, str> {
         match self {
             Self::Left => times::left(alert, now).text.into(),
             Self::When => over_at(alert).map_or(Cow::Borrowed("–"), |at| told.short(at, now).into()),
@@ -284,7 +284,7 @@ impl ContentWidths {
             let width = match column {
                 // As wide as they ever are: the moment does not matter.
                 Column::Left | Column::When => continue,
-                _ => width_of(&column.text(alert, u16::MAX, TimeFormat::default(), Timestamp::UNIX_EPOCH)),
+                _ => width_of(&column.text(alert, u16::MAX, Zone::default(), Timestamp::UNIX_EPOCH)),
             };
             *widest = width.max(*widest);
         }

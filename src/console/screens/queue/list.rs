@@ -275,11 +275,11 @@ fn nothing_listed(queue: &Queue, cx: &AppContext) -> (String, Vec<String>) {
             "The service refused this filter.",
             vec![sentence(error), format!("{} changes the filter.", key(Action::Filter))],
         ),
-        (Some((since, error)), None) if queue.link.is_unreachable() => {
+        (Some((since, error)), None) if queue.link.is_unreachable => {
             let why = if let ServiceError::Unreachable(why) = error { why.clone() } else { error.to_string() };
             let why = sanitize(&without_exchange(&why)).into_owned();
             let hour = cx.times().at(*since, cx.now);
-            let next = queue.link.next_try().map(|at| format!("at {}", cx.times().second(at)));
+            let next = queue.link.retry_due.map(|at| format!("at {}", cx.times().second(at)));
             let retry =
                 format!("Retry {}. {} retries now.", next.as_deref().unwrap_or("by itself"), key(Action::Refresh));
             ("This list was not read.", vec![format!("Offline since {hour}: {}.", why.trim_end_matches('.')), retry])

@@ -320,7 +320,7 @@ impl Queue {
     /// Where nobody answers, the name of the list that is asked for would stand over the rows of another until the next
     /// try.
     fn clear_rows_offline(&mut self) {
-        if self.link.is_unreachable()
+        if self.link.is_unreachable
             && let Some(incoming) = self.incoming.take()
         {
             self.take_unread(incoming);
@@ -347,7 +347,7 @@ impl Queue {
     /// Asks for the same list in another order; the cursor stays on its alert, as far as that is among what is read
     /// first. The service sorts: where it is not reached the rows stay as they are.
     pub fn ask_sorted(&mut self, sort: Sort) -> Vec<Effect> {
-        if self.link.is_unreachable() && self.incoming.is_none() && self.listing.total().is_some() {
+        if self.link.is_unreachable && self.incoming.is_none() && self.listing.total().is_some() {
             self.hints.extend((sort != self.sort()).then_some("Not sorted: offline."));
             return Vec::new();
         }

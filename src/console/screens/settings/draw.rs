@@ -14,7 +14,7 @@ use crate::{
     screens::loading::{FactSheet, ListWords, in_its_place},
     setting::{CredentialPlace, ListedProfile},
     text::{columns, cut, cut_path, sanitize},
-    times::{self, TimeFormat},
+    times::{self, Zone},
     ui::table::{self, DataTable, TableColumn},
     user_settings::{USER_SETTINGS, UserSetting},
 };
@@ -258,7 +258,7 @@ pub fn described(credential: &Credential, now: Timestamp) -> String {
 }
 
 /// That a credential was revoked before.
-pub fn revoked_already(credential: &Credential, told: TimeFormat, now: Timestamp) -> String {
+pub fn revoked_already(credential: &Credential, told: Zone, now: Timestamp) -> String {
     let when = credential.revoked_at.map_or_else(String::new, |at| format!(", {}", told.at(at, now)));
     format!("The {} {} is already revoked{when}.", credential.kind.as_str(), sanitize(&credential.id))
 }

@@ -42,7 +42,7 @@ fn what_a_column_shows_is_found(#[case] status: AlertStatus, #[case] resolution:
     let unknown: Vec<&str> = Column::ALL
         .into_iter()
         .filter(|column| {
-            !is_found(&column.text(&alert, u16::MAX, TimeFormat::default(), Timestamp::UNIX_EPOCH), &alert)
+            !is_found(&column.text(&alert, u16::MAX, Zone::default(), Timestamp::UNIX_EPOCH), &alert)
         })
         .map(Column::title)
         .collect();
@@ -171,7 +171,7 @@ fn when_it_was_over_stands_in_place_of_the_time_left_where_nothing_waits(
 fn when_an_alert_was_over_is_told_by_the_hour_today_and_by_the_day_before() {
     let at = |text: &str| from_iso(text);
     let now = at("2026-03-10T12:00:00Z").unwrap();
-    let utc = TimeFormat { zone: times::Zone::Utc, ..TimeFormat::default() };
+    let utc = times::Zone::Utc;
     let mut answered = Alert::sample();
     answered.outcome = Some(Outcome { action_time: at("2026-03-10T09:12:00Z"), ..Outcome::sample(answered.id) });
     let lapsed = Alert { expired_at: at("2026-03-09T23:00:00Z"), ..Alert::sample() };

@@ -41,7 +41,7 @@ impl Queue {
                 self.changed(now);
             }
             // Once it is known, no other call puts off when it is tried again.
-            Message::OutOfReach(error) if !self.link.is_unreachable() => self.list_failed(error, now),
+            Message::OutOfReach(error) if !self.link.is_unreachable => self.list_failed(error, now),
             Message::Deliveries(id, answer) if self.facts.alert == Some(id) => self.facts.deliveries.answer(answer),
             Message::SameCards(found) => {
                 for (id, answer) in found {
