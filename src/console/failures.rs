@@ -66,11 +66,8 @@ fn outcome(message: &Message) -> Option<Outcome<'_>> {
         Message::Page(_, answer) => ("reading the list", None, answer.as_ref().err()),
         Message::Resolved(_, answer) => ("recording an answer", None, answer.as_ref().err()),
         Message::LookedUp(_, answer) => ("checking an answer", None, answer.as_ref().err()),
-        Message::Counted(_, answer) | Message::CountedAll(answer) => {
-            ("counting alerts", until_it_works, answer.as_ref().err())
-        }
+        Message::CountedAll(answer) => ("counting alerts", until_it_works, answer.as_ref().err()),
         Message::Sums(_, answer) => ("adding up the list", until_it_works, answer.as_ref().err()),
-        Message::AtRisk(answer) => ("counting what is due soon", until_it_works, answer.as_ref().err()),
         Message::Marked(_, answer) => ("looking for duplicates of a page", until_it_works, answer.as_ref().err()),
         Message::Changed(answer) => ("waiting for changes", until_it_works, answer.as_ref().err()),
         Message::Unfinished(answer) => ("reading unconfirmed answers", until_it_works, answer.as_ref().err()),

@@ -124,13 +124,13 @@ impl App {
     fn ages_at(&self) -> Option<Timestamp> {
         let stands_still = !self.dialogs.is_empty() && self.dialogs.iter().all(|dialog| dialog.contexts().is_empty());
         let queue = &self.screens.queue;
-        queue.read_at().filter(|_| stands_still).map(|at| at + queue.every(self.cx.now) + LATE)
+        queue.read_at().filter(|_| stands_still).map(|at| at + queue.every() + LATE)
     }
 
     /// When the header says something else by itself.
     pub(super) fn next_header(&self) -> Option<Timestamp> {
         let now = self.cx.now;
-        let due = [self.screens.queue.late_at(now), self.ages_at()];
+        let due = [self.screens.queue.late_at(), self.ages_at()];
         due.into_iter().flatten().filter(|at| *at > now).min()
     }
 
@@ -139,7 +139,7 @@ impl App {
     fn standing(&self, calls: usize) -> (&'static str, String, Style) {
         let (theme, queue, times) = (&self.cx.theme, &self.screens.queue, self.cx.times());
         let wrong = |words: String| ("▲", words, theme.warning);
-        let has_list = queue.listing.total().is_some();
+        let has_list = queue.listing.total.is_some();
         let hour = |since: Timestamp| times.at(since, self.cx.now);
         if let Some((since, _)) = &queue.link.trouble {
             let since = hour(*since);
@@ -153,7 +153,7 @@ impl App {
         if self.cx.writes.failing.is_some() {
             return wrong("nothing can be recorded".to_owned());
         }
-        if queue.late_at(self.cx.now).is_some_and(|at| at <= self.cx.now) {
+        if queue.late_at().is_some_and(|at| at <= self.cx.now) {
             return wrong("no reply".to_owned());
         }
         if calls > 0 {

@@ -49,7 +49,6 @@ pub enum Action {
     PageUp,
     Top,
     Bottom,
-    Arrived,
     DetailDown,
     DetailUp,
     Refresh,

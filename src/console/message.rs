@@ -27,7 +27,7 @@ use crate::{
         lists::Stretch,
     },
     domain::{
-        Alert, AlertFilter, AlertId, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, CreatedCredential,
+        Alert, AlertFilter, AlertId, AlertQuery, AttemptId, AuditEntry, Calendar, CreatedCredential,
         CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage,
         Endpoint, EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Secret, Sort, Timestamp,
         indeterminate::Found,
@@ -59,14 +59,10 @@ pub enum Message {
     Tick,
     /// A page of a list.
     Page(Ticket, Reply<Page<Alert>>),
-    /// Number of alerts that a list has by now, while its order is frozen.
-    Counted(u64, Reply<u64>),
     /// Number of alerts in all.
     CountedAll(Reply<u64>),
     /// The sums of the alerts within a filter.
     Sums(AlertFilter, Reply<Vec<CurrencySum>>),
-    /// Alerts that lapse soon.
-    AtRisk(Reply<Vec<AtRisk>>),
     /// An alert as it is now.
     Alert(AlertId, Reply<Alert>),
     /// The webhooks of an alert.
@@ -269,14 +265,10 @@ pub enum Effect {
     Load(Need),
     /// No page of this list is waited for any more.
     Abandon(u64),
-    /// Count a list.
-    Count(u64, AlertFilter),
     /// Count all alerts.
     CountAll,
     /// Add up the alerts within a filter by currency; what was asked before is given up.
     Sums(AlertFilter),
-    /// Ask what lapses within so many hours.
-    AtRisk(u32),
     /// Load an alert.
     Get(AlertId),
     /// Load an alert's webhooks.

@@ -36,7 +36,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             };
             Message::Page(need.ticket, page)
         }
-        Effect::Count(list, filter) => Message::Counted(list, count(deployment, filter).await),
         Effect::CountAll => Message::CountedAll(match stats {
             Some(stats) => stats.count_all().await,
             None => count(deployment, AlertFilter::default()).await,
@@ -45,7 +44,6 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let sums = stats.as_ref()?.sums(&filter).await;
             Message::Sums(filter, sums)
         }
-        Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::ReadAlerts(ids, draft) => Message::BegunRead(draft, read_all(&**alerts, &ids).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),

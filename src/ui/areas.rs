@@ -1,4 +1,5 @@
-//! Areas: those of a frame, and areas within areas where ratatui's layout would say it in more words.
+//! Areas: those of a frame, areas within areas where ratatui's layout would say it in more words, and the three
+//! breakpoints of a screen.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -22,8 +23,14 @@ pub fn rest_of(area: Rect, (line, column): (u16, u16)) -> Rect {
     inset(area.rows().nth(line.into()).unwrap_or_default(), column, 0)
 }
 
-/// The smallest size in which one can work.
+/// The smallest screen, in columns and rows: a list or its detail has room.
 pub const SMALLEST: (u16, u16) = (80, 24);
+
+/// From so many columns on a detail or a form stands beside its list.
+pub const BESIDE: u16 = 120;
+
+/// From so many columns on columns and texts are wider.
+pub const ROOMY: u16 = 160;
 
 /// The areas of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

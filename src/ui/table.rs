@@ -143,7 +143,8 @@ pub fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<CellP
 /// A table laid out for its rows.
 pub struct DataTable<'c, T> {
     columns: Vec<TableColumn<'c, T>>,
-    places: Vec<CellPlace>,
+    /// Where each column stands, but for those that are left out.
+    pub places: Vec<CellPlace>,
 }
 
 impl<'c, T> DataTable<'c, T> {

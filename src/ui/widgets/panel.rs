@@ -7,7 +7,7 @@ use ratatui::{
 
 use crate::{
     Theme,
-    areas::{FILL, stacked},
+    areas::{BESIDE, FILL, ROOMY, stacked},
 };
 
 /// The width of a panel, by what is in it.
@@ -29,27 +29,15 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// From so many columns on there is room for the wide form.
-    const ROOMY: u16 = 100;
-    /// From so many columns on sentences and lines that have no end have more room.
-    const AMPLE: u16 = 180;
-    /// From so many columns on its edge has sides: what is inside has 80 columns then, as it has where it is as wide as
-    /// the screen.
-    const WITH_SIDES: u16 = 84;
-
     /// The measures of a panel in an area.
     pub fn of(width: PanelWidth, area: Rect) -> Self {
         let most = match width {
-            PanelWidth::Dialog if area.width >= Self::AMPLE => 112,
+            PanelWidth::Dialog if area.width >= ROOMY => 112,
             PanelWidth::Dialog => 92,
-            PanelWidth::Search if area.width >= Self::AMPLE => 134,
+            PanelWidth::Search if area.width >= ROOMY => 134,
             PanelWidth::Search => 112,
         };
-        let (width, margin) = match area.width {
-            Self::ROOMY.. => (most.min(area.width - 2), 3),
-            Self::WITH_SIDES.. => (most.min(area.width - 2), 2),
-            narrow => (narrow, 1),
-        };
+        let (width, margin) = if area.width >= BESIDE { (most, 3) } else { (area.width, 1) };
         Self { area, width, margin }
     }
 
@@ -88,9 +76,9 @@ mod tests {
     #[rstest]
     #[case(60, [60, 60])]
     #[case(80, [80, 80])]
-    #[case(90, [88, 88])]
+    #[case(119, [119, 119])]
     #[case(120, [92, 112])]
-    #[case(160, [92, 112])]
+    #[case(160, [112, 134])]
     #[case(200, [112, 134])]
     fn a_panel_has_one_of_two_widths_or_that_of_a_narrow_screen(#[case] columns: u16, #[case] expected: [u16; 2]) {
         let area = Rect::new(0, 1, columns, 40);
@@ -101,11 +89,11 @@ mod tests {
     }
 
     #[test]
-    fn a_panel_has_eighty_columns_inside_from_eighty_four_on() {
+    fn a_panel_is_as_wide_as_the_screen_under_120_columns() {
         let inside =
-            [80, 84, 99, 100].map(|columns| Panel::of(PanelWidth::Dialog, Rect::new(0, 0, columns, 24)).room());
+            [80, 119, 120].map(|columns| Panel::of(PanelWidth::Dialog, Rect::new(0, 0, columns, 24)).room());
 
-        assert_eq!(inside, [78, 78, 88, 86]);
+        assert_eq!(inside, [78, 117, 86]);
     }
 
     #[test]

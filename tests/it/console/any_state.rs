@@ -316,8 +316,8 @@ fn others() -> impl Strategy<Value = Step> {
 fn cursors_line(rig: &Rig) -> Option<((u64, u16, AlertId), u64)> {
     let queue = rig.app.queue();
     let listing = &queue.listing;
-    let list = (listing.id(), queue.regions().rows.height, listing.cursor_id()?);
-    Some((list, listing.lead() + listing.cursor() - listing.top()))
+    let list = (listing.id, queue.regions().rows.height, listing.cursor_id?);
+    Some((list, listing.lead + listing.cursor - listing.top))
 }
 
 proptest! {

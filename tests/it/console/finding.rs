@@ -268,14 +268,14 @@ fn esc_brings_a_row_back_that_is_far_down_its_list() {
     let mut rig = Rig::new(long_desk(400));
     rig.press(&"pagedown ".repeat(12));
     rig.advance(Duration::milliseconds(100));
-    let before = (rig.current(), rig.app.queue().listing.cursor());
+    let before = (rig.current(), rig.app.queue().listing.cursor);
     find(&mut rig, "sib-77");
     rig.press("enter");
 
     rig.press("esc");
     rig.advance(Duration::milliseconds(100));
 
-    assert_eq!((rig.current(), rig.app.queue().listing.cursor()), before);
+    assert_eq!((rig.current(), rig.app.queue().listing.cursor), before);
     assert!(before.1 > 100, "{before:?}");
 }
 

@@ -41,7 +41,6 @@ fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
 
 #[rstest]
 #[case(|_| Message::CountedAll(Err(busy())), "failed at 14:03")]
-#[case(|_| Message::AtRisk(Err(busy())), "failed at 14:03")]
 #[case(|id| Message::Alert(id, Err(busy())), "failed at 14:03")]
 #[case(|id| Message::Deliveries(id, Err(busy())), "failed at 14:03")]
 #[case(|id| Message::SameCards(vec![(id, Err(busy()))]), "failed at 14:03")]

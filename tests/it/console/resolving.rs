@@ -612,7 +612,7 @@ async fn what_a_read_only_console_sends_all_the_same_is_refused_below_it() {
 fn the_order_is_frozen_under_a_form() {
     let mut rig = rig();
     let id = rig.current();
-    let before = rig.app.queue().listing.total();
+    let before = rig.app.queue().listing.total;
     rig.press("r");
 
     rig.change(|alerts| {
@@ -621,10 +621,10 @@ fn the_order_is_frozen_under_a_form() {
         alerts.insert(0, more);
     });
 
-    assert_eq!(rig.app.queue().listing.total(), before);
+    assert_eq!(rig.app.queue().listing.total, before);
     rig.press("esc");
     rig.advance(Duration::seconds(1));
-    assert_eq!(rig.app.queue().listing.total(), Some(18));
+    assert_eq!(rig.app.queue().listing.total, Some(18));
     assert_eq!(rig.current(), id);
 }
 

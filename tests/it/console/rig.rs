@@ -490,7 +490,7 @@ impl Rig {
 
     /// The alert under the cursor.
     pub fn current(&self) -> AlertId {
-        self.app.queue().listing.cursor_id().expect("an alert under the cursor")
+        self.app.queue().listing.cursor_id.expect("an alert under the cursor")
     }
 
     /// The steps that it wrote into its journal.

@@ -144,7 +144,7 @@ fn the_cursor_keeps_its_line_while_snoozed_alerts_above_it_come_back() {
     rig.press("j j");
     let line = |rig: &Rig| {
         let listing = &rig.app.queue().listing;
-        listing.window().into_iter().find(|(_, row)| *row == listing.cursor()).map(|(line, _)| line)
+        listing.window().into_iter().find(|(_, row)| *row == listing.cursor).map(|(line, _)| line)
     };
     let before = (rig.current(), line(&rig));
 
@@ -163,7 +163,7 @@ fn a_view_of_snoozed_alerts_alone_says_so_and_nothing_can_be_decided_there() {
     rig.advance(Duration::seconds(10));
 
     assert!(screen.contains("All alerts here are snoozed.") && screen.contains("17 snoozed"), "{screen}");
-    assert_eq!((rig.app.queue().listing.cursor_id(), rig.sent()), (None, 0));
+    assert_eq!((rig.app.queue().listing.cursor_id, rig.sent()), (None, 0));
     rig.advance(Duration::minutes(30));
     assert_eq!(rig.current(), id(1));
 }

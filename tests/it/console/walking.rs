@@ -42,7 +42,7 @@ fn walking_a_million_alerts_never_holds_more_than_a_few_pages() {
         rig.press(keys);
     }
 
-    assert!(rig.app.queue().listing.held() <= 800, "{}", rig.app.queue().listing.held());
+    assert!(rig.app.queue().listing.alerts().count() <= 800, "{}", rig.app.queue().listing.alerts().count());
     assert!(service.pages.lock().unwrap().len() <= 40);
 }
 
@@ -125,7 +125,7 @@ fn a_search_that_cannot_be_understood_says_so_and_changes_nothing() {
     rig.advance(Duration::milliseconds(500));
     rig.press("enter");
 
-    assert_eq!(rig.app.queue().listing.total(), Some(17));
+    assert_eq!(rig.app.queue().listing.total, Some(17));
     assert!(rig.screen().contains("provider:nobody: "), "{}", rig.screen());
 }
 
@@ -136,7 +136,7 @@ fn a_view_is_chosen_by_key() {
     rig.press("v down enter");
 
     assert_eq!(rig.app.queue().view.name, "Due within 6 hours");
-    assert_eq!(rig.app.queue().listing.total(), Some(6));
+    assert_eq!(rig.app.queue().listing.total, Some(6));
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn the_wheel_scrolls_and_the_divider_is_dragged() {
     rig.draw();
 
     rig.mouse(MouseEventKind::ScrollDown, 10, 12);
-    assert_eq!(rig.app.queue().listing.top(), 1);
+    assert_eq!(rig.app.queue().listing.top, 1);
     let divider = rig.app.queue().regions().divider.unwrap();
     rig.mouse(MouseEventKind::Down(MouseButton::Left), divider.x, 10);
     rig.mouse(MouseEventKind::Drag(MouseButton::Left), 60, 10);
@@ -360,7 +360,7 @@ fn without_news_of_changes_the_list_is_loaded_again_by_itself() {
 
     rig.advance(Duration::seconds(16));
 
-    assert_eq!(rig.app.queue().listing.total(), Some(3));
+    assert_eq!(rig.app.queue().listing.total, Some(3));
 }
 
 #[test]
@@ -474,7 +474,7 @@ fn the_help_finds_a_key_by_a_word_and_runs_it() {
     rig.type_text("last row");
     rig.press("enter");
 
-    assert_eq!(rig.app.queue().listing.cursor(), 16);
+    assert_eq!(rig.app.queue().listing.cursor, 16);
 }
 
 #[test]

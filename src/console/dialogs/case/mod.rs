@@ -393,7 +393,7 @@ impl Dialog for CaseDialog {
                 return self.read_again(cx);
             }
             // The list, whose order stands still meanwhile, is counted when it would be read again: then the case is.
-            Message::Counted(_, Ok(_)) if cx.now - self.read_at >= APART => return self.read_alerts(),
+            Message::CountedAll(Ok(_)) if cx.now - self.read_at >= APART => return self.read_alerts(),
             Message::Alert(id, Ok(alert)) if self.alerts.iter().any(|known| known.id == *id) => {
                 self.take_in(alert);
                 self.read_at = cx.now;

@@ -1,9 +1,11 @@
-//! The layout of the Queue screen and the columns of its list: which there are, which fit, and what stands in each
-//! for an alert.
+//! The layout of the Queue screen and the columns of its list: which there are, and what stands in each for an alert.
 
 use std::borrow::Cow;
 
-use ratatui::layout::{Constraint, Layout, Rect, Size};
+use ratatui::{
+    layout::{Constraint, Layout, Rect},
+    text::Span,
+};
 
 use crate::{
     answer_words::answer_words,
@@ -11,8 +13,8 @@ use crate::{
     text::{columns as width_of, sanitize},
     times::{self, Zone},
     ui::{
-        areas::{Areas, FILL, inset, stacked},
-        table,
+        areas::{Areas, BESIDE, FILL, inset, stacked},
+        table::TableColumn,
     },
 };
 
@@ -32,75 +34,39 @@ pub enum Column {
     ProviderId,
 }
 
-/// What a column needs and is called.
+/// Number of columns that there are.
+pub const COLUMNS: usize = Column::ProviderId as usize + 1;
+
+/// What a column is called and needs.
 struct Spec {
     title: &'static str,
     sort: Option<SortField>,
-    /// The narrowest it is of use while nothing is known of its content, and the widest it ever gets.
-    room: (u16, u16),
-    /// True where its text may be cut: what is a word of a few, a figure or a moment is shown in full.
-    is_cut: bool,
+    /// Fewest columns that it is cut to; what is a word of a few, a figure or a moment is shown in full.
+    min: Option<u16>,
+    max: u16,
 }
-
-impl Spec {
-    const fn new(title: &'static str, sort: Option<SortField>, room: (u16, u16)) -> Self {
-        Self { title, sort, room, is_cut: false }
-    }
-
-    const fn cut(self) -> Self {
-        Self { is_cut: true, ..self }
-    }
-}
-
-/// The columns, in the order of [`Column`].
-const SPECS: [Spec; Column::ALL.len()] = {
-    use SortField as By;
-    [
-        Spec::new("DUE IN", Some(By::HoursLeft), (7, 7)),
-        Spec::new("WHEN", None, (7, 7)),
-        Spec::new("NETWORK", Some(By::Provider), (8, 8)),
-        Spec::new("TYPE", Some(By::Type), (7, 12)).cut(),
-        Spec::new("ORDER", None, (9, 26)).cut(),
-        Spec::new("STATUS", Some(By::Status), (10, 10)),
-        Spec::new("AMOUNT", Some(By::Amount), (14, 28)),
-        Spec::new("CARD", Some(By::CardLastFour), (6, 16)).cut(),
-        Spec::new("DESCRIPTOR", Some(By::MerchantDescriptor), (10, 30)).cut(),
-        Spec::new("ANSWER", None, (12, 20)).cut(),
-        Spec::new("NETWORK ID", Some(By::ProviderId), (10, 26)).cut(),
-    ]
-};
 
 impl Column {
-    /// Every column, in the order of the list of columns.
-    pub const ALL: [Self; 11] = [
-        Self::Left,
-        Self::When,
-        Self::Provider,
-        Self::Type,
-        Self::Order,
-        Self::Status,
-        Self::Amount,
-        Self::Card,
-        Self::Descriptor,
-        Self::Outcome,
-        Self::ProviderId,
-    ];
-
     /// The usual columns.
     pub const USUAL: [Self; 7] =
         [Self::Left, Self::Provider, Self::Type, Self::Order, Self::Amount, Self::Card, Self::Descriptor];
 
-    fn spec(self) -> &'static Spec {
-        &SPECS[self as usize]
-    }
-
-    /// The rank by which it gives way: the highest goes first.
-    fn rank(self) -> u8 {
-        match self {
-            Self::Left | Self::When => 0,
-            Self::Amount => 1,
-            other => other as u8,
-        }
+    fn spec(self) -> Spec {
+        use SortField as By;
+        let (title, sort, min, max) = match self {
+            Self::Left => ("DUE IN", Some(By::HoursLeft), None, 7),
+            Self::When => ("WHEN", None, None, 7),
+            Self::Provider => ("NETWORK", Some(By::Provider), None, 8),
+            Self::Type => ("TYPE", Some(By::Type), Some(7), 12),
+            Self::Order => ("ORDER", None, Some(9), 26),
+            Self::Status => ("STATUS", Some(By::Status), None, 10),
+            Self::Amount => ("AMOUNT", Some(By::Amount), None, 28),
+            Self::Card => ("CARD", Some(By::CardLastFour), Some(6), 16),
+            Self::Descriptor => ("DESCRIPTOR", Some(By::MerchantDescriptor), Some(10), 30),
+            Self::Outcome => ("ANSWER", None, Some(12), 20),
+            Self::ProviderId => ("NETWORK ID", Some(By::ProviderId), Some(10), 26),
+        };
+        Spec { title, sort, min, max }
     }
 
     /// What stands over it.
@@ -115,12 +81,12 @@ impl Column {
 
     /// Fewest columns that it is cut to, where it may be cut.
     pub fn narrowest(self) -> Option<u16> {
-        self.spec().is_cut.then_some(self.spec().room.0)
+        self.spec().min
     }
 
     /// Most columns that it ever gets.
     pub fn widest(self) -> u16 {
-        self.spec().room.1
+        self.spec().max
     }
 
     /// Returns true where its text stands at its right edge.
@@ -128,11 +94,27 @@ impl Column {
         matches!(self, Self::Left | Self::When | Self::Amount)
     }
 
+    /// The column of a table under this head whose cells are drawn so.
+    pub fn drawn<'c, T>(
+        self,
+        head: impl Into<Cow<'c, str>>,
+        cell: impl Fn(&T, u16) -> Span<'c> + 'c,
+    ) -> TableColumn<'c, T> {
+        let rank = match self {
+            Self::Left | Self::When => 0,
+            Self::Amount => 1,
+            other => other as u8,
+        };
+        let column = TableColumn::new(head, cell).max(self.widest()).rank(rank);
+        let column = self.narrowest().into_iter().fold(column, TableColumn::min);
+        if self.is_right() { column.right() } else { column }
+    }
+
     /// The text of the cell in so many columns.
-    pub fn text(self, alert: &Alert, width: u16, told: Zone, now: Timestamp) -> Cow<'_, str> {
+    pub fn text(self, alert: &Alert, width: u16, times: Zone, now: Timestamp) -> Cow<'_, str> {
         match self {
             Self::Left => times::left(alert, now).text.into(),
-            Self::When => over_at(alert).map_or(Cow::Borrowed("–"), |at| told.short(at, now).into()),
+            Self::When => over_at(alert).map_or(Cow::Borrowed("–"), |at| times.short(at, now).into()),
             Self::Provider => sanitize(alert.provider.as_str()),
             Self::Type => sanitize(type_word(&alert.alert_type)),
             Self::Status => sanitize(alert.status.as_str()),
@@ -154,14 +136,8 @@ fn type_word(alert_type: &AlertType) -> &str {
         AlertType::EthocaConfirmedFraud => "Fraud",
         AlertType::EthocaCustomerDispute | AlertType::VerifiDispute => "Dispute",
         AlertType::VerifiCancel => "Cancel",
-        AlertType::Other(text) => text,
-        notice => {
-            if notice.is_notice() {
-                "Notice"
-            } else {
-                notice.as_str()
-            }
-        }
+        notice if notice.is_notice() => "Notice",
+        other => other.as_str(),
     }
 }
 
@@ -173,18 +149,9 @@ fn or_dash(text: &str) -> Cow<'_, str> {
 fn over_at(alert: &Alert) -> Option<Timestamp> {
     match &alert.outcome {
         Some(outcome) => outcome.action_time,
-        None if has_expired(alert) => alert.expired_at.or(alert.deadline.moment()),
-        None => None,
+        None if alert.status == AlertStatus::Expired => alert.expired_at.or(alert.deadline.moment()),
+        None => alert.expired_at,
     }
-}
-
-fn has_expired(alert: &Alert) -> bool {
-    alert.expired_at.is_some() || alert.status == AlertStatus::Expired
-}
-
-/// Returns true where an alert waits for an answer.
-pub fn waits(alert: &Alert) -> bool {
-    alert.outcome.is_none() && !has_expired(alert)
 }
 
 /// The amount as a number, without its currency.
@@ -194,36 +161,19 @@ pub fn amount(alert: &Alert) -> String {
 
 /// The card as it is displayed, in so many columns: the six first digits where they have room, and the last four.
 pub fn card(alert: &Alert, width: u16) -> String {
-    let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
-    if bin.is_empty() && last.is_empty() {
-        return "–".to_owned();
+    let last = sanitize(&alert.card_last_four);
+    let whole = format!("{} ·· {last}", sanitize(&alert.card_bin));
+    match alert.card_bin.is_empty() && last.is_empty() {
+        true => "–".to_owned(),
+        false if width_of(&whole) <= width => whole,
+        false => format!("··{last}"),
     }
-    let spaced = format!("{bin} ·· {last}");
-    let tight = format!("{bin}··{last}");
-    let room = |text: &String| width_of(text) <= width;
-    [spaced, tight].into_iter().find(room).unwrap_or_else(|| format!("··{last}"))
 }
 
 /// The card as it is told where it has room: `497401 ······ 9769`.
 pub fn masked(alert: &Alert) -> String {
     let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
     if bin.is_empty() && last.is_empty() { "–".to_owned() } else { format!("{bin} ······ {last}") }
-}
-
-/// A column with its place in the row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Placed {
-    pub column: Column,
-    /// Columns from the left edge of the row.
-    pub x: u16,
-    pub width: u16,
-}
-
-impl Placed {
-    /// Returns its cell in a row.
-    pub fn within(self, row: Rect) -> Rect {
-        inset(row, self.x, 0).resize(Size::new(self.width, 1)).intersection(row)
-    }
 }
 
 /// Returns true where a filter leaves nothing in that waits for an answer.
@@ -237,12 +187,11 @@ fn is_of_answered(filter: &AlertFilter) -> bool {
 const STATUS_AT: usize = 3;
 
 /// The columns that are shown: the usual ones, and how alerts ended where not only open ones are listed. What all of
-/// them have alike has none. Where nothing waits, by the filter or by all of what it found (`waits`), no time is left:
-/// when it was over stands there.
-pub fn shown(filter: &AlertFilter, waits: bool) -> Vec<Column> {
+/// them have alike has none. Where nothing waits, no time is left: when it was over stands there.
+pub fn shown(filter: &AlertFilter) -> Vec<Column> {
     let mut columns = Column::USUAL.to_vec();
     if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {
-        if !waits || is_of_answered(filter) {
+        if is_of_answered(filter) {
             columns[0] = Column::When;
         }
         // What was refunded has one status; how it ended says more.
@@ -256,77 +205,6 @@ pub fn shown(filter: &AlertFilter, waits: bool) -> Vec<Column> {
     columns
 }
 
-/// Blank columns between two columns.
-const GAP: u16 = 2;
-
-/// The flag stands right of DUE IN or WHEN, where there is one: a blank, the flag, two blanks.
-pub const MARKER: u16 = 4;
-
-/// The widths of what the columns of a list hold, in columns of the screen. They grow with what is listed and never
-/// shrink, so that nothing moves to and fro while one scrolls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ContentWidths([u16; Column::ALL.len()]);
-
-impl ContentWidths {
-    /// Those of a list that comes by pages: what is usual has its room from the start, and nothing moves aside for a
-    /// later page.
-    pub fn of_pages() -> Self {
-        let mut widths = Self::default();
-        // `Dispute`, `1,480.00 AED`
-        (widths.0[Column::Type as usize], widths.0[Column::Amount as usize]) = (7, 12);
-        widths
-    }
-
-    /// Takes the content of an alert in.
-    pub fn take_in(&mut self, alert: &Alert) {
-        for column in Column::ALL {
-            let widest = &mut self.0[column as usize];
-            let width = match column {
-                // As wide as they ever are: the moment does not matter.
-                Column::Left | Column::When => continue,
-                _ => width_of(&column.text(alert, u16::MAX, Zone::default(), Timestamp::UNIX_EPOCH)),
-            };
-            *widest = width.max(*widest);
-        }
-    }
-
-    /// How wide a column is at least, and how wide with all of its content.
-    pub fn room(&self, column: Column) -> (u16, u16) {
-        let Spec { title, sort, room: (narrow, wide), is_cut, .. } = *column.spec();
-        // The direction of the sort stands behind the title.
-        let title = width_of(title) + u16::from(sort.is_some());
-        let content = match self.0[column as usize] {
-            0 => return (narrow, wide),
-            content => content.max(title).min(wide),
-        };
-        if is_cut { (narrow.min(content), content) } else { (content, content) }
-    }
-}
-
-/// Width of a list from which on it shows cards with their BIN.
-const CARD_ROOM: u16 = 100;
-
-/// Lays columns out in so much room, each as wide as its content. What does not fit gives way, the least important
-/// first.
-pub fn lay_out(columns: &[Column], content: &ContentWidths, room: u16) -> Vec<Placed> {
-    let want = |column: &Column| {
-        let (min, wide) = content.room(*column);
-        // A card is whole or its last four digits: in a narrow list the descriptor needs the room more.
-        let wide = if *column == Column::Card && room < CARD_ROOM { min } else { wide };
-        table::Want { min, wide, rank: column.rank() }
-    };
-    let wants: Vec<table::Want> = columns.iter().map(want).collect();
-    let placed = table::place(&wants, |at| gap_after(columns[at]), room);
-    placed.into_iter().map(|place| Placed { column: columns[place.column], x: place.x, width: place.width }).collect()
-}
-
-fn gap_after(column: Column) -> u16 {
-    if matches!(column, Column::Left | Column::When) { MARKER } else { GAP }
-}
-
-/// From so many columns on the detail stands beside the list.
-pub const WIDE: u16 = 100;
-
 /// The narrowest that a list beside a detail may get, and the narrowest detail.
 const NARROWEST: (u16, u16) = (56, 34);
 
@@ -337,7 +215,7 @@ pub struct Regions {
     pub title: Rect,
     /// Chips, or the search line.
     pub chips: Rect,
-    /// Titles of the columns; as wide as the text of a row.
+    /// Titles of the columns; as wide as the text of a row with its sign.
     pub heads: Rect,
     /// The rows of the list, with cursor bar and scrollbar.
     pub rows: Rect,
@@ -357,7 +235,7 @@ impl Regions {
     /// need now.
     pub fn of(area: Rect, divider: u8, more_notes: u16) -> Self {
         let [body, _] = stacked(Areas::of(area).body, [FILL, more_notes]);
-        let beside = area.width >= WIDE;
+        let beside = area.width >= BESIDE;
         let list = if beside {
             let share = u16::try_from(u32::from(area.width) * u32::from(divider) / 100).unwrap_or(area.width);
             Constraint::Length(share.clamp(NARROWEST.0, area.width - NARROWEST.1))
@@ -370,7 +248,7 @@ impl Regions {
         Self {
             title: inset(title, GUTTER, 1),
             chips: inset(chips, GUTTER, 1),
-            heads: inset(heads, GUTTER, BAR),
+            heads: inset(heads, GUTTER - 1, BAR),
             rows,
             divider: beside.then_some(divider),
             detail: beside.then(|| inset(aside, 1, 2)),
@@ -409,10 +287,10 @@ mod layout_tests {
     }
 
     #[test]
-    fn the_detail_stands_beside_the_list_from_a_hundred_columns_on() {
+    fn the_detail_stands_beside_the_list_from_120_columns_on() {
         let detail = |width: u16| Regions::of(Rect::new(0, 0, width, 30), 64, 0).detail;
 
-        assert_eq!(detail(99), None);
-        assert!(detail(100).is_some_and(|area| area.x > 60));
+        assert_eq!(detail(119), None);
+        assert!(detail(120).is_some_and(|area| area.x > 60));
     }
 }

@@ -1,18 +1,14 @@
-//! The line over the list: its name, how many alerts it has and their sums, what is marked and came in, and what is due
-//! soon.
+//! The line over the list: its name, how many alerts it has and their sum, what is marked, and what is out of sight.
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::{
-    state::{AT_RISK_HOURS, Queue, QueueTarget},
-    sums::known_sums,
-};
+use super::state::{Queue, QueueTarget};
 use crate::{
-    Action, AppContext, Loadable,
+    Action, AppContext,
     domain::{Alert, Sort, SortField, SortOrder},
     text::{count, counted, sanitize},
     totals::{total_of, total_words},
-    ui::fit::{self, Segment},
+    ui::fit::{self, KeyHint, Segment},
 };
 
 /// No name is cut to fewer columns.
@@ -20,7 +16,7 @@ const LEAST_NAME: u16 = 6;
 
 /// The ranks by which parts of the line give way, the last one first.
 mod rank {
-    pub(super) const AT_RISK: u8 = 1;
+    pub(super) const AS_OF: u8 = 1;
     pub(super) const SNOOZED: u8 = 2;
     pub(super) const BACK: u8 = 3;
     pub(super) const NAME: u8 = 4;
@@ -33,19 +29,25 @@ pub fn draw(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let mut segments = name_and_counts(queue, cx);
     // One sum stands there: that of what is marked, where something is.
     segments.extend(if queue.has_marks() { marked(queue, cx) } else { list_sums(queue, cx) });
-    segments.extend(news(queue, cx));
+    if queue.listing.top > 0 {
+        let above = KeyHint::new(cx.key(Action::Top), format!("{} above", count(queue.listing.top)), Action::Top);
+        segments.extend(above.segments(3, &cx.theme).map(|part| part.or_none(rank::BACK)));
+    }
     fit::draw(&segments, buffer, area, |area, action| queue.targets.push(area, QueueTarget::Do(action)));
 }
 
 /// The name of what is listed, and how many alerts it has.
 fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let theme = &cx.theme;
-    // An order that the service refuses is told as long as there is room for it.
-    let is_refused = queue.sort() != queue.order();
-    let (called, sorted) = if is_refused { (title(queue), String::new()) } else { (name(queue), sort_words(queue)) };
-    let called = Segment::new(0, sanitize(&called), theme.strong).cut_to(rank::NAME, LEAST_NAME);
-    let sorted = Segment::new(0, sanitize(&sorted), theme.strong).or_none(rank::SORT);
-    let mut segments = vec![called, sorted];
+    let (name, sorted) = match queue.is_set_aside() {
+        true => ("Search results".to_owned(), String::new()),
+        false => {
+            let changed = if *queue.filter() == queue.view.filter { "" } else { " (changed)" };
+            (format!("{}{changed}", queue.view.name), format!(", {}", order_words(queue.asked_listing().order)))
+        }
+    };
+    let name = Segment::new(0, sanitize(&name), theme.strong).cut_to(rank::NAME, LEAST_NAME);
+    let mut segments = vec![name, Segment::new(0, sorted, theme.strong).or_none(rank::SORT)];
     let Some(listed) = queue.listing.listed() else {
         segments.push(Segment::new(3, "…", theme.quiet));
         return segments;
@@ -61,7 +63,7 @@ fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     // The rows look as they do while they are read again and again.
     if let Some(at) = queue.link.read_at.filter(|_| queue.link.trouble.is_some()) {
         let words = format!("as of {}", cx.times().at(at, cx.now));
-        segments.push(Segment::new(3, words, theme.warning).or_none(rank::AT_RISK));
+        segments.push(Segment::new(3, words, theme.warning).or_none(rank::AS_OF));
     }
     if queue.is_set_aside() {
         let words = format!("esc back to {}", sanitize(&queue.view.name));
@@ -71,91 +73,27 @@ fn name_and_counts(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     segments
 }
 
-/// Words for new alerts, and for what is due soon.
-fn news(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
-    let theme = &cx.theme;
-    let mut segments = Vec::new();
-    if queue.listing.arrived_above() > 0 {
-        let words = format!("{} new above", count(queue.listing.arrived_above()));
-        let key = cx.key(Action::Arrived);
-        let parts = [Segment::new(3, words, theme.accent), Segment::new(2, key, theme.key)];
-        segments.extend(parts.map(|part| part.target(Action::Arrived)));
-    }
-    let new = queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before));
-    if let Some(new) = new.filter(|new| *new > 0) {
-        segments.push(Segment::new(2, format!("{} new", count(new)), theme.accent));
-    }
-    let at_risk = queue.at_risk.loaded().map(|at_risk| at_risk.iter().map(|risk| risk.alerts).sum());
-    segments.extend(match at_risk {
-        // Where there is nothing at all nothing can expire.
-        Some(0) if queue.all == Loadable::Loaded(0) => None,
-        Some(0) => Some(Segment::new(3, format!("none due within {AT_RISK_HOURS} h"), theme.quiet).or_none(rank::BACK)),
-        Some(alerts) => {
-            let said = format!("▲ {} due within {AT_RISK_HOURS} h", count(alerts));
-            Some(Segment::new(3, said, theme.warning).or_none(rank::AT_RISK))
-        }
-        None => None,
-    });
-    segments
-}
-
-/// Number of marked alerts, and their sums.
+/// Number of marked alerts, and their sum where all of them are here.
 fn marked(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
     let (words, alerts): (String, Option<Vec<&Alert>>) = match queue.range_rows() {
-        Some((_, rows)) => {
-            let alerts = counted(rows, "alert", "alerts");
-            (format!("range of {alerts}"), queue.range_alerts())
-        }
-        None if queue.marked.is_reading() => ("reading what to mark…".to_owned(), Some(Vec::new())),
+        Some((_, rows)) => (format!("range of {}", counted(rows, "alert", "alerts")), queue.range_alerts()),
+        None if queue.marked.is_reading() => ("reading what to mark…".to_owned(), None),
         None => {
             let marked = queue.marked.alerts();
             (format!("{} marked", count(marked.len() as u64)), Some(marked.iter().collect()))
         }
     };
-    let said = Segment::new(3, words, cx.theme.accent);
-    let sums = match alerts {
-        Some(alerts) => total(total_of(alerts.into_iter()), 2, cx),
-        None => Some(Segment::new(2, "sum unknown", cx.theme.quiet)),
-    };
-    [said].into_iter().chain(sums).collect()
+    let sum = total_of(alerts.unwrap_or_default().into_iter());
+    vec![Segment::new(3, words, cx.theme.accent), Segment::new(2, sum, cx.theme.plain)]
 }
 
-/// The sums of what is listed.
+/// The sum of what is listed, where it is known.
 fn list_sums(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
-    if queue.listing.total().is_none() {
-        return Vec::new();
-    }
-    let known = match known_sums(&queue.listing, &queue.sums, queue.counts_at_risk()) {
-        Ok(known) => known,
-        Err(words) => return vec![Segment::new(3, words, cx.theme.quiet)],
-    };
+    let Some(known) = queue.sums.of_list(&queue.listing) else { return Vec::new() };
     let unpriced: u64 = known.iter().map(|sum| sum.unpriced).sum();
     let untold = Segment::new(2, format!("{} without an amount", count(unpriced)), cx.theme.quiet);
     let untold = (unpriced > 0).then(|| untold.or_none(rank::COUNTS));
-    total(total_words(&known), 3, cx).into_iter().chain(untold).collect()
-}
-
-/// A total, where there is one, after so many blanks.
-fn total(words: String, gap: u16, cx: &AppContext) -> Option<Segment<Action>> {
-    (!words.is_empty()).then(|| Segment::new(gap, words, cx.theme.plain))
-}
-
-/// The view's name and what it is sorted by: `Open, by deadline`.
-pub fn title(queue: &Queue) -> String {
-    format!("{}{}", name(queue), sort_words(queue))
-}
-
-/// Order of a view, behind its name: `, by deadline`.
-fn sort_words(queue: &Queue) -> String {
-    if queue.is_set_aside() {
-        return String::new();
-    }
-    let sort = queue.order();
-    let refused = match queue.sort() {
-        asked if asked == sort => String::new(),
-        asked => format!(" (no order by {} here)", asked.field.words()),
-    };
-    format!(", {}{refused}", order_words(sort))
+    [Segment::new(3, total_words(&known), cx.theme.plain)].into_iter().chain(untold).collect()
 }
 
 /// What a list is sorted by: `by deadline`, `newest first`.
@@ -170,18 +108,4 @@ fn order_words(sort: Sort) -> String {
         (_, SortOrder::Ascending) => format!("by {word}"),
         (_, SortOrder::Descending) => format!("by {word}, descending"),
     }
-}
-
-/// The view's name, and whether it is filtered in another way; of what was found what is set aside for it.
-fn name(queue: &Queue) -> String {
-    if queue.is_set_aside() {
-        return "Search results".to_owned();
-    }
-    let narrowed = match queue.filter() {
-        filter if *filter == queue.view.filter => "",
-        // Under the view's name alone it would be taken for what waits.
-        filter if filter.statuses.is_empty() && !queue.view.filter.statuses.is_empty() => " (changed: every status)",
-        _ => " (changed)",
-    };
-    format!("{}{narrowed}", sanitize(&queue.view.name))
 }

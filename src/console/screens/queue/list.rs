@@ -1,50 +1,49 @@
-//! Draws the list: what is asked for, the titles, the visible rows, and what to do where there are none.
+//! Draws the list: its name and totals, what is filtered and searched for, the columns, the rows with their signs, and
+//! what to do where there are none.
 
 use ratatui::{
     Frame,
     buffer::Buffer,
-    layout::{Constraint, Layout, Rect},
+    layout::{Rect, Size},
     style::Style,
-    text::{Line, Span},
+    text::Span,
+    widgets::Widget as _,
 };
 
 use super::{
     ListSign,
-    columns::{BAR, Column, GUTTER, Placed, Regions},
+    columns::{BAR, Column, GUTTER, Regions, shown},
     heading,
-    listing::ListRow,
+    link::reason,
     state::{Queue, QueueTarget},
 };
 use crate::{
-    Action, AppContext, Loadable, Pen,
-    domain::{Alert, SortOrder, duplicate, query, redact::without_exchange},
+    Action, AppContext, Loadable, Pen, Theme,
+    domain::{Alert, SortOrder, duplicate, query},
     pen::put_middle,
     service::ServiceError,
-    text::{self, capitalized, counted, sanitize},
+    text::{self, capitalized, columns, counted, sanitize},
     times::{self, Urgency},
     ui::{
-        areas::inset,
+        areas::{FILL, inset, stacked},
         fit::{self, Segment},
-        table,
+        table::{DataTable, TableColumn},
     },
     widgets::scrollbar,
 };
 
 /// Draws everything of the list.
 pub fn draw(queue: &Queue, cx: &AppContext, frame: &mut Frame<'_>) {
-    let regions = queue.regions();
-    heading::draw(queue, cx, frame.buffer_mut(), regions.title);
-    draw_chips(queue, cx, frame, &regions);
-    let placed = queue.placed_columns();
-    if !queue.listing.window().is_empty() {
-        draw_heads(queue, cx, frame.buffer_mut(), &regions, &placed);
-    }
-    draw_rows(queue, cx, frame.buffer_mut(), &regions, &placed);
-    draw_left_above(queue, cx, frame.buffer_mut(), regions.rows);
-    scrollbar::draw(&cx.theme, frame.buffer_mut(), regions.rows, queue.listing.top(), queue.listing.rows());
+    let (regions, buffer) = (queue.regions(), frame.buffer_mut());
+    heading::draw(queue, cx, buffer, regions.title);
+    draw_chips(queue, cx, buffer, regions.chips);
     if queue.listing.window().is_empty() {
-        draw_empty(queue, cx, frame.buffer_mut(), regions.rows);
+        draw_empty(queue, cx, buffer, regions.rows);
+        return;
     }
+    draw_rows(queue, cx, buffer, &regions);
+    draw_left_above(queue, cx, buffer, regions.rows);
+    scrollbar::draw(&cx.theme, buffer, regions.rows, queue.listing.top, queue.listing.rows());
 }
 
 /// A chip is cut to so many columns before it is left out.
@@ -55,7 +54,7 @@ const LEAST_SEARCH: u16 = 12;
 const FIRST_CHIP: u8 = 100;
 const LAST_CHIP: u8 = 1;
 
-fn draw_chips(queue: &Queue, cx: &AppContext, frame: &mut Frame<'_>, regions: &Regions) {
+fn draw_chips(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
     let mut segments: Vec<Segment<QueueTarget>> = Vec::new();
     // What the list does not show is said before what it was asked for.
@@ -83,83 +82,7 @@ fn draw_chips(queue: &Queue, cx: &AppContext, frame: &mut Frame<'_>, regions: &R
             segments.push(key.target(QueueTarget::Do(action)));
         }
     }
-    fit::draw(&segments, frame.buffer_mut(), regions.chips, |area, target| queue.targets.push(area, target));
-}
-
-/// The titles of the columns, with the direction of the sort.
-fn draw_heads(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
-    let sort = queue.order();
-    let arrow = if sort.order == SortOrder::Ascending { "▲" } else { "▼" };
-    let heads = placed.iter().map(|Placed { column, x, width }| {
-        let title = column.title();
-        let head = match column.sort_field() == Some(sort.field) {
-            true if text::columns(title) < *width => Span::styled(format!("{title}{arrow}"), cx.theme.accent),
-            true => Span::styled(title, cx.theme.accent),
-            false => Span::styled(title, cx.theme.quiet),
-        };
-        (*x, *width, column.is_right(), head)
-    });
-    buffer.set_line(regions.heads.x, regions.heads.y, &table::line_of(heads), regions.heads.width);
-    for place in placed.iter().filter(|place| place.column.sort_field().is_some()) {
-        queue.targets.push(place.within(regions.heads), QueueTarget::Title(place.column));
-    }
-}
-
-fn draw_rows(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
-    let listing = &queue.listing;
-    let range = queue.range_rows();
-    let coming = cx.known_decisions().refunds_unlisted(listing.alerts(), |id| listing.find(id));
-    let in_sight = || listing.in_sight().filter(|alert| alert.outcome.is_none());
-    let (refunded, answered): (Vec<_>, Vec<_>) =
-        cx.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
-    let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().copied().chain(refunded));
-    let paired = duplicate::with_duplicate_in(in_sight(), answered);
-    let rows: Vec<Rect> = inset(regions.rows, 0, BAR).rows().collect();
-    for (line, index) in listing.window() {
-        let row = rows[usize::from(line)];
-        if index == listing.cursor() {
-            cx.theme.mark_row(buffer, row);
-        }
-        queue.targets.push(row, QueueTarget::Row(index));
-        // The sign stands left of the cells.
-        let area = inset(row, GUTTER - 1, 0);
-        let Some(alert) = listing.row(index).alert() else {
-            buffer.set_stringn(area.x + 6, area.y, "·", 1, cx.theme.quiet);
-            continue;
-        };
-        let stand = match listing.row(index) {
-            ListRow::Gone(_) => Stand::Gone,
-            _ if is_aside(queue, alert, cx) => Stand::Gone,
-            _ if index == listing.cursor() => Stand::Cursor,
-            _ => Stand::Row,
-        };
-        // What is answered together is seen whatever else there is to say of it.
-        let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
-        let is_marked = in_range || queue.marked.contains(alert.id);
-        let sign = if is_marked { Some(ListSign::Marked) } else { decision_sign(alert, cx) };
-        // A refund that is on its way or was recorded here warns as one does that is listed.
-        let duplicate = match warned.contains(&alert.id) {
-            true => Some(true),
-            false => queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false)),
-        };
-        let flag = flag(alert, duplicate, queue, cx);
-        buffer.set_line(area.x, area.y, &row_line(alert, stand, [sign, flag], cx, placed), area.width);
-    }
-}
-
-/// Returns true where an alert is snoozed, or has its outcome though the list shows none.
-fn is_aside(queue: &Queue, alert: &Alert, cx: &AppContext) -> bool {
-    let is_snoozed = queue.listing.chosen().is_none() && cx.snoozes.until(alert.id).is_some();
-    is_snoozed && alert.outcome.is_none() || cx.list_behind(alert).is_some()
-}
-
-/// Says in the line over the first row why there is none: the cursor's row keeps its line while rows above it leave.
-fn draw_left_above(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, rows: Rect) {
-    let listing = &queue.listing;
-    let last = listing.lead().checked_sub(1).and_then(|line| usize::try_from(line).ok());
-    let Some(area) = last.and_then(|line| inset(rows, GUTTER, BAR).rows().nth(line)) else { return };
-    let words = format!("{} no longer listed", counted(listing.lead(), "alert", "alerts"));
-    Pen::new(buffer, area).put(&words, cx.theme.quiet);
+    fit::draw(&segments, buffer, line, |area, target| queue.targets.push(area, target));
 }
 
 /// How a row stands.
@@ -172,48 +95,152 @@ enum Stand {
     Gone,
 }
 
-/// A row: its sign, its cells, and its flag right of the time left.
-fn row_line(
-    alert: &Alert,
+/// A row: an alert, the sign left of it, and its flag right of the time left.
+struct QueueRow<'a> {
+    alert: &'a Alert,
     stand: Stand,
-    [sign, flag]: [Option<ListSign>; 2],
-    cx: &AppContext,
-    placed: &[Placed],
-) -> Line<'static> {
-    let urgency = times::left(alert, cx.now).urgency;
-    let signed = |sign: ListSign| {
-        let (sign, style) = sign.drawn(&cx.theme);
-        Span::styled(sign, style)
-    };
-    let mut cells: Vec<(u16, u16, bool, Span<'_>)> = sign.into_iter().map(|sign| (0, 1, false, signed(sign))).collect();
-    for Placed { column, x, width } in placed {
-        let text = column.text(alert, *width, cx.times(), cx.now);
-        let style = cell_style(*column, stand, urgency, cx);
-        cells.push((x + 1, *width, column.is_right(), Span::styled(text, style)));
-        if let (Column::Left | Column::When, Some(flag)) = (column, flag) {
-            let flag = signed(flag);
-            let flag = if stand == Stand::Gone { flag.style(cx.theme.quiet) } else { flag };
-            cells.push((x + width + 2, 1, false, flag));
-        }
-    }
-    table::line_of(cells)
+    sign: Option<ListSign>,
+    flag: Option<ListSign>,
 }
 
-/// Styles the time left: more than a day steps back, and what is over further still.
-fn cell_style(column: Column, stand: Stand, urgency: Urgency, cx: &AppContext) -> Style {
-    use Column::{Amount, Card, Descriptor, Left, Order, Outcome, Provider, Status, Type, When};
-    let theme = &cx.theme;
-    match (stand, urgency, column) {
-        (Stand::Gone, ..) => theme.quiet,
-        (_, _, Left) => cx.urgency(urgency),
-        (Stand::Cursor, ..) => cx.digits(),
-        (_, _, Outcome) => theme.plain,
-        (_, Urgency::Over, _) => theme.quiet,
-        (_, Urgency::Later, Type | Descriptor) => theme.quiet,
-        (_, Urgency::Now | Urgency::Soon | Urgency::Today, Amount) => cx.digits(),
-        (_, _, Type | Descriptor | Provider | Order | Status | Card | When | Amount) => theme.plain,
-        _ => theme.quiet,
+impl QueueRow<'_> {
+    /// Styles the time left and the amount; what is over steps back.
+    fn style(&self, column: Column, cx: &AppContext) -> Style {
+        let urgency = times::left(self.alert, cx.now).urgency;
+        match (self.stand, column) {
+            (Stand::Gone, _) => cx.theme.quiet,
+            (_, Column::Left) => cx.urgency(urgency),
+            (Stand::Cursor, _) => cx.digits(),
+            (_, Column::Outcome) => cx.theme.plain,
+            _ if urgency == Urgency::Over => cx.theme.quiet,
+            (_, Column::Amount) => cx.digits(),
+            _ => cx.theme.plain,
+        }
     }
+}
+
+fn drawn_sign(sign: Option<ListSign>, theme: &Theme) -> Span<'static> {
+    sign.map(|sign| sign.drawn(theme)).map(|(sign, style)| Span::styled(sign, style)).unwrap_or_default()
+}
+
+/// Width of a list from which on it shows cards with their BIN: in a narrow one the descriptor needs the room more.
+const CARD_ROOM: u16 = 100;
+const SHORT_CARD: u16 = 6;
+
+/// The columns of a list, each with what it shows; a sign and the flag show nothing that is sorted by.
+fn columns_of<'c>(
+    queue: &Queue,
+    cx: &'c AppContext,
+    room: u16,
+) -> Vec<(Option<Column>, TableColumn<'c, QueueRow<'c>>)> {
+    let (theme, sort, known) = (&cx.theme, queue.asked_listing().order, queue.listing.widths.get());
+    let arrow = if sort.order == SortOrder::Ascending { "▲" } else { "▼" };
+    let sign = TableColumn::new("", move |row: &QueueRow<'_>, _| drawn_sign(row.sign, theme));
+    let mut all = vec![(None, sign.reserve(1).gap(0))];
+    for column in shown(&queue.listing.filter) {
+        let (title, by) = (column.title(), column.sort_field());
+        let head = if by == Some(sort.field) { format!("{title}{arrow}") } else { title.to_owned() };
+        let cell = move |row: &QueueRow<'c>, width| {
+            Span::styled(column.text(row.alert, width, cx.times(), cx.now), row.style(column, cx))
+        };
+        // The direction of the sort stands behind the title.
+        let least = columns(title) + u16::from(by.is_some());
+        let drawn = column.drawn(head, cell).reserve(known[column as usize].max(least));
+        match column {
+            Column::Left | Column::When => {
+                let flag = move |row: &QueueRow<'_>, _| {
+                    let flag = drawn_sign(row.flag, theme);
+                    if row.stand == Stand::Gone { flag.style(theme.quiet) } else { flag }
+                };
+                all.push((Some(column), drawn.gap(1)));
+                all.push((None, TableColumn::new("", flag).reserve(1)));
+            }
+            Column::Card if room < CARD_ROOM => all.push((Some(column), drawn.max(SHORT_CARD))),
+            _ => all.push((Some(column), drawn)),
+        }
+    }
+    all
+}
+
+fn draw_rows(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, regions: &Regions) {
+    let (listing, window) = (&queue.listing, queue.listing.window());
+    let rows = rows(queue, window.iter().map(|(_, index)| *index), cx);
+    let in_sight: Vec<QueueRow<'_>> = rows.into_iter().flatten().collect();
+    let room = regions.heads.width;
+    let (shown, columns): (Vec<_>, Vec<_>) = columns_of(queue, cx, room).into_iter().unzip();
+    let table = DataTable::of(columns, &in_sight, room);
+    let mut widths = listing.widths.get();
+    for place in &table.places {
+        let Some(column) = shown[place.column] else { continue };
+        widths[column as usize] = place.width;
+        if let Some(field) = column.sort_field() {
+            let title = inset(regions.heads, place.x, 0).resize(Size::new(place.width, 1));
+            queue.targets.push(title, QueueTarget::Title(field));
+        }
+    }
+    listing.widths.set(widths);
+    table.head(&cx.theme).render(regions.heads, buffer);
+    let lines: Vec<Rect> = inset(regions.rows, 0, BAR).rows().collect();
+    for (line, index) in window {
+        let line = lines[usize::from(line)];
+        if index == listing.cursor {
+            cx.theme.mark_row(buffer, line);
+        }
+        queue.targets.push(line, QueueTarget::Row(index));
+        let area = inset(line, GUTTER - 1, 0);
+        let alert = listing.row(index).map(|alert| alert.id);
+        match in_sight.iter().find(|row| Some(row.alert.id) == alert) {
+            Some(row) => table.line(row).render(area, buffer),
+            None => Span::styled("      ·", cx.theme.quiet).render(area, buffer),
+        }
+    }
+}
+
+/// The rows of a list, each with its signs.
+fn rows<'a>(queue: &'a Queue, indices: impl Iterator<Item = u64>, cx: &AppContext) -> Vec<Option<QueueRow<'a>>> {
+    let (listing, range) = (&queue.listing, queue.range_rows());
+    let coming = cx.known_decisions().refunds_unlisted(listing.alerts(), |id| listing.find(id));
+    let in_sight = || listing.in_sight().filter(|alert| alert.outcome.is_none());
+    let (refunded, answered): (Vec<_>, Vec<_>) =
+        cx.known_decisions().here.landed().partition(|alert| alert.refund_is_likely());
+    // A refund that is on its way or was recorded here warns as one does that is listed.
+    let warned = duplicate::with_duplicate_in(in_sight(), coming.iter().copied().chain(refunded));
+    let paired = duplicate::with_duplicate_in(in_sight(), answered);
+    let row = |index| {
+        let alert = listing.row(index)?;
+        let is_cursor = index == listing.cursor;
+        let stand = match is_cursor {
+            _ if is_cursor && listing.is_gone() || is_aside(queue, alert, cx) => Stand::Gone,
+            true => Stand::Cursor,
+            false => Stand::Row,
+        };
+        // What is answered together is seen whatever else there is to say of it.
+        let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
+        let is_marked = in_range || queue.marked.contains(alert.id);
+        let sign = if is_marked { Some(ListSign::Marked) } else { decision_sign(alert, cx) };
+        let duplicate = match warned.contains(&alert.id) {
+            true => Some(true),
+            false => queue.duplicate(alert.id).or(paired.contains(&alert.id).then_some(false)),
+        };
+        let flag = flag(alert, duplicate, queue, cx);
+        Some(QueueRow { alert, stand, sign, flag })
+    };
+    indices.map(row).collect()
+}
+
+/// Returns true where an alert is snoozed, or has its outcome though the list shows none.
+fn is_aside(queue: &Queue, alert: &Alert, cx: &AppContext) -> bool {
+    let is_snoozed = queue.listing.chosen.is_none() && cx.snoozes.until(alert.id).is_some();
+    is_snoozed && alert.outcome.is_none() || cx.list_behind(alert).is_some()
+}
+
+/// Says in the line over the first row why there is none: the cursor's row keeps its line while rows above it leave.
+fn draw_left_above(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, rows: Rect) {
+    let left = queue.listing.lead;
+    let last = left.checked_sub(1).and_then(|line| usize::try_from(line).ok());
+    let Some(area) = last.and_then(|line| inset(rows, GUTTER, BAR).rows().nth(line)) else { return };
+    let words = format!("{} no longer listed", counted(left, "alert", "alerts"));
+    Pen::new(buffer, area).put(&words, cx.theme.quiet);
 }
 
 /// The flag right of the time left: what warns first, then what is suggested. An answered alert has none.
@@ -221,7 +248,7 @@ fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, cx: &AppContext) 
     if alert.outcome.is_some() {
         return None;
     }
-    if duplicate == Some(true) || queue.refunded_by_order(alert.id) || alert.network_rule_applied() {
+    if duplicate == Some(true) || queue.refunded_orders.contains(&alert.id) || alert.network_rule_applied() {
         return Some(ListSign::LookFirst);
     }
     let duplicate = duplicate.map(|_| ListSign::SamePayment);
@@ -249,62 +276,43 @@ fn first_steps(cx: &AppContext) -> String {
     format!("{steps}New alerts appear by themselves.")
 }
 
-/// What is wrong, as a sentence.
-fn sentence(error: &ServiceError) -> String {
-    format!("{}.", capitalized(sanitize(&error.to_string()).trim_end_matches('.')))
-}
-
 /// Says why there is no row: a title, and what to do next.
 fn draw_empty(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let (title, told) = nothing_listed(queue, cx);
     let room = inset(area, 4, 4).width.min(72);
     let lines: Vec<String> = told.iter().flat_map(|line| text::wrap_even(line, room)).collect();
     let height = u16::try_from(lines.len() + 1).unwrap_or(u16::MAX);
-    let parts = [Constraint::Fill(1), Constraint::Length(height), Constraint::Fill(2)];
-    let [_, words, _] = Layout::vertical(parts).areas(area);
-    let styled = [(&title, cx.theme.strong)].into_iter().chain(lines.iter().map(|line| (line, cx.theme.plain)));
+    let [_, words] = stacked(area, [(area.height - height.min(area.height)) / 3, FILL]);
+    let styled = [(title, cx.theme.strong)].into_iter().chain(lines.iter().map(|line| (line.as_str(), cx.theme.plain)));
     for ((line, style), row) in styled.zip(words.rows()) {
         put_middle(buffer, row, line, style);
     }
 }
 
-fn nothing_listed(queue: &Queue, cx: &AppContext) -> (String, Vec<String>) {
-    let key = |action: Action| cx.key(action);
-    let (title, told) = match (&queue.link.trouble, queue.listing.total()) {
-        (Some((_, error @ ServiceError::InvalidRequest(_))), _) => (
-            "The service refused this filter.",
-            vec![sentence(error), format!("{} changes the filter.", key(Action::Filter))],
-        ),
-        (Some((since, error)), None) if queue.link.is_unreachable => {
-            let why = if let ServiceError::Unreachable(why) = error { why.clone() } else { error.to_string() };
-            let why = sanitize(&without_exchange(&why)).into_owned();
-            let hour = cx.times().at(*since, cx.now);
-            let next = queue.link.retry_due.map(|at| format!("at {}", cx.times().second(at)));
-            let retry =
-                format!("Retry {}. {} retries now.", next.as_deref().unwrap_or("by itself"), key(Action::Refresh));
-            ("This list was not read.", vec![format!("Offline since {hour}: {}.", why.trim_end_matches('.')), retry])
+fn nothing_listed(queue: &Queue, cx: &AppContext) -> (&'static str, Vec<String>) {
+    let [search, filter, views] = [Action::Search, Action::Filter, Action::Views].map(|action| cx.key(action));
+    let because = |error: &ServiceError| format!("{}.", capitalized(&reason(error)));
+    match (&queue.link.trouble, queue.listing.total) {
+        (Some((_, error @ ServiceError::InvalidRequest(_))), _) => {
+            ("The service refused this filter.", vec![because(error), format!("{filter} changes the filter.")])
         }
-        (Some((_, error)), _) => (
-            "The alerts cannot be shown now.",
-            vec![sentence(error), format!("Retrying. {} retries now.", key(Action::Refresh))],
-        ),
+        (Some((_, error)), _) => {
+            let now = cx.key(Action::Refresh);
+            let retry = format!("Retry {}. {now} retries now.", queue.link.retry_words(cx.times()));
+            ("This list was not read.", vec![because(error), retry])
+        }
         (None, None) => ("Loading…", Vec::new()),
         (None, Some(_)) if queue.all == Loadable::Loaded(0) => ("No alerts yet.", vec![first_steps(cx)]),
         (None, Some(1..)) => {
             let back = cx.snoozes.next_wake().map(|at| format!(" until {}", cx.times().at(at, cx.now)));
-            let back = back.unwrap_or_default();
-            let told = format!("None comes back{back}. {} opens the view Snoozed.", key(Action::Views));
+            let told = format!("None comes back{}. {views} opens the view Snoozed.", back.unwrap_or_default());
             ("All alerts here are snoozed.", vec![told])
         }
         (None, Some(_)) if *queue.filter() == queue.view.filter => {
             let all = queue.all.loaded().map(|all| format!(" ({} in all)", counted(*all, "alert", "alerts")));
-            let told = format!("{} chooses another view{}.", key(Action::Views), all.unwrap_or_default());
+            let told = format!("{views} chooses another view{}.", all.unwrap_or_default());
             ("Nothing in this view.", vec![told])
         }
-        (None, Some(_)) => {
-            let [search, filter, views] = [Action::Search, Action::Filter, Action::Views].map(key);
-            ("No match.", vec![format!("{search} search, {filter} filter, {views} views")])
-        }
-    };
-    (title.to_owned(), told)
+        (None, Some(_)) => ("No match.", vec![format!("{search} search, {filter} filter, {views} views")]),
+    }
 }

@@ -2,15 +2,14 @@
 //!
 //! The cursor holds an alert's id. A refresh asks for the visible pages anew, takes them over at once when all are
 //! here, and looks for the cursor's alert among them: it stays under the cursor wherever it went, and where it has left
-//! the list it stays as a ghost until the cursor moves. Its row keeps its line on the screen while others come and go;
-//! what came in above it is counted, so that it can be told.
+//! the list it stays as a ghost until the cursor moves. Its row keeps its line on the screen while others come and go.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-
-use super::{
-    columns::{ContentWidths, waits},
-    pages::Pages,
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet, HashSet},
 };
+
+use super::{columns::COLUMNS, pages::Pages};
 use crate::{
     desk::snoozes::ChosenAlerts,
     domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort},
@@ -37,27 +36,6 @@ pub struct Need {
     pub chosen: Option<ChosenAlerts>,
 }
 
-/// A row of the list.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ListRow<'a> {
-    /// An alert of the list.
-    Alert(&'a Alert),
-    /// The cursor's alert, which is no longer in the list.
-    Gone(&'a Alert),
-    /// On its way.
-    Pending,
-}
-
-impl<'a> ListRow<'a> {
-    /// The alert, where it is here.
-    pub fn alert(self) -> Option<&'a Alert> {
-        match self {
-            Self::Alert(alert) | Self::Gone(alert) => Some(alert),
-            Self::Pending => None,
-        }
-    }
-}
-
 #[derive(Debug, Clone)]
 struct Refresh {
     epoch: u64,
@@ -69,34 +47,41 @@ struct Refresh {
 /// A windowed list: what is asked for, what of it is here, and where the cursor is.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
-    id: u64,
-    filter: AlertFilter,
-    sort: Sort,
+    /// Tells this list from every other one.
+    pub id: u64,
+    /// What is listed.
+    pub filter: AlertFilter,
+    /// In which order it was asked for.
+    pub sort: Sort,
     /// The order it is read in: another one than asked for where the service refuses that.
-    order: Sort,
-    total: Option<u64>,
-    pages: Pages,
+    pub order: Sort,
+    /// How many alerts match, once known.
+    pub total: Option<u64>,
+    /// The cursor's row.
+    pub cursor: u64,
+    /// The cursor's alert, as soon as it is known.
+    pub cursor_id: Option<AlertId>,
+    /// The first visible row.
+    pub top: u64,
+    /// Lines over the first visible row: so many rows above the cursor's have left.
+    pub lead: u64,
+    /// The alerts that are listed alone.
+    pub chosen: Option<ChosenAlerts>,
+    /// The widest that each column was drawn: what changes while one scrolls moves nothing to and fro.
+    pub widths: Cell<[u16; COLUMNS]>,
+    pub(super) pages: Pages,
     asked: BTreeSet<u64>,
     epoch: u64,
     next_epoch: u64,
     refresh: Option<Refresh>,
-    cursor: u64,
-    cursor_id: Option<AlertId>,
     ghost: Option<Alert>,
-    top: u64,
-    /// Lines over the first row: so many rows above the cursor's have left.
-    lead: u64,
     /// True where the window stands where a refresh has left it, so that the cursor's row keeps its line.
     pinned: bool,
-    /// Alerts that came in above the cursor's row and were not gone to, in the order of the list.
-    arrived: Vec<AlertId>,
     height: u16,
-    /// The alerts that are listed alone.
-    chosen: Option<ChosenAlerts>,
 }
 
 impl Listing {
-    /// A list of which nothing is known yet. `id` tells it from every other one.
+    /// A list of which nothing is known yet.
     pub fn new(id: u64, filter: AlertFilter, sort: Sort, height: u16) -> Self {
         Self { id, filter, sort, order: sort, next_epoch: 1, height: height.max(1), ..Self::default() }
     }
@@ -105,22 +90,6 @@ impl Listing {
     #[must_use]
     pub fn paged(self, size: u32) -> Self {
         Self { pages: Pages::of(size), ..self }
-    }
-
-    /// How wide the content of its columns is.
-    pub fn widths(&self) -> &ContentWidths {
-        self.pages.widths()
-    }
-
-    /// The same of these alerts alone, whatever else matches.
-    #[must_use]
-    pub fn of_chosen(self, chosen: Option<ChosenAlerts>) -> Self {
-        Self { chosen, ..self }
-    }
-
-    /// The alerts that are listed alone.
-    pub fn chosen(&self) -> Option<&ChosenAlerts> {
-        self.chosen.as_ref()
     }
 
     /// Lists these alerts alone from the next time it is read. Returns whether they are others than before.
@@ -140,26 +109,6 @@ impl Listing {
         (&self.filter, self.sort, self.chosen.is_some()) == (filter, sort, chosen)
     }
 
-    /// Tells this list from every other one.
-    pub fn id(&self) -> u64 {
-        self.id
-    }
-
-    /// What is listed.
-    pub fn filter(&self) -> &AlertFilter {
-        &self.filter
-    }
-
-    /// In which order it was asked for.
-    pub fn sort(&self) -> Sort {
-        self.sort
-    }
-
-    /// The order it is read in: another one than asked for where the service refuses that.
-    pub fn order(&self) -> Sort {
-        self.order
-    }
-
     /// The service refuses the order: the list is read in the interface's own one. `false` where it is already.
     pub fn fall_back(&mut self) -> bool {
         if self.order == Sort::default() {
@@ -174,51 +123,14 @@ impl Listing {
         true
     }
 
-    /// How many alerts match, once known.
-    pub fn total(&self) -> Option<u64> {
-        self.total
-    }
-
     /// Number of rows: every match that is not put aside as far as that is held, and the alert that has left.
     pub fn rows(&self) -> u64 {
         self.total.unwrap_or(0).saturating_sub(self.pages.hidden().count() as u64) + u64::from(self.ghost.is_some())
     }
 
-    /// The first visible row.
-    pub fn top(&self) -> u64 {
-        self.top
-    }
-
-    /// Lines over the first visible row, whose own rows have left.
-    pub fn lead(&self) -> u64 {
-        self.lead
-    }
-
-    /// How many alerts came in above the cursor's row and were not gone to.
-    pub fn arrived_above(&self) -> u64 {
-        self.arrived.len() as u64
-    }
-
-    /// Goes to the first of those that came in above.
-    pub fn move_to_arrived(&mut self) {
-        if let Some(row) = std::mem::take(&mut self.arrived).into_iter().find_map(|id| self.pages.row_of(id)) {
-            self.move_to(row);
-        }
-    }
-
-    /// The cursor's row.
-    pub fn cursor(&self) -> u64 {
-        self.cursor
-    }
-
-    /// The cursor's alert, as soon as it is known.
-    pub fn cursor_id(&self) -> Option<AlertId> {
-        self.cursor_id
-    }
-
     /// The cursor's alert with its facts.
     pub fn current(&self) -> Option<&Alert> {
-        self.row(self.cursor).alert()
+        self.row(self.cursor)
     }
 
     /// Returns true where the cursor's alert is no longer in the list.
@@ -226,41 +138,31 @@ impl Listing {
         self.ghost.is_some()
     }
 
-    /// How many alerts are held: never more than a few pages.
-    pub fn held(&self) -> usize {
-        self.pages.alerts().count()
-    }
-
-    /// Returns true where something that is listed may wait for an answer: all of the rows have to be here to know that
-    /// none does.
-    pub fn may_wait(&self) -> bool {
-        let is_all_here = self.total.is_some_and(|total| total > 0 && total == self.held() as u64);
-        !is_all_here || self.pages.alerts().any(waits)
-    }
-
-    /// A row of the list.
-    pub fn row(&self, index: u64) -> ListRow<'_> {
-        let index = match &self.ghost {
-            Some(ghost) if index == self.cursor => return ListRow::Gone(ghost),
-            Some(_) if index > self.cursor => index - 1,
-            _ => index,
-        };
-        self.pages.get(index).map_or(ListRow::Pending, ListRow::Alert)
+    /// The alert of a row, where it is here.
+    pub fn row(&self, index: u64) -> Option<&Alert> {
+        match &self.ghost {
+            Some(ghost) if index == self.cursor => Some(ghost),
+            Some(_) if index > self.cursor => self.pages.get(index - 1),
+            _ => self.pages.get(index),
+        }
     }
 
     /// The row of an alert that is held.
     pub fn row_of(&self, id: AlertId) -> Option<u64> {
-        match &self.ghost {
-            Some(ghost) if ghost.id == id => Some(self.cursor),
-            Some(_) => self.pages.row_of(id).map(|row| row + u64::from(row >= self.cursor)),
-            None => self.pages.row_of(id),
+        if self.ghost.as_ref().is_some_and(|ghost| ghost.id == id) {
+            return Some(self.cursor);
         }
+        self.listed_row(id).map(|row| row + u64::from(self.is_gone() && row >= self.cursor))
+    }
+
+    /// The row of an alert that is held and listed, as if none had left.
+    fn listed_row(&self, id: AlertId) -> Option<u64> {
+        self.pages.row_of(id).filter(|(_, is_hidden)| !is_hidden).map(|(row, _)| row)
     }
 
     /// An alert that is held, by its id.
     pub fn find(&self, id: AlertId) -> Option<&Alert> {
-        let ghost = self.ghost.as_ref().filter(|ghost| ghost.id == id);
-        ghost.or_else(|| self.pages.alerts().find(|alert| alert.id == id))
+        self.ghost.iter().chain(self.pages.alerts()).find(|alert| alert.id == id)
     }
 
     /// Takes over what is newly known of an alert, wherever it stands.
@@ -296,23 +198,15 @@ impl Listing {
         self.cursor = target.min(self.last_row());
         self.cursor_id = self.pages.get(self.cursor).map(|alert| alert.id);
         self.unpin();
-        self.reach_arrived();
         self.show_cursor();
     }
 
     /// Puts the cursor on an alert, where it is among what is held of the list, put aside or not; whether it is.
     pub fn move_to_alert(&mut self, id: AlertId) -> bool {
-        let Some(row) = self.pages.row_of(id).or_else(|| self.pages.row_of_hidden(id)) else { return false };
+        let Some((row, _)) = self.pages.row_of(id) else { return false };
         (self.cursor, self.cursor_id, self.ghost) = (row, Some(id), self.hidden_alert(id).cloned());
-        self.reach_arrived();
         self.show_cursor();
         true
-    }
-
-    /// What the cursor stands on or above is no longer above it.
-    fn reach_arrived(&mut self) {
-        let (cursor, pages) = (self.cursor, &self.pages);
-        self.arrived.retain(|id| pages.row_of(*id).is_some_and(|row| row < cursor));
     }
 
     /// Moves the cursor by so many rows.
@@ -322,18 +216,11 @@ impl Listing {
 
     /// Scrolls by so many rows; the cursor follows only when it would be left behind.
     pub fn scroll_by(&mut self, rows: i64) {
-        self.scroll_to(self.top.saturating_add_signed(rows));
-    }
-
-    /// Scrolls so that this row is the first one, as far as there are rows after it.
-    pub fn scroll_to(&mut self, row: u64) {
         self.unpin();
-        self.top = row.min(self.last_top());
+        self.top = self.top.saturating_add_signed(rows).min(self.last_top());
         let last = (self.top + u64::from(self.height) - 1).min(self.last_row());
-        if self.cursor < self.top {
-            self.move_to(self.top);
-        } else if self.cursor > last {
-            self.move_to(last);
+        if self.cursor < self.top || self.cursor > last {
+            self.move_to(self.cursor.clamp(self.top, last.max(self.top)));
         }
     }
 
@@ -377,7 +264,7 @@ impl Listing {
     /// The pages of the rows from one to before another one.
     fn pages_of(&self, first: u64, end: u64) -> BTreeSet<u64> {
         let last = self.pages.place_of(end.max(1) - 1).min(self.total.unwrap_or(1).max(1) - 1);
-        let (first, size) = (self.pages.place_of(first).min(last), u64::from(self.pages.size()));
+        let (first, size) = (self.pages.place_of(first).min(last), u64::from(self.pages.size));
         (first / size..=last / size).collect()
     }
 
@@ -388,7 +275,7 @@ impl Listing {
             query: AlertQuery {
                 filter: self.filter.clone(),
                 sort: self.order,
-                page: PageRequest { page, size: self.pages.size() },
+                page: PageRequest { page, size: self.pages.size },
             },
         }
     }
@@ -445,31 +332,20 @@ impl Listing {
     }
 
     fn accept_refresh(&mut self, page: u64, answer: Result<Page<Alert>, ServiceError>) -> Result<bool, ServiceError> {
-        let Some(refresh) = &mut self.refresh else { return Ok(false) };
-        match answer {
-            Ok(answer) => {
-                refresh.total = answer.total;
-                refresh.got.insert(page, answer.data);
-            }
-            Err(error) => {
-                self.refresh = None;
-                return Err(error);
-            }
-        }
-        if !refresh.wanted.iter().all(|page| refresh.got.contains_key(page)) {
-            return Ok(false);
-        }
-        if let Some(refresh) = self.refresh.take() {
+        let Some(mut refresh) = self.refresh.take() else { return Ok(false) };
+        let answer = answer?;
+        refresh.total = answer.total;
+        refresh.got.insert(page, answer.data);
+        if refresh.wanted.iter().all(|page| refresh.got.contains_key(page)) {
             self.take_over(refresh);
+            return Ok(true);
         }
-        Ok(true)
+        self.refresh = Some(refresh);
+        Ok(false)
     }
 
     fn take_over(&mut self, refresh: Refresh) {
-        let before = self.current().cloned();
-        let known: HashSet<AlertId> = self.pages.alerts().map(|alert| alert.id).collect();
-        let knew_all_above = self.holds_all_above();
-        let line = self.line();
+        let (line, before) = (self.line(), self.current().cloned());
         self.pages.clear();
         self.asked.clear();
         self.epoch = refresh.epoch;
@@ -478,30 +354,26 @@ impl Listing {
         for (page, alerts) in refresh.got {
             self.pages.hold(page, alerts, &self.wanted());
         }
-        if let Some(id) = self.cursor_id {
-            self.stay_on(id, before, line);
-            if knew_all_above && self.holds_all_above() {
-                let is_new = |id: &AlertId| !known.contains(id) || self.arrived.contains(id);
-                self.arrived = self.shown_above().filter(is_new).collect();
-            }
-        }
-        self.clamp();
+        self.stay(before, line);
     }
 
     /// The cursor stays on its alert and on its line, whatever rows there are by now; where the alert has none any more
     /// it is a ghost, as it was `before`.
-    fn stay_on(&mut self, id: AlertId, before: Option<Alert>, line: u64) {
-        self.ghost = None;
-        match self.pages.row_of(id) {
-            Some(row) => self.cursor = row,
-            None => {
-                self.cursor = self.pages.row_of_hidden(id).unwrap_or(self.cursor).min(self.rows());
-                self.ghost = self.hidden_alert(id).cloned().or(before.filter(|alert| alert.id == id));
-                self.cursor_id = self.ghost.as_ref().map(|ghost| ghost.id);
+    fn stay(&mut self, before: Option<Alert>, line: u64) {
+        if let Some(id) = self.cursor_id {
+            self.ghost = None;
+            match self.pages.row_of(id) {
+                Some((row, false)) => self.cursor = row,
+                aside => {
+                    self.cursor = aside.map_or(self.cursor, |(row, _)| row).min(self.rows());
+                    self.ghost = self.hidden_alert(id).cloned().or(before.filter(|alert| alert.id == id));
+                    self.cursor_id = self.ghost.as_ref().map(|ghost| ghost.id);
+                }
             }
+            (self.top, self.lead) = (self.cursor.saturating_sub(line), line.saturating_sub(self.cursor));
+            self.pinned = true;
         }
-        (self.top, self.lead) = (self.cursor.saturating_sub(line), line.saturating_sub(self.cursor));
-        self.pinned = true;
+        self.clamp();
     }
 
     /// The cursor's line in the window.
@@ -509,39 +381,18 @@ impl Listing {
         self.lead + self.cursor.saturating_sub(self.top)
     }
 
-    fn holds_all_above(&self) -> bool {
-        self.pages.hold_all_before(self.pages.place_of(self.cursor))
-    }
-
-    /// The alerts above the cursor's row.
-    fn shown_above(&self) -> impl Iterator<Item = AlertId> {
-        self.pages.shown().take_while(|(row, _)| *row < self.cursor).map(|(_, alert)| alert.id)
-    }
-
     /// Has these alerts have no row: they are put aside. The one under the cursor stays there until it moves.
     pub fn set_hidden(&mut self, hidden: &HashSet<AlertId>) {
-        if hidden == self.pages.all_hidden() {
-            return;
+        if *hidden != self.pages.hidden_ids {
+            let (line, before) = (self.line(), self.current().cloned());
+            self.pages.hide(hidden);
+            self.stay(before, line);
         }
-        let (line, before) = (self.line(), self.current().cloned());
-        let back: Vec<AlertId> = self.pages.all_hidden().difference(hidden).copied().collect();
-        self.pages.hide(hidden);
-        if let Some(id) = self.cursor_id {
-            self.stay_on(id, before, line);
-            // What is back above the cursor may be out of sight: it is told like what came in there.
-            self.arrived = self.shown_above().filter(|id| back.contains(id) || self.arrived.contains(id)).collect();
-        }
-        self.clamp();
     }
 
     /// The alerts that are put aside, wherever in the list they are.
     pub fn hidden_ids(&self) -> &HashSet<AlertId> {
-        self.pages.all_hidden()
-    }
-
-    /// Returns true where an alert of the list is put aside, so that marks of many pass over it.
-    pub fn passes_over(&self, alert: &Alert) -> bool {
-        self.pages.hides(alert)
+        &self.pages.hidden_ids
     }
 
     /// The alerts of what is held that are put aside; none where not all of the list is held.
@@ -560,11 +411,6 @@ impl Listing {
         Some(self.total?.saturating_sub(hidden as u64))
     }
 
-    /// The place in the whole list, as the service counts it, of a row.
-    pub fn place_of(&self, row: u64) -> u64 {
-        self.pages.place_of(row)
-    }
-
     /// The rows that are in sight, each with its line.
     pub fn window(&self) -> Vec<(u16, u64)> {
         let first = u16::try_from(self.lead).unwrap_or(u16::MAX);
@@ -573,19 +419,13 @@ impl Listing {
 
     /// The alerts that are in sight.
     pub fn in_sight(&self) -> impl Iterator<Item = &Alert> {
-        self.window().into_iter().filter_map(|(_, row)| self.row(row).alert())
-    }
-
-    /// Returns true where an alert of what is loaded is one of several on a payment; `Some(true)` where another of
-    /// those was refunded.
-    pub fn duplicate(&self, id: AlertId) -> Option<bool> {
-        self.pages.duplicate(id)
+        self.window().into_iter().filter_map(|(_, row)| self.row(row))
     }
 
     /// Keeps cursor and window inside the list and learns the id under the cursor.
     fn clamp(&mut self) {
         // What was put aside and has been answered since has its row again.
-        if let Some(row) = self.ghost.as_ref().and_then(|ghost| self.pages.row_of(ghost.id)) {
+        if let Some(row) = self.ghost.as_ref().and_then(|ghost| self.listed_row(ghost.id)) {
             (self.ghost, self.cursor) = (None, row);
         }
         self.cursor = self.cursor.min(self.last_row());
@@ -593,14 +433,9 @@ impl Listing {
             let found = self.pages.get(self.cursor).map(|alert| alert.id);
             // The page came with another alert in this row: the row is where the cursor was put, unless its alert is
             // still held.
-            if let Some(id) = self.cursor_id.filter(|id| found != Some(*id)) {
-                match self.pages.row_of(id) {
-                    Some(row) => self.cursor = row,
-                    None => self.cursor_id = None,
-                }
-            }
-            if self.cursor_id.is_none() {
-                self.cursor_id = self.pages.get(self.cursor).map(|alert| alert.id);
+            match self.cursor_id.filter(|id| found != Some(*id)).map(|id| self.listed_row(id)) {
+                Some(Some(row)) => self.cursor = row,
+                Some(None) | None => self.cursor_id = found,
             }
         }
         self.show_cursor();

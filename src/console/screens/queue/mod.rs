@@ -13,7 +13,6 @@ mod signs;
 pub mod state;
 pub mod sums;
 
-use chrono::Duration;
 use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{Frame, layout::Rect};
 
@@ -24,14 +23,12 @@ use crate::{
     dialog::run,
     domain::{Alert, Resolution, Timestamp, query},
     idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless},
+    pen::put_lines,
     text::counted,
 };
 use facts::change_match;
 pub use signs::ListSign;
 use state::{Queue, QueueTarget};
-
-/// Two clicks within so long are a double click.
-const DOUBLE_CLICK: Duration = Duration::milliseconds(400);
 
 /// Why nothing is done with rows of a list that another one is read in the place of.
 pub const ANOTHER_LIST: &str = "Loading: these rows are of the list before.";
@@ -60,7 +57,7 @@ impl Screen for Queue {
                 }
                 effects
             }
-            Message::Input(Event::Mouse(mouse)) => return mouse_event(self, mouse, now),
+            Message::Input(Event::Mouse(mouse)) => return mouse_event(self, mouse),
             Message::Input(_) => Vec::new(),
             Message::Act(action) => return act(self, action, cx),
             Message::Decided(alert, resolution, draft, known) => {
@@ -86,7 +83,7 @@ impl Screen for Queue {
             Message::List(filter, sort) => self.ask(filter, sort),
             Message::ShowView(view) => self.show(view),
             Message::GoToFound(alert) => self.go_to_found(&alert),
-            Message::ListFound(filter, sort) => self.list_found(filter, sort),
+            Message::ListFound(filter, sort) => self.list_found(filter, sort, None),
             Message::ShowBeside(id) => match self.listing.move_to_alert(id) {
                 true => self.ask_facts_now(now),
                 false => Vec::new(),
@@ -110,10 +107,8 @@ impl Screen for Queue {
         let regions = self.regions();
         self.targets.clear();
         list::draw(self, cx, frame);
-        if let Some(divider) = regions.divider.filter(|_| self.listing.total() != Some(0)) {
-            for y in divider.y..divider.bottom() {
-                frame.buffer_mut().set_stringn(divider.x, y, "│", 1, cx.theme.line);
-            }
+        if let Some(divider) = regions.divider.filter(|_| self.listing.total != Some(0)) {
+            put_lines(frame.buffer_mut(), divider, std::iter::repeat(("│", cx.theme.line)));
             self.targets.push(divider, QueueTarget::Divider);
         }
         if let Some(detail) = regions.detail {
@@ -175,7 +170,6 @@ impl Screen for Queue {
             | Action::Top
             | Action::Bottom
             | Action::MarkAll => unless(self.listing.rows() > 0, NOTHING_LISTED),
-            Action::Arrived => unless(self.listing.arrived_above() > 0, "nothing new above"),
             Action::Suggested | Action::Unmatch | Action::GoToWarned => has_alert(),
             Action::DetailDown | Action::DetailUp => {
                 has_alert().or_else(|| unless(self.detail_scroll.is_needed(), "the detail has no more lines"))
@@ -196,7 +190,6 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::PageDown => listing.move_by(page),
         Action::PageUp => listing.move_by(-page),
         Action::Top => listing.move_to(0),
-        Action::Arrived => listing.move_to_arrived(),
         Action::Bottom => listing.move_to(u64::MAX),
         Action::DetailDown => queue.detail_scroll.by(3),
         Action::DetailUp => queue.detail_scroll.by(-3),
@@ -228,7 +221,7 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     }
     // What was found is a search as well.
     if queue.is_set_aside() {
-        return queue.restore(cx.now);
+        return queue.restore();
     }
     if queue.marked.is_empty() && !queue.marked.is_reading() && *queue.filter() != queue.view.filter {
         cx.hint(format!("The filter stays: {} changes it, {} views.", cx.key(Action::Filter), cx.key(Action::Views)));
@@ -269,7 +262,7 @@ fn stage(
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
     let mut effects: Vec<Effect> = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
     effects.extend(cx.decisions.get(key).map(|staged| cx.journal.write(staged.staged_step(None), cx.now)));
-    if queue.listing.cursor_id() == Some(id) {
+    if queue.listing.cursor_id == Some(id) {
         move_on(queue, cx);
     }
     effects
@@ -279,10 +272,10 @@ fn stage(
 fn move_on(queue: &mut Queue, cx: &AppContext) {
     const MOST_PASSED: u32 = 200;
     let listing = &mut queue.listing;
-    let from = listing.cursor_id();
+    let from = listing.cursor_id;
     for _ in 0..MOST_PASSED {
         listing.move_by(1);
-        if listing.cursor_id().is_none_or(|id| cx.decisions.of(id).is_none() && Some(id) != from) {
+        if listing.cursor_id.is_none_or(|id| cx.decisions.of(id).is_none() && Some(id) != from) {
             return;
         }
     }
@@ -292,11 +285,11 @@ fn move_on(queue: &mut Queue, cx: &AppContext) {
     }
 }
 
-fn mouse_event(queue: &mut Queue, event: MouseEvent, now: Timestamp) -> Orders {
+fn mouse_event(queue: &mut Queue, event: MouseEvent) -> Orders {
     let at = (event.column, event.row).into();
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
-            return queue.targets.at(at).map_or_else(Vec::new, |target| click(queue, target, now));
+            return queue.targets.at(at).map_or_else(Vec::new, |target| click(queue, target));
         }
         MouseEventKind::Drag(MouseButton::Left) => queue.drag(event.column),
         MouseEventKind::Up(_) => queue.is_dragging = false,
@@ -313,30 +306,18 @@ fn mouse_event(queue: &mut Queue, event: MouseEvent, now: Timestamp) -> Orders {
     Vec::new()
 }
 
-fn click(queue: &mut Queue, target: QueueTarget, now: Timestamp) -> Orders {
+fn click(queue: &mut Queue, target: QueueTarget) -> Orders {
     match target {
-        QueueTarget::Row(row) => click_row(queue, row, now),
-        QueueTarget::Title(column) => run(column.sort_field().map_or_else(Vec::new, |field| queue.sort_by(field))),
-        QueueTarget::Do(action) => vec![Order::Act(action)],
+        // A click on the cursor's row opens it.
+        QueueTarget::Row(row) if row == queue.listing.cursor => return vec![Order::Act(Action::Open)],
+        QueueTarget::Row(row) => queue.listing.move_to(row),
+        QueueTarget::Title(field) => return run(queue.sort_by(field)),
+        QueueTarget::Do(action) => return vec![Order::Act(action)],
         QueueTarget::Chip(key) => {
             let (filter, sort) = query::without(queue.filter(), queue.sort(), key);
-            run(queue.ask(filter, sort))
+            return run(queue.ask(filter, sort));
         }
-        QueueTarget::Divider => {
-            queue.is_dragging = true;
-            Vec::new()
-        }
+        QueueTarget::Divider => queue.is_dragging = true,
     }
-}
-
-fn click_row(queue: &mut Queue, row: u64, now: Timestamp) -> Orders {
-    if row != queue.listing.cursor() {
-        queue.listing.move_to(row);
-    }
-    // The alert is what was clicked, wherever its row may be by the second click.
-    let clicked = queue.listing.cursor_id().map(|id| (id, now));
-    let before = std::mem::replace(&mut queue.last_click, clicked);
-    let is_second = before.zip(clicked).is_some_and(|(one, other)| one.0 == other.0 && now - one.1 <= DOUBLE_CLICK);
-    queue.last_click.take_if(|_| is_second);
-    is_second.then_some(Order::Act(Action::Open)).into_iter().collect()
+    Vec::new()
 }

@@ -5,14 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::columns::ContentWidths;
 use crate::{
     desk::snoozes::can_be_aside,
     domain::{Alert, AlertId, MAX_PAGE_SIZE, duplicate},
 };
-
-/// Alerts a page, where nobody wants fewer: as many as the interface gives at once.
-pub const PAGE: u32 = MAX_PAGE_SIZE;
 
 /// Pages that are kept, the visible ones among them.
 pub(super) const KEPT: usize = 8;
@@ -27,41 +23,28 @@ struct Held {
 #[derive(Debug, Clone)]
 pub(super) struct Pages {
     /// Alerts a page.
-    size: u32,
-    held: BTreeMap<u64, Held>,
-    /// The alerts that have no row.
-    hidden: HashSet<AlertId>,
-    /// The places of those that are held, in order.
-    hidden_places: Vec<u64>,
+    pub(super) size: u32,
+    /// The alerts that have no row, wherever in the list they are.
+    pub(super) hidden_ids: HashSet<AlertId>,
     /// Which of what is held are several on one payment, and whether another of those was refunded.
-    duplicates: HashMap<AlertId, bool>,
-    /// Of everything that was ever held.
-    widths: ContentWidths,
+    pub(super) duplicates: HashMap<AlertId, bool>,
+    held: BTreeMap<u64, Held>,
+    /// The places of the hidden alerts that are held, in order.
+    hidden_places: Vec<u64>,
     clock: u64,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self::of(PAGE)
+        Self::of(MAX_PAGE_SIZE)
     }
 }
 
 impl Pages {
     /// No page yet, of so many alerts each.
     pub(super) fn of(size: u32) -> Self {
-        let size = size.clamp(1, MAX_PAGE_SIZE);
-        let (held, hidden, hidden_places, duplicates) = Default::default();
-        Self { size, held, hidden, hidden_places, duplicates, widths: ContentWidths::of_pages(), clock: 0 }
-    }
-
-    /// How wide the content of the columns is.
-    pub(super) fn widths(&self) -> &ContentWidths {
-        &self.widths
-    }
-
-    /// Alerts a page.
-    pub(super) fn size(&self) -> u32 {
-        self.size
+        let (held, hidden_ids, hidden_places, duplicates) = Default::default();
+        Self { size: size.clamp(1, MAX_PAGE_SIZE), held, hidden_ids, hidden_places, duplicates, clock: 0 }
     }
 
     /// The alert of a row.
@@ -84,19 +67,9 @@ impl Pages {
         self.held.iter().flat_map(move |(page, held)| (page * size..).zip(&held.alerts))
     }
 
-    /// The alerts that have rows, with those, in order.
-    pub(super) fn shown(&self) -> impl Iterator<Item = (u64, &Alert)> {
-        let mut hidden = 0;
-        self.placed().filter_map(move |(place, alert)| {
-            let is_hidden = self.hidden_places.get(hidden) == Some(&place);
-            hidden += usize::from(is_hidden);
-            (!is_hidden).then(|| (place - hidden as u64, alert))
-        })
-    }
-
     /// Returns true where an alert has no row.
     pub(super) fn hides(&self, alert: &Alert) -> bool {
-        !self.hidden.is_empty() && self.hidden.contains(&alert.id) && can_be_aside(alert)
+        self.hidden_ids.contains(&alert.id) && can_be_aside(alert)
     }
 
     /// The held alerts that have no row, in order.
@@ -106,7 +79,7 @@ impl Pages {
 
     /// Has these alerts have no row.
     pub(super) fn hide(&mut self, hidden: &HashSet<AlertId>) {
-        self.hidden.clone_from(hidden);
+        self.hidden_ids.clone_from(hidden);
         self.place_hidden();
     }
 
@@ -114,44 +87,29 @@ impl Pages {
         self.hidden_places = self.placed().filter(|(_, alert)| self.hides(alert)).map(|(place, _)| place).collect();
     }
 
-    /// The alerts that have no row, wherever in the list they are.
-    pub(super) fn all_hidden(&self) -> &HashSet<AlertId> {
-        &self.hidden
-    }
-
     /// The place of a row in the list.
     pub(super) fn place_of(&self, row: u64) -> u64 {
         self.hidden_places.iter().fold(row, |place, hidden| place + u64::from(*hidden <= place))
     }
 
-    /// The row that a held alert would have that has none.
-    pub(super) fn row_of_hidden(&self, id: AlertId) -> Option<u64> {
-        let before = self.hidden().position(|alert| alert.id == id)?;
-        Some(self.hidden_places[before] - before as u64)
+    /// The row of an alert, or the one that it would have were it not hidden; and whether it is.
+    pub(super) fn row_of(&self, id: AlertId) -> Option<(u64, bool)> {
+        let (place, _) = self.placed().find(|(_, alert)| alert.id == id)?;
+        let before = self.hidden_places.partition_point(|hidden| *hidden < place);
+        Some((place - before as u64, self.hidden_places.get(before) == Some(&place)))
     }
 
     /// Takes over what is newly known of an alert.
     pub(super) fn replace(&mut self, fresh: &Alert) {
         for alert in self.held.values_mut().flat_map(|held| &mut held.alerts).filter(|alert| alert.id == fresh.id) {
             alert.clone_from(fresh);
-            self.widths.take_in(fresh);
         }
         self.place_hidden();
-    }
-
-    /// The row of an alert.
-    pub(super) fn row_of(&self, id: AlertId) -> Option<u64> {
-        self.shown().find(|(_, alert)| alert.id == id).map(|(row, _)| row)
     }
 
     /// Returns true where every place before this one is held.
     pub(super) fn hold_all_before(&self, place: u64) -> bool {
         (0..place.div_ceil(u64::from(self.size))).all(|page| self.held.contains_key(&page))
-    }
-
-    /// Returns true where another alert on the payment was refunded; `None` where no other one is held.
-    pub(super) fn duplicate(&self, id: AlertId) -> Option<bool> {
-        self.duplicates.get(&id).copied()
     }
 
     /// Those of the wanted pages that are missing. The others count as used now.
@@ -168,7 +126,6 @@ impl Pages {
     /// Holds a page, and lets go of those that are too many; the wanted ones stay.
     pub(super) fn hold(&mut self, page: u64, alerts: Vec<Alert>, wanted: &BTreeSet<u64>) {
         self.clock += 1;
-        alerts.iter().for_each(|alert| self.widths.take_in(alert));
         self.held.insert(page, Held { alerts, used: self.clock });
         while self.held.len() > KEPT {
             let oldest = self.held.iter().filter(|(page, _)| !wanted.contains(page)).min_by_key(|(_, held)| held.used);

@@ -13,9 +13,9 @@ use chrono::Duration;
 use ratatui::layout::Rect;
 
 use super::{
-    columns::{self, Column, Placed, Regions},
-    facts::{Facts, RowOrders, Searched},
-    link::{Link, USUAL},
+    columns::{self, Column, Regions},
+    facts::{Facts, Searched},
+    link::Link,
     listing::Listing,
     marked::MarkedAlerts,
     sums::ListSums,
@@ -23,19 +23,17 @@ use super::{
 use crate::{
     Action, ClickTargets, Effect, Loadable,
     desk::{BuiltIn, Layout, snoozes::ChosenAlerts},
-    domain::{Alert, AlertFilter, AlertId, AtRisk, Calendar, Sort, SortField, SortOrder, Timestamp, query},
+    domain::{Alert, AlertFilter, AlertId, Calendar, Sort, SortField, SortOrder, Timestamp, query},
     views::View,
     widgets::scrollbar::Scroll,
 };
 
-/// The hours ahead that the line over the list tells of.
-pub const AT_RISK_HOURS: u32 = 4;
-
 /// Changes are gathered so long before the list is loaded again.
 const CHANGES_REST: Duration = Duration::milliseconds(250);
 
-/// How often a list is loaded again where changes are told: what lapses and what is late show by themselves.
-const REREAD: Duration = Duration::seconds(60);
+/// How often a list is loaded again: where changes are told, since what lapses and what is late show by themselves, and
+/// where none are.
+const REREAD: [Duration; 2] = [Duration::seconds(60), Duration::seconds(15)];
 
 /// Lifetime of a search for duplicates through the interface alone: 5 min for display, 30 s for an answer.
 const SEARCH_LASTS: [Duration; 2] = [Duration::minutes(5), Duration::seconds(30)];
@@ -48,28 +46,14 @@ const USUAL_DIVIDER: u8 = 66;
 pub(super) enum QueueTarget {
     /// A row of the list, by its number in the whole list.
     Row(u64),
-    Title(Column),
+    /// The title of a column, by what it sorts by.
+    Title(SortField),
     /// Whatever a key would do.
     Do(Action),
     /// A chip, by what it sets.
     Chip(query::Key),
     /// The line between list and detail.
     Divider,
-}
-
-/// How a list is sorted that is to be sorted by a field: the other way round where it is already.
-pub fn sorted_by(sort: Sort, field: SortField) -> Sort {
-    let order = if sort.field == field { sort.order.reversed() } else { SortOrder::Ascending };
-    Sort { field, order }
-}
-
-/// What was listed before a found alert was gone to.
-#[derive(Debug)]
-struct SetAside {
-    filter: AlertFilter,
-    sort: Sort,
-    /// The list itself with its cursor, once the other one stands in its place.
-    listing: Option<Listing>,
 }
 
 /// The Queue screen.
@@ -91,8 +75,6 @@ pub struct Queue {
     pub all: Loadable<u64>,
     /// The sums of what is listed, where the service adds up.
     pub sums: ListSums,
-    /// What lapses soon.
-    pub at_risk: Loadable<Vec<AtRisk>>,
     /// The state of the connection to the service.
     pub link: Link,
     /// Interval at which its user wants the list read again.
@@ -102,10 +84,9 @@ pub struct Queue {
     /// Which alerts are known to be one of several on a payment, as it was found when the cursor was on them; and
     /// whether another of those was refunded.
     known_duplicates: HashMap<AlertId, bool>,
-    /// While the order is frozen: how many alerts the list has by now, where that is more.
-    pub new: Option<u64>,
+    /// The alerts whose money went back before they came, as the shop's orders say.
+    pub(super) refunded_orders: HashSet<AlertId>,
     pub(super) targets: ClickTargets<QueueTarget>,
-    pub(super) last_click: Option<(AlertId, Timestamp)>,
     /// True where the mouse drags the divider.
     pub(super) is_dragging: bool,
     area: Rect,
@@ -118,11 +99,11 @@ pub struct Queue {
     operator: bool,
     /// What searches for duplicates found.
     searched: Searched,
-    /// Which alerts the shop's orders say were refunded or cancelled before.
-    orders: RowOrders,
-    /// The alerts whose doubles were looked for since the list was read last.
+    /// The alerts whose doubles and orders were looked for since the list was read last.
     compared: HashSet<AlertId>,
     frozen: bool,
+    /// True where the list was to be read again while its order is frozen.
+    is_behind: bool,
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
     refresh_again: bool,
@@ -133,15 +114,14 @@ pub struct Queue {
     /// The cursor's alert has left the list: what became of it is asked for.
     ask_gone: bool,
     /// What was listed before a found alert was gone to.
-    aside: Option<SetAside>,
-    /// What was listed before another list that could not be read.
-    read_last: Option<Listing>,
+    aside: Option<(AlertFilter, Sort)>,
+    /// The list that stood here before, to come back to: what is set aside for a search, and what was read before a
+    /// list that cannot be.
+    before: Option<Listing>,
     /// The alerts that are put aside.
     snoozed: ChosenAlerts,
     /// The alert that the cursor goes to once the list that is asked for is here.
     sought: Option<AlertId>,
-    /// The alert that the cursor stays on in that list, where it is there.
-    followed: Option<AlertId>,
     /// Hints for the next tick.
     hints: Vec<&'static str>,
 }
@@ -157,12 +137,10 @@ impl Queue {
         calendar: Calendar,
     ) -> Self {
         let view = View::built_in(BuiltIn::ToAnswer, vocabulary, now, calendar);
-        let (filter, sort) = (view.filter.clone(), view.sort);
         let mut queue = Self {
-            listing: Listing::new(0, filter, sort, 1),
+            listing: Listing::new(0, view.filter.clone(), view.sort, 1),
             view,
             divider: kept.divider.unwrap_or(USUAL_DIVIDER).clamp(20, 90),
-            area,
             operator,
             vocabulary,
             ..Self::default()
@@ -176,27 +154,21 @@ impl Queue {
     pub fn start(&mut self, chosen: Option<Duration>, page_size: u32, now: Timestamp) -> Vec<Effect> {
         (self.chosen, self.page_size) = (chosen, page_size);
         self.listing = std::mem::take(&mut self.listing).paged(page_size);
-        let mut effects = self.overview();
-        if self.operator {
-            effects.push(Effect::Watch(0, Wait::ZERO));
-        }
-        self.refresh_due = Some(now + self.every(now));
-        effects
-    }
-
-    /// Returns true where the service counts what lapses soon.
-    pub fn counts_at_risk(&self) -> bool {
-        self.operator
+        self.sums.want();
+        self.refresh_due = Some(now + self.every());
+        let watch = self.operator.then_some(Effect::Watch(0, Wait::ZERO));
+        [Effect::CountAll].into_iter().chain(watch).collect()
     }
 
     /// How often the list is loaded again by itself.
-    pub fn every(&self, now: Timestamp) -> Duration {
-        if self.operator { REREAD } else { self.link.spared(self.chosen.unwrap_or(USUAL), now) }
+    pub fn every(&self) -> Duration {
+        let [told, untold] = REREAD;
+        if self.operator { told } else { self.chosen.unwrap_or(untold) }
     }
 
-    /// Returns true where the service should have answered by now.
-    pub fn is_late(&self, now: Timestamp) -> bool {
-        self.link.is_late(self.every(now), now)
+    /// When an answer of the service is late.
+    pub fn late_at(&self) -> Option<Timestamp> {
+        self.link.late_at(self.every())
     }
 
     /// What the screen looks like, to be kept.
@@ -213,16 +185,8 @@ impl Queue {
     /// refunded. Known is what is loaded of the list and what was looked for when the cursor was on it; `None` is no
     /// proof that there are none.
     pub fn duplicate(&self, id: AlertId) -> Option<bool> {
-        match (self.listing.duplicate(id), self.known_duplicates.get(&id).copied()) {
-            (None, None) => None,
-            (listed, known) => Some(listed.unwrap_or(false) || known.unwrap_or(false)),
-        }
-    }
-
-    /// Returns true where the shop's money went back for an alert before it came, as far as its orders are known to say
-    /// it.
-    pub fn refunded_by_order(&self, id: AlertId) -> bool {
-        self.orders.says_refunded(id)
+        let known = [&self.listing.pages.duplicates, &self.known_duplicates].map(|known| known.get(&id).copied());
+        known.into_iter().flatten().max()
     }
 
     /// Takes a new size.
@@ -235,17 +199,12 @@ impl Queue {
         }
     }
 
-    /// Gives the list so much of the width beside the detail.
-    pub fn move_divider(&mut self, percent: u8) {
-        self.divider = percent.clamp(20, 90);
-        self.lay_out(self.area);
-    }
-
     /// The mouse is at a column: the divider follows where it is dragged.
     pub(super) fn drag(&mut self, column: u16) {
         if self.is_dragging {
             let percent = u32::from(column) * 100 / u32::from(self.area.width.max(1));
-            self.move_divider(u8::try_from(percent).unwrap_or(100));
+            self.divider = u8::try_from(percent).unwrap_or(100).clamp(20, 90);
+            self.lay_out(self.area);
         }
     }
 
@@ -256,32 +215,22 @@ impl Queue {
 
     /// What is asked for, answered or not.
     pub fn filter(&self) -> &AlertFilter {
-        self.asked_listing().filter()
+        &self.asked_listing().filter
     }
 
     /// In which order.
     pub fn sort(&self) -> Sort {
-        self.asked_listing().sort()
-    }
-
-    /// In which order what is asked for is read: another one where the service refuses that.
-    pub fn order(&self) -> Sort {
-        self.asked_listing().order()
+        self.asked_listing().sort
     }
 
     /// When what is listed was read; nothing where it was not.
     pub fn read_at(&self) -> Option<Timestamp> {
-        self.link.read_at.filter(|_| self.listing.total().is_some())
+        self.link.read_at.filter(|_| self.listing.total.is_some())
     }
 
     /// The alert under the cursor.
     pub fn current(&self) -> Option<&Alert> {
         self.listing.current()
-    }
-
-    /// Returns true where the detail is on the screen.
-    pub fn detail_is_open(&self) -> bool {
-        self.regions().detail.is_some()
     }
 
     /// Asks for another list; the one that is shown stays until the first page of the other is here.
@@ -290,25 +239,31 @@ impl Queue {
             return Vec::new();
         }
         self.aside = None;
-        (self.sought, self.followed) = (None, None);
-        self.list(filter, sort, self.view.is_snoozed())
+        self.list(filter, sort, self.view.is_snoozed(), None)
     }
 
-    fn list(&mut self, filter: AlertFilter, sort: Sort, snoozed: bool) -> Vec<Effect> {
+    /// Lists these alerts, the cursor on the one that is sought.
+    fn list(&mut self, filter: AlertFilter, sort: Sort, snoozed: bool, sought: Option<AlertId>) -> Vec<Effect> {
+        self.sought = sought;
         if self.asked_listing().is_of(&filter, sort, snoozed) {
+            self.reach_sought();
             return Vec::new();
         }
         // A range is one of rows of this list.
         self.hints.extend(self.marked.range.take().map(|_| "The list changed: nothing was marked."));
-        let mut effects = self.abandon_incoming();
-        if let Some(listing) = self.read_last.take_if(|listing| listing.is_of(&filter, sort, snoozed)) {
-            self.put_back(listing);
+        let abandoned = self.incoming.take().map(|incoming| Effect::Abandon(incoming.id));
+        let mut effects: Vec<Effect> = abandoned.into_iter().collect();
+        if let Some(listing) = self.before.take_if(|listing| listing.is_of(&filter, sort, snoozed)) {
+            self.listing = listing;
+            self.listing.set_height(self.regions().rows.height);
             effects.extend(self.listing.refresh().into_iter().map(Effect::Load));
-        } else if !self.listing.is_of(&filter, sort, snoozed) {
+            self.reach_sought();
+        } else if self.listing.is_of(&filter, sort, snoozed) {
+            self.reach_sought();
+        } else {
             self.listings += 1;
-            let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height)
-                .paged(self.page_size)
-                .of_chosen(snoozed.then(|| self.snoozed.clone()));
+            let listing = Listing::new(self.listings, filter, sort, self.regions().rows.height).paged(self.page_size);
+            let mut incoming = Listing { chosen: snoozed.then(|| self.snoozed.clone()), ..listing };
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();
             }
@@ -317,44 +272,38 @@ impl Queue {
         effects
     }
 
-    /// Where nobody answers, the name of the list that is asked for would stand over the rows of another until the next
-    /// try.
-    fn clear_rows_offline(&mut self) {
-        if self.link.is_unreachable
-            && let Some(incoming) = self.incoming.take()
-        {
-            self.take_unread(incoming);
+    /// The list that was asked for stands in the place of the one before, which is kept for whoever goes back to it.
+    fn take_place(&mut self, incoming: Listing) {
+        let shown = std::mem::replace(&mut self.listing, incoming);
+        let is_kept = match (&self.aside, &self.before) {
+            (Some((filter, sort)), Some(before)) => !before.is_of(filter, *sort, self.view.is_snoozed()),
+            _ => true,
+        };
+        if is_kept && shown.total.is_some() {
+            self.before = Some(shown);
+        }
+        (self.is_behind, self.refresh_again) = (false, false);
+    }
+
+    /// Puts the cursor on the alert that was sought in the list that is here now.
+    fn reach_sought(&mut self) {
+        let Some(id) = self.sought.take() else { return };
+        if !self.listing.move_to_alert(id) && self.is_set_aside() {
+            self.hints.push("The alert is not in this list.");
         }
     }
 
-    /// Gives up the list that was asked for and is not here.
-    fn abandon_incoming(&mut self) -> Vec<Effect> {
-        self.incoming.take().map(|incoming| Effect::Abandon(incoming.id())).into_iter().collect()
-    }
-
-    /// Shows a list again that was shown before, with its cursor, as it was read then.
-    fn put_back(&mut self, mut listing: Listing) {
-        listing.abandon_refresh();
-        listing.set_height(self.regions().rows.height);
-        self.listing = listing;
-    }
-
-    /// Sorts by a column, or the other way round where the list is sorted by it already.
+    /// Sorts by a field; by that of the list the other way round. The cursor stays on its alert, as far as that is
+    /// among what is read first. The service sorts: where it is not reached the rows stay as they are.
     pub fn sort_by(&mut self, field: SortField) -> Vec<Effect> {
-        self.ask_sorted(sorted_by(self.sort(), field))
-    }
-
-    /// Asks for the same list in another order; the cursor stays on its alert, as far as that is among what is read
-    /// first. The service sorts: where it is not reached the rows stay as they are.
-    pub fn ask_sorted(&mut self, sort: Sort) -> Vec<Effect> {
-        if self.link.is_unreachable && self.incoming.is_none() && self.listing.total().is_some() {
-            self.hints.extend((sort != self.sort()).then_some("Not sorted: offline."));
+        if self.link.is_unreachable && self.listing.total.is_some() {
+            self.hints.push(NOT_SORTED);
             return Vec::new();
         }
-        let followed = self.listing.cursor_id();
-        let effects = self.ask(self.filter().clone(), sort);
-        self.followed = followed.filter(|_| self.incoming.is_some());
-        effects
+        let asked = self.asked_listing();
+        let order = if asked.sort.field == field { asked.sort.order.reversed() } else { SortOrder::Ascending };
+        let (filter, snoozed) = (asked.filter.clone(), asked.chosen.is_some());
+        self.list(filter, Sort { field, order }, snoozed, self.listing.cursor_id)
     }
 
     /// Takes the hints.
@@ -362,31 +311,21 @@ impl Queue {
         std::mem::take(&mut self.hints)
     }
 
-    /// The columns of the list that is shown, where they stand.
-    pub fn placed_columns(&self) -> Vec<Placed> {
-        let shown = columns::shown(self.listing.filter(), self.listing.may_wait());
-        columns::lay_out(&shown, self.listing.widths(), self.regions().heads.width)
-    }
-
     /// Sorts by the next column to the right that can be sorted by.
     pub fn sort_next(&mut self) -> Vec<Effect> {
-        let shown = self.placed_columns();
-        let fields: Vec<SortField> = shown.iter().filter_map(|placed| placed.column.sort_field()).collect();
+        let shown = columns::shown(&self.listing.filter).into_iter();
+        let fields: Vec<SortField> = shown.filter_map(Column::sort_field).collect();
         let at = fields.iter().position(|field| *field == self.sort().field);
         match fields.get(at.map_or(0, |at| (at + 1) % fields.len().max(1))) {
-            Some(field) if *field != self.sort().field => {
-                self.ask_sorted(Sort { field: *field, order: SortOrder::Ascending })
-            }
+            Some(field) if *field != self.sort().field => self.sort_by(*field),
             _ => Vec::new(),
         }
     }
 
     /// Freezes the order while a form or dialog is open, and catches up afterwards.
     pub fn freeze(&mut self, frozen: bool, now: Timestamp) {
-        if frozen && self.listing.abandon_refresh() {
-            self.new.get_or_insert(self.listing.total().unwrap_or(0));
-        }
-        if self.frozen && !frozen && self.new.take().is_some() {
+        self.is_behind |= frozen && self.listing.abandon_refresh();
+        if self.frozen && !frozen && std::mem::take(&mut self.is_behind) {
             self.refresh_due = Some(now);
         }
         self.frozen = frozen;
@@ -398,17 +337,17 @@ impl Queue {
         self.refresh_due = Some(self.refresh_due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// Asks now for everything that is shown.
+    /// Asks now for everything that is shown; while its order is frozen, whether the service answers.
     pub fn refresh(&mut self, now: Timestamp) -> Vec<Effect> {
-        self.refresh_due = Some(now + self.every(now));
+        self.refresh_due = Some(now + self.every());
         self.link.retry_due = None;
+        let mut effects = vec![Effect::CountAll];
         if self.frozen {
-            self.new.get_or_insert(self.listing.total().unwrap_or(0));
-            // What is put aside here no service can count: that it answers is heard all the same.
-            return vec![Effect::Count(self.listing.id(), self.listing.filter().clone())];
+            self.is_behind = true;
+            return effects;
         }
-        let mut effects = self.overview();
-        if self.listing.total().is_some() {
+        self.sums.want();
+        if self.listing.total.is_some() {
             // One at a time: a refresh that is never waited for would never end where changes keep coming.
             if self.listing.is_refreshing() {
                 self.refresh_again = true;
@@ -421,9 +360,7 @@ impl Queue {
         }
         effects
     }
-
-    fn overview(&mut self) -> Vec<Effect> {
-        self.sums.want();
-        if self.operator { vec![Effect::CountAll, Effect::AtRisk(AT_RISK_HOURS)] } else { vec![Effect::CountAll] }
-    }
 }
+
+/// What is said where the service does not sort.
+const NOT_SORTED: &str = "Not sorted: the list cannot be read.";

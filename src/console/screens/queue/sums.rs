@@ -1,7 +1,4 @@
-//! The sums of what is listed: asked for when another list has been shown for a moment and when it is read again, one
-//! question at a time.
-
-use std::ops::Not as _;
+//! The sums of what is listed: asked for when another list is shown and when it is read again, one question at a time.
 
 use chrono::Duration;
 
@@ -9,14 +6,10 @@ use super::listing::Listing;
 use crate::{
     Effect, Loadable, Reply,
     domain::{AlertFilter, CurrencySum, Timestamp},
-    service::ServiceError,
 };
 
 /// Pause between sums, as a multiple of their duration: at most 5 % of the service's time.
 const REST: i32 = 20;
-
-/// Another list is added up when it has been shown so long: its rows come first.
-const SETTLES: Duration = Duration::milliseconds(300);
 
 /// The sums of a list.
 #[derive(Debug, Default)]
@@ -39,8 +32,7 @@ impl ListSums {
     /// Asks for the sums of what is listed, where they are other ones or wanted anew and it is time.
     pub fn run_due(&mut self, listed: &AlertFilter, now: Timestamp) -> Option<Effect> {
         if self.of.as_ref() != Some(listed) {
-            let rests_until = self.of.as_ref().map(|_| now + SETTLES);
-            *self = Self { of: Some(listed.clone()), wanted: true, rests_until, ..Self::default() };
+            *self = Self { of: Some(listed.clone()), wanted: true, ..Self::default() };
         }
         if !self.wanted || self.asked_at.is_some() || self.rests_until.is_some_and(|until| until > now) {
             return None;
@@ -62,28 +54,21 @@ impl ListSums {
             return;
         }
         let took = self.asked_at.take().map_or(Duration::zero(), |asked| (now - asked).max(Duration::zero()));
-        self.rests_until = took.is_zero().not().then(|| now + took * REST);
+        self.rests_until = Some(now + took * REST);
         self.found.answer(answer);
     }
-}
 
-/// The sums of a list, which a service adds up or not; or why they are not known, in words.
-pub fn known_sums(listing: &Listing, asked: &ListSums, is_counted: bool) -> Result<Vec<CurrencySum>, &'static str> {
-    const NOT_TOLD: &str = "no sums here";
-    if listing.chosen().is_some() || !is_counted {
-        let listed = listing.alerts().filter(|alert| !listing.passes_over(alert));
-        let holds_all = listing.total() == Some(listing.held() as u64);
-        return if holds_all { Ok(CurrencySum::of(listed)) } else { Err(NOT_TOLD) };
-    }
-    match &asked.found {
-        Loadable::Loaded(sums) if asked.of.as_ref() == Some(listing.filter()) => {
+    /// The sums of a list, where a service has added them up or all of it is held.
+    pub fn of_list(&self, listing: &Listing) -> Option<Vec<CurrencySum>> {
+        if let Loadable::Loaded(sums) = &self.found
+            && listing.chosen.is_none()
+            && self.of.as_ref() == Some(&listing.filter)
+        {
             // What is snoozed is not listed, and the service knows nothing of that.
-            let hidden = CurrencySum::of(listing.hidden().unwrap_or_default());
-            CurrencySum::without(sums, &hidden).ok_or("sum …")
+            return CurrencySum::without(sums, &CurrencySum::of(listing.hidden().unwrap_or_default()));
         }
-        Loadable::Failed(ServiceError::NotFound(_)) => Err(NOT_TOLD),
-        Loadable::Failed(_) => Err("sum unknown"),
-        _ => Err("sum …"),
+        let listed = listing.alerts().filter(|alert| !listing.pages.hides(alert));
+        (listing.total == Some(listing.alerts().count() as u64)).then(|| CurrencySum::of(listed))
     }
 }
 
@@ -102,18 +87,16 @@ mod tests {
     }
 
     #[test]
-    fn another_list_is_added_up_when_it_has_been_shown_for_a_moment() {
+    fn another_list_is_added_up_at_once_and_sums_of_other_alerts_are_not_its() {
         let mut sums = ListSums::default();
         let first = sums.run_due(&of(Provider::Ethoca), now());
 
-        let at_once = sums.run_due(&of(Provider::Cdrn), now());
-        let due = sums.due();
+        let other = sums.run_due(&of(Provider::Cdrn), now());
         sums.took(&of(Provider::Ethoca), Ok(CurrencySum::of([&Alert::sample()])), now());
-        let then = sums.run_due(&of(Provider::Cdrn), now() + SETTLES);
 
-        assert_eq!((first, at_once), (Some(Effect::Sums(of(Provider::Ethoca))), None));
-        assert_eq!((due, then), (Some(now() + SETTLES), Some(Effect::Sums(of(Provider::Cdrn)))));
-        assert_eq!(sums.found, Loadable::Loading, "sums of other alerts are not those of these");
+        let asked = [Provider::Ethoca, Provider::Cdrn].map(|provider| Some(Effect::Sums(of(provider))));
+        assert_eq!([first, other], asked);
+        assert_eq!(sums.found, Loadable::Loading);
     }
 
     #[test]

@@ -4,14 +4,11 @@ use std::time::Duration as Wait;
 
 use chrono::Duration;
 
-use super::{Queue, SEARCH_LASTS};
+use super::{NOT_SORTED, Queue, SEARCH_LASTS};
 use crate::{
     Effect, Loadable, Message, Reply,
     domain::{Alert, AlertId, Page, Timestamp, duplicate},
-    screens::queue::{
-        facts::Facts,
-        listing::{Listing, Ticket},
-    },
+    screens::queue::{facts::Facts, listing::Ticket},
     service::ServiceError,
 };
 
@@ -31,10 +28,16 @@ impl Queue {
     pub fn take(&mut self, message: Message, now: Timestamp) {
         match message {
             Message::Page(ticket, answer) => self.take_page(ticket, answer, now),
-            Message::Counted(listing, answer) => self.counted(listing, answer, now),
-            Message::CountedAll(answer) => self.all.answer(answer),
+            Message::CountedAll(answer) => {
+                // While the order is frozen nothing else tells whether the service answers.
+                match &answer {
+                    Ok(_) if self.frozen => self.link.heard(now),
+                    Err(error) if self.frozen => self.list_failed(error.clone(), now),
+                    _ => {}
+                }
+                self.all.answer(answer);
+            }
             Message::Sums(filter, answer) => self.sums.took(&filter, answer, now),
-            Message::AtRisk(answer) => self.at_risk.answer(answer),
             Message::Alert(_, Ok(alert)) => self.take_alert(&alert),
             Message::Concluded(alert) => {
                 self.take_alert(&alert);
@@ -50,10 +53,14 @@ impl Queue {
             }
             Message::OrdersMatched(found) => {
                 for (id, answer) in found {
-                    // What could not be looked up is as it was.
-                    if let (Some(alert), Some(Ok(matched))) = (self.listing.find(id), &answer) {
-                        let advice = matched.advice(alert).map(|(_, advice)| advice);
-                        self.orders.take(id, advice, matched.others > 0);
+                    // What could not be looked up is as it was, and of the cursor's alert more is known than of a row.
+                    let is_less = |others| self.facts.alert == Some(id) && others < self.facts.others;
+                    if let (Some(alert), Some(Ok(matched))) = (self.listing.find(id), &answer)
+                        && !is_less(matched.others)
+                    {
+                        let advice = matched.advice(alert).filter(|(_, advice)| advice.was_refunded_before());
+                        self.refunded_orders.remove(&id);
+                        self.refunded_orders.extend(advice.map(|_| id));
                     }
                     if self.facts.alert == Some(id) {
                         self.facts.take_orders(answer);
@@ -79,26 +86,21 @@ impl Queue {
     }
 
     fn take_page(&mut self, ticket: Ticket, answer: Reply<Page<Alert>>, now: Timestamp) {
-        let incoming = self.incoming.as_mut().filter(|incoming| incoming.id() == ticket.listing);
+        let incoming = self.incoming.as_mut().filter(|incoming| incoming.id == ticket.listing);
         let is_incoming = incoming.is_some();
         let listing = incoming.unwrap_or(&mut self.listing);
         match listing.accept(ticket, answer) {
-            Ok(taken) => {
-                if taken && listing.order() != listing.sort() && !self.refused_orders.contains(&listing.sort().field) {
-                    self.refused_orders.push(listing.sort().field);
+            Ok(false) => {}
+            Ok(true) => {
+                if listing.order != listing.sort && !self.refused_orders.contains(&listing.sort.field) {
+                    self.refused_orders.push(listing.sort.field);
                 }
-                if is_incoming
-                    && taken
-                    && let Some(incoming) = self.incoming.take()
-                {
+                if let Some(incoming) = self.incoming.take_if(|_| is_incoming) {
                     self.take_place(incoming);
-                    self.new = None;
-                    self.refresh_again = false;
+                    self.reach_sought();
                 }
-                self.ask_gone |= taken && self.listing.is_gone();
-                if taken {
-                    self.answered(now);
-                }
+                self.ask_gone |= self.listing.is_gone();
+                self.answered(now);
             }
             // It is asked for again in another order, and said; what else may be wrong with the question is told by the
             // answer to that.
@@ -111,8 +113,8 @@ impl Queue {
     fn answered(&mut self, now: Timestamp) {
         self.link.heard(now);
         self.link.read_at = Some(now);
-        self.read_last = None;
-        // What was found of duplicates stands until it is found anew.
+        self.before.take_if(|_| self.aside.is_none());
+        // What was found of duplicates and orders stands until it is found anew.
         self.compared.clear();
         if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
             self.changed(now);
@@ -121,49 +123,24 @@ impl Queue {
 
     /// The list could not be read, or not counted.
     fn list_failed(&mut self, error: ServiceError, now: Timestamp) {
-        match self.incoming.take() {
-            Some(incoming) if self.is_resorted(&incoming) => {
-                self.followed = None;
-                self.hints.push(match error {
-                    ServiceError::Unreachable(_) => "Not sorted: offline.",
-                    _ => "Not sorted: the list cannot be read.",
-                });
+        if let Some(incoming) = self.incoming.take() {
+            let shown = &self.listing;
+            let is_resorted = shown.total.is_some() && incoming.filter == shown.filter;
+            if is_resorted {
+                self.hints.push(NOT_SORTED);
+            } else {
+                // Rows of one list under the name of another would be taken for it.
+                self.take_place(incoming);
             }
-            // Rows of one list under the name of another would be taken for it.
-            Some(incoming) => self.take_unread(incoming),
-            None => {}
         }
-        self.link.list_failed(&error);
+        self.link.is_unreachable = matches!(error, ServiceError::Unreachable(_));
         self.failed(error, now);
-    }
-
-    /// Returns true where a list that was asked for has the alerts of the one that is shown, in another order.
-    fn is_resorted(&self, incoming: &Listing) -> bool {
-        let shown = &self.listing;
-        let is_same = incoming.filter() == shown.filter() && incoming.chosen().is_some() == shown.chosen().is_some();
-        is_same && shown.total().is_some() && self.aside.as_ref().is_none_or(|aside| aside.listing.is_some())
     }
 
     /// The service did not answer; it is asked again after a while. Returns how long.
     fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
         self.refresh_again = false;
         self.link.failed(error, now)
-    }
-
-    /// Takes in how many alerts the list has by now, while its order is frozen.
-    fn counted(&mut self, listing: u64, answer: Reply<u64>, now: Timestamp) {
-        if listing != self.listing.id() || !self.frozen {
-            return;
-        }
-        match answer {
-            Ok(count) => {
-                if self.listing.chosen().is_none() {
-                    self.new = Some(count);
-                }
-                self.link.heard(now);
-            }
-            Err(error) => self.list_failed(error, now),
-        }
     }
 
     /// Takes in what an alert looks like now.
@@ -259,25 +236,21 @@ impl Queue {
             effects.push(Effect::MatchOrders(vec![(alert.clone(), others)], None));
         }
         if std::mem::take(&mut self.ask_gone) && self.listing.is_gone() {
-            effects.extend(self.listing.cursor_id().map(Effect::Get));
+            effects.extend(self.listing.cursor_id.map(Effect::Get));
         }
-        if self.operator {
-            let open = self.listing.in_sight().filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
-            let new: Vec<AlertId> = open.filter(|id| !self.compared.contains(id)).collect();
-            if !new.is_empty() {
-                self.compared.extend(&new);
-                effects.push(Effect::Mark(new));
-            }
-        }
-        let asked = self.orders.to_ask(self.listing.in_sight(), now);
-        if !asked.is_empty() {
-            effects.push(Effect::MatchOrders(asked.into_iter().map(|alert| (alert, Vec::new())).collect(), None));
+        let is_new = |alert: &&Alert| alert.outcome.is_none() && !self.compared.contains(&alert.id);
+        let new: Vec<Alert> = self.listing.in_sight().filter(is_new).cloned().collect();
+        if !new.is_empty() {
+            let ids: Vec<AlertId> = new.iter().map(|alert| alert.id).collect();
+            self.compared.extend(&ids);
+            effects.extend(self.operator.then_some(Effect::Mark(ids)));
+            effects.push(Effect::MatchOrders(new.into_iter().map(|alert| (alert, Vec::new())).collect(), None));
         }
         if self.adds_up() {
-            effects.extend(self.sums.run_due(self.listing.filter(), now));
+            effects.extend(self.sums.run_due(&self.listing.filter, now));
         }
         self.note_cursor(now);
-        if due(self.facts_due) && self.detail_is_open() {
+        if due(self.facts_due) && self.regions().detail.is_some() {
             self.facts_due = None;
             effects.extend(self.ask_facts(SEARCH_LASTS[0], now));
         }
@@ -286,19 +259,14 @@ impl Queue {
 
     /// When [`Queue::run_due`] has something to do by itself.
     pub fn due(&self) -> Option<Timestamp> {
-        let facts = self.facts_due.filter(|_| self.detail_is_open());
+        let facts = self.facts_due.filter(|_| self.regions().detail.is_some());
         let sums = self.sums.due().filter(|_| self.adds_up());
         [facts, self.refresh_due, self.link.retry_due, sums].into_iter().flatten().min()
     }
 
     /// Returns true where the service adds up what is listed, which is here.
     fn adds_up(&self) -> bool {
-        self.operator && self.listing.total().is_some() && self.listing.chosen().is_none()
-    }
-
-    /// When an answer of the service will be late.
-    pub fn late_at(&self, now: Timestamp) -> Option<Timestamp> {
-        self.link.late_at(self.every(now)).filter(|at| *at > now)
+        self.operator && self.listing.total.is_some() && self.listing.chosen.is_none()
     }
 
     /// Loads what is known around the cursor's alert now: a form is about to open on it.
@@ -332,7 +300,7 @@ impl Queue {
     }
 
     fn note_cursor(&mut self, now: Timestamp) {
-        let Some(id) = self.listing.cursor_id() else { return };
+        let Some(id) = self.listing.cursor_id else { return };
         if self.facts.alert != Some(id) {
             self.facts = Facts::of(id);
             self.facts_due = Some(now + CURSOR_REST);

@@ -5,10 +5,7 @@ use crate::{
     AppContext, Effect, Reply, Tone,
     desk::lists::Stretch,
     domain::{Alert, AlertId},
-    screens::queue::{
-        listing::ListRow,
-        marked::{MOST_MARKED, RangeStart},
-    },
+    screens::queue::marked::{MOST_MARKED, RangeStart},
     text::count,
 };
 
@@ -32,24 +29,21 @@ impl Queue {
         if self.marked.range.is_some() {
             return self.end_range(cx);
         }
-        if let Some(id) = self.listing.cursor_id() {
-            self.marked.range = Some(RangeStart { id, row: self.listing.cursor() });
-        }
+        self.marked.range = self.listing.cursor_id.map(|id| RangeStart { id, row: self.listing.cursor });
         Vec::new()
     }
 
     /// The rows from where the range began to the cursor: the first one, and how many.
     pub fn range_rows(&self) -> Option<(u64, u64)> {
         let start = self.marked.range?;
-        let began = self.listing.row_of(start.id).unwrap_or(start.row);
-        let (first, last) = (began.min(self.listing.cursor()), began.max(self.listing.cursor()));
-        Some((first, last - first + 1))
+        let (began, at) = (self.listing.row_of(start.id).unwrap_or(start.row), self.listing.cursor);
+        Some((began.min(at), began.abs_diff(at) + 1))
     }
 
     /// The alerts of the range; none where not all of them are here, or more than are marked at once.
     pub fn range_alerts(&self) -> Option<Vec<&Alert>> {
         let (first, rows) = self.range_rows().filter(|(_, rows)| *rows <= MOST_MARKED as u64)?;
-        (first..first + rows).map(|row| self.listing.row(row).alert()).collect()
+        (first..first + rows).map(|row| self.listing.row(row)).collect()
     }
 
     /// Returns true where something is marked, or about to be.
@@ -67,20 +61,18 @@ impl Queue {
             return Vec::new();
         }
         // Read by its rows, it has to begin and to be as long as what was selected: the list may move meanwhile.
-        let begins = match self.listing.row(first) {
-            ListRow::Alert(alert) => Some(alert.id),
-            _ if self.listing.cursor() == first => self.listing.cursor_id(),
-            _ => start,
-        };
-        let (place, end) = (self.listing.place_of(first), self.listing.place_of(first + rows - 1) + 1);
+        let here = self.listing.row(first).map(|alert| alert.id);
+        let begins = here.or(start.filter(|_| self.listing.cursor != first));
+        let pages = &self.listing.pages;
+        let (place, end) = (pages.place_of(first), pages.place_of(first + rows - 1) + 1);
         self.collect(begins, place, end - place)
     }
 
     /// Marks all of the list, as many as are marked at once.
     pub fn mark_all(&mut self, cx: &mut AppContext) -> Vec<Effect> {
         self.marked.range = None;
-        let rows = self.listing.total().unwrap_or(0);
-        if self.listing.chosen().is_some() {
+        let rows = self.listing.total.unwrap_or(0);
+        if self.listing.chosen.is_some() {
             let held: Vec<Alert> = self.listing.alerts().cloned().collect();
             self.mark_these(&held, rows, cx);
             return Vec::new();
@@ -89,11 +81,8 @@ impl Queue {
     }
 
     fn collect(&mut self, begins: Option<AlertId>, first: u64, rows: u64) -> Vec<Effect> {
-        let (filter, sort) = (self.listing.filter().clone(), self.listing.order());
-        vec![Effect::Collect(
-            self.marked.ask(begins, rows),
-            Stretch { filter, sort, first, count: rows.min(MOST_MARKED as u64) },
-        )]
+        let (filter, sort, count) = (self.listing.filter.clone(), self.listing.order, rows.min(MOST_MARKED as u64));
+        vec![Effect::Collect(self.marked.ask(begins, rows), Stretch { filter, sort, first, count })]
     }
 
     /// Takes in rows that were read to be marked.
@@ -108,18 +97,15 @@ impl Queue {
         }
     }
 
-    /// Marks alerts out of so many, and says how many there was no room for.
+    /// Marks alerts out of so many, and says how many where not all of them are.
     fn mark_these(&mut self, alerts: &[Alert], of: u64, cx: &mut AppContext) {
         // What is put aside is in no view: it is marked one by one or not at all.
-        let shown: Vec<Alert> = alerts.iter().filter(|alert| !self.listing.passes_over(alert)).cloned().collect();
+        let shown: Vec<Alert> = alerts.iter().filter(|alert| !self.listing.pages.hides(alert)).cloned().collect();
         let of = of - (alerts.len() - shown.len()) as u64;
         let over = self.marked.add(&shown);
-        let marked = self.marked.alerts().len() as u64;
-        let gone = of.saturating_sub(shown.len() as u64);
-        if gone > 0 && over == 0 && of <= MOST_MARKED as u64 {
-            cx.notify(Tone::Note, format!("{} marked, {} left the list.", count(marked), count(gone)));
-        } else if over > 0 || gone > 0 {
-            let words = format!("{} marked, the most at once ({} wanted).", count(marked), count(of));
+        if over > 0 || of > shown.len() as u64 {
+            let (marked, most) = (self.marked.alerts().len() as u64, MOST_MARKED as u64);
+            let words = format!("{} marked of {}, at most {} at once.", count(marked), count(of), count(most));
             cx.notify(Tone::Note, words);
         }
     }
