@@ -10,7 +10,12 @@ use ratatui::{
 };
 
 use super::{
-    Action, KeyContext, app::App, decisions::SendTiming, pen::put_middle, screens::ScreenName, text::counted, toasts,
+    Action, KeyContext,
+    app::App,
+    pen::put_middle,
+    screens::{ScreenName, activity::proof::progress_of},
+    text::counted,
+    toasts,
 };
 use crate::ui::{
     areas::{Areas, FILL, SMALLEST, inset, stacked},
@@ -129,63 +134,42 @@ impl App {
         fit::draw(&segments, buffer, line, note);
     }
 
-    /// Number of decisions that wait here, with the key that asks about them and the one that takes them back.
-    fn waiting(&self, waiting: u64) -> Vec<Segment<Action>> {
-        let theme = &self.cx.theme;
-        let what = format!("{} queued, not sent", counted(waiting, "answer", "answers"));
-        let mut segments = vec![Segment::new(2, what, theme.warning)];
-        if self.dialogs.last().is_none_or(|dialog| dialog.takes_questions()) {
-            let asks = KeyHint::new(self.cx.key(Action::Refresh), "send or keep", Action::Refresh);
-            segments.extend(asks.segments(2, theme));
-        }
-        // A page has the key that takes back among its own.
-        if self.dialogs.is_empty() {
-            let back = KeyHint::new(self.cx.key(Action::Undo), "undo", Action::Undo);
-            segments.extend(back.segments(2, theme).map(|part| part.or_none(UNDERWAY)));
-        }
-        segments
-    }
-
-    /// Decisions under way, at the right end of the footer.
+    /// Answers under way, at the right end of the footer, with the keys that ask about them and take them back.
     fn underway(&self) -> Vec<Segment<Action>> {
         let (theme, decisions) = (&self.cx.theme, &self.cx.decisions);
-        let staged = decisions.staged();
-        let Some((next, due)) = staged.first() else {
-            let sending = decisions.sending() as u64;
-            let waiting = decisions.waiting().count() as u64;
-            let segments = match (self.cx.leaving, sending) {
-                (false, 0) if waiting > 0 => self.waiting(waiting),
-                (true, 1..) => {
-                    let answers = counted(sending, "answer has", "answers have");
-                    vec![Segment::new(2, format!("leaving once {answers} are in"), theme.warning)]
+        let (staged, is_covered) = (decisions.staged(), !self.dialogs.is_empty());
+        let (sending, waiting) = (decisions.sending() as u64, decisions.waiting().count() as u64);
+        let said = |words: String, style| vec![Segment::new(2, words, style)];
+        let mut segments = match staged.first() {
+            Some(_) if is_covered => return Vec::new(),
+            Some((next, _)) => {
+                let what = match staged.len() {
+                    1 => format!("{} {}", next.word(), next.subject()),
+                    more => format!("{more} answers, next"),
+                };
+                let what = Segment::new(2, what, theme.plain).cut_to(UNDERWAY, LEAST_UNDERWAY);
+                vec![what, Segment::new(1, progress_of(next, &self.cx).1, theme.plain)]
+            }
+            None if sending > 0 && self.cx.leaving => {
+                let answers = counted(sending, "answer has", "answers have");
+                said(format!("leaving once {answers} are in"), theme.warning)
+            }
+            None if sending > 0 => said(format!("sending {}…", counted(sending, "answer", "answers")), theme.accent),
+            None if waiting > 0 && !self.cx.leaving => {
+                let mut queued = said(format!("{} queued, not sent", counted(waiting, "answer", "answers")), theme.warning);
+                if self.dialogs.last().is_none_or(|dialog| dialog.takes_questions()) {
+                    let asks = KeyHint::new(self.cx.key(Action::Refresh), "send or keep", Action::Refresh);
+                    queued.extend(asks.segments(2, theme));
                 }
-                (false, 1..) => {
-                    let many = counted(sending, "answer", "answers");
-                    vec![Segment::new(2, format!("sending {many}…"), theme.accent)]
-                }
-                _ => Vec::new(),
-            };
-            return segments.into_iter().map(Segment::right).collect();
+                queued
+            }
+            None => return Vec::new(),
         };
-        if !self.dialogs.is_empty() {
-            return Vec::new();
+        // A page has the key that takes back among its own.
+        if !is_covered && !(staged.is_empty() && sending > 0) {
+            segments.extend(KeyHint::new(self.cx.key(Action::Undo), "undo", Action::Undo).segments(2, theme));
         }
-        let when = match decisions.departure(next, *due, self.cx.now) {
-            SendTiming::In(seconds) => format!("in {seconds} s"),
-            SendTiming::InTurn => "queued".to_owned(),
-            SendTiming::Paused => "paused".to_owned(),
-            SendTiming::AfterCheck => "checking duplicates".to_owned(),
-            SendTiming::AfterFirst => "after the refund".to_owned(),
-        };
-        let what = match staged.len() {
-            1 => format!("{} {}", next.word(), next.subject()),
-            more => format!("{more} answers, next"),
-        };
-        let undo = self.cx.settings.keymap.binding(Action::Undo).map_or("", |binding| &binding.words);
-        let undo = KeyHint::new(self.cx.key(Action::Undo), undo, Action::Undo);
-        let what = Segment::new(2, what, theme.plain).cut_to(UNDERWAY, LEAST_UNDERWAY);
-        let when = Segment::new(1, when, theme.plain);
-        [what, when].into_iter().chain(undo.segments(2, theme)).map(Segment::right).collect()
+        segments.into_iter().map(Segment::right).collect()
     }
 }
 

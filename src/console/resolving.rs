@@ -182,7 +182,7 @@ pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders
 /// Writes down that a refund left though duplicates could not be checked again, and says so where it was made alone.
 fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
     if decision.together.is_none() {
-        let words = format!("{}: {UNCHECKED}: {}.", subject(&decision.alert), briefly(&why));
+        let words = format!("{}: {UNCHECKED}: {}. Look at its case.", subject(&decision.alert), briefly(&why));
         cx.notify_of_decision(decision, Tone::Note, words);
     }
     vec![cx.record(JournalStep::Unlooked { decision: decision.journal_key(), why }).into()]

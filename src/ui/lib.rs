@@ -8,6 +8,7 @@
 //! theme      every colour by the name of its meaning
 //! fit        lines of segments that give way by rank
 //! table      columns as data; one cursor, one scroll window
+//! sheet      titles, sentences, facts and tables below each other
 //! form       fields as data: focus, keys, scrolling, errors, buttons
 //! widgets    input, buttons, panel, menu, scrollbar, click targets
 //! ```
@@ -19,6 +20,7 @@ pub mod compact_backend;
 pub mod fit;
 pub mod form;
 pub mod pen;
+pub mod sheet;
 pub mod table;
 pub mod terminal;
 pub mod terminal_input;

@@ -1,22 +1,15 @@
-//! Parts that several screens have: data that is loaded again and again and what stands in its place, a sheet of facts,
-//! and moves by the keys and the wheel.
+//! Parts that several screens have: data that is loaded again and again and what stands in its place, and moves by the
+//! keys and the wheel.
 
 use chrono::Duration;
 use crossterm::event::{Event, MouseEventKind};
-use ratatui::{
-    buffer::Buffer,
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
 
 use crate::{
-    Action, AppContext, Loadable, Reply, Theme,
+    Action, AppContext, Loadable, Reply,
     domain::Timestamp,
-    pen::put_lines,
     service::ServiceError,
-    text::{columns, hanging, sanitize, wrap},
-    ui::table::moved,
+    text::sanitize,
+    ui::{sheet::Sheet, table::moved},
 };
 
 /// The shortest time between two loads because of changes.
@@ -90,44 +83,26 @@ impl LoadSchedule {
     }
 }
 
-/// The words of a list: what it is called, and what is said where it is empty.
-pub struct ListWords<'w> {
-    /// `The endpoints`
-    pub name: &'w str,
-    pub empty: &'w str,
-}
-
-/// What stands in the place of a list, where there is nothing of it to draw.
-pub fn in_its_place<T>(
-    data: &Loadable<T>,
-    is_empty: impl FnOnce(&T) -> bool,
-    words: &ListWords<'_>,
-    cx: &AppContext,
-) -> Option<(String, Style)> {
-    let theme = &cx.theme;
-    match data {
-        Loadable::Loaded(data) if is_empty(data) => Some((words.empty.to_owned(), theme.plain)),
-        Loadable::Loaded(_) => None,
-        Loadable::Failed(error) => {
-            let again = format!("Retrying. {} retries now.", cx.key(Action::Refresh));
-            let why = sanitize(&error.to_string()).into_owned();
-            Some((format!("{} cannot be shown: {}. {again}", words.name, why.trim_end_matches('.')), theme.danger))
-        }
-        Loadable::NotAsked | Loadable::Loading => Some(("Loading…".to_owned(), theme.quiet)),
-    }
-}
-
-/// Returns true where there is something of a list to draw; else says in its place why there is not.
+/// Returns true where there is something of a list to draw; else says on a sheet why there is not. `name`: `The
+/// endpoints`; `empty` is said where there are none.
 pub fn has_rows<T>(
     data: &Loadable<T>,
     is_empty: impl FnOnce(&T) -> bool,
-    words: &ListWords<'_>,
+    [name, empty]: [&str; 2],
     cx: &AppContext,
-    buffer: &mut Buffer,
-    area: Rect,
+    sheet: &mut Sheet<'_>,
 ) -> bool {
-    let Some((text, style)) = in_its_place(data, is_empty, words, cx) else { return true };
-    put_lines(buffer, area, wrap(&text, area.width).into_iter().map(|line| (line, style)));
+    let theme = &cx.theme;
+    match data {
+        Loadable::Loaded(data) if !is_empty(data) => return true,
+        Loadable::Loaded(_) => sheet.say(empty, theme.plain),
+        Loadable::Failed(error) => {
+            let (why, now) = (error.to_string(), cx.key(Action::Refresh));
+            let why = why.trim_end_matches('.');
+            sheet.say(&format!("{name} cannot be shown: {why}. Retrying. {now} retries now."), theme.danger);
+        }
+        Loadable::NotAsked | Loadable::Loading => sheet.say("Loading…", theme.quiet),
+    }
     false
 }
 
@@ -156,46 +131,8 @@ pub fn wheel(event: &Event) -> Option<i16> {
     }
 }
 
-/// Columns of the labels, at least.
-const LABEL: u16 = 14;
-
-/// The lines of a detail.
-pub struct FactSheet<'t> {
-    pub theme: &'t Theme,
-    pub width: u16,
-    pub lines: Vec<Line<'static>>,
-}
-
-impl<'t> FactSheet<'t> {
-    /// A sheet of so many columns, without lines yet.
-    pub fn new(theme: &'t Theme, width: u16) -> Self {
-        Self { theme, width, lines: Vec::new() }
-    }
-
-    /// Adds a text in as many lines as it takes.
-    pub fn say(&mut self, text: &str, style: Style) {
-        let lines = text.lines().flat_map(|line| wrap(&sanitize(line), self.width));
-        self.lines.extend(lines.map(|line| Line::styled(line, style)));
-    }
-
-    /// Adds a blank line.
-    pub fn gap(&mut self) {
-        self.lines.push(Line::default());
-    }
-
-    /// Adds a label and a text beside it; nothing where there is no text.
-    pub fn fact(&mut self, label: &str, text: &str, style: Style) {
-        if text.is_empty() {
-            return;
-        }
-        let beside = LABEL.max(columns(label) + 2);
-        let label = Span::styled(format!("{label:<width$}", width = usize::from(beside)), self.theme.quiet);
-        self.lines.extend(hanging(label, &sanitize(text), style, self.width));
-    }
-
-    /// Says that something is seen with an operator key alone.
-    pub fn absent(&mut self, what: &str) {
-        self.say(&format!("{what} are not available here."), self.theme.strong);
-        self.say("An avert engine shows them with an operator key: avert login --operator.", self.theme.plain);
-    }
+/// Says on a sheet that something is seen with an operator key alone.
+pub fn say_absent(what: &str, sheet: &mut Sheet<'_>) {
+    sheet.say(&format!("{what} are not available here."), sheet.theme.strong);
+    sheet.say("An avert engine shows them with an operator key: avert login --operator.", sheet.theme.plain);
 }

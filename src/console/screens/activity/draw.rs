@@ -4,7 +4,7 @@
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
-    text::{Line, Span},
+    text::{Line, Span, Text},
     widgets::Widget,
 };
 
@@ -17,10 +17,10 @@ use crate::{
     desk::Fate,
     pen::put_lines,
     resolving::UNCHECKED,
-    screens::loading::FactSheet,
-    text::{count, cut, sanitize, wrap, wrap_to},
+    text::{count, cut, sanitize, wrap_to},
     ui::{
         areas::{FILL, inset, stacked},
+        sheet::Sheet,
         table::{self, DataTable, TableColumn},
     },
 };
@@ -28,16 +28,13 @@ use crate::{
 /// Columns of the time; in the history, whose days have headings, and elsewhere.
 const TIME: [u16; 2] = [8, 12];
 
-/// From so many columns on the answer and the alert have more of them.
-const WIDE: u16 = 110;
-
-/// Columns of the person, and of the answer and the alert where there is little room and where there is more.
+/// Columns of the person and of the answer.
 const WHO: u16 = 14;
-const WHAT: [u16; 2] = [26, 28];
-const ALERT: [u16; 2] = [17, 26];
+const WHAT: u16 = 26;
 
-/// Fewest columns of the result.
-const RESULT: u16 = 17;
+/// Fewest columns of the alert and of the result, and most of the alert.
+const LEAST: u16 = 17;
+const ALERT: u16 = 26;
 
 /// A line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,19 +155,18 @@ fn draw_empty(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, are
         }
         ActivityView::Notes => ("No notes yet.", format!("{} in the Queue adds one.", cx.key(Action::Note))),
     };
-    let said = [(title, theme.strong), (more.as_str(), theme.plain)].into_iter();
-    let lines = said.flat_map(|(text, style)| wrap(text, area.width).into_iter().map(move |line| (line, style)));
-    put_lines(buffer, area, lines);
+    let mut sheet = Sheet::new(theme, area.width);
+    sheet.say(title, theme.strong);
+    sheet.say(&more, theme.plain);
+    Text::from(sheet.lines).render(area, buffer);
 }
 
 /// A row with its time.
 type TimedRow = (String, ActivityRow);
 
 /// The columns of a tab. What is to do has its reason on a line of its own, and a note is all that its row says.
-fn columns(view: ActivityView, room: u16, cx: &AppContext) -> Vec<TableColumn<'_, TimedRow>> {
-    let is_wide = usize::from(room >= WIDE);
+fn columns(view: ActivityView, cx: &AppContext) -> Vec<TableColumn<'_, TimedRow>> {
     let (theme, digits) = (&cx.theme, cx.digits());
-    let of_row = |row: &TimedRow| Span::styled(row.1.result.clone(), row.1.tone.of(theme));
     let named = TableColumn::new("ALERT", |row: &TimedRow, _| Span::styled(row.1.named.clone(), theme.plain));
     let mut columns = vec![
         TableColumn::new("", |row: &TimedRow, _| Span::styled(row.1.tone.sign(), row.1.tone.of(theme)))
@@ -182,14 +178,15 @@ fn columns(view: ActivityView, room: u16, cx: &AppContext) -> Vec<TableColumn<'_
     ];
     if view != ActivityView::Notes {
         let what = TableColumn::new("WHAT", move |row: &TimedRow, _| Span::styled(row.1.what.clone(), digits));
-        columns.push(what.reserve(WHAT[is_wide]));
+        columns.push(what.reserve(WHAT));
     }
     if view == ActivityView::ToDo {
-        columns.push(named.min(ALERT[0]).reserve(u16::MAX));
+        columns.push(named.min(LEAST).reserve(u16::MAX));
     } else {
         let head = if view == ActivityView::Notes { "NOTE" } else { "RESULT" };
-        columns.push(named.reserve(ALERT[is_wide]));
-        columns.push(TableColumn::new(head, move |row: &TimedRow, _| of_row(row)).min(RESULT).reserve(u16::MAX));
+        let result = |row: &TimedRow, _| Span::styled(row.1.result.clone(), row.1.tone.of(theme));
+        columns.push(named.min(LEAST).reserve(ALERT));
+        columns.push(TableColumn::new(head, result).min(LEAST).reserve(u16::MAX));
     }
     columns
 }
@@ -205,7 +202,7 @@ fn draw_list(
     let [head, body] = stacked(area, [1, FILL]);
     // The columns stay as wide as they are, whatever is in sight.
     let room = table::room(area);
-    let table = DataTable::of(columns(screen.view, room, cx), &[], room);
+    let table = DataTable::of(columns(screen.view, cx), &[], room);
     table.head(theme).render(inset(head, 2, 0), buffer);
     let rows: Vec<Option<usize>> = lines.iter().map(|line| line.row()).collect();
     let line_of = |line: usize| match lines[line] {
@@ -249,13 +246,13 @@ fn day(items: &[ActivityItem<'_>], cx: &AppContext) -> String {
 
 /// Draws the detail of an item, scrolled as it was left.
 fn draw_detail(screen: &ActivityScreen, item: &ActivityItem<'_>, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
-    let mut sheet = FactSheet::new(&cx.theme, area.width);
+    let mut sheet = Sheet::new(&cx.theme, area.width);
     put(item, cx, &mut sheet);
     screen.scroll.draw(&sheet.lines, &cx.theme, buffer, area);
 }
 
 /// Adds what a row has no room for; each step of an answer stands in the alert's case.
-fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut FactSheet<'_>) {
+fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut Sheet<'_>) {
     let (theme, row) = (cx.theme, row_of(item, cx));
     let (title, result) = match item {
         ActivityItem::Noted(note) => (&note.text, ""),
@@ -270,7 +267,8 @@ fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut FactSheet<'_>) {
     match item {
         ActivityItem::Decision(record) => {
             sheet.fact("comments", &record.said.comments, theme.plain);
-            let unlooked = record.unlooked.as_ref().map(|why| format!("{UNCHECKED}: {why}"));
+            let (case, unlooked) = (cx.key(Action::Open), record.unlooked.as_ref());
+            let unlooked = unlooked.map(|why| format!("{UNCHECKED}: {why}. {case} shows the others."));
             sheet.fact("check", &unlooked.unwrap_or_default(), theme.warning);
         }
         ActivityItem::Audit(entry) => sheet.fact("from", &entry.origin, theme.plain),

@@ -149,7 +149,6 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
     let (words, tone) = step_words(record.step());
     let word = record.on_whose_word().map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
     let (tone, more) = match record.step() {
-        AnswerStep::Recorded(_) if record.unlooked.is_some() => (tone, "; duplicates not checked again"),
         AnswerStep::Sent => (RowTone::Unsure, ", no reply"),
         AnswerStep::Overtaken(_) if is_overtaken_refund(record) => (RowTone::Wrong, "; a refund may be paid twice"),
         AnswerStep::Overtaken(_) => (RowTone::Quiet, ""),

@@ -3,12 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use ratatui::{
-    style::Style,
-    text::{Line, Span},
-};
+use ratatui::{style::Style, text::Span};
 
-use super::parts::{InsightsView, bar, heading, limited, said};
+use super::parts::{InsightsView, bar};
 use crate::{
     desk::SalesCount,
     domain::{
@@ -16,7 +13,7 @@ use crate::{
         monitoring::{PROGRAMMES, Programme, ProgrammeReading},
     },
     text::{count, sanitize},
-    ui::table::{DataTable, TableColumn},
+    ui::{sheet::Sheet, table::TableColumn},
 };
 
 /// The days that are told.
@@ -25,13 +22,11 @@ const DAYS: i64 = 7;
 /// Columns of a network's name.
 const LABEL: u16 = 20;
 
-/// A column of the table: its title, and its number of a day.
-type Column = (&'static str, fn(&DayCount) -> u64);
-
-/// The column that stands only where there is any.
+/// The column that stands only where there is any: in the current dialect none is left open.
 const NOT_SETTLED: &str = "NOT SETTLED";
 
-const COLUMNS: [Column; 5] = [
+/// The columns of the days: the title of each, and its number of a day.
+const COLUMNS: [(&str, fn(&DayCount) -> u64); 5] = [
     ("REFUNDED", |count| count.refunded),
     ("NOT REFUNDED", |count| count.not_refunded),
     (NOT_SETTLED, |count| count.not_settled),
@@ -39,63 +34,51 @@ const COLUMNS: [Column; 5] = [
     ("EXPIRED", |count| count.missed),
 ];
 
-/// A row for each of the last seven days, today first.
-pub fn answered(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let (theme, calendar, today) = (&view.cx.theme, view.insights().calendar, view.today());
-    let on = move |day: i64, pick: fn(&DayCount) -> u64| {
+/// Adds a row for each of the last seven days, today first.
+pub fn answered(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
+    let (theme, calendar) = (&view.cx.theme, view.insights().calendar);
+    let today = calendar.day_of(view.now());
+    let on = |day: i64, pick: fn(&DayCount) -> u64| {
         view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>()
     };
-    let mut lines = vec![heading(view, "ANSWERED PER DAY", "")];
-    lines.extend(limited(view, false, width));
-    // In the current dialect none is left open.
-    let settles = view.insights().days.iter().all(|count| count.not_settled == 0);
-    let columns: Vec<Column> = COLUMNS.into_iter().filter(|(title, _)| !settles || *title != NOT_SETTLED).collect();
-    let day_words = |day: &i64| {
+    let day_words = |day: &i64, _| {
         let date = calendar.day_start(*day).with_timezone(&calendar.offset()).date_naive();
-        if *day == today { "today".to_owned() } else { date.format("%d %b").to_string() }
+        view.plain(if *day == today { "today".to_owned() } else { date.format("%d %b").to_string() })
     };
-    let mut table = vec![TableColumn::new("", |day: &i64, _| view.plain(day_words(day))).reserve(8)];
-    table.extend(columns.into_iter().map(|(title, pick)| {
-        let number = move |day: &i64, _| {
-            let number = on(*day, pick);
-            let style = match (number, title) {
-                (0, _) => theme.quiet,
-                (_, "EXPIRED") => theme.danger,
-                _ => theme.plain,
-            };
-            Span::styled(count(number), style)
+    let mut columns = vec![TableColumn::new("", day_words).reserve(8)];
+    columns.extend(COLUMNS.into_iter().map(|(title, pick)| {
+        let number = move |day: &i64, _| match (on(*day, pick), title) {
+            (0, NOT_SETTLED) => Span::default(),
+            (0, _) => view.quiet("0"),
+            (number, "EXPIRED") => Span::styled(count(number), theme.danger),
+            (number, _) => view.plain(count(number)),
         };
         TableColumn::new(title, number).right()
     }));
+    sheet.title("ANSWERED PER DAY", "", theme.quiet);
     let days: Vec<i64> = (today - DAYS + 1..=today).rev().collect();
-    let table = DataTable::of(table, &days, width);
-    lines.push(table.head(theme));
-    lines.extend(days.iter().map(|day| table.line(day)));
-    lines
+    sheet.table(columns, &days);
 }
 
 /// A row of the networks: what it is called, and the counts that it adds up.
 type KindRow<'k> = (String, Vec<&'k KindCount>, Style);
 
-/// Alerts of a network, and of each of its types.
-pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+/// Adds the alerts of each network, and of each of its types.
+pub fn networks(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     let theme = &view.cx.theme;
-    let mut lines = vec![heading(view, "BY NETWORK", "alerts")];
+    sheet.title("BY NETWORK", "alerts", theme.quiet);
     let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
     for kind in &view.insights().kinds {
         of_network.entry(kind.provider.as_str()).or_default().push(kind);
     }
     if of_network.is_empty() {
-        lines.extend(limited(view, false, width));
-        lines.push(Line::from(view.plain("no alerts")));
-        return lines;
+        return sheet.say("no alerts", theme.plain);
     }
     let mut rows: Vec<KindRow<'_>> = Vec::new();
-    for kinds in of_network.into_values() {
-        rows.push((sanitize(kinds[0].provider.as_str()).into_owned(), kinds.clone(), theme.plain));
-        for kind in kinds {
-            rows.push((format!("  {}", sanitize(kind.alert_type.words())), vec![kind], theme.quiet));
-        }
+    for (network, kinds) in of_network {
+        rows.push((sanitize(network).into_owned(), kinds.clone(), theme.plain));
+        let of_kind = |kind: &KindCount| format!("  {}", sanitize(kind.alert_type.words()));
+        rows.extend(kinds.into_iter().map(|kind| (of_kind(kind), vec![kind], theme.quiet)));
     }
     let all = |row: &KindRow<'_>, pick: fn(&KindCount) -> u64| row.1.iter().map(|kind| pick(kind)).sum::<u64>();
     // A notice asks for no answer, and none of it is missed.
@@ -122,11 +105,7 @@ pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
         TableColumn::new("EXPIRED", |row: &KindRow<'_>, _| cell(row, count(missed(row)))).right(),
         TableColumn::new("IN TIME", |row: &KindRow<'_>, _| cell(row, in_time(row))).right(),
     ];
-    let table = DataTable::of(columns, &rows, width);
-    lines.push(table.head(theme));
-    lines.extend(limited(view, false, width));
-    lines.extend(rows.iter().map(|row| table.line(row)));
-    lines
+    sheet.table(columns, &rows);
 }
 
 /// Cells of a gauge.
@@ -135,13 +114,12 @@ const GAUGE: u16 = 12;
 /// From so many thousandths on it is near.
 const NEAR: u64 = 750;
 
-/// Each programme with its gauge, and where the numbers come from.
-pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let month = SalesMonth::of(view.cx.now);
-    let mut lines = vec![heading(view, "SCHEME THRESHOLDS", &format!("{}, all alerts", month.words()))];
+/// Adds each programme with its gauge, and where the numbers come from.
+pub fn measured(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
+    let (theme, month) = (&view.cx.theme, SalesMonth::of(view.now()));
+    sheet.title("SCHEME THRESHOLDS", &format!("{}, all alerts", month.words()), theme.quiet);
     if !view.found.knows_monitored {
-        lines.extend(said(view, "Not available here.", width));
-        return lines;
+        return sheet.say("Not available here.", theme.quiet);
     }
     let measured = PROGRAMMES.into_iter().filter_map(|programme| Some((programme, sales_of(view, programme, month)?)));
     let (mut readings, mut without) = (Vec::new(), Vec::new());
@@ -151,15 +129,13 @@ pub fn measured(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
             None => without.push(format!("{}: no sales, so no ratio.", programme.name)),
         }
     }
-    lines.extend(gauges(view, &readings, width));
-    lines.extend(without.iter().flat_map(|words| said(view, words, width)));
-    for scheme in CardScheme::ALL {
-        lines.extend(said(view, &sales_words(view, scheme, month), width));
-    }
+    sheet.table(gauges(view), &readings);
+    let sales = CardScheme::ALL.map(|scheme| sales_words(view, scheme, month));
     let counted = "This month's alerts not refunded or expired, and Visa fraud reports. Chargebacks without an \
         alert are not included.";
-    lines.extend(said(view, counted, width));
-    lines
+    for words in without.into_iter().chain(sales).chain([counted.to_owned()]) {
+        sheet.say(&words, theme.quiet);
+    }
 }
 
 /// The sales that a programme is measured by.
@@ -180,8 +156,8 @@ fn percent(hundredths: u64) -> String {
     format!("{}.{:02} %", count(hundredths / 100), hundredths % 100)
 }
 
-/// A line for each programme: ratio, number and a gauge of the one that is further from its bound, which decides.
-fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) -> Vec<Line<'static>> {
+/// The columns of the programmes: ratio, number and a gauge of the one that is further from its bound, which decides.
+fn gauges<'v>(view: &'v InsightsView<'_>) -> Vec<TableColumn<'v, ProgrammeReading>> {
     let theme = &view.cx.theme;
     let value = |words: String, reading: &ProgrammeReading, decides: bool, is_passed: bool| {
         let style = match (decides, is_passed) {
@@ -192,10 +168,10 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
         };
         Span::styled(words, style)
     };
-    let ratio = |reading: &ProgrammeReading, _| {
+    let ratio = move |reading: &ProgrammeReading, _| {
         value(ratio_words(reading), reading, !reading.is_led_by_number(), reading.reaches_ratio())
     };
-    let number = |reading: &ProgrammeReading, _| {
+    let number = move |reading: &ProgrammeReading, _| {
         value(count(reading.items), reading, reading.is_led_by_number(), reading.reaches_number())
     };
     let gauge = |reading: &ProgrammeReading, cells: u16| {
@@ -208,19 +184,16 @@ fn gauges(view: &InsightsView<'_>, readings: &[ProgrammeReading], width: u16) ->
         };
         Span::styled(bar(reading.reached().min(1_000), 1_000, cells.min(GAUGE)), style)
     };
-    let of = |bound: String| Span::styled(format!("of {bound}"), theme.quiet);
-    let columns = vec![
-        TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.name, theme.plain)),
+    let of = |bound: String| view.quiet(format!("of {bound}"));
+    vec![
+        TableColumn::new("", |reading: &ProgrammeReading, _| view.plain(reading.programme.name)),
         TableColumn::new("", ratio).right().gap(1),
-        TableColumn::new("", |reading: &ProgrammeReading, _| of(percent(reading.programme.ratio))),
+        TableColumn::new("", move |reading: &ProgrammeReading, _| of(percent(reading.programme.ratio))),
         TableColumn::new("", number).right().gap(1),
-        TableColumn::new("", |reading: &ProgrammeReading, _| of(count(reading.programme.number))),
+        TableColumn::new("", move |reading: &ProgrammeReading, _| of(count(reading.programme.number))),
         TableColumn::new("", gauge).reserve(GAUGE).rank(1),
-        TableColumn::new("", |reading: &ProgrammeReading, _| Span::styled(reading.programme.about, theme.quiet))
-            .rank(2),
-    ];
-    let table = DataTable::of(columns, readings, width);
-    readings.iter().map(|reading| table.line(reading)).collect()
+        TableColumn::new("", |reading: &ProgrammeReading, _| view.quiet(reading.programme.about)).rank(2),
+    ]
 }
 
 /// Which sales are measured by, or what to enter.

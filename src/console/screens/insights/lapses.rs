@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Duration, Timelike};
-use ratatui::{
-    style::Style,
-    text::{Line, Span},
-};
+use ratatui::{style::Style, text::Span};
 
-use super::parts::{InsightsView, bar, heading, money_of};
+use super::parts::{InsightsView, bar, money_of};
 use crate::{
     domain::{Lapsing, Timestamp, insights::SOON_HOURS},
     text::count,
-    ui::table::{DataTable, TableColumn},
+    ui::{sheet::Sheet, table::TableColumn},
 };
 
 /// Hours that are told one by one; what lapses later is one row.
@@ -33,14 +30,14 @@ impl Hour<'_> {
     }
 }
 
-/// Bars by hour, with the money of each hour.
-pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let mut lines = vec![heading(view, "DUE BY HOUR", "")];
+/// Adds a bar for each hour, with its money.
+pub fn lapses(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
+    let (theme, width) = (&view.cx.theme, sheet.width);
+    sheet.title("DUE BY HOUR", "", theme.quiet);
     let hours = hours(view);
     if hours.is_empty() {
         let words = if view.is_waiting_cut() { "Nothing read can expire." } else { "Nothing to answer." };
-        lines.push(Line::from(view.plain(words)));
-        return lines;
+        return sheet.say(words, theme.plain);
     }
     let most = hours.iter().filter(|hour| !hour.is_later).map(Hour::alerts).max().unwrap_or(0);
     let drawn = |hour: &Hour<'_>, cells| {
@@ -55,9 +52,7 @@ pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
             .right(),
         TableColumn::new("", |hour: &Hour<'_>, _| view.quiet(money_of(&hour.rows))),
     ];
-    let table = DataTable::of(columns, &hours, width);
-    lines.extend(hours.iter().map(|hour| table.line(hour)));
-    lines
+    sheet.table(columns, &hours);
 }
 
 /// The hours from this one on as far as something lapses, and what lapses later.

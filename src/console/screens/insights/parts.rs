@@ -1,5 +1,4 @@
-//! The parts of the Insights screen as lines: the sentence that matters, money, response times, and what cannot be
-//! known.
+//! The parts of the Insights screen: the sentence that matters, money, what the numbers lack, and response times.
 
 use chrono::Duration;
 use ratatui::text::{Line, Span};
@@ -13,9 +12,10 @@ use crate::{
         insights::{INSIGHT_DAYS, SOON_HOURS, due_soon, percentile},
         stats::{QUARTER, will_lapse},
     },
-    text::{count, counted, sanitize, wrap, wrap_spans},
+    text::{count, counted, wrap_spans},
     times,
     totals::total_words,
+    ui::sheet::Sheet,
 };
 
 /// Columns of labels.
@@ -26,15 +26,12 @@ pub struct InsightsView<'a> {
     pub found: &'a FoundInsights,
     pub figures: &'a DeskFigures,
     pub cx: &'a AppContext,
-    /// True where it is another deployment.
-    pub remote: bool,
 }
 
 impl<'a> InsightsView<'a> {
     /// What the screen is drawn of, once something was found.
     pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
-        let found = screen.found.loaded()?;
-        Some(Self { found, figures: &screen.figures, cx, remote: cx.place.remote })
+        Some(Self { found: screen.found.loaded()?, figures: &screen.figures, cx })
     }
 }
 
@@ -69,63 +66,40 @@ impl InsightsView<'_> {
     pub(super) fn strong(&self, text: impl Into<String>) -> Span<'static> {
         Span::styled(text.into(), self.cx.theme.strong)
     }
-
-    /// Today, by the days that were counted.
-    pub(super) fn today(&self) -> i64 {
-        self.insights().calendar.day_of(self.now())
-    }
-
-    /// `18:40 UTC, 22:40 local`
-    fn clock(&self, moment: Timestamp) -> String {
-        self.cx.times().at(moment, self.cx.now)
-    }
 }
 
-/// A heading, and quiet words behind it.
-pub fn heading(view: &InsightsView<'_>, title: &str, beside: &str) -> Line<'static> {
-    Line::from(vec![view.quiet(title), Span::raw("   "), view.quiet(beside)])
-}
-
-/// What is counted of too few alerts, said beside the figures that rest on them: of what waits, or of what came of all.
-pub(super) fn limited(view: &InsightsView<'_>, of_waiting: bool, width: u16) -> Vec<Line<'static>> {
-    let has_lapsing = view.lapsing().next().is_some();
-    let words = view.found.limits.iter().filter_map(|limit| match limit {
-        InsightLimit::Waiting { total, .. } if of_waiting => {
-            Some(format!("▲ not all of {} open alerts were read", count(*total)))
-        }
-        InsightLimit::WholeHours if of_waiting && has_lapsing => Some("whole hours, at the earliest".to_owned()),
-        InsightLimit::Past { read, total, in_order } if !of_waiting => {
-            let which = if *in_order { "newest" } else { "first" };
-            Some(format!("▲ of the {which} {} of {} alerts", count(*read), count(*total)))
-        }
-        _ => None,
-    });
-    let style = |words: &str| if words.starts_with('▲') { view.cx.theme.warning } else { view.cx.theme.quiet };
-    words
-        .flat_map(|words| {
-            wrap(&words, width).into_iter().map(|line| Line::styled(line, style(&words))).collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-/// Paragraphs in quiet lines.
-pub fn said(view: &InsightsView<'_>, text: &str, width: u16) -> Vec<Line<'static>> {
-    wrap(&sanitize(text), width).into_iter().map(|line| Line::from(view.quiet(line))).collect()
-}
-
-/// The sentence that matters, and the money at risk; a blank line behind it.
-pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let mut lines = wrap_spans(&sentence(view), width);
+/// Adds the sentence that matters, the money at risk, and what is not in the numbers.
+pub fn head(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
+    sheet.lines.extend(wrap_spans(&sentence(view), sheet.width));
     let soon: Vec<&Lapsing> = view.lapsing().filter(|row| row.soon).collect();
     let all: Vec<&Lapsing> = view.lapsing().collect();
     let scopes = [(format!("at risk within {SOON_HOURS} h"), soon), ("at risk in all".to_owned(), all)];
     for (label, rows) in scopes.into_iter().filter(|(_, rows)| !rows.is_empty()) {
         let label = format!("{label:<wide$}", wide = usize::from(LABEL));
-        lines.push(Line::from(vec![view.quiet(label), view.plain(money_of(&rows))]));
+        sheet.lines.push(Line::from(vec![view.quiet(label), view.plain(money_of(&rows))]));
     }
-    lines.extend(limited(view, true, width));
-    lines.push(Line::default());
-    lines
+    let undated = view.insights().undated;
+    let undated =
+        (undated > 0).then(|| format!("{} no time and are left out.", counted(undated, "answer has", "answers have")));
+    let limits = view.found.limits.iter().map(limit_words);
+    for words in limits.chain(undated).chain(view.figures.troubles.iter().cloned()) {
+        sheet.say(&format!("▲ {words}"), view.cx.theme.warning);
+    }
+}
+
+/// What the numbers rest on, where not all was read.
+fn limit_words(limit: &InsightLimit) -> String {
+    match limit {
+        InsightLimit::Waiting { total, .. } => format!("Not all of {} open alerts were read.", count(*total)),
+        InsightLimit::Past { read, total, in_order } => {
+            let which = if *in_order { "newest" } else { "first" };
+            format!("Answers are those of the {which} {} of {} alerts.", count(*read), count(*total))
+        }
+        InsightLimit::WholeHours => "Due times are whole hours, at the earliest.".to_owned(),
+        InsightLimit::Month { total } => {
+            format!("This month has {} alerts, too many to count for schemes.", count(*total))
+        }
+    }
 }
 
 /// `31 due within 4 h, you do 11 an hour: 9 will expire`
@@ -147,7 +121,10 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     if soon > 0 {
         spans.push(view.plain(": "));
         spans.push(match will_lapse(&due_soon(&rows), &pace, view.now()) {
-            0 => Span::styled(format!("all can be done by {}", view.clock(view.now() + pace.time_for(soon))), theme.ok),
+            0 => {
+                let done = view.cx.times().at(view.now() + pace.time_for(soon), view.now());
+                Span::styled(format!("all can be done by {done}"), theme.ok)
+            }
             lost => Span::styled(format!("{} will expire", count(lost)), theme.danger),
         });
     }
@@ -163,15 +140,12 @@ pub(super) fn money_of(rows: &[&Lapsing]) -> String {
     format!("{}{untold}", total_words(&sums)).trim_start().to_owned()
 }
 
-/// How long answers took.
-pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+/// Adds how long answers took.
+pub fn response_times(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     let times = &view.insights().response_times;
-    let mut lines = vec![heading(view, "RESPONSE TIME", &format!("of the last {INSIGHT_DAYS} days"))];
-    lines.extend(limited(view, false, width));
-    let all: u64 = times.iter().map(|time| time.alerts).sum();
-    if all == 0 {
-        lines.push(Line::from(view.plain("no response times")));
-        return lines;
+    sheet.title("RESPONSE TIME", &format!("of the last {INSIGHT_DAYS} days"), view.cx.theme.quiet);
+    if times.iter().all(|time| time.alerts == 0) {
+        return sheet.say("no response times", view.cx.theme.plain);
     }
     let within = |per_mille| {
         let minutes = i64::try_from(percentile(times, per_mille).unwrap_or(0)).unwrap_or(i64::MAX / 60_000);
@@ -179,32 +153,7 @@ pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>>
     };
     let told = [("median ", within(500)), ("   90 % ", within(900)), ("   99 % ", within(990))];
     let spans = told.into_iter().flat_map(|(label, value)| [view.plain(label), view.strong(value)]);
-    lines.push(Line::from(spans.collect::<Vec<_>>()));
-    lines
-}
-
-/// What cannot be known here.
-pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
-    let months = view.found.limits.iter().filter_map(|limit| match limit {
-        InsightLimit::Month { total } => {
-            Some(format!("This month has {} alerts, too many to count for schemes.", count(*total)))
-        }
-        _ => None,
-    });
-    let mut sentences: Vec<String> = months.collect();
-    let undated = view.insights().undated;
-    if undated > 0 {
-        sentences.push(format!("{} no time and are left out.", counted(undated, "answer has", "answers have")));
-    }
-    sentences.push("Chargebacks after an answer are not available.".to_owned());
-    sentences.push("Pace is this computer's alone.".to_owned());
-    if view.remote {
-        sentences.push("Who answered elsewhere is not available.".to_owned());
-    }
-    sentences.extend(view.figures.troubles.iter().cloned());
-    let mut lines = vec![heading(view, "NOT AVAILABLE HERE", "")];
-    lines.extend(sentences.iter().flat_map(|sentence| said(view, sentence, width)));
-    lines
+    sheet.lines.push(Line::from(spans.collect::<Vec<_>>()));
 }
 
 /// A bar of at most so many cells; the most there is takes all of them, and anything but nothing takes one at least.

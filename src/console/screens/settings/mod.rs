@@ -65,7 +65,7 @@ impl Screen for SettingsScreen {
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         let managed =
-            || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.is_offered(), "not available here"));
+            || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.offered, "not available here"));
         let has_chosen = || unless(self.chosen().is_some(), "none here");
         match action {
             Action::CredentialCreate => managed().or_else(|| unless(self.creating.is_none(), "one is being created")),
@@ -176,11 +176,8 @@ fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: 
     match answer {
         Ok(Revoked { credential, already }) => {
             screen.put(&credential);
-            if already {
-                cx.notify(Tone::Note, draw::revoked_already(&credential, cx.times(), cx.now));
-            } else {
-                cx.notify(Tone::Good, format!("Revoked {} {}.", kind.as_str(), sanitize(&credential.id)));
-            }
+            let (tone, done) = if already { (Tone::Note, "Already revoked") } else { (Tone::Good, "Revoked") };
+            cx.notify(tone, format!("{done} {} {}.", kind.as_str(), sanitize(&credential.id)));
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);

@@ -42,7 +42,7 @@ pub struct SettingsScreen {
     pub(super) window: Cursor,
     pub(super) targets: ClickTargets<usize>,
     /// True where keys and clients can be managed from here.
-    offered: bool,
+    pub offered: bool,
     /// Number of rules.
     rules: usize,
     cursor: Option<SettingsRow>,
@@ -55,11 +55,6 @@ impl SettingsScreen {
     /// The screen, nothing asked for yet.
     pub fn new(offered: bool) -> Self {
         Self { offered, ..Self::default() }
-    }
-
-    /// Returns true where keys and clients can be managed from here.
-    pub fn is_offered(&self) -> bool {
-        self.offered
     }
 
     /// The rows, from above.
@@ -176,7 +171,7 @@ impl SettingsScreen {
         if !std::mem::replace(&mut self.has_asked_profiles, true) {
             effects.push(Effect::ListProfiles);
         }
-        if self.is_offered() && self.loads.take_due(now, POLL) {
+        if self.offered && self.loads.take_due(now, POLL) {
             self.list.data.ask();
             effects.push(Effect::LoadCredentials);
         }
@@ -185,7 +180,7 @@ impl SettingsScreen {
 
     /// When [`SettingsScreen::run_due`] has something to do by itself.
     pub fn due(&self) -> Option<Timestamp> {
-        self.loads.due.filter(|_| self.is_offered())
+        self.loads.due.filter(|_| self.offered)
     }
 }
 

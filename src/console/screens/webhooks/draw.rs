@@ -1,27 +1,30 @@
 //! Draws the Webhooks screen: the endpoints with their health above, the deliveries below, and beside them every
 //! attempt of one.
 
+use std::iter::repeat;
+
 use ratatui::{
     buffer::Buffer,
     layout::{Constraint, Layout, Margin, Rect},
     style::Style,
-    text::{Line, Span},
-    widgets::{Paragraph, Widget},
+    text::{Line, Span, Text},
+    widgets::Widget,
 };
 
 use super::state::{WebhooksPane, WebhooksScreen};
 use crate::{
     Action, AppContext, Loadable, Pen,
     domain::{Delivery, DeliveryAttempt, DeliveryLog, DeliveryState, Endpoint, sanitize::lines},
+    pen::put_lines,
     screens::{
         activity::rows::alert_name,
-        loading::{FactSheet, ListWords, has_rows},
+        loading::{has_rows, say_absent},
     },
-    text::{count, counted, indented_json, sanitize, wrap_indented},
+    text::{count, indented_json, sanitize, wrap_indented},
     times,
     ui::{
-        areas::{FILL, inset, stacked},
-        fit::{self, Segment},
+        areas::{BESIDE, FILL, inset, stacked},
+        sheet::Sheet,
         table::{self, DataTable, TableColumn},
     },
 };
@@ -29,11 +32,8 @@ use crate::{
 /// Columns left and right of a text.
 const MARGIN: u16 = 2;
 
-/// From so many columns on the attempts stand beside the deliveries, in so many at most.
-const WIDE: u16 = 110;
-const BESIDE: u16 = 70;
-
-/// The fewest columns of the deliveries beside them.
+/// The most columns of the attempts beside the deliveries, and the fewest of the deliveries beside them.
+const ATTEMPTS: u16 = 70;
 const LIST: u16 = 66;
 
 /// The most rows that endpoints are given, as a share of the screen.
@@ -42,62 +42,49 @@ const ENDPOINTS_SHARE: u16 = 4;
 /// Draws everything below the header and above the notes.
 pub fn draw(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     screen.targets.clear();
-    let inside = area.inner(Margin::new(MARGIN, 0));
-    if !screen.is_offered() {
-        let mut sheet = FactSheet::new(&cx.theme, inside.width);
-        sheet.absent("Webhooks");
-        Paragraph::new(sheet.lines).render(inside, buffer);
-        return;
+    if !screen.offered {
+        let inside = area.inner(Margin::new(MARGIN, 0));
+        let mut sheet = Sheet::new(&cx.theme, inside.width);
+        say_absent("Webhooks", &mut sheet);
+        return Text::from(sheet.lines).render(inside, buffer);
     }
     if screen.page {
-        draw_delivery(screen, cx, buffer, inset(area, MARGIN, MARGIN + 1));
-        return;
+        return draw_delivery(screen, cx, buffer, inset(area, MARGIN, MARGIN + 1));
     }
     let endpoints = u16::try_from(screen.endpoint_rows().len()).unwrap_or(u16::MAX);
     let shown = endpoints.min(area.height / ENDPOINTS_SHARE).max(1);
     let [title, _, top, _, below] = stacked(area, [1, 1, shown + 1, 1, FILL]);
-    let title = title.inner(Margin::new(MARGIN, 0));
-    draw_title(screen, cx, buffer, title);
+    draw_title(screen, cx, buffer, title.inner(Margin::new(MARGIN, 0)));
     draw_endpoints(screen, cx, buffer, top);
-    if area.width < WIDE {
-        draw_deliveries(screen, cx, buffer, below);
-        return;
+    if area.width < BESIDE {
+        return draw_deliveries(screen, cx, buffer, below);
     }
-    let columns = [Constraint::Min(LIST), Constraint::Length(1), Constraint::Max(BESIDE)];
+    let columns = [Constraint::Min(LIST), Constraint::Length(1), Constraint::Max(ATTEMPTS)];
     let [list, line, beside] = Layout::horizontal(columns).areas(below);
     draw_deliveries(screen, cx, buffer, list);
-    for row in line.rows() {
-        Pen::new(buffer, row).put("│", cx.theme.line);
-    }
+    put_lines(buffer, line, repeat(("│", cx.theme.line)));
     draw_delivery(screen, cx, buffer, inset(beside, 1, 2));
 }
 
 fn draw_title(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
-    let part = |text: String, style: Style| Segment::<()>::new(3, text, style);
-    let mut segments = vec![Segment::new(0, "Webhooks", theme.strong)];
-    if let Some(endpoints) = screen.endpoints.loaded() {
-        let many = |matches: &dyn Fn(&Endpoint) -> bool| endpoints.iter().filter(|each| matches(each)).count() as u64;
-        let disabled = many(&|each| each.disabled.is_some());
-        let failing = many(&|each| each.disabled.is_none() && each.failing_since.is_some());
-        segments.push(part(counted(endpoints.len() as u64, "endpoint", "endpoints"), theme.quiet).or_none(9));
-        segments.extend((failing > 0).then(|| part(format!("{} failing", count(failing)), theme.danger)));
-        segments.extend(screen.given_up_words(None).map(|words| part(words, theme.danger)));
-        segments
-            .extend((disabled > 0).then(|| part(format!("{} disabled", count(disabled)), theme.warning).or_none(8)));
-    }
-    segments.extend(screen.testing.is_some().then(|| part("test sent, waiting…".to_owned(), theme.accent)));
+    let mut pen = Pen::new(buffer, line);
+    pen.put("Webhooks", theme.strong);
+    pen.skip(3);
     let stale = screen.endpoints.stale_words(cx).or_else(|| screen.deliveries.stale_words(cx));
-    segments.extend(stale.map(|words| part(words, theme.warning).cut_to(7, 20)));
-    fit::draw(&segments, buffer, line, |_, ()| {});
+    match stale {
+        Some(words) => pen.put(&words, theme.warning),
+        None => pen.put(if screen.testing.is_some() { "test sent, waiting…" } else { "" }, theme.accent),
+    };
 }
 
 fn draw_endpoints(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let theme = &cx.theme;
-    let words = ListWords { name: "The endpoints", empty: "None yet: avert webhooks add URL" };
+    let words = ["The endpoints", "None yet: avert webhooks add URL"];
     let below = area.inner(Margin::new(MARGIN, 0));
-    if !has_rows(&screen.endpoints.data, Vec::is_empty, &words, cx, buffer, below) {
-        return;
+    let mut sheet = Sheet::new(theme, below.width);
+    if !has_rows(&screen.endpoints.data, Vec::is_empty, words, cx, &mut sheet) {
+        return Text::from(sheet.lines).render(below, buffer);
     }
     let rows = screen.endpoint_rows();
     let quiet_if_off = |endpoint: &Endpoint, style| if endpoint.disabled.is_some() { theme.quiet } else { style };
@@ -136,7 +123,7 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, cx: &AppContext) -> (Str
         return (format!("– disabled {}: {}", times::ago(*at, now), sanitize(reason)), theme.danger);
     }
     let failing = endpoint.failing_since.map(|since| format!("failing for {}", times::short(now - since)));
-    let given_up = screen.given_up_words(Some(endpoint.id));
+    let given_up = screen.given_up_words(endpoint.id);
     let bad = failing.into_iter().chain(given_up).collect::<Vec<_>>().join(", ");
     match endpoint.last_success {
         _ if !bad.is_empty() => (format!("▲ {bad}"), theme.danger),
@@ -156,10 +143,11 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
         true => format!("No match. {} shows all again.", cx.key(Action::Back)),
         false => "Nothing sent yet. New and answered alerts are sent.".to_owned(),
     };
-    let words = ListWords { name: "The deliveries", empty: &empty };
+    let words = ["The deliveries", &empty];
     let below = table.inner(Margin::new(MARGIN, 1));
-    if !has_rows(&screen.deliveries.data, |page| page.data.is_empty(), &words, cx, buffer, below) {
-        return;
+    let mut sheet = Sheet::new(theme, below.width);
+    if !has_rows(&screen.deliveries.data, |page| page.data.is_empty(), words, cx, &mut sheet) {
+        return Text::from(sheet.lines).render(below, buffer);
     }
     let rows = screen.delivery_rows();
     let endpoint = |delivery: &Delivery, _| Span::styled(sanitize(short(&delivery.url)).into_owned(), theme.quiet);
@@ -237,7 +225,7 @@ fn outlook(delivery: &Delivery, cx: &AppContext) -> String {
 /// Draws what is known of the delivery under the cursor, scrolled as it was left.
 fn draw_delivery(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let Some(delivery) = screen.delivery().filter(|_| !area.is_empty()) else { return };
-    let mut sheet = FactSheet::new(&cx.theme, area.width);
+    let mut sheet = Sheet::new(&cx.theme, area.width);
     put_head(delivery, cx, &mut sheet);
     match screen.log() {
         Some(Loadable::Loaded(log)) => put_log(log, delivery, cx, &mut sheet),
@@ -249,15 +237,11 @@ fn draw_delivery(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, 
     screen.scroll.draw(&sheet.lines, &cx.theme, buffer, area);
 }
 
-fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut FactSheet<'_>) {
+fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut Sheet<'_>) {
     let (theme, times, now) = (&cx.theme, cx.times(), cx.now);
     let (sign, word, style) = cx.delivery_state(delivery.state);
     let title = if delivery.test { "test event".to_owned() } else { format!("alert.{}", event(delivery)) };
-    sheet.lines.push(Line::from(vec![
-        Span::styled(title, theme.strong),
-        Span::raw("   "),
-        Span::styled(format!("{sign} {word}"), style),
-    ]));
+    sheet.title(&title, &format!("{sign} {word}"), style);
     sheet.fact("to", &delivery.url, theme.plain);
     if !delivery.test {
         let named = cx.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
@@ -271,26 +255,24 @@ fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut FactSheet<'_>) {
     sheet.fact("next attempt", &next.unwrap_or_default(), theme.warning);
     let taken = delivery.delivered_at.map(|at| format!("{}, {}", times.at(at, now), times::ago(at, now)));
     sheet.fact("taken", &taken.unwrap_or_default(), theme.plain);
-    sheet.gap();
 }
 
-fn put_log(log: &DeliveryLog, delivery: &Delivery, cx: &AppContext, sheet: &mut FactSheet<'_>) {
+fn put_log(log: &DeliveryLog, delivery: &Delivery, cx: &AppContext, sheet: &mut Sheet<'_>) {
     let theme = &cx.theme;
     if log.attempts.is_empty() {
         let words = if delivery.attempts == 0 { "No attempt yet." } else { "Its attempts are pruned." };
         sheet.say(words, theme.quiet);
-        sheet.gap();
     }
     // The last one matters most.
     for attempt in log.attempts.iter().rev() {
         put_attempt(attempt, cx, sheet);
     }
-    sheet.say("BODY", theme.quiet);
+    sheet.title("BODY", "", theme.quiet);
     let body = wrap_indented(&lines(&indented_json(&log.body)), sheet.width);
     sheet.lines.extend(body.into_iter().map(|line| Line::styled(line, theme.plain)));
 }
 
-fn put_attempt(attempt: &DeliveryAttempt, cx: &AppContext, sheet: &mut FactSheet<'_>) {
+fn put_attempt(attempt: &DeliveryAttempt, cx: &AppContext, sheet: &mut Sheet<'_>) {
     let theme = &cx.theme;
     let (result, style) = match (attempt.status, &attempt.error) {
         (_, Some(error)) => (error.clone(), theme.danger),
@@ -299,11 +281,7 @@ fn put_attempt(attempt: &DeliveryAttempt, cx: &AppContext, sheet: &mut FactSheet
         (None, None) => ("unknown".to_owned(), theme.quiet),
     };
     let when = format!("{}  {} ms", cx.times().row(attempt.started_at, cx.now), attempt.duration_ms);
-    sheet.lines.push(Line::from(vec![
-        Span::styled(format!("Attempt {}", attempt.number), theme.strong),
-        Span::raw("   "),
-        Span::styled(when, theme.quiet),
-    ]));
+    sheet.title(&format!("Attempt {}", attempt.number), &when, theme.quiet);
     sheet.fact("  result", &result, style);
     if let Some(sent) = &attempt.sent {
         sheet.fact("  POST", &sent.url, theme.plain);
@@ -312,7 +290,6 @@ fn put_attempt(attempt: &DeliveryAttempt, cx: &AppContext, sheet: &mut FactSheet
         }
     }
     sheet.fact("  answer", &attempt.answer, theme.plain);
-    sheet.gap();
 }
 
 /// `created`, `resolved`, `test`.

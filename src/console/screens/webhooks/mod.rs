@@ -64,7 +64,7 @@ impl Screen for WebhooksScreen {
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         const NO_DELIVERY: &str = "no delivery is here";
         const NO_ENDPOINT: &str = "no endpoint is here";
-        let writes = || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.is_offered(), UNSEEN));
+        let writes = || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.offered, UNSEEN));
         let on_list = || unless(!self.page, "the delivery's page is open");
         match action {
             Action::Open => on_list().or_else(|| match self.pane {

@@ -57,7 +57,7 @@ pub struct WebhooksScreen {
     pub scroll: Scroll,
     pub(super) targets: ClickTargets<(WebhooksPane, usize)>,
     /// True where the service has webhooks that can be seen from here.
-    offered: bool,
+    pub offered: bool,
     pub(super) loads: LoadSchedule,
     /// The delivery whose attempts were asked for.
     log: Option<(DeliveryId, Loadable<DeliveryLog>)>,
@@ -79,11 +79,6 @@ impl WebhooksScreen {
         Self { offered, wanted: CHUNK, ..Self::default() }
     }
 
-    /// Returns true where the service has webhooks that can be seen from here.
-    pub fn is_offered(&self) -> bool {
-        self.offered
-    }
-
     /// The endpoints that are known.
     pub fn endpoint_rows(&self) -> &[Endpoint] {
         self.endpoints.loaded().map(Vec::as_slice).unwrap_or_default()
@@ -99,12 +94,11 @@ impl WebhooksScreen {
         self.deliveries.loaded().is_some_and(|page| page.next.is_some())
     }
 
-    /// Words for the deliveries that were given up, to an endpoint or to all: `4 failed`, `100+ failed`; nothing where
-    /// none was, or it is not known.
-    pub fn given_up_words(&self, endpoint: Option<EndpointId>) -> Option<String> {
+    /// Words for the deliveries to an endpoint that were given up: `4 failed`, `100+ failed`; nothing where none was, or
+    /// it is not known.
+    pub fn given_up_words(&self, endpoint: EndpointId) -> Option<String> {
         let page = self.given_up.loaded()?;
-        let is_counted = |delivery: &&Delivery| endpoint.is_none_or(|endpoint| delivery.endpoint == endpoint);
-        let given_up = page.data.iter().filter(is_counted).count();
+        let given_up = page.data.iter().filter(|delivery| delivery.endpoint == endpoint).count();
         let more = if page.next.is_some() { "+" } else { "" };
         (given_up > 0).then(|| format!("{given_up}{more} failed"))
     }
@@ -237,9 +231,7 @@ impl WebhooksScreen {
         }
         self.delivery_cursor = self.delivery().map(|delivery| delivery.id);
         self.deliveries.take(answer, now);
-        if self.log_due.is_none() && self.log_is_late() {
-            self.log_due = Some(now);
-        }
+        self.log_due.get_or_insert(now);
     }
 
     /// Takes the attempts of a delivery in.
@@ -251,22 +243,10 @@ impl WebhooksScreen {
         }
     }
 
-    /// Returns true where the attempts that are known are not those of the delivery as it is listed.
-    fn log_is_late(&self) -> bool {
-        let Some(delivery) = self.delivery() else { return false };
-        match self.log() {
-            Some(Loadable::Loaded(log)) => {
-                (log.delivery.state, log.delivery.attempts) != (delivery.state, delivery.attempts)
-            }
-            Some(Loadable::Loading) => false,
-            Some(Loadable::NotAsked | Loadable::Failed(_)) | None => true,
-        }
-    }
-
     /// What is due while the screen is looked at.
     pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
-        if !self.is_offered() {
+        if !self.offered {
             return effects;
         }
         if self.loads.take_due(now, POLL) {
@@ -293,7 +273,7 @@ impl WebhooksScreen {
 
     /// When [`WebhooksScreen::run_due`] has something to do by itself.
     pub fn due(&self) -> Option<Timestamp> {
-        [self.loads.due, self.log_due].into_iter().flatten().min().filter(|_| self.is_offered())
+        [self.loads.due, self.log_due].into_iter().flatten().min().filter(|_| self.offered)
     }
 }
 
