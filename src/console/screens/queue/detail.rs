@@ -197,44 +197,33 @@ impl Parts<'_> {
         self.bar = None;
     }
 
-    /// A line with something at its right end.
-    fn spread(&self, mut left: Vec<Span<'static>>, right: Span<'static>) -> Line<'static> {
-        let used: usize = left.iter().map(Span::width).sum::<usize>() + right.width();
-        left.push(Span::raw(" ".repeat(usize::from(self.width).saturating_sub(used).max(1))));
-        left.push(right);
-        Line::from(left)
+    /// Parts of a line, in as many lines as they take.
+    fn spans(&mut self, spans: &[Span<'static>]) {
+        wrap_spans(spans, self.width).into_iter().for_each(|line| self.push(line));
     }
 
     fn head(&mut self, alert: &Alert, gone: bool) {
         let theme = &self.cx.theme;
         let badge = if alert.status == AlertStatus::Open { theme.badge } else { theme.muted };
-        let badge = Span::styled(format!(" {} ", sanitize(alert.status.as_str())), badge);
-        let room = self.width.saturating_sub(u16::try_from(badge.width()).unwrap_or(0) + 1);
-        let provider = sanitize(alert.provider.as_str()).into_owned();
-        let kind = format!("  {}", sanitize(alert.alert_type.words()));
-        let kind = cut(&kind, room.saturating_sub(columns(&provider))).into_owned();
-        self.push(self.spread(vec![Span::styled(provider, theme.strong), Span::styled(kind, theme.plain)], badge));
+        let said = |text: String, style| Span::styled(sanitize(&text).into_owned(), style);
+        self.spans(&[
+            said(alert.provider.to_string(), theme.strong),
+            said(format!("  {}  ", alert.alert_type.words()), theme.plain),
+            said(format!(" {} ", alert.status), badge),
+        ]);
         self.blank();
-        let money = Span::styled(amount(alert), theme.strong);
-        let currency = Span::styled(format!(" {}", sanitize(alert.currency.as_str())), theme.quiet);
-        let closing = self.closing(alert);
-        let mut line = vec![money, currency];
-        let used: usize = line.iter().chain(&closing).map(Span::width).sum();
-        if used + 4 <= usize::from(self.width) {
-            line.push(Span::raw("    "));
-            line.extend(closing);
-            self.push(line);
-        } else {
-            self.push(line);
-            wrap_spans(&closing, self.width).into_iter().for_each(|line| self.push(line));
-        }
+        let mut line = vec![
+            said(amount(alert), theme.strong),
+            said(format!(" {}    ", alert.currency), theme.quiet),
+        ];
+        line.extend(self.closing(alert));
+        self.spans(&line);
         let snoozed = self.cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());
-        if gone && snoozed.is_none() {
-            self.push(Span::styled("no longer in this list", theme.quiet));
-        }
         if let Some(until) = snoozed {
             let (left, until) = (times::short(until - self.cx.now), self.cx.times().at(until, self.cx.now));
             self.say(&format!("snoozed until {until} ({left})"), theme.accent);
+        } else if gone {
+            self.push(Span::styled("no longer in this list", theme.quiet));
         }
     }
 

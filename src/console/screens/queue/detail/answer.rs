@@ -10,11 +10,11 @@ use crate::{
     decisions::PendingDecision,
     desk::{AnswerStep, DecisionRecord, Fate, MatchedOrders},
     domain::{
-        Alert, Dialect, OrderAdvice, OrderMatch, ResolutionAttempt, Timestamp,
+        Alert, OrderAdvice, OrderMatch, ResolutionAttempt, Timestamp,
         advice::AdviceBasis,
         duplicate,
         redact::without_exchange,
-        resolution::{Decision, InvalidReason},
+        resolution::Decision,
         rule::DecisionRule,
     },
     screens::{
@@ -27,13 +27,6 @@ use crate::{
     unfinished::Stage,
     words::{in_words, said_in_words},
 };
-
-/// The key of an answer of each kind.
-const ANSWERS: [(Action, Decision); 3] = [
-    (Action::Refund, Decision::Refunded),
-    (Action::NotRefunded, Decision::NotRefunded),
-    (Action::Invalid, Decision::Invalid(InvalidReason::NotFound)),
-];
 
 impl Parts<'_> {
     /// Adds the state of the alert: the decision on its way, what speaks against a plain answer, its outcome.
@@ -180,9 +173,8 @@ impl Parts<'_> {
 
     /// The keys that answer a decision that was not recorded.
     fn again(&mut self) {
-        let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.cx.key(action)).join(" ");
         let seen_to = [Action::ShowActivity, Action::Dismiss].map(|action| self.cx.key(action)).join(" ");
-        self.offer(&format!("{keys}  answer again   {seen_to}  dismiss"), None);
+        self.offer(&format!("{}  answer again   {seen_to}  dismiss", self.answer_keys()), None);
     }
 
     /// A decision that the engine has not finished: what was sent, when and by whom, and what is known.
@@ -191,15 +183,13 @@ impl Parts<'_> {
         let tone = standing_of(unfinished, self.cx).0;
         let (sign, style) = (tone.sign(), tone.of(theme));
         let words = if tone == RowTone::Under { "sending" } else { "unconfirmed" };
-        let (at, comments) = (unfinished.started_at, unfinished.resolution.comments());
+        let at = unfinished.started_at;
         self.callout(style, &format!("{sign} {}: {words}", in_words(&unfinished.resolution)), |parts| {
             let sent =
                 format!("sent {}, {}, by {}", parts.cx.times().at(at, now), times::ago(at, now), unfinished.actor);
             parts.say(&sent, theme.plain);
             parts.say(&unfinished.detail, theme.plain);
-            if !comments.is_empty() {
-                parts.say(&format!("comments: {}", comments.replace('\n', " / ")), theme.quiet);
-            }
+            parts.comments(unfinished.resolution.comments());
             match Stage::of(unfinished) {
                 Stage::Sending => {}
                 Stage::Unknown => parts.say(&next_poll(unfinished.next_check, now), theme.plain),
@@ -211,20 +201,28 @@ impl Parts<'_> {
         });
     }
 
-    /// The answer that is begun and not sent; what was written for one decision goes on with that one alone.
+    /// The answer that is begun and not sent.
     fn drafted(&mut self, alert: &Alert) {
         let cx = self.cx;
         let Some(draft) = cx.draft(alert) else { return };
-        let begun = ANSWERS.into_iter().find(|(_, answer)| draft.refunded.as_deref() == Some(answer.refunded()));
-        let begun = begun.filter(|_| cx.place.dialect == Dialect::Current && !cx.place.read_only);
         self.callout(cx.theme.accent, "Draft saved", |parts| {
-            if !draft.comments.is_empty() {
-                parts.say(&format!("comments: {}", draft.comments.replace('\n', " / ")), cx.theme.plain);
-            }
-            if let Some((action, answer)) = begun {
-                parts.offer(&format!("{}  continue: {}", cx.key(action), answer.words()), Some(action));
+            parts.comments(&draft.comments);
+            if !cx.place.read_only {
+                parts.offer(&format!("{}  continue", parts.answer_keys()), None);
             }
         });
+    }
+
+    /// The comments of an answer, in one line.
+    fn comments(&mut self, comments: &str) {
+        if !comments.is_empty() {
+            self.say(&format!("comments: {}", comments.replace('\n', " / ")), self.cx.theme.plain);
+        }
+    }
+
+    /// The keys of the answers.
+    fn answer_keys(&self) -> String {
+        [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.cx.key(action)).join(" ")
     }
 
     /// Adds the notes of this machine, the newest first; and that a note is being written.
@@ -258,9 +256,7 @@ impl Parts<'_> {
         }
         self.callout(theme.accent, &format!("• Rule {name} suggests: {words}"), |parts| {
             parts.say(&rule.text, theme.quiet);
-            if !rule.comments.is_empty() {
-                parts.say(&format!("comments: {}", rule.comments), theme.plain);
-            }
+            parts.comments(&rule.comments);
             parts.suggested(rule.decision);
         });
     }
