@@ -156,7 +156,8 @@ impl App {
             }
             None if sending > 0 => said(format!("sending {}…", counted(sending, "answer", "answers")), theme.accent),
             None if waiting > 0 && !self.cx.leaving => {
-                let mut queued = said(format!("{} queued, not sent", counted(waiting, "answer", "answers")), theme.warning);
+                let mut queued =
+                    said(format!("{} queued, not sent", counted(waiting, "answer", "answers")), theme.warning);
                 if self.dialogs.last().is_none_or(|dialog| dialog.takes_questions()) {
                     let asks = KeyHint::new(self.cx.key(Action::Refresh), "send or keep", Action::Refresh);
                     queued.extend(asks.segments(2, theme));

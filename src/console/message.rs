@@ -27,9 +27,9 @@ use crate::{
         lists::Stretch,
     },
     domain::{
-        Alert, AlertFilter, AlertId, AlertQuery, AttemptId, AuditEntry, Calendar, CreatedCredential,
-        CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage,
-        Endpoint, EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Secret, Sort, Timestamp,
+        Alert, AlertFilter, AlertId, AlertQuery, AttemptId, AuditEntry, Calendar, CreatedCredential, CredentialKind,
+        CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint,
+        EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Secret, Sort, Timestamp,
         indeterminate::Found,
     },
     service::{ResolveRequest, ServiceError},

@@ -95,11 +95,11 @@ impl<'c, T> TableColumn<'c, T> {
 
 /// Columns of the screen that a column wants, at least and with all of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Want {
-    pub min: u16,
-    pub wide: u16,
+struct Want {
+    min: u16,
+    wide: u16,
     /// The higher, the earlier it is left out.
-    pub rank: u8,
+    rank: u8,
 }
 
 /// A column's place in its row.
@@ -112,7 +112,7 @@ pub struct CellPlace {
 }
 
 /// Lays columns out in so much room, each with its gap behind it. What is left over goes to the lowest ranks first.
-pub fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<CellPlace> {
+fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<CellPlace> {
     let mut kept: Vec<usize> = (0..wants.len()).filter(|column| wants[*column].wide > 0).collect();
     let needed = |kept: &[usize]| -> u16 {
         let last = kept.last().map_or(0, |column| gap(*column));
@@ -171,25 +171,18 @@ impl<'c, T> DataTable<'c, T> {
     }
 
     fn in_line(&self, cell: impl Fn(&TableColumn<'c, T>, u16) -> Span<'c>) -> Line<'static> {
-        let cells = self.places.iter().map(|place| {
-            let column = &self.columns[place.column];
-            (place.x, place.width, column.is_right, cell(column, place.width))
-        });
-        line_of(cells)
+        let (mut spans, mut x) = (Vec::new(), 0);
+        for CellPlace { column, x: start, width } in &self.places {
+            let column = &self.columns[*column];
+            let cell = cell(column, *width);
+            let text = cut(&cell.content, *width).into_owned();
+            let taken = width_of(&text);
+            let start = if column.is_right { start + width - taken } else { *start };
+            spans.extend([Span::raw(" ".repeat((start - x).into())), Span::styled(text, cell.style)]);
+            x = start + taken;
+        }
+        Line::from(spans)
     }
-}
-
-/// A line of cells, each with its place, its width, and whether its text stands at the right edge.
-pub fn line_of<'c>(cells: impl IntoIterator<Item = (u16, u16, bool, Span<'c>)>) -> Line<'static> {
-    let (mut spans, mut x) = (Vec::new(), 0);
-    for (start, width, is_right, span) in cells {
-        let text = cut(&span.content, width).into_owned();
-        let (taken, style) = (width_of(&text), span.style);
-        let start = if is_right { start + width - taken } else { start };
-        spans.extend([Span::raw(" ".repeat((start - x).into())), Span::styled(text, style)]);
-        x = start + taken;
-    }
-    Line::from(spans)
 }
 
 /// The cursor of a list, and how far the list is scrolled.

@@ -23,13 +23,13 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
     if cx.exports.running().is_some() {
         return vec![Order::Open(ask(ExportProgress))];
     }
-    let (filter, sort) = (queue.filter().clone(), queue.order());
+    let (filter, sort) = (queue.filter().clone(), queue.asked_listing().order);
     let asked = query::render(&filter, sort);
     let many = many_words(queue);
     let about = if asked.is_empty() { many } else { format!("{many}: {asked}") };
     let named = if queue.is_set_aside() { "found" } else { &queue.view.name };
     let listing = queue.asked_listing();
-    let (chosen, hidden) = (listing.chosen.cloned(), listing.hidden_ids().clone());
+    let (chosen, hidden) = (listing.chosen.clone(), listing.hidden_ids().clone());
     let query = AlertQuery { filter, sort, page: PageRequest { page: 0, size: MAX_PAGE_SIZE } };
     let local = cx.now.with_timezone(&cx.settings.zone.offset(cx.now));
     let name = format!("avert-{}-{}.csv", in_a_file_name(named), local.format("%Y%m%d-%H%M"));
@@ -67,8 +67,7 @@ fn target(given: &str, cx: &AppContext) -> Result<PathBuf, &'static str> {
 /// over.
 fn many_words(queue: &Queue) -> String {
     let listing = queue.asked_listing();
-    let [one, more] =
-        if listing.chosen.is_some() { ["snoozed alert", "snoozed alerts"] } else { ["alert", "alerts"] };
+    let [one, more] = if listing.chosen.is_some() { ["snoozed alert", "snoozed alerts"] } else { ["alert", "alerts"] };
     let without = if listing.hidden_ids().is_empty() { "" } else { " (snoozed excluded)" };
     // While another list is read, how many there are is not known.
     let words = listing.listed().map_or_else(|| format!("all {more}"), |listed| counted(listed, one, more));

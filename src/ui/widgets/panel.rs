@@ -90,8 +90,7 @@ mod tests {
 
     #[test]
     fn a_panel_is_as_wide_as_the_screen_under_120_columns() {
-        let inside =
-            [80, 119, 120].map(|columns| Panel::of(PanelWidth::Dialog, Rect::new(0, 0, columns, 24)).room());
+        let inside = [80, 119, 120].map(|columns| Panel::of(PanelWidth::Dialog, Rect::new(0, 0, columns, 24)).room());
 
         assert_eq!(inside, [78, 117, 86]);
     }

@@ -139,7 +139,7 @@ fn notes_have_a_view_of_their_own_and_lead_to_their_alert() {
     rig.press("enter");
     rig.advance(Duration::milliseconds(200));
 
-    assert!(views.contains("Notes 2"), "{views}");
+    assert!(views.contains("Notes"), "{views}");
     assert!(newest.contains("waits for the bank") && newest.contains("VERIFI ··8831 A-10311"), "{newest}");
     assert!(
         oldest.contains("omar") && oldest.contains("called the customer") && oldest.contains("ETHOCA ··1234 A-10293"),

@@ -496,7 +496,7 @@ fn a_list_is_read_again_as_often_as_a_profile_says(#[case] seconds: u64, #[case]
 }
 
 #[test]
-fn a_service_that_asks_to_be_left_alone_is_asked_no_sooner_and_then_half_as_often_for_five_minutes() {
+fn a_service_that_asks_to_be_left_alone_is_asked_no_sooner() {
     let mut rig = Made { alerts: unhurried(), ..remote() }.start();
     let wait = std::time::Duration::from_secs(120);
     rig.service.set_down(Some(ServiceError::Throttled { why: "it was asked too often".to_owned(), wait }));
@@ -511,9 +511,7 @@ fn a_service_that_asks_to_be_left_alone_is_asked_no_sooner_and_then_half_as_ofte
 
     assert_eq!(asked(&mut rig, 119), 0);
     assert_eq!(asked(&mut rig, 1), 1);
-    assert_eq!(asked(&mut rig, 60), 2);
-    rig.advance(Duration::minutes(2));
-    assert_eq!(asked(&mut rig, 60), 4, "five minutes later");
+    assert_eq!(asked(&mut rig, 60), 4);
 }
 
 #[test]
@@ -595,7 +593,7 @@ fn a_view_that_is_chosen_offline_says_that_it_was_not_read_since_when_and_when_i
     let header = screen.lines().next().unwrap();
     assert!(header.contains("▲ offline since 14:03") && !header.contains("list"), "{screen}");
     assert!(screen.contains("This list was not read.") && !screen.contains("cannot be"), "{screen}");
-    assert!(screen.contains("Offline since 14:03: no connection."), "{screen}");
+    assert!(screen.contains("No connection."), "{screen}");
     let next = header.split("retry ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();
     assert!(screen.contains(&format!("Retry at {next}. ctrl-r retries now.")), "{screen}");
 }
@@ -646,7 +644,7 @@ fn a_list_that_is_sorted_offline_keeps_its_rows_with_the_order_they_were_read_in
     rig.advance(Duration::seconds(40));
     let later = rig.screen();
 
-    assert!(sorted.contains("Not sorted: offline."), "{sorted}");
+    assert!(sorted.contains("Not sorted: the list cannot be read."), "{sorted}");
     for screen in [sorted, later] {
         assert!(
             screen.contains("129.90") && screen.contains("DUE IN▲") && screen.contains("To answer, by deadline"),
@@ -661,19 +659,16 @@ fn a_list_that_is_sorted_offline_keeps_its_rows_with_the_order_they_were_read_in
 }
 
 #[rstest]
-#[case::it_is_not_reached(unreachable(), "offline")]
-#[case::it_is_busy(Some(ServiceError::Unavailable("it is busy".to_owned())), "the list cannot be read")]
-fn a_list_whose_new_order_cannot_be_read_goes_back_to_the_one_before(
-    #[case] down: Option<ServiceError>,
-    #[case] why: &str,
-) {
+#[case::it_is_not_reached(unreachable())]
+#[case::it_is_busy(Some(ServiceError::Unavailable("it is busy".to_owned())))]
+fn a_list_whose_new_order_cannot_be_read_goes_back_to_the_one_before(#[case] down: Option<ServiceError>) {
     let mut rig = Made { size: (160, 30), ..remote() }.start();
     rig.service.set_down(down);
 
     rig.press("s");
 
     let screen = rig.screen();
-    assert!(screen.contains(&format!("Not sorted: {why}.")), "{screen}");
+    assert!(screen.contains("Not sorted: the list cannot be read."), "{screen}");
     assert!(
         screen.contains("129.90")
             && screen.contains("DUE IN▲")

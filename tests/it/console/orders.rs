@@ -8,6 +8,7 @@ use avert::{
     },
 };
 use chrono::Duration;
+use crossterm::event::{MouseButton, MouseEventKind};
 use rstest::rstest;
 
 use super::{
@@ -143,7 +144,12 @@ fn in_the_case_an_order_is_taken_off_and_its_suggestion_taken_by_the_keys_that_s
 #[test]
 fn in_a_narrow_detail_what_is_suggested_goes_on_in_the_next_line() {
     let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
-    rig.resize(100, 40);
+    rig.resize(120, 40);
+    rig.draw();
+    let divider = rig.app.queue().regions().divider.unwrap();
+    rig.mouse(MouseEventKind::Down(MouseButton::Left), divider.x, 10);
+    rig.mouse(MouseEventKind::Drag(MouseButton::Left), 108, 10);
+    rig.mouse(MouseEventKind::Up(MouseButton::Left), 108, 10);
 
     let screen = rig.screen();
 

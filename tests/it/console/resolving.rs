@@ -56,7 +56,7 @@ fn a_refund_waits_for_its_grace_leaves_once_and_lands() {
 
     rig.press("r ctrl-s");
     assert_eq!(rig.sent(), 0);
-    assert!(rig.screen().contains("Refunded 129.90 EUR in 5 s"), "{}", rig.screen());
+    assert!(rig.screen().contains("Refunded 129.90 EUR sends in 5 s"), "{}", rig.screen());
     rig.advance(Duration::milliseconds(4_900));
     assert_eq!(rig.sent(), 0);
     rig.advance(Duration::milliseconds(200));
@@ -434,7 +434,7 @@ fn a_staged_invalid_shows_its_reason() {
 
     rig.press("i 3 ctrl-s");
 
-    assert!(rig.screen().contains("Invalid (duplicate alert) 129.90 EUR in 5 s"), "{}", rig.screen());
+    assert!(rig.screen().contains("Invalid (duplicate alert) 129.90 EUR sends in 5 s"), "{}", rig.screen());
 }
 
 /// A console whose first alert closes in so many seconds.

@@ -96,7 +96,6 @@ fn the_health_of_each_endpoint_is_in_its_row() {
         let row = line(&mut rig, url);
         assert!(words.iter().all(|word| row.contains(word)), "{row}");
     }
-    assert!(has(&mut rig, "3 endpoints   1 failing   2 failed   1 disabled"), "{}", rig.screen());
 }
 
 #[test]
@@ -116,7 +115,6 @@ fn an_endpoint_whose_deliveries_were_given_up_is_not_well() {
     let row = line(&mut rig, "shop.example");
 
     assert!(row.contains("▲ 6 failed") && !row.contains("healthy"), "{row}");
-    assert!(has(&mut rig, "8 failed   1 disabled"), "{}", rig.screen());
 }
 
 #[test]
@@ -347,7 +345,7 @@ fn the_alert_of_a_delivery_is_gone_to_though_the_view_does_not_show_it_and_one_t
     rig.press("3 j j a");
 
     assert_eq!(rig.current(), before);
-    assert!(has(&mut rig, "The alert cannot be read") && has(&mut rig, "3 endpoints"), "{}", rig.screen());
+    assert!(has(&mut rig, "The alert cannot be read") && has(&mut rig, "ENDPOINT"), "{}", rig.screen());
 
     let mut rig = webhooks();
     let id = AlertId(Uuid::from_u128(12));

@@ -9,7 +9,7 @@ use ratatui::{
 };
 
 use super::{
-    rows::{ActivityItem, ActivityRow, ActivityView, row_of},
+    rows::{ActivityItem, ActivityRow, ActivityView, items, row_of},
     state::{ActivityScreen, ActivityTarget},
 };
 use crate::{
@@ -63,7 +63,7 @@ pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area:
     let items = screen.items(cx);
     let lines = lines(&items, screen.view, cx);
     let [tabs, _, trouble, below] = stacked(area, [1, 1, rows(troubles.len()), FILL]);
-    draw_tabs(screen, &items, cx, buffer, inset(tabs, 2, 0));
+    draw_tabs(screen, cx, buffer, inset(tabs, 2, 0));
     put_lines(buffer, inset(trouble, 2, 0), troubles.iter().map(|line| (line, cx.theme.warning)));
     if items.is_empty() {
         draw_empty(screen, cx, buffer, inset(below, 2, 0));
@@ -100,25 +100,19 @@ fn lines(items: &[ActivityItem<'_>], view: ActivityView, cx: &AppContext) -> Vec
     lines
 }
 
-/// The tabs, each with how many items it holds.
-fn draw_tabs(screen: &ActivityScreen, items: &[ActivityItem<'_>], cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+/// The tabs; that of what is left to do with how much it is.
+fn draw_tabs(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
     let mut pen = Pen::new(buffer, line);
     for (view, name) in ActivityView::ALL {
-        let is_shown = view == screen.view;
-        let held = match view {
-            _ if is_shown => items.len(),
-            ActivityView::History => 0,
-            view => screen.items_of(view, cx).len(),
-        };
-        let mut area = pen.put(name, if is_shown { theme.strong } else { theme.quiet });
-        // There may be more in what could not be read.
-        let more = if view == ActivityView::ToDo && is_read_in_part(cx) { "+" } else { "" };
-        if view != ActivityView::History {
+        let mut area = pen.put(name, if view == screen.view { theme.strong } else { theme.quiet });
+        if view == ActivityView::ToDo {
+            let held = items(view, &[], cx).len() as u64;
+            // There may be more in what could not be read.
+            let more = if is_read_in_part(cx) { "+" } else { "" };
             pen.skip(1);
-            let calls = view == ActivityView::ToDo && held > 0;
-            let style = if calls { theme.danger } else { theme.quiet };
-            area = area.union(pen.put(&format!("{}{more}", count(held as u64)), style));
+            let style = if held > 0 { theme.danger } else { theme.quiet };
+            area = area.union(pen.put(&format!("{}{more}", count(held)), style));
         }
         screen.targets.push(area, ActivityTarget::View(view));
         pen.skip(4);

@@ -85,7 +85,6 @@ fn input(screen: &mut ActivityScreen, event: &Event, cx: &AppContext) {
 fn step(screen: &mut ActivityScreen, action: Action, cx: &AppContext) -> bool {
     let items = screen.items(cx);
     let row = row_after(action, screen.cursor.row(&items), items.len(), screen.window.page());
-    drop(items);
     row.into_iter().for_each(|row| screen.move_to(row, cx));
     row.is_some()
 }

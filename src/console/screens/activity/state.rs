@@ -31,7 +31,7 @@ pub(super) enum ActivityTarget {
 }
 
 /// A cursor on a row: it stays on its item, whatever comes above it, and on its line where that is gone.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct RowCursor {
     id: Option<(Option<Timestamp>, String)>,
     line: Cell<usize>,
@@ -81,6 +81,11 @@ pub struct ActivityScreen {
     look_due: Option<Timestamp>,
 }
 
+/// The entries of the audit log that are known.
+fn log(audit: &Polled<Vec<AuditEntry>>) -> &[AuditEntry] {
+    audit.loaded().map(Vec::as_slice).unwrap_or_default()
+}
+
 impl ActivityScreen {
     /// The screen; `offered` where the service has an audit log that can be seen from here.
     pub fn new(offered: bool) -> Self {
@@ -89,11 +94,7 @@ impl ActivityScreen {
 
     /// Returns the items of the tab, the newest first.
     pub fn items<'a>(&'a self, cx: &'a AppContext) -> Vec<ActivityItem<'a>> {
-        self.items_of(self.view, cx)
-    }
-
-    pub(super) fn items_of<'a>(&'a self, view: ActivityView, cx: &'a AppContext) -> Vec<ActivityItem<'a>> {
-        items(view, self.audit.loaded().map(Vec::as_slice).unwrap_or_default(), cx)
+        items(self.view, log(&self.audit), cx)
     }
 
     /// Returns the item under the cursor.
@@ -104,10 +105,7 @@ impl ActivityScreen {
 
     /// Keeps the cursor on its item, of the first row too: what comes in above is not what an action was meant for.
     pub fn hold(&mut self, cx: &AppContext) {
-        let (mut cursor, items) = (self.cursor.clone(), self.items(cx));
-        cursor.hold(&items);
-        drop(items);
-        self.cursor = cursor;
+        self.cursor.hold(&items(self.view, log(&self.audit), cx));
     }
 
     /// Shows a tab from its first row on.
@@ -126,18 +124,15 @@ impl ActivityScreen {
 
     /// Puts the cursor on a row, or on the last one.
     pub fn move_to(&mut self, row: usize, cx: &AppContext) {
-        let (mut cursor, items) = (self.cursor.clone(), self.items(cx));
-        cursor.move_to(row, &items);
+        let items = items(self.view, log(&self.audit), cx);
+        self.cursor.move_to(row, &items);
         let last_entry = items.iter().rposition(|item| matches!(item, ActivityItem::Audit(_)));
-        let is_near_end = last_entry.is_none_or(|last| cursor.row(&items) + NEAR >= last);
-        let has_more = self.audit.loaded().is_some_and(|entries| entries.len() >= self.wanted as usize);
-        drop(items);
-        self.cursor = cursor;
-        self.rest(cx.now);
-        if is_near_end && has_more {
+        let is_near_end = last_entry.is_none_or(|last| self.cursor.row(&items) + NEAR >= last);
+        if is_near_end && log(&self.audit).len() >= self.wanted as usize {
             self.wanted += CHUNK;
             self.loads.refresh(cx.now);
         }
+        self.rest(cx.now);
     }
 
     /// Loads what is shown at the next chance.

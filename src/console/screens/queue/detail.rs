@@ -212,10 +212,7 @@ impl Parts<'_> {
             said(format!(" {} ", alert.status), badge),
         ]);
         self.blank();
-        let mut line = vec![
-            said(amount(alert), theme.strong),
-            said(format!(" {}    ", alert.currency), theme.quiet),
-        ];
+        let mut line = vec![said(amount(alert), theme.strong), said(format!(" {}    ", alert.currency), theme.quiet)];
         line.extend(self.closing(alert));
         self.spans(&line);
         let snoozed = self.cx.snoozes.until(alert.id).filter(|_| alert.outcome.is_none());

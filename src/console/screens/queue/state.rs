@@ -245,25 +245,30 @@ impl Queue {
     /// Lists these alerts, the cursor on the one that is sought.
     fn list(&mut self, filter: AlertFilter, sort: Sort, snoozed: bool, sought: Option<AlertId>) -> Vec<Effect> {
         self.sought = sought;
-        if self.asked_listing().is_of(&filter, sort, snoozed) {
+        let effects = self.replace_listing(filter, sort, snoozed);
+        if self.incoming.is_none() {
             self.reach_sought();
+        }
+        effects
+    }
+
+    fn replace_listing(&mut self, filter: AlertFilter, sort: Sort, snoozed: bool) -> Vec<Effect> {
+        if self.asked_listing().is_of(&filter, sort, snoozed) {
             return Vec::new();
         }
         // A range is one of rows of this list.
         self.hints.extend(self.marked.range.take().map(|_| "The list changed: nothing was marked."));
         let abandoned = self.incoming.take().map(|incoming| Effect::Abandon(incoming.id));
         let mut effects: Vec<Effect> = abandoned.into_iter().collect();
+        let height = self.regions().rows.height;
         if let Some(listing) = self.before.take_if(|listing| listing.is_of(&filter, sort, snoozed)) {
             self.listing = listing;
-            self.listing.set_height(self.regions().rows.height);
+            self.listing.set_height(height);
             effects.extend(self.listing.refresh().into_iter().map(Effect::Load));
-            self.reach_sought();
-        } else if self.listing.is_of(&filter, sort, snoozed) {
-            self.reach_sought();
-        } else {
+        } else if !self.listing.is_of(&filter, sort, snoozed) {
             self.listings += 1;
-            let listing = Listing::new(self.listings, filter, sort, self.regions().rows.height).paged(self.page_size);
-            let mut incoming = Listing { chosen: snoozed.then(|| self.snoozed.clone()), ..listing };
+            let mut incoming = Listing::new(self.listings, filter, sort, height).paged(self.page_size);
+            incoming.chosen = snoozed.then(|| self.snoozed.clone());
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();
             }

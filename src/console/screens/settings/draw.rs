@@ -1,10 +1,6 @@
 //! Draws the Settings screen: one sheet of keys and clients, profiles, rules, and what this console is set to.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::Rect,
-    text::Span,
-};
+use ratatui::{buffer::Buffer, layout::Rect, text::Span};
 
 use super::state::SettingsScreen;
 use crate::{

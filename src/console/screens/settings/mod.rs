@@ -64,8 +64,7 @@ impl Screen for SettingsScreen {
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        let managed =
-            || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.offered, "not available here"));
+        let managed = || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.offered, "not available here"));
         let has_chosen = || unless(self.chosen().is_some(), "none here");
         match action {
             Action::CredentialCreate => managed().or_else(|| unless(self.creating.is_none(), "one is being created")),

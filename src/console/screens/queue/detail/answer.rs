@@ -10,12 +10,8 @@ use crate::{
     decisions::PendingDecision,
     desk::{AnswerStep, DecisionRecord, Fate, MatchedOrders},
     domain::{
-        Alert, OrderAdvice, OrderMatch, ResolutionAttempt, Timestamp,
-        advice::AdviceBasis,
-        duplicate,
-        redact::without_exchange,
-        resolution::Decision,
-        rule::DecisionRule,
+        Alert, OrderAdvice, OrderMatch, ResolutionAttempt, Timestamp, advice::AdviceBasis, duplicate,
+        redact::without_exchange, resolution::Decision, rule::DecisionRule,
     },
     screens::{
         activity::proof::{RowTone, progress_of, standing_of},

@@ -3,10 +3,7 @@
 use chrono::Duration;
 use rstest::rstest;
 
-use super::{
-    super::pages::KEPT,
-    *,
-};
+use super::{super::pages::KEPT, *};
 use crate::domain::{AlertType, MAX_PAGE_SIZE, Provider, SortField, SortOrder, time::from_iso};
 
 const SORT: Sort = Sort { field: SortField::AlertTimeStamp, order: SortOrder::Ascending };
