@@ -94,8 +94,8 @@ impl WebhooksScreen {
         self.deliveries.loaded().is_some_and(|page| page.next.is_some())
     }
 
-    /// Words for the deliveries to an endpoint that were given up: `4 failed`, `100+ failed`; nothing where none was, or
-    /// it is not known.
+    /// Words for the deliveries to an endpoint that were given up: `4 failed`, `100+ failed`; nothing where none was,
+    /// or it is not known.
     pub fn given_up_words(&self, endpoint: EndpointId) -> Option<String> {
         let page = self.given_up.loaded()?;
         let given_up = page.data.iter().filter(|delivery| delivery.endpoint == endpoint).count();
