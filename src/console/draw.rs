@@ -167,7 +167,7 @@ impl App {
             None => return Vec::new(),
         };
         // A page has the key that takes back among its own.
-        if !is_covered && !(staged.is_empty() && sending > 0) {
+        if !is_covered && (sending == 0 || !staged.is_empty()) {
             segments.extend(KeyHint::new(self.cx.key(Action::Undo), "undo", Action::Undo).segments(2, theme));
         }
         segments.into_iter().map(Segment::right).collect()

@@ -25,8 +25,10 @@ const LABEL: u16 = 20;
 /// The column that stands only where there is any: in the current dialect none is left open.
 const NOT_SETTLED: &str = "NOT SETTLED";
 
-/// The columns of the days: the title of each, and its number of a day.
-const COLUMNS: [(&str, fn(&DayCount) -> u64); 5] = [
+/// A column of the days: its title, and its number of a day.
+type DayColumn = (&'static str, fn(&DayCount) -> u64);
+
+const COLUMNS: [DayColumn; 5] = [
     ("REFUNDED", |count| count.refunded),
     ("NOT REFUNDED", |count| count.not_refunded),
     (NOT_SETTLED, |count| count.not_settled),
