@@ -71,6 +71,11 @@ impl Zone {
         self.told(at, "%Y-%m-%d %H:%M")
     }
 
+    /// `2026-11-18 09:12, 2d ago`
+    pub fn since(self, at: Timestamp, now: Timestamp) -> String {
+        format!("{}, {}", self.minute(at), ago(at, now))
+    }
+
     /// `2026-11-18`
     pub fn day(self, at: Timestamp) -> String {
         self.told(at, "%Y-%m-%d")

@@ -463,7 +463,7 @@ fn of_an_answer_that_an_earlier_console_waited_for_it_is_said_how_often_this_one
     rig.press("enter 4");
 
     let screen = rig.screen();
-    assert!(screen.contains("unconfirmed: no reply yet, looked 3 times"), "{screen}");
+    assert!(screen.contains("unconfirmed: no reply yet, checking, next look"), "{screen}");
 }
 
 /// A console whose answer NOT REFUNDED is parked.

@@ -7,7 +7,7 @@ use crate::{
     answer_words::BY_WHOM,
     decisions::{PendingDecision, SendTiming},
     desk::{AnswerStep, DecisionRecord, Fate},
-    domain::ResolutionAttempt,
+    domain::{ResolutionAttempt, Timestamp},
     runs::{DECIDED_AGAIN, NEVER_LEFT},
     text::sanitize,
     unfinished::Stage,
@@ -72,11 +72,7 @@ pub fn live<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a Pendi
 pub fn standing_of(attempt: &ResolutionAttempt, cx: &AppContext) -> (RowTone, String) {
     match Stage::of(attempt) {
         Stage::Sending => (RowTone::Under, "sending".to_owned()),
-        Stage::Unknown => {
-            let looked = looked_words(attempt.checks as usize);
-            let next = attempt.next_check.map(|at| format!(", next look {}", cx.times().row(at, cx.now)));
-            (RowTone::Unsure, format!("unconfirmed: {looked}{}", next.unwrap_or_default()))
-        }
+        Stage::Unknown => unconfirmed(attempt.next_check, cx),
         Stage::Parked => {
             let key = cx.key(Action::Settle);
             (RowTone::Unsure, format!("unconfirmed: check the network's portal, {key} sets the result"))
@@ -84,13 +80,10 @@ pub fn standing_of(attempt: &ResolutionAttempt, cx: &AppContext) -> (RowTone, St
     }
 }
 
-/// `no reply yet, looked 3 times`
-fn looked_words(polls: usize) -> String {
-    match polls {
-        0 => "no reply yet, checking".to_owned(),
-        1 => "no reply yet, looked once".to_owned(),
-        polls => format!("no reply yet, looked {polls} times"),
-    }
+/// The tone and the words of an unconfirmed answer that is looked up next at a moment.
+fn unconfirmed(next: Option<Timestamp>, cx: &AppContext) -> (RowTone, String) {
+    let next = next.map(|at| format!(", next look {}", cx.times().row(at, cx.now)));
+    (RowTone::Unsure, format!("unconfirmed: no reply yet, checking{}", next.unwrap_or_default()))
 }
 
 /// The tone and the words of what is known of an answer: what this console knows goes before what the journal says.
@@ -101,10 +94,7 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
     }
     let Some(pending) = live(record, cx) else { return of_fate(record, cx) };
     match (pending.fate, &pending.polling) {
-        (_, Some(polling)) => {
-            let next = polling.next_wake().map(|at| format!(", next look {}", cx.times().row(at, cx.now)));
-            (RowTone::Unsure, format!("unconfirmed: {}{}", looked_words(polling.polls), next.unwrap_or_default()))
-        }
+        (_, Some(polling)) => unconfirmed(polling.next_wake(), cx),
         (Fate::NotRecorded, _) => (RowTone::Wrong, not_recorded(pending.why.as_deref().unwrap_or_default())),
         _ => progress_of(pending, cx),
     }

@@ -13,7 +13,7 @@ use ratatui::{
 };
 
 use super::{
-    columns::amount,
+    columns::{amount, masked},
     facts::Facts,
     state::{Queue, QueueTarget},
 };
@@ -21,11 +21,12 @@ use crate::{
     Action, AppContext, Loadable,
     answer_words::answer_words,
     domain::{
-        Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, Timestamp,
+        Alert, AlertStatus, Deadline, Delivery, Money,
         code_words::{dispute_reason, field_value, merchant_category},
         field::{Content, Field, Kind, Section, Shown},
     },
-    text::{columns, counted, cut, hanging, room_beside, sanitize, wrap, wrap_even, wrap_spans},
+    screens::webhooks::draw::outlook,
+    text::{cut, hanging, sanitize, wrap, wrap_even, wrap_spans},
     times::{self, Urgency},
     widgets::scrollbar::{self, Scroll},
 };
@@ -76,12 +77,11 @@ pub enum Facet {
     Own { alone: bool },
 }
 
-/// A labelled fact, with a note behind its value.
+/// A labelled fact.
 struct Fact {
     label: Cow<'static, str>,
     value: String,
     style: Style,
-    note: String,
 }
 
 /// Collects lines of a fixed width.
@@ -246,22 +246,13 @@ impl Parts<'_> {
         std::iter::once(said).chain(at).collect()
     }
 
-    fn label_room(&self) -> u16 {
-        (self.width / 3).clamp(12, LABEL)
-    }
-
-    /// Columns of a text beside its label.
-    fn value_room(&self) -> u16 {
-        room_beside(self.label_room().into(), self.width)
-    }
-
     fn label(&self, text: &str) -> Span<'static> {
-        let room = self.label_room();
+        let room = (self.width / 3).clamp(12, LABEL);
         Span::styled(format!("{:<width$}", cut(text, room - 1), width = usize::from(room)), self.cx.theme.quiet)
     }
 
-    fn fact(&self, label: impl Into<Cow<'static, str>>, value: impl Into<String>, note: impl Into<String>) -> Fact {
-        Fact { label: label.into(), value: value.into(), style: self.cx.theme.plain, note: note.into() }
+    fn fact(&self, label: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Fact {
+        Fact { label: label.into(), value: value.into(), style: self.cx.theme.plain }
     }
 
     /// A section of facts; those without a value are left out.
@@ -270,22 +261,12 @@ impl Parts<'_> {
         if facts.is_empty() {
             return;
         }
-        let theme = &self.cx.theme;
         self.blank();
-        self.push(Span::styled(title, theme.quiet));
-        for Fact { label, value, style, note } in facts {
-            let [label, value, note] = [&label, value.as_str(), &note].map(|text| sanitize(text).into_owned());
-            let label = self.label(&label);
-            if !note.is_empty() && columns(&value) + 2 + columns(&note) <= self.value_room() {
-                let note = Span::styled(format!("  {note}"), theme.quiet);
-                self.push(vec![label, Span::styled(value, style), note]);
-                continue;
-            }
+        self.push(Span::styled(title, self.cx.theme.quiet));
+        for Fact { label, value, style } in facts {
             // A value that is longer than its line goes on in the next one, under itself.
-            let note = hanging(self.label(""), &note, theme.quiet, self.width);
-            for line in hanging(label, &value, style, self.width).into_iter().chain(note) {
-                self.push(line);
-            }
+            let lines = hanging(self.label(&sanitize(&label)), &sanitize(&value), style, self.width);
+            lines.into_iter().for_each(|line| self.push(line));
         }
     }
 
@@ -293,10 +274,9 @@ impl Parts<'_> {
     fn of_network(&mut self, alert: &Alert, with_window: bool) {
         let mut facts = self.facts_of(Section::Provider, alert);
         if let (true, None, None, Deadline::At(at)) = (with_window, &alert.outcome, alert.expired_at, alert.deadline) {
-            let (value, _) = self.moment(Some(at));
-            let left = format!("in {}", times::short(at - self.cx.now));
+            let due = format!("{}, in {}", self.cx.times().minute(at), times::short(at - self.cx.now));
             let behind = facts.iter().position(|fact| fact.label == "alerted").map_or(facts.len(), |at| at + 1);
-            facts.insert(behind, self.fact("due", value, left));
+            facts.insert(behind, self.fact("due", due));
         }
         self.section("NETWORK", facts);
     }
@@ -306,26 +286,23 @@ impl Parts<'_> {
         self.section(title, self.facts_of(section, alert));
     }
 
-    /// The alert's fields of a section: the label of each, what it shows, and a note.
+    /// The alert's fields of a section: the label of each, and what it shows.
     fn facts_of(&self, section: Section, alert: &Alert) -> Vec<Fact> {
         let of_section =
             |field: &'static Field<Alert>| Some((field, field.shown.filter(|shown| shown.section == section)?));
         let mut fields: Vec<_> = Alert::FIELDS.iter().filter_map(of_section).collect();
         fields.sort_by_key(|(_, shown)| shown.rank);
-        let fact = |(field, shown): (&Field<Alert>, Shown)| {
-            let (value, note) = self.value(field, alert);
-            self.fact(shown.label, value, note)
-        };
+        let fact = |(field, shown): (&Field<Alert>, Shown)| self.fact(shown.label, self.value(field, alert));
         fields.into_iter().map(fact).collect()
     }
 
-    /// What a field shows, and a note beside it.
-    fn value(&self, field: &Field<Alert>, alert: &Alert) -> (String, String) {
+    /// What a field shows, with what its code means.
+    fn value(&self, field: &Field<Alert>, alert: &Alert) -> String {
         let value = match &field.kind {
             Kind::Moment(_) if field.name == "transactionTimeStamp" && alert.given_transaction_time().is_none() => {
                 alert.transaction_time.map(|_| "not given".to_owned())
             }
-            Kind::Moment(moment) => return self.moment((moment.get)(alert)),
+            Kind::Moment(moment) => (moment.get)(alert).map(|at| self.cx.times().since(at, self.cx.now)),
             Kind::Id(id) | Kind::Reference(id) => (id.get)(alert).map(|id| id.to_string()),
             Kind::Amount(amount) => (amount.get)(alert).map(|amount| {
                 let currency = alert.chargeback_currency.as_ref().unwrap_or(&alert.currency).clone();
@@ -334,37 +311,33 @@ impl Parts<'_> {
             Kind::Flag(flag) => (flag.get)(alert).map(|flag| if flag { "yes" } else { "no" }.to_owned()),
             Kind::Word(text) | Kind::Text(text) => match ((text.get)(alert).unwrap_or_default(), field.text.content) {
                 (bin, Content::Bin) if bin.is_empty() && alert.card_last_four.is_empty() => None,
-                (bin, Content::Bin) => Some(format!("{bin} ······ {}", alert.card_last_four)),
+                (_, Content::Bin) => Some(masked(alert)),
                 (number, _) if field.name == "acquirerReferenceNumber" => Some(in_fours(number)),
                 (text, _) => Some(field_value(field.name, text).unwrap_or(text).to_owned()),
             },
         };
+        let value = value.unwrap_or_default();
         let words = match field.name {
-            "mcc" => value.as_deref().and_then(merchant_category).map(str::to_owned),
-            "reasonCode" => value.as_deref().and_then(dispute_reason),
+            "mcc" => merchant_category(&value).map(str::to_owned),
+            "reasonCode" => dispute_reason(&value),
             _ => None,
         };
-        (value.unwrap_or_default(), words.unwrap_or_default())
-    }
-
-    /// A moment, and how long ago it was.
-    fn moment(&self, at: Option<Timestamp>) -> (String, String) {
-        at.map(|at| (self.cx.times().minute(at), times::ago(at, self.cx.now))).unwrap_or_default()
+        words.map_or(value.clone(), |words| format!("{value}, {words}"))
     }
 
     fn outcome(&mut self, alert: &Alert) {
         let Some(outcome) = &alert.outcome else { return };
-        let (at, since) = self.moment(outcome.action_time);
+        let at = outcome.action_time.map(|at| self.cx.times().since(at, self.cx.now));
         let stopped = outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() });
         let answer = answer_words(alert, outcome);
         // Of an answer in the older dialect's own words it is a fact of its own; the stored words stand in the JSON.
         let is_told = answer.contains("efunded") || answer.starts_with("Invalid");
         let facts = vec![
-            self.fact("answer", answer, ""),
-            self.fact("refund", if is_told { "" } else { outcome.refunded.as_str() }, ""),
-            self.fact("stopped", stopped.map(|money| money.to_string()).unwrap_or_default(), ""),
-            self.fact("at", at, since),
-            self.fact("comments", outcome.comments.as_str(), ""),
+            self.fact("answer", answer),
+            self.fact("refund", if is_told { "" } else { outcome.refunded.as_str() }),
+            self.fact("stopped", stopped.map(|money| money.to_string()).unwrap_or_default()),
+            self.fact("at", at.unwrap_or_default()),
+            self.fact("comments", outcome.comments.as_str()),
         ];
         self.section("ANSWER", facts);
     }
@@ -380,19 +353,14 @@ impl Parts<'_> {
         }
     }
 
-    /// A delivery: its event, its state, and what is known of its attempts.
+    /// A delivery: its event, its state, where it goes, and what is known of its attempts.
     fn delivery(&self, delivery: &Delivery) -> Fact {
         let (sign, words, style) = self.cx.delivery_state(delivery.state);
-        let attempts = u64::from(delivery.attempts);
-        let due = delivery.due.filter(|_| delivery.state == DeliveryState::Pending);
-        let next = due.map(|due| format!("next {}", times::until(due, self.cx.now)));
         let address = delivery.url.split_once("://").map_or(delivery.url.as_str(), |(_, address)| address);
         let host = address.split('/').next().unwrap_or_default();
-        let attempts = (attempts > 0).then(|| counted(attempts, "attempt", "attempts"));
-        let note = [attempts, delivery.last_result.clone(), next, Some(host.to_owned())];
-        let note = note.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let known = [format!("{sign} {words}"), host.to_owned()].into_iter().chain(outlook(delivery, self.cx));
         let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
-        Fact { style, ..self.fact(kind, format!("{sign} {words}"), note) }
+        Fact { style, ..self.fact(kind, known.collect::<Vec<_>>().join(", ")) }
     }
 }
 

@@ -162,7 +162,7 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
     };
     let result = |delivery: &Delivery, _| {
         let style = if is_tried_again(delivery) { theme.warning } else { theme.quiet };
-        Span::styled(outlook(delivery, cx), style)
+        Span::styled(outlook(delivery, cx).collect::<Vec<_>>().join(", "), style)
     };
     let plain = |text: String| Span::styled(text, theme.plain);
     // A test is about no alert.
@@ -215,11 +215,11 @@ fn is_tried_again(delivery: &Delivery) -> bool {
     delivery.state == DeliveryState::Pending && delivery.last_result.is_some()
 }
 
-/// Words for the next attempt and the result of the last one: `in 2m, 503`.
-fn outlook(delivery: &Delivery, cx: &AppContext) -> String {
+/// Words for the next attempt and the result of the last one: `in 2m`, `503`.
+pub fn outlook(delivery: &Delivery, cx: &AppContext) -> impl Iterator<Item = String> {
     let next = delivery.due.map(|due| times::until(due, cx.now));
     let result = delivery.last_result.as_ref().map(|result| sanitize(result).into_owned());
-    next.into_iter().chain(result).collect::<Vec<_>>().join(", ")
+    next.into_iter().chain(result)
 }
 
 /// Draws what is known of the delivery under the cursor, scrolled as it was left.
@@ -248,12 +248,11 @@ fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut Sheet<'_>) {
         sheet.fact("network id", &named.unwrap_or_default(), theme.plain);
         sheet.fact("avert id", &delivery.alert.to_string(), theme.quiet);
     }
-    let when = format!("{}, {}", times.minute(delivery.at), times::ago(delivery.at, now));
-    sheet.fact("event", &when, theme.plain);
+    sheet.fact("event", &times.since(delivery.at, now), theme.plain);
     sheet.fact("event id", &delivery.event.to_string(), theme.quiet);
     let next = delivery.due.map(|due| format!("{}, {}", times::until(due, now), times.at(due, now)));
     sheet.fact("next attempt", &next.unwrap_or_default(), theme.warning);
-    let taken = delivery.delivered_at.map(|at| format!("{}, {}", times.at(at, now), times::ago(at, now)));
+    let taken = delivery.delivered_at.map(|at| times.since(at, now));
     sheet.fact("taken", &taken.unwrap_or_default(), theme.plain);
 }
 

@@ -179,10 +179,8 @@ impl Parts<'_> {
         let tone = standing_of(unfinished, self.cx).0;
         let (sign, style) = (tone.sign(), tone.of(theme));
         let words = if tone == RowTone::Under { "sending" } else { "unconfirmed" };
-        let at = unfinished.started_at;
+        let sent = format!("sent {}, by {}", self.cx.times().since(unfinished.started_at, now), unfinished.actor);
         self.callout(style, &format!("{sign} {}: {words}", in_words(&unfinished.resolution)), |parts| {
-            let sent =
-                format!("sent {}, {}, by {}", parts.cx.times().at(at, now), times::ago(at, now), unfinished.actor);
             parts.say(&sent, theme.plain);
             parts.say(&unfinished.detail, theme.plain);
             parts.comments(unfinished.resolution.comments());
@@ -236,7 +234,7 @@ impl Parts<'_> {
                 self.say(line, theme.plain);
             }
             let by = note.user.as_deref().map_or_else(String::new, |user| format!(", {}", sanitize(user)));
-            self.say(&format!("{}, {}{by}", self.cx.times().at(note.at, now), times::ago(note.at, now)), theme.quiet);
+            self.say(&format!("{}{by}", self.cx.times().since(note.at, now)), theme.quiet);
         }
         if is_begun {
             self.say("note not saved yet", theme.warning);
@@ -275,7 +273,7 @@ impl Parts<'_> {
             Err(why) => return self.quiet(&format!("Your orders cannot be read: {why}")),
         };
         let Some((first, others)) = matched.matches.split_first() else {
-            self.section("ORDER", vec![self.fact("match", "none", ""), self.unlinked(matched)]);
+            self.section("ORDER", vec![self.fact("match", "none"), self.unlinked(matched)]);
             if !matched.unmatched.is_empty() {
                 self.offer("link order again", Some(Action::Unmatch));
             }
@@ -313,26 +311,25 @@ impl Parts<'_> {
         let named = alert.known_order_id().filter(|named| !named.eq_ignore_ascii_case(order.order_id.trim()));
         let state = order.state.map(|state| state.as_str().to_owned());
         let paid = order.money().map(|money| money.to_string());
+        let day = |at| format!("{}, {}", self.cx.times().day(at), times::ago(at, self.cx.now));
+        let since = |what: Option<String>, at: Option<Timestamp>| {
+            what.into_iter().chain(at.map(day)).collect::<Vec<_>>().join(", ")
+        };
         let mut facts = vec![
-            self.fact("id", order.order_id.as_str(), ""),
-            self.fact("match", first.words(), ""),
-            self.fact("alert says", named.unwrap_or_default(), ""),
-            self.fact("state", state.unwrap_or_default(), self.day(order.state_at)),
-            self.fact("paid", paid.unwrap_or_default(), self.day(order.paid_at)),
-            self.fact("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default(), ""),
+            self.fact("id", order.order_id.as_str()),
+            self.fact("match", first.words()),
+            self.fact("alert says", named.unwrap_or_default()),
+            self.fact("state", since(state, order.state_at)),
+            self.fact("paid", since(paid, order.paid_at)),
+            self.fact("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default()),
         ];
-        let or = |other: &OrderMatch| self.fact("or", format!("{}, {}", other.order.order_id, other.words()), "");
+        let or = |other: &OrderMatch| self.fact("or", format!("{}, {}", other.order.order_id, other.words()));
         facts.extend(others.iter().take(OTHERS).map(or));
         if others.len() > OTHERS {
-            facts.push(self.fact("or", format!("{} more", others.len() - OTHERS), ""));
+            facts.push(self.fact("or", format!("{} more", others.len() - OTHERS)));
         }
         facts.push(self.unlinked(matched));
         facts
-    }
-
-    /// A day, and how long ago that was.
-    fn day(&self, at: Option<Timestamp>) -> String {
-        at.map(|at| format!("{}, {}", self.cx.times().day(at), times::ago(at, self.cx.now))).unwrap_or_default()
     }
 
     /// What the order suggests, and the key that opens the form so.
@@ -345,6 +342,6 @@ impl Parts<'_> {
     }
 
     fn unlinked(&self, matched: &MatchedOrders) -> Fact {
-        self.fact("unlinked", matched.unmatched.join(", "), "")
+        self.fact("unlinked", matched.unmatched.join(", "))
     }
 }
