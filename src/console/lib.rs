@@ -7,7 +7,7 @@
 //! nothing waits and something changed. The console knows services, never an engine: what else it needs of one is
 //! handed to it in its [`Session`].
 
-use std::collections::HashMap;
+use std::time::SystemTime;
 
 use avert_desk as desk;
 use avert_domain as domain;
@@ -15,12 +15,9 @@ use avert_service as service;
 use avert_ui as ui;
 use theme::ThemeName;
 
+use crate::desk::{Desk, DeskAddress, DeskError, Journal};
 pub use crate::ui::{
     ClickTargets, Pen, TextInput, Theme, compact_backend, pen, terminal, terminal_input, text, theme, widgets,
-};
-use crate::{
-    desk::{AnswerDraft, Desk, DeskAddress, DeskError, Journal},
-    domain::AlertId,
 };
 use app::DeskState;
 pub use avert_desk::ledger::{decisions, words};
@@ -127,29 +124,15 @@ fn open_desk(address: Option<&DeskAddress>, log_trouble: Option<String>) -> (Opt
         }
     };
     kept.session = desk.journal().map(Journal::session);
-    let writes = !desk.is_only_read();
     let troubles = &mut kept.troubles;
     kept.layout = or_trouble(desk.layout(), troubles);
     kept.views = or_trouble(desk.views().list(), troubles);
-    kept.note_drafts = or_trouble(note_drafts(&desk), troubles);
-    kept.answer_drafts = or_trouble(answer_drafts(&desk), troubles);
-    kept.notes = or_trouble(if writes { desk.notes().open(now) } else { desk.notes().read(now) }, troubles);
-    kept.snoozed = or_trouble(desk.snoozes().list(now), troubles);
+    let note_drafts = or_trouble(desk.note_drafts().all(SystemTime::now()), troubles);
+    kept.note_drafts = note_drafts.into_iter().map(|(alert, draft)| (alert, draft.text)).collect();
+    kept.answer_drafts = or_trouble(desk.answer_drafts().list(SystemTime::now()), troubles);
+    kept.notes = or_trouble(desk.notes().list(), troubles);
+    kept.snoozed = or_trouble(desk.snoozes().at(now), troubles);
     (Some(desk), kept)
-}
-
-fn note_drafts(desk: &Desk) -> Result<HashMap<AlertId, String>, DeskError> {
-    if !desk.is_only_read() {
-        desk.note_drafts().sweep(std::time::SystemTime::now())?;
-    }
-    desk.note_drafts().all()
-}
-
-fn answer_drafts(desk: &Desk) -> Result<Vec<AnswerDraft>, DeskError> {
-    if !desk.is_only_read() {
-        desk.answer_drafts().sweep(std::time::SystemTime::now())?;
-    }
-    desk.answer_drafts().list()
 }
 
 /// That a desk cannot be written, and what that means; `read` says what can be read of it.

@@ -22,7 +22,7 @@ use super::{
     workstation::{browse, export_list},
 };
 use crate::{
-    desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep},
+    desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep, NoteDraft},
     domain::Alert,
     service::Deployment,
 };
@@ -353,12 +353,12 @@ pub fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
     match what {
         Keep::Layout(layout) => desk.keep_layout(layout),
         Keep::View(view) => desk.views().save(view.clone()),
-        Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
-        Keep::AnswerDraft(draft) => desk.answer_drafts().put(draft),
-        Keep::NoAnswerDraft(id) => desk.answer_drafts().remove(*id),
-        Keep::Note(note) => desk.notes().add(note).and_then(|()| desk.note_drafts().remove(note.alert)),
-        Keep::NoteDraft(alert, draft) => desk.note_drafts().put(*alert, draft),
-        Keep::NoNoteDraft(alert) => desk.note_drafts().remove(*alert),
+        Keep::NoView(name) => desk.views().remove(name),
+        Keep::AnswerDraft(draft) => desk.answer_drafts().put(&draft.id, draft),
+        Keep::NoAnswerDraft(id) => desk.answer_drafts().remove(id),
+        Keep::Note(note) => desk.notes().add(note).and_then(|()| desk.note_drafts().remove(&note.alert)),
+        Keep::NoteDraft(alert, text) => desk.note_drafts().put(alert, &NoteDraft { text: text.clone() }),
+        Keep::NoNoteDraft(alert) => desk.note_drafts().remove(alert),
         Keep::Snooze(snoozed, now) => desk.snoozes().put(snoozed, *now),
         Keep::NoSnooze(ended, now) => desk.snoozes().end(ended, *now),
         Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),

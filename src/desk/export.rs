@@ -3,14 +3,14 @@
 use std::{
     collections::HashSet,
     io::{self, BufWriter},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
 };
 
 use tempfile::NamedTempFile;
 
 use super::{
-    file::directory_of,
+    file::{begin_new, finish_new},
     records::{Cells, RecordFormat, RecordWriter},
     snoozes::{ChosenAlerts, can_be_aside, page_of},
     whole_list::{Next, PageFacts, PageWalk},
@@ -161,8 +161,8 @@ pub async fn export(
 ) -> Result<u64, ExportFailure> {
     let ExportRequest { path, format, mut query, chosen, hidden } = request;
     let nothing = |why: String| ExportFailure { why, written: 0, total: None };
-    let begun = begin(&path)
-        .and_then(|file| RecordWriter::new(format, records.columns.clone(), Cells::default(), BufWriter::new(file)));
+    let begun =
+        begin_new(&path).and_then(|file| RecordWriter::new(format, records.columns.clone(), Cells::default(), file));
     let writer = begun.map_err(|error| nothing(in_words(&error)))?;
     let mut exporting = Exporting { writer, record: &*records.record, hidden, left_out: 0, total: None, progress };
     let read = match chosen {
@@ -174,10 +174,9 @@ pub async fn export(
     match read {
         Ok(None) => {}
         Ok(Some(short)) => return Err(broke_off(short)),
-        Err(ListReadError::Service(error)) => return Err(broke_off(error.to_string())),
-        Err(ListReadError::Write(error)) => return Err(broke_off(in_words(&error))),
+        Err(error) => return Err(broke_off(error.to_string())),
     }
-    let ended = exporting.writer.finish().and_then(|(_, file)| end(file, &path));
+    let ended = exporting.writer.finish().and_then(|(_, file)| finish_new(file, &path));
     ended.map(|()| written).map_err(|error| broke_off(in_words(&error)))
 }
 
@@ -194,25 +193,8 @@ async fn read_chosen(
     sink.end_page(page.total).map_err(ListReadError::Write)
 }
 
-/// A file beside the one that is wanted, its owner's alone.
-fn begin(path: &Path) -> io::Result<NamedTempFile> {
-    if path.try_exists()? {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    NamedTempFile::new_in(directory_of(path))
-}
-
-/// Gives a whole file its name.
-fn end(file: BufWriter<NamedTempFile>, path: &Path) -> io::Result<()> {
-    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path)?;
-    Ok(())
-}
-
 fn in_words(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::AlreadyExists => "a file of this name is there already".to_owned(),
         io::ErrorKind::NotFound => "there is no such directory".to_owned(),
         _ => error.to_string(),
     }

@@ -3,18 +3,18 @@
 
 use std::{
     fs,
-    io::{self, Read, Seek as _, SeekFrom, Write as _},
-    ops::Range,
+    io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _},
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
 use rustix::fs::OFlags;
 use serde::{Serialize, de::DeserializeOwned};
+use tempfile::NamedTempFile;
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use crate::domain::cause::RefusalCause;
 pub use crate::domain::cause::directory_of;
+use crate::domain::{BYTE_ORDER_MARK, cause::RefusalCause};
 
 /// An error at a file of the desk. The words are fit for a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +28,11 @@ pub struct DeskError {
 }
 
 impl DeskError {
+    /// A file that cannot be used, and why.
+    pub(super) fn new(path: &Path, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line: None, message: message.into() }
+    }
+
     /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
     pub(super) fn failed(path: &Path, what: &str, error: &(dyn std::error::Error + 'static)) -> Self {
         let of_io = |error: &io::Error| RefusalCause::of_io(error);
@@ -36,7 +41,7 @@ impl DeskError {
             Some(RefusalCause::Damaged | RefusalCause::Failing) | None => format!("{what}: {error}"),
             Some(cause) => format!("{what}: {cause}; {}", cause.advice()),
         };
-        Self { path: path.to_owned(), line: None, message }
+        Self::new(path, message)
     }
 }
 
@@ -48,19 +53,10 @@ pub(super) fn sqlite_cause(error: &rusqlite::Error) -> Option<RefusalCause> {
 /// A file of the desk.
 #[derive(Debug, Clone)]
 pub(super) struct DeskFile {
-    path: PathBuf,
+    pub(super) path: PathBuf,
 }
 
 impl DeskFile {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path }
-    }
-
-    #[cfg(test)]
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The text of the file; `None` where there is none.
     pub(super) fn text(&self) -> Result<Option<String>, DeskError> {
         match fs::read_to_string(&self.path) {
@@ -72,37 +68,27 @@ impl DeskFile {
 
     /// Reads and parses the file; `None` where there is none.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, DeskError> {
-        self.text()?.map(|text| self.parse(&text)).transpose()
+        let Some(text) = self.text()? else { return Ok(None) };
+        toml::from_str(&text).map(Some).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map(|before| before.matches('\n').count() + 1);
+            let wrong = error.message().trim_end();
+            let words = format!("{wrong}; the file is kept as it is and not written to until it is mended");
+            DeskError { line, ..DeskError::new(&self.path, words) }
+        })
     }
 
-    /// Parses a text of this file.
-    pub(super) fn parse<T: DeserializeOwned>(&self, text: &str) -> Result<T, DeskError> {
-        toml::from_str(text).map_err(|error| self.wrong(text, error.span(), error.message()))
-    }
-
-    /// An error at a place of the text.
-    pub(super) fn wrong(&self, text: &str, span: Option<Range<usize>>, message: &str) -> DeskError {
-        let line = span.and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
-        let message =
-            format!("{}; the file is kept as it is and not written to until it is mended", message.trim_end());
-        DeskError { path: self.path.clone(), line, message }
-    }
-
-    /// Replaces the file in one step: after a crash there is the old one or the new one, never half of it.
+    /// Replaces the file in one step: after a crash there is the old one or the new one, never half of it. What does
+    /// not change stays as people wrote it, comments too.
     pub(super) fn write<T: Serialize>(&self, about: &str, content: &T) -> Result<(), DeskError> {
         let body = toml::to_string(content).map_err(|error| self.failed("cannot be written", &error))?;
+        let text = match self.text()? {
+            Some(text) => merge(&text, &body),
+            None => format!("# {about}\n\n{body}"),
+        };
         let directory = directory_of(&self.path);
         make_directory(directory)?;
-        replace(directory, &self.path, format!("# {about}\n\n{body}"))
-            .map_err(|error| self.failed("cannot be written", &error))
-    }
-
-    /// The same of a file that people write in as well: what does not change stays as they wrote it, comments too.
-    pub(super) fn write_beside<T: Serialize>(&self, about: &str, content: &T) -> Result<(), DeskError> {
-        let Some(text) = self.text()? else { return self.write(about, content) };
-        let body = toml::to_string(content).map_err(|error| self.failed("cannot be written", &error))?;
-        let directory = directory_of(&self.path);
-        replace(directory, &self.path, merge(&text, &body)).map_err(|error| self.failed("cannot be written", &error))
+        replace(directory, &self.path, text).map_err(|error| self.failed("cannot be written", &error))
     }
 
     /// The turn to change the file: whoever reads it to write it anew takes it first, and gives it back by dropping it.
@@ -119,11 +105,6 @@ impl DeskFile {
         }
     }
 
-    /// An error about what was to be written.
-    pub(super) fn refused(&self, message: &str) -> DeskError {
-        DeskError { path: self.path.clone(), line: None, message: message.to_owned() }
-    }
-
     fn failed(&self, what: &str, error: &(dyn std::error::Error + 'static)) -> DeskError {
         DeskError::failed(&self.path, what, error)
     }
@@ -131,7 +112,7 @@ impl DeskFile {
 
 /// Writes beside the file, to the disk, then takes its name. The temporary file is private (0600) from its first byte.
 pub fn replace(directory: &Path, path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    let mut file = NamedTempFile::new_in(directory)?;
     file.write_all(content.as_ref())?;
     file.as_file().sync_all()?;
     file.persist(path)?;
@@ -141,9 +122,7 @@ pub fn replace(directory: &Path, path: &Path, content: impl AsRef<[u8]>) -> io::
 
 /// Makes a file in a directory, which is gone again at once.
 pub(super) fn try_writing(directory: &Path) -> Result<(), DeskError> {
-    let make = |path: &Path| private(fs::OpenOptions::new().write(true).create_new(true)).open(path);
-    // No error tells the name of that file.
-    let tried = tempfile::Builder::new().make_in(directory, make).and_then(tempfile::NamedTempFile::close);
+    let tried = unnamed_file(directory).and_then(NamedTempFile::close);
     tried.map_err(|error| DeskError::failed(directory, "cannot be written", &error))
 }
 
@@ -177,6 +156,46 @@ pub(super) fn set_torn_line_aside(file: &mut fs::File, path: &Path) -> io::Resul
     torn.sync_data()?;
     file.set_len(whole as u64)?;
     file.sync_data()
+}
+
+/// Lines of JSON as they were read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinesRead<T> {
+    pub entries: Vec<T>,
+    /// The numbers of those that cannot be read, from 1: what they tell is not known.
+    pub unreadable: Vec<usize>,
+}
+
+impl<T> Default for LinesRead<T> {
+    fn default() -> Self {
+        Self { entries: Vec::new(), unreadable: Vec::new() }
+    }
+}
+
+/// Reads a file of lines of JSON, which need not exist. An incomplete last line is left out.
+pub(super) fn read_lines<T: DeserializeOwned>(path: &Path) -> io::Result<LinesRead<T>> {
+    let mut read = LinesRead::default();
+    let file = match fs::File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(read),
+        file => file?,
+    };
+    // Line by line: the text of months is not held beside its entries.
+    let (mut file, mut line, mut number) = (BufReader::new(file), Vec::new(), 0);
+    while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+        number += 1;
+        match serde_json::from_slice(&line) {
+            Ok(entry) => read.entries.push(entry),
+            Err(_) if line == b"\n" => {}
+            Err(_) => read.unreadable.push(number),
+        }
+        line.clear();
+    }
+    Ok(read)
+}
+
+/// Opens a file of lines to append to, and makes a missing one, which is its owner's alone.
+pub(super) fn open_lines(path: &Path) -> io::Result<fs::File> {
+    private(fs::OpenOptions::new().create(true).read(true).append(true)).open(path)
 }
 
 /// A file that is made is its owner's alone.
@@ -227,23 +246,37 @@ pub fn begins_with(first: &[u8], beginning: &str) -> bool {
 /// # Errors
 /// [`io::ErrorKind::AlreadyExists`] where the file exists; else when the disk or the writer fails.
 pub fn write_new(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
-    let is_there = || io::Error::new(io::ErrorKind::AlreadyExists, "a file of this name is there already");
+    let mut file = begin_new(path)?;
+    write(&mut file)?;
+    finish_new(file, path)
+}
+
+/// Begins a new file that has no name yet. Dropped before it is finished, it leaves nothing.
+pub(super) fn begin_new(path: &Path) -> io::Result<io::BufWriter<NamedTempFile>> {
     if path.symlink_metadata().is_ok() {
-        return Err(is_there());
+        return Err(is_there_already());
     }
-    let directory = directory_of(path);
-    let make = |path: &Path| private(fs::OpenOptions::new().write(true).create_new(true)).open(path);
-    // No error tells the name of the temporary file.
-    let mut file = tempfile::Builder::new().make_in(directory, make)?;
-    let mut buffered = io::BufWriter::new(file.as_file_mut());
-    write(&mut buffered)?;
-    buffered.flush()?;
-    drop(buffered);
+    unnamed_file(directory_of(path)).map(io::BufWriter::new)
+}
+
+/// Gives a whole new file its name.
+pub(super) fn finish_new(file: io::BufWriter<NamedTempFile>, path: &Path) -> io::Result<()> {
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(is_there()),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(is_there_already()),
         done => done.map(drop).map_err(|error| error.error),
     }
+}
+
+fn is_there_already() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "a file of this name is there already")
+}
+
+/// Makes a temporary file whose name no error tells.
+fn unnamed_file(directory: &Path) -> io::Result<NamedTempFile> {
+    let make = |path: &Path| private(fs::OpenOptions::new().write(true).create_new(true)).open(path);
+    tempfile::Builder::new().make_in(directory, make)
 }
 
 /// Makes a directory that only its owner can enter, where there is none.
@@ -254,12 +287,9 @@ pub fn make_directory(directory: &Path) -> Result<(), DeskError> {
     builder.create(directory).map_err(|error| DeskError::failed(directory, "the directory cannot be made", &error))
 }
 
-/// Some editors put it before a text.
-const BYTE_ORDER_MARK: char = '\u{FEFF}';
-
 /// The text with the values of another one, which says the same; that one itself where the text cannot be read. Its
 /// lines end in line feeds.
-pub(super) fn merge(text: &str, wanted: &str) -> String {
+fn merge(text: &str, wanted: &str) -> String {
     let text = text.trim_start_matches(BYTE_ORDER_MARK).replace("\r\n", "\n");
     let (head, rest) = text.split_at(head_of(&text));
     let merged = match (rest.parse::<DocumentMut>(), wanted.parse::<DocumentMut>()) {
@@ -270,21 +300,15 @@ pub(super) fn merge(text: &str, wanted: &str) -> String {
         _ => return wanted.to_owned(),
     };
     let says = |text: &str| text.parse::<toml::Table>().ok();
-    if says(&merged).is_some_and(|merged| Some(merged) == says(wanted)) { merged } else { format!("{head}{wanted}") }
+    if says(&merged) == says(wanted) { merged } else { format!("{head}{wanted}") }
 }
 
 /// Returns the length of a file's head in bytes: comments with a blank line behind them, which belong to nothing below.
 fn head_of(text: &str) -> usize {
     let is_comment = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    let mut head = 0;
-    let mut at = 0;
-    for line in text.split_inclusive('\n').take_while(is_comment) {
-        at += line.len();
-        if line.trim().is_empty() {
-            head = at;
-        }
-    }
-    if at == text.len() { at } else { head }
+    let comments = text.split_inclusive('\n').take_while(is_comment).map(str::len).sum::<usize>();
+    let blank_line = || text[..comments].rfind("\n\n").map_or(0, |at| at + 2);
+    if comments == text.len() { comments } else { blank_line() }
 }
 
 fn merge_table(into: &mut dyn TableLike, wanted: &dyn TableLike) {
@@ -346,7 +370,7 @@ mod tests {
 
     fn file() -> (tempfile::TempDir, DeskFile) {
         let directory = tempfile::tempdir().unwrap();
-        let file = DeskFile::new(directory.path().join("deep").join("some.toml"));
+        let file = DeskFile { path: directory.path().join("deep").join("some.toml") };
         (directory, file)
     }
 
@@ -371,9 +395,9 @@ mod tests {
         file.write("About it.", &BTreeMap::from([("a", 2)])).unwrap();
 
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(file.path()), 0o600);
-        assert_eq!(mode(file.path().parent().unwrap()), 0o700);
-        assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 1, "no temporary file is left behind");
+        assert_eq!(mode(&file.path), 0o600);
+        assert_eq!(mode(file.path.parent().unwrap()), 0o700);
+        assert_eq!(fs::read_dir(file.path.parent().unwrap()).unwrap().count(), 1, "no temporary file is left behind");
     }
 
     #[test]
@@ -442,8 +466,8 @@ mod tests {
     #[test]
     fn a_broken_file_is_reported_with_its_line() {
         let (directory, _) = file();
-        let file = DeskFile::new(directory.path().join("some.toml"));
-        fs::write(file.path(), "a = 1\nb = = 2\n").unwrap();
+        let file = DeskFile { path: directory.path().join("some.toml") };
+        fs::write(&file.path, "a = 1\nb = = 2\n").unwrap();
 
         let error = file.read::<BTreeMap<String, i64>>().unwrap_err();
 

@@ -15,6 +15,7 @@ pub mod export_part;
 mod file;
 pub mod find;
 pub mod insights;
+mod kept_list;
 mod keyring;
 pub mod ledger;
 pub mod lists;
@@ -30,17 +31,16 @@ pub mod snoozes;
 pub mod views;
 pub mod whole_list;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-pub use drafts::{AnswerDraft, AnswerDrafts, Draft, NoteDrafts};
+pub use drafts::{AnswerDraft, Draft, Drafts, NoteDraft};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, begins_with, directory_of, make_directory, open_own, replace, turn, write_new};
 pub use insights::{DeskFigures, FoundInsights, InsightLimit};
+pub use kept_list::KeptList;
 pub use keyring::KeyringError;
 pub use ledger::{
     files::{Journal, Leftovers, WholeJournal},
@@ -52,14 +52,14 @@ pub use notes::{Note, Notes};
 pub use orders::{MatchedOrders, OrderCounts, OrderDatabase, OrderOwner};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
 pub use records::RecordFormat;
-pub use sales::{SalesCount, SalesCounts};
+pub use sales::SalesCount;
 pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
-pub use snoozes::{SnoozedAlert, Snoozes};
-pub use views::{BuiltIn, SavedView, Views, same_name};
+pub use snoozes::SnoozedAlert;
+pub use views::{BuiltIn, SavedView, same_name};
 
 use file::DeskFile;
 
-use crate::domain::{Alert, OrderAdvice, time::SharedClock};
+use crate::domain::{Alert, AlertId, OrderAdvice, time::SharedClock};
 
 /// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the
 /// drawing path.
@@ -87,16 +87,6 @@ impl Desk {
         Self { order_owner, ..self }
     }
 
-    /// A desk on which nothing can be written.
-    fn only_read(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into(), journal: None, order_owner: None, only_read: true }
-    }
-
-    /// Tries whether a file can be made here.
-    fn try_writing(&self) -> Result<(), DeskError> {
-        file::try_writing(&self.directory)
-    }
-
     /// Returns whether its files can be read and nothing can be written.
     pub fn is_only_read(&self) -> bool {
         self.only_read
@@ -114,49 +104,46 @@ impl Desk {
         Ok(leftovers)
     }
 
-    /// Opens the journal to be read alone, where nothing can be written here.
-    fn read_journal(&mut self, place: &str, user: Option<&str>, clock: SharedClock) {
-        self.journal = Some(Journal::only_read(&self.directory, place, user, clock));
-    }
-
     /// The journal, where it is open, to be written or to be read alone.
     pub fn journal(&self) -> Option<&Journal> {
         self.journal.as_ref()
     }
 
     /// Directory of the desk.
-    pub fn directory(&self) -> &Path {
+    pub fn directory(&self) -> &std::path::Path {
         &self.directory
     }
 
     /// The views saved under names of one's own.
-    pub fn views(&self) -> Views {
-        Views::new(DeskFile::new(self.directory.join("views.toml")))
+    pub fn views(&self) -> KeptList<SavedView> {
+        let about = "Views of the queue: a name and a query each. Can be edited by hand.";
+        KeptList::new(self.directory.join("views.toml"), "view", about)
+    }
+
+    /// The snoozed alerts.
+    pub fn snoozes(&self) -> KeptList<SnoozedAlert> {
+        KeptList::new(self.directory.join("snoozed.toml"), "snoozed", "Alerts that are put aside for a while.")
+    }
+
+    /// The sales counts that were entered.
+    pub fn sales(&self) -> KeptList<SalesCount> {
+        let about = "Sales a month by card scheme: what monitoring programmes measure by.";
+        KeptList::new(self.directory.join("sales.toml"), "sales", about)
     }
 
     /// The drafts of answers that were not sent.
-    pub fn answer_drafts(&self) -> AnswerDrafts {
-        AnswerDrafts::new(self.directory.join("group-drafts"))
+    pub fn answer_drafts(&self) -> Drafts<Uuid, AnswerDraft> {
+        Drafts::new(self.directory.join("group-drafts"), "An answer that was begun and not sent.")
     }
 
     /// The drafts of notes not kept yet.
-    pub fn note_drafts(&self) -> NoteDrafts {
-        NoteDrafts::new(self.directory.join("note-drafts"))
+    pub fn note_drafts(&self) -> Drafts<AlertId, NoteDraft> {
+        Drafts::new(self.directory.join("note-drafts"), "A note that was begun and not kept.")
     }
 
     /// The notes on alerts.
     pub fn notes(&self) -> Notes {
         Notes::new(&self.directory)
-    }
-
-    /// The snoozed alerts.
-    pub fn snoozes(&self) -> Snoozes {
-        Snoozes::new(DeskFile::new(self.directory.join("snoozed.toml")))
-    }
-
-    /// The sales counts that were entered.
-    pub fn sales(&self) -> SalesCounts {
-        SalesCounts::new(DeskFile::new(self.directory.join("sales.toml")))
     }
 
     /// Returns the sales that were entered.
@@ -210,7 +197,7 @@ impl Desk {
     }
 
     fn layout_file(&self) -> DeskFile {
-        DeskFile::new(self.directory.join("layout.toml"))
+        DeskFile { path: self.directory.join("layout.toml") }
     }
 }
 
@@ -233,7 +220,7 @@ impl DeskAddress {
     /// When one of them cannot be written.
     pub fn open(&self) -> Result<(Desk, Leftovers), DeskError> {
         let mut desk = Desk::open(&self.directory)?.with_orders_of(self.order_owner.clone());
-        desk.try_writing()?;
+        file::try_writing(&self.directory)?;
         let left = desk.open_journal(&self.place, self.user.as_deref(), Arc::clone(&self.clock))?;
         Ok((desk, left))
     }
@@ -241,13 +228,9 @@ impl DeskAddress {
     /// The desk to be read alone, with its journal where there is a directory; where there is none, nothing can be read
     /// either.
     pub fn read(&self) -> Desk {
-        let desk = Desk::only_read(&self.directory);
-        if !self.directory.is_dir() {
-            return desk;
-        }
-        let mut desk = desk.with_orders_of(self.order_owner.clone());
-        desk.read_journal(&self.place, self.user.as_deref(), Arc::clone(&self.clock));
-        desk
+        let Self { directory, place, user, order_owner, clock } = self.clone();
+        let journal = directory.is_dir().then(|| Journal::only_read(&directory, &place, user.as_deref(), clock));
+        Desk { directory, journal, order_owner, only_read: true }
     }
 }
 
@@ -256,7 +239,6 @@ impl DeskAddress {
 #[serde(default)]
 pub struct Layout {
     /// Share of the width that the list has beside the detail, in percent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub divider: Option<u8>,
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    ops::RangeInclusive,
+    ops::{Not, RangeInclusive},
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -80,40 +80,33 @@ pub struct Profile {
     /// Base URL.
     pub url: String,
     /// Environment of the deployment; none where nobody has said it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Environment>,
     /// The variant of the interface; none for the one that goes with the credential.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
     /// The client id where its credential is a client secret; none where it is an API key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
     /// True where nothing may be sent or changed by way of it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub read_only: bool,
     /// The deployment's name for the company filter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub company_parameter: Option<String>,
     /// Number of alerts that the console asks for at once.
-    #[serde(default, deserialize_with = "page_size", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "page_size")]
     pub page_size: Option<u32>,
     /// Interval at which the console reads a list again, in seconds.
-    #[serde(default, deserialize_with = "refresh_seconds", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "refresh_seconds")]
     pub refresh_seconds: Option<u32>,
     /// Names of older files that are ignored: rules only suggest.
     #[serde(default, skip_serializing)]
     pub auto_rules: Vec<String>,
     /// Certificates of the authorities that are trusted with it, and no others (PEM); none for those of this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
     /// The client certificate that it asks for (PEM).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_certificate: Option<PathBuf>,
     /// The private key of the client certificate (PEM), where it is in a file of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_key: Option<PathBuf>,
     /// True where plain http is permitted beyond this machine.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub insecure_http: bool,
 }
 
@@ -123,11 +116,6 @@ impl Profile {
         let by_credential = if self.client_id.is_some() { Dialect::Older } else { Dialect::Current };
         self.dialect.unwrap_or(by_credential)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 fn page_size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
@@ -159,7 +147,6 @@ fn number<'de, D: Deserializer<'de>>(
 #[serde(deny_unknown_fields)]
 pub struct ProfileList {
     /// The one that is meant where none is named; none for this machine's own desk.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<ProfileName>,
     /// Each by its name.
     #[serde(rename = "profile", default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -169,39 +156,32 @@ pub struct ProfileList {
 /// The file of profiles.
 #[derive(Debug, Clone)]
 pub struct Profiles {
-    path: PathBuf,
+    file: DeskFile,
 }
 
 impl Profiles {
     /// The profiles of a directory.
     pub fn of(directory: &Path) -> Self {
-        Self { path: directory.join("profiles.toml") }
+        Self { file: DeskFile { path: directory.join("profiles.toml") } }
     }
 
     /// Path of the file.
     pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn file(&self) -> DeskFile {
-        DeskFile::new(self.path.clone())
+        &self.file.path
     }
 
     /// The profiles there are; none where there is no file.
     pub fn list(&self) -> Result<ProfileList, DeskError> {
-        Ok(self.file().read()?.unwrap_or_default())
+        Ok(self.file.read()?.unwrap_or_default())
     }
 
     /// Changes the profiles, in one step and alone; where the change is refused, nothing is written.
     pub fn change<T, E: From<DeskError>>(&self, change: impl FnOnce(&mut ProfileList) -> Result<T, E>) -> Result<T, E> {
-        let file = self.file();
-        let _turn = file.turn()?;
+        let _turn = self.file.turn()?;
         let mut list = self.list()?;
         let answer = change(&mut list)?;
-        file.write_beside(
-            "Deployments that avert knows by name. Their keys and secrets are not here: see `avert login`.",
-            &list,
-        )?;
+        let about = "Deployments that avert knows by name. Their keys and secrets are not here: see `avert login`.";
+        self.file.write(about, &list)?;
         Ok(answer)
     }
 }
@@ -322,7 +302,7 @@ mod tests {
 
         let refused = profiles.change(|list| {
             list.all.clear();
-            Err::<(), _>(DeskError { path: PathBuf::new(), line: None, message: "no".to_owned() })
+            Err::<(), _>(DeskError::new(Path::new(""), "no"))
         });
 
         assert!(refused.is_err() && profiles.list().unwrap().all.len() == 1);

@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-use super::{
-    file::{DeskError, DeskFile},
-    ledger::steps::text,
-};
+use super::{file::DeskError, kept_list::KeptList, ledger::steps::text};
 use crate::domain::{CardScheme, SalesMonth, Timestamp};
 
 /// The most sales that can be entered for a month.
@@ -30,41 +27,14 @@ fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> 
     Some(count).filter(|count| *count <= MOST_SALES).ok_or_else(wrong)
 }
 
-/// The file of sales counts.
-#[derive(Debug, Clone)]
-pub struct SalesCounts {
-    file: DeskFile,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SalesFile {
-    #[serde(default)]
-    sales: Vec<SalesCount>,
-}
-
-impl SalesCounts {
-    pub(super) fn new(file: DeskFile) -> Self {
-        Self { file }
-    }
-
-    /// Returns the sales that were entered, the newest month first.
-    pub fn list(&self) -> Result<Vec<SalesCount>, DeskError> {
-        let mut counts = self.file.read::<SalesFile>()?.unwrap_or_default().sales;
-        counts.sort_by_key(|count| (std::cmp::Reverse(count.month), count.scheme));
-        Ok(counts)
-    }
-
-    /// Enters the sales of a month, in place of what was entered for it before. Refused while the file there cannot be
-    /// read.
+impl KeptList<SalesCount> {
+    /// Enters the sales of a month, in place of what was entered for it before; the newest month is the first.
     pub fn set(&self, entered: SalesCount) -> Result<(), DeskError> {
-        let _turn = self.file.turn()?;
-        let mut counts = self.list()?;
-        counts.retain(|count| (count.month, count.scheme) != (entered.month, entered.scheme));
-        counts.push(entered);
-        counts.sort_by_key(|count| (std::cmp::Reverse(count.month), count.scheme));
-        let about = "Sales a month by card scheme: what monitoring programmes measure by.";
-        self.file.write(about, &SalesFile { sales: counts })
+        self.change(|counts| {
+            counts.retain(|count| (count.month, count.scheme) != (entered.month, entered.scheme));
+            counts.push(entered);
+            counts.sort_by_key(|count| (std::cmp::Reverse(count.month), count.scheme));
+        })
     }
 }
 

@@ -1,10 +1,7 @@
 //! Credentials of profiles: in the system's keyring, or in `secrets.toml` where plain storage was asked for; never in
 //! the profiles.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use super::{
     file::{DeskError, DeskFile},
@@ -58,22 +55,18 @@ pub enum SecretError {
 /// The credentials of profiles. Every call reads or writes the keyring or the disk, and may take three seconds.
 #[derive(Debug, Clone)]
 pub struct Secrets {
-    path: PathBuf,
+    file: DeskFile,
 }
 
 impl Secrets {
     /// The credentials of a directory's profiles.
     pub fn of(directory: &Path) -> Self {
-        Self { path: directory.join("secrets.toml") }
+        Self { file: DeskFile { path: directory.join("secrets.toml") } }
     }
 
     /// Path of the file of plain ones.
     pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn file(&self) -> DeskFile {
-        DeskFile::new(self.path.clone())
+        &self.file.path
     }
 
     /// A credential and where it is kept; `None` where there is none. A machine without a keyring has none there.
@@ -105,10 +98,7 @@ impl Secrets {
     ) -> Result<SecretStorage, SecretError> {
         let account = kind.account(profile);
         if plain {
-            self.change_plain(|secrets| {
-                secrets.insert(account.clone(), secret.reveal().to_owned());
-                true
-            })?;
+            self.set_plain(&account, Some(secret))?;
             // An older one in the keyring would outlive this one.
             if let Err(error) = keyring::remove(&account) {
                 tracing::debug!(%error, "whether the keyring holds an older credential is not known");
@@ -116,14 +106,14 @@ impl Secrets {
             return Ok(SecretStorage::PlainFile);
         }
         keyring::put(&account, secret)?;
-        self.remove_plain(&account)?;
+        self.set_plain(&account, None)?;
         Ok(SecretStorage::Keyring)
     }
 
     /// Removes a credential wherever it is; whether there was one.
     pub fn remove(&self, profile: &ProfileName, kind: SecretKind) -> Result<bool, SecretError> {
         let account = kind.account(profile);
-        let in_file = self.remove_plain(&account)?;
+        let in_file = self.set_plain(&account, None)?;
         match keyring::remove(&account) {
             Ok(in_keyring) => Ok(in_file || in_keyring),
             Err(KeyringError::Absent(_)) => Ok(in_file),
@@ -132,7 +122,6 @@ impl Secrets {
     }
 
     fn plain(&self) -> Result<BTreeMap<String, String>, DeskError> {
-        let file = self.file();
         // The words of the parser may repeat what stands there.
         let wrong = |error: DeskError| match error.line {
             Some(_) => DeskError {
@@ -141,29 +130,25 @@ impl Secrets {
             },
             None => error,
         };
-        Ok(file.read().map_err(wrong)?.unwrap_or_default())
+        Ok(self.file.read().map_err(wrong)?.unwrap_or_default())
     }
 
-    fn remove_plain(&self, account: &str) -> Result<bool, DeskError> {
-        if self.file().text()?.is_none() {
+    /// Puts an account's secret into the file, or takes it out, in one step and alone; whether there was one.
+    fn set_plain(&self, account: &str, secret: Option<&Secret>) -> Result<bool, DeskError> {
+        if secret.is_none() && !self.plain()?.contains_key(account) {
             return Ok(false);
         }
-        self.change_plain(|secrets| secrets.remove(account).is_some())
-    }
-
-    /// Changes the plain ones, in one step and alone; whether they have changed.
-    fn change_plain(&self, change: impl FnOnce(&mut BTreeMap<String, String>) -> bool) -> Result<bool, DeskError> {
-        let file = self.file();
-        let _turn = file.turn()?;
+        let _turn = self.file.turn()?;
         let mut secrets = self.plain()?;
-        let changed = change(&mut secrets);
-        match (changed, secrets.is_empty()) {
-            (false, _) => {}
-            (true, true) => file.remove()?,
-            (true, false) => {
-                file.write("Credentials of profiles as plain text, as --plain-secrets asked for.", &secrets)?;
-            }
+        let before = match secret {
+            Some(secret) => secrets.insert(account.to_owned(), secret.reveal().to_owned()),
+            None => secrets.remove(account),
+        };
+        if secrets.is_empty() {
+            self.file.remove()?;
+        } else {
+            self.file.write("Credentials of profiles as plain text, as --plain-secrets asked for.", &secrets)?;
         }
-        Ok(changed)
+        Ok(before.is_some())
     }
 }

@@ -4,10 +4,7 @@
 use futures::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    file::{DeskError, DeskFile},
-    ledger::steps::JournalAlert,
-};
+use super::{file::DeskError, kept_list::KeptList, ledger::steps::JournalAlert};
 use crate::{
     domain::{Alert, AlertId, AlertQuery, Deadline, Page, Timestamp},
     service::{Alerts, ServiceError},
@@ -27,52 +24,25 @@ pub fn can_be_aside(alert: &Alert) -> bool {
     alert.outcome.is_none() && alert.expired_at.is_none() && !is_near
 }
 
-/// The file of snoozed alerts.
-#[derive(Debug, Clone)]
-pub struct Snoozes {
-    file: DeskFile,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-struct SnoozesFile {
-    #[serde(default)]
-    snoozed: Vec<SnoozedAlert>,
-}
-
-impl Snoozes {
-    pub(super) fn new(file: DeskFile) -> Self {
-        Self { file }
-    }
-
+impl KeptList<SnoozedAlert> {
     /// Returns the alerts that are snoozed at a moment.
-    pub fn list(&self, now: Timestamp) -> Result<Vec<SnoozedAlert>, DeskError> {
-        let mut snoozed = self.file.read::<SnoozesFile>()?.unwrap_or_default().snoozed;
+    pub fn at(&self, now: Timestamp) -> Result<Vec<SnoozedAlert>, DeskError> {
+        let mut snoozed = self.list()?;
         snoozed.retain(|snoozed| snoozed.until > now);
         Ok(snoozed)
     }
 
     /// Puts alerts aside; an earlier snooze of one of them gives way.
     pub fn put(&self, new: &[SnoozedAlert], now: Timestamp) -> Result<(), DeskError> {
-        self.change(now, |snoozed| {
-            snoozed.retain(|known| new.iter().all(|new| new.alert.id != known.alert.id));
+        self.change(|snoozed| {
+            snoozed.retain(|known| known.until > now && new.iter().all(|new| new.alert.id != known.alert.id));
             snoozed.extend_from_slice(new);
         })
     }
 
     /// Ends the snoozes of these alerts.
     pub fn end(&self, ended: &[AlertId], now: Timestamp) -> Result<(), DeskError> {
-        self.change(now, |snoozed| snoozed.retain(|known| !ended.contains(&known.alert.id)))
-    }
-
-    /// Consoles on one desk change it one after the other.
-    fn change(&self, now: Timestamp, change: impl FnOnce(&mut Vec<SnoozedAlert>)) -> Result<(), DeskError> {
-        let _turn = self.file.turn()?;
-        let mut snoozed = self.list(now)?;
-        change(&mut snoozed);
-        if snoozed.is_empty() {
-            return self.file.remove();
-        }
-        self.file.write("Alerts that are put aside for a while.", &SnoozesFile { snoozed })
+        self.change(|snoozed| snoozed.retain(|known| known.until > now && !ended.contains(&known.alert.id)))
     }
 }
 
@@ -122,11 +92,11 @@ mod tests {
     use chrono::Duration;
 
     use super::*;
-    use crate::domain::time::from_iso;
+    use crate::{Desk, domain::time::from_iso};
 
-    fn snoozes() -> (tempfile::TempDir, Snoozes) {
+    fn snoozes() -> (tempfile::TempDir, KeptList<SnoozedAlert>) {
         let directory = tempfile::tempdir().unwrap();
-        let snoozes = Snoozes::new(DeskFile::new(directory.path().join("snoozed.toml")));
+        let snoozes = Desk::open(directory.path()).unwrap().snoozes();
         (directory, snoozes)
     }
 
@@ -145,9 +115,9 @@ mod tests {
 
         snoozes.put(&[short.clone(), long.clone()], now()).unwrap();
 
-        assert_eq!(snoozes.list(now()), Ok(vec![short, long.clone()]));
-        assert_eq!(snoozes.list(now() + Duration::minutes(15)), Ok(vec![long]));
-        assert_eq!(snoozes.list(now() + Duration::hours(2)), Ok(Vec::new()));
+        assert_eq!(snoozes.at(now()), Ok(vec![short, long.clone()]));
+        assert_eq!(snoozes.at(now() + Duration::minutes(15)), Ok(vec![long]));
+        assert_eq!(snoozes.at(now() + Duration::hours(2)), Ok(Vec::new()));
     }
 
     #[test]
@@ -159,7 +129,7 @@ mod tests {
         snoozes.put(std::slice::from_ref(&first), now()).unwrap();
         snoozes.put(std::slice::from_ref(&second), now()).unwrap();
 
-        assert_eq!(snoozes.list(now()), Ok(vec![second]));
+        assert_eq!(snoozes.at(now()), Ok(vec![second]));
     }
 
     #[test]
@@ -182,7 +152,7 @@ mod tests {
         let path = directory.path().join("snoozed.toml");
         std::fs::write(&path, "[[snoozed]]\nuntil = 7 8\n").unwrap();
 
-        assert_eq!(snoozes.list(now()).unwrap_err().line, Some(2));
+        assert_eq!(snoozes.at(now()).unwrap_err().line, Some(2));
         assert!(snoozes.put(&[snoozed(15)], now()).is_err());
         assert!(std::fs::read_to_string(&path).unwrap().contains("7 8"));
     }

@@ -2,10 +2,9 @@
 //! by hand.
 
 use chrono::Duration;
-use serde::{Deserialize, Serialize};
-use toml::Spanned;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-use super::file::{DeskError, DeskFile};
+use super::{file::DeskError, kept_list::KeptList};
 use crate::domain::{
     AlertFilter, AlertStatus, AlertType, Calendar, CalendarDay, LocalConditions, Sort, SortField, SortOrder, Timestamp,
     query::Vocabulary,
@@ -127,92 +126,35 @@ fn notices(notices: bool, vocabulary: Vocabulary) -> AlertFilter {
 }
 
 /// A view saved under a name of one's own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SavedView {
     /// Unique, letter case ignored, and not a built-in view's.
+    #[serde(deserialize_with = "name_of_own")]
     pub name: String,
     pub query: String,
 }
 
-/// The file of saved views.
-#[derive(Debug, Clone)]
-pub struct Views {
-    file: DeskFile,
+fn name_of_own<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    wrong_name(&name).map_or(Ok(name), |problem| Err(D::Error::custom(problem)))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ViewsRead {
-    #[serde(default)]
-    view: Vec<ViewRead>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ViewRead {
-    name: Spanned<String>,
-    query: String,
-}
-
-#[derive(Serialize)]
-struct ViewsWritten<'v> {
-    view: &'v [SavedView],
-}
-
-impl Views {
-    pub(super) fn new(file: DeskFile) -> Self {
-        Self { file }
-    }
-
-    /// One's own views in the order of the file.
-    pub fn list(&self) -> Result<Vec<SavedView>, DeskError> {
-        let Some(text) = self.file.text()? else { return Ok(Vec::new()) };
-        let read: ViewsRead = self.file.parse(&text)?;
-        let mut views: Vec<SavedView> = Vec::with_capacity(read.view.len());
-        for ViewRead { name, query } in read.view {
-            let span = name.span();
-            let name = name.into_inner();
-            let twice = views
-                .iter()
-                .any(|view| same_name(&view.name, &name))
-                .then(|| format!("there are two views called {name}"));
-            if let Some(problem) = twice.or_else(|| wrong_name(&name)) {
-                return Err(self.file.wrong(&text, Some(span), &problem));
-            }
-            views.push(SavedView { name, query });
-        }
-        Ok(views)
-    }
-
-    /// Saves a view; one of the same name is replaced where it stands. Refused while the file cannot be read.
+impl KeptList<SavedView> {
+    /// Saves a view; one of the same name is replaced where it stands.
     pub fn save(&self, view: SavedView) -> Result<(), DeskError> {
         if let Some(problem) = wrong_name(&view.name) {
-            return Err(self.file.refused(&problem));
+            return Err(DeskError::new(&self.file.path, problem));
         }
-        let mut views = self.list()?;
-        match views.iter_mut().find(|there| same_name(&there.name, &view.name)) {
+        self.change(|views| match views.iter_mut().find(|there| same_name(&there.name, &view.name)) {
             Some(there) => *there = view,
             None => views.push(view),
-        }
-        self.write(&views)
+        })
     }
 
-    /// Removes a view; whether there was one of that name.
-    pub fn remove(&self, name: &str) -> Result<bool, DeskError> {
-        let mut views = self.list()?;
-        let before = views.len();
-        views.retain(|view| !same_name(&view.name, name));
-        let removed = views.len() < before;
-        if removed {
-            self.write(&views)?;
-        }
-        Ok(removed)
-    }
-
-    fn write(&self, views: &[SavedView]) -> Result<(), DeskError> {
-        let about = "Views of the queue: a name and a query each. Can be edited by hand; comments are not kept when \
-            avert saves a view.";
-        self.file.write(about, &ViewsWritten { view: views })
+    /// Removes the view of a name.
+    pub fn remove(&self, name: &str) -> Result<(), DeskError> {
+        self.change(|views| views.retain(|view| !same_name(&view.name, name)))
     }
 }
 
@@ -238,12 +180,13 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::Desk;
     use crate::domain::time::from_iso;
     use crate::domain::{Alert, AlertId, Deadline, Outcome, Provider};
 
-    fn views() -> (tempfile::TempDir, Views) {
+    fn views() -> (tempfile::TempDir, KeptList<SavedView>) {
         let directory = tempfile::tempdir().unwrap();
-        let views = Views::new(DeskFile::new(directory.path().join("views.toml")));
+        let views = Desk::open(directory.path()).unwrap().views();
         (directory, views)
     }
 
@@ -259,17 +202,16 @@ mod tests {
         views.save(view("Café \"x\"", "acme \"a\\b\"")).unwrap();
         views.save(view("MINE", "status:expired")).unwrap();
 
-        let again = Views::new(DeskFile::new(directory.path().join("views.toml")));
+        let again = Desk::open(directory.path()).unwrap().views();
         assert_eq!(again.list().unwrap(), [view("MINE", "status:expired"), view("Café \"x\"", "acme \"a\\b\"")]);
     }
 
     #[test]
-    fn a_removed_view_is_gone_and_removing_it_again_finds_nothing() {
+    fn a_removed_view_is_gone_and_removing_it_again_is_nothing() {
         let (_directory, views) = views();
         views.save(view("Mine", "status:open")).unwrap();
 
-        assert_eq!(views.remove("mine"), Ok(true));
-        assert_eq!(views.remove("mine"), Ok(false));
+        assert_eq!([views.remove("mine"), views.remove("mine")], [Ok(()), Ok(())]);
         assert_eq!(views.list().unwrap(), []);
     }
 
@@ -287,7 +229,6 @@ mod tests {
     }
 
     #[rstest]
-    #[case("[[view]]\nname = \"A\"\nquery = \"\"\n[[view]]\nname = \"a\"\nquery = \"\"\n", 5, "two views")]
     #[case("[[view]]\nname = \"All\"\nquery = \"\"\n", 2, "built-in")]
     #[case("[[view]]\nname = \"A\"\nquery = 5\n", 3, "string")]
     #[case("[[view]]\nname = \"A\"\nquerry = \"\"\n", 3, "querry")]
@@ -298,7 +239,7 @@ mod tests {
         #[case] says: &str,
     ) {
         let (_directory, views) = views();
-        std::fs::write(views.file.path(), text).unwrap();
+        std::fs::write(&views.file.path, text).unwrap();
 
         let error = views.list().unwrap_err();
         let saved = views.save(view("B", ""));
@@ -307,7 +248,7 @@ mod tests {
         assert_eq!(error.line, Some(line), "{error}");
         assert!(error.message.contains(says), "{error}");
         assert!(saved.is_err() && removed.is_err());
-        assert_eq!(std::fs::read_to_string(views.file.path()).unwrap(), text);
+        assert_eq!(std::fs::read_to_string(&views.file.path).unwrap(), text);
     }
 
     #[rstest]

@@ -152,7 +152,8 @@ async fn what_was_being_written_goes_only_when_its_note_is_on_the_disk() {
         let mut runner = Runner::new(service.deployment(), Some(desk), records(), messages);
         runner.run(Effect::Keep(what));
         runner.finish().await;
-        Desk::open(directory.path()).unwrap().note_drafts().all().unwrap().into_keys().collect::<Vec<_>>()
+        let drafts = Desk::open(directory.path()).unwrap().note_drafts().all(std::time::SystemTime::now()).unwrap();
+        drafts.into_iter().map(|(alert, _)| alert).collect::<Vec<_>>()
     };
     let note =
         || Keep::Note(Note { at: clock().now(), alert: first(), user: None, text: "seen".to_owned(), about: None });
