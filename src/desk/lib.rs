@@ -109,11 +109,6 @@ impl Desk {
         self.journal.as_ref()
     }
 
-    /// Directory of the desk.
-    pub fn directory(&self) -> &std::path::Path {
-        &self.directory
-    }
-
     /// The views saved under names of one's own.
     pub fn views(&self) -> KeptList<SavedView> {
         let about = "Views of the queue: a name and a query each. Can be edited by hand.";

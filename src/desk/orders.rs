@@ -13,8 +13,8 @@ use std::{
 
 use chrono::TimeDelta;
 use rusqlite::{
-    Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, config::DbConfig, params,
-    types::Type,
+    Connection, OpenFlags, OptionalExtension as _, Params, Row, Transaction, TransactionBehavior, config::DbConfig,
+    params, types::Type,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -28,40 +28,37 @@ use crate::domain::{
 /// Marks the file as avert's orders (`PRAGMA application_id`): the letters `avro`.
 const APPLICATION_ID: i32 = 0x6176_726f;
 
-/// The schema, step by step; a step that was released is never edited.
-const MIGRATIONS: [&str; NEWEST as usize] = [
-    "
-    CREATE TABLE merchant_order (
+/// The number of the newest schema.
+const NEWEST: u16 = 3;
+
+/// The newest schema. A file of an earlier one, which names columns otherwise and may know no owner, is brought up to
+/// date by it too.
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS merchant_order (
         order_id TEXT PRIMARY KEY,
         transaction_id TEXT, transaction_key TEXT, arn TEXT, auth_code TEXT,
         card_bin TEXT, card_last_four TEXT,
         amount TEXT, currency TEXT, paid_at INTEGER, descriptor TEXT,
         state TEXT, state_at INTEGER, refunded_amount TEXT
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX order_by_transaction ON merchant_order (transaction_key) WHERE transaction_key IS NOT NULL;
-    CREATE INDEX order_by_arn ON merchant_order (arn COLLATE NOCASE) WHERE arn IS NOT NULL;
-    CREATE INDEX order_by_card ON merchant_order (card_last_four, paid_at) WHERE card_last_four IS NOT NULL;
-    CREATE INDEX order_by_folded_id ON merchant_order (order_id COLLATE NOCASE);
-    CREATE TABLE unmatched (
+    CREATE INDEX IF NOT EXISTS order_by_transaction ON merchant_order (transaction_key)
+        WHERE transaction_key IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS order_by_arn ON merchant_order (arn COLLATE NOCASE) WHERE arn IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS order_by_card ON merchant_order (card_last_four, paid_at)
+        WHERE card_last_four IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS order_by_folded_id ON merchant_order (order_id COLLATE NOCASE);
+    CREATE TABLE IF NOT EXISTS unmatched (
         alert TEXT NOT NULL, order_id TEXT NOT NULL, at INTEGER NOT NULL,
         PRIMARY KEY (alert, order_id)
     ) STRICT, WITHOUT ROWID;
-    CREATE TABLE header (field TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
-",
-    "
     -- At most one row: the id of the organization whose orders these are.
-    CREATE TABLE owner (organization TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-",
-    "
+    CREATE TABLE IF NOT EXISTS owner (organization TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     -- Names of columns are those of files with one and the same first row.
-    DROP TABLE header;
-    CREATE TABLE header (first_row TEXT NOT NULL, field TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (first_row, \
-    field)) STRICT, WITHOUT ROWID;
-",
-];
-
-/// The number of the newest schema: its steps.
-const NEWEST: u16 = 3;
+    DROP TABLE IF EXISTS header;
+    CREATE TABLE header (
+        first_row TEXT NOT NULL, field TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (first_row, field)
+    ) STRICT, WITHOUT ROWID;
+";
 
 /// Longest wait of a statement for another process: an import keeps the file for moments.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -73,8 +70,7 @@ const MOST_CANDIDATES: u32 = 500;
 const WINDOW: TimeDelta = TimeDelta::days(3);
 
 const COLUMNS: &str = "order_id, transaction_id, arn, auth_code, card_bin, card_last_four, amount, currency, paid_at, \
-    descriptor, state, \
-                       state_at, refunded_amount";
+    descriptor, state, state_at, refunded_amount";
 
 /// Counts of an import of orders.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -152,54 +148,51 @@ impl OrderDatabase {
             conn.busy_timeout(BUSY_TIMEOUT)?;
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-            let version = prepare(&mut conn)?;
-            Ok((conn, version))
+            Ok(prepare(&mut conn)?.map(|()| conn))
         });
-        match opened {
-            Err(error) => Err(in_words(&path, &error)),
-            Ok((_, Err(why))) => Err(DeskError { path, line: None, message: why }),
-            Ok((conn, Ok(()))) => Ok(Self { path, conn }),
+        match opened.map_err(|error| in_words(&path, &error))? {
+            Ok(conn) => Ok(Self { path, conn }),
+            Err(why) => Err(DeskError::new(&path, why)),
         }
     }
 
+    /// Asks the database; its error in words.
+    fn ask<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, DeskError> {
+        work(&self.conn).map_err(|error| in_words(&self.path, &error))
+    }
+
     /// The id of the organization whose orders these are, where it is known.
-    pub(super) fn owner(&self) -> Result<Option<String>, DeskError> {
-        let named = self.conn.query_row("SELECT organization FROM owner LIMIT 1", [], |row| row.get(0)).optional();
-        named.map_err(|error| in_words(&self.path, &error))
+    fn owner(&self) -> Result<Option<String>, DeskError> {
+        self.ask(|conn| conn.query_row("SELECT organization FROM owner LIMIT 1", [], |row| row.get(0)).optional())
     }
 
     /// Keeps whose orders these are, where it is not known yet.
     pub(super) fn claimed_by(self, organization: &str) -> Result<Self, DeskError> {
         if self.owner()?.is_none() {
             let sql = "INSERT INTO owner (organization) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM owner)";
-            self.conn.execute(sql, [organization]).map_err(|error| in_words(&self.path, &error))?;
+            self.ask(|conn| conn.execute(sql, [organization]))?;
         }
         Ok(self)
     }
 
     /// Takes orders in, all or none of them; what is there already is brought up to date.
     pub fn import(&mut self, orders: Vec<MerchantOrder>) -> Result<OrderCounts, DeskError> {
-        let path = self.path.clone();
-        take_in(&mut self.conn, orders).map_err(|error| in_words(&path, &error))
+        take_in(&mut self.conn, orders).map_err(|error| in_words(&self.path, &error))
     }
 
     /// The orders that an alert may be on, but those that were taken off it.
     pub fn matches(&self, alert: &Alert) -> Result<MatchedOrders, DeskError> {
-        let found = || -> rusqlite::Result<MatchedOrders> {
-            let unmatched: Vec<String> = {
-                let mut read = self
-                    .conn
-                    .prepare_cached("SELECT order_id FROM unmatched WHERE alert = ?1 ORDER BY at, order_id")?;
-                read.query_map([alert.id.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?
-            };
-            let all = matches(alert, candidates(&self.conn, alert)?);
-            let unmatched: Vec<String> =
-                unmatched.into_iter().filter(|id| all.iter().any(|found| found.order.order_id == *id)).collect();
+        self.ask(|conn| {
+            let mut read =
+                conn.prepare_cached("SELECT order_id FROM unmatched WHERE alert = ?1 ORDER BY at, order_id")?;
+            let unmatched = read.query_map([alert.id.to_string()], |row| row.get(0))?;
+            let mut unmatched: Vec<String> = unmatched.collect::<Result<_, _>>()?;
+            let all = matches(alert, candidates(conn, alert)?);
+            unmatched.retain(|id| all.iter().any(|found| found.order.order_id == *id));
             let left = all.into_iter().map(|found| found.order).filter(|order| !unmatched.contains(&order.order_id));
             // Compared anew: what was taken off no longer makes the others less sure.
             Ok(MatchedOrders { matches: matches(alert, left), unmatched, ..MatchedOrders::default() })
-        };
-        found().map_err(|error| in_words(&self.path, &error))
+        })
     }
 
     /// The same, and what the orders of others on its payment tell of it: that money has gone back is told of the
@@ -220,44 +213,34 @@ impl OrderDatabase {
 
     /// The order of this id, letter case ignored.
     pub fn named(&self, order_id: &str) -> Result<Option<MerchantOrder>, DeskError> {
-        let read = || -> rusqlite::Result<Option<MerchantOrder>> {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM merchant_order WHERE order_id = ?1 COLLATE NOCASE ORDER BY order_id LIMIT 1"
-            );
-            self.conn.prepare_cached(&sql)?.query_row([order_id], order_of).optional()
-        };
-        read().map_err(|error| in_words(&self.path, &error))
+        let orders = self.ask(|conn| orders_where(conn, "order_id = ?1 COLLATE NOCASE ORDER BY order_id", [order_id]));
+        Ok(orders?.into_iter().next())
     }
 
     /// Takes an order off an alert.
     pub fn unmatch(&self, alert: AlertId, order_id: &str, at: Timestamp) -> Result<(), DeskError> {
-        let written = self.conn.execute(
-            "INSERT INTO unmatched (alert, order_id, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-            params![alert.to_string(), order_id, at.timestamp_micros()],
-        );
-        written.map(|_| ()).map_err(|error| in_words(&self.path, &error))
+        let sql = "INSERT INTO unmatched (alert, order_id, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        let values = params![alert.to_string(), order_id, at.timestamp_micros()];
+        self.ask(|conn| conn.execute(sql, values)).map(drop)
     }
 
     /// Gives an alert every order back that was taken off it.
     pub fn match_again(&self, alert: AlertId) -> Result<(), DeskError> {
-        let written = self.conn.execute("DELETE FROM unmatched WHERE alert = ?1", [alert.to_string()]);
-        written.map(|_| ()).map_err(|error| in_words(&self.path, &error))
+        self.ask(|conn| conn.execute("DELETE FROM unmatched WHERE alert = ?1", [alert.to_string()])).map(drop)
     }
 
     /// Counts the orders.
     pub fn count(&self) -> Result<u64, DeskError> {
-        let count = self.conn.query_row("SELECT count(*) FROM merchant_order", [], |row| row.get::<_, i64>(0));
-        count.map(i64::unsigned_abs).map_err(|error| in_words(&self.path, &error))
+        let count = |conn: &Connection| conn.query_row("SELECT count(*) FROM merchant_order", [], |row| row.get(0));
+        self.ask(count).map(i64::unsigned_abs)
     }
 
     /// The headers that were named for the columns of files with this first row.
     pub fn headers(&self, first_row: &[String]) -> Result<BTreeMap<String, String>, DeskError> {
-        let read = || -> rusqlite::Result<BTreeMap<String, String>> {
-            let mut read = self.conn.prepare("SELECT field, name FROM header WHERE first_row = ?1")?;
-            let rows = read.query_map([key_of(first_row)], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            rows.collect()
-        };
-        read().map_err(|error| in_words(&self.path, &error))
+        self.ask(|conn| {
+            let mut read = conn.prepare("SELECT field, name FROM header WHERE first_row = ?1")?;
+            read.query_map([key_of(first_row)], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
     }
 
     /// Keeps the headers of columns for files with this first row; none takes one back.
@@ -266,22 +249,19 @@ impl OrderDatabase {
         first_row: &[String],
         headers: &[(String, Option<String>)],
     ) -> Result<(), DeskError> {
-        let path = self.path.clone();
         let row = key_of(first_row);
-        let mut write = || -> rusqlite::Result<()> {
-            let change = self.conn.transaction()?;
+        let write = |conn: &mut Connection| -> rusqlite::Result<()> {
+            let change = conn.transaction()?;
             for (field, name) in headers {
-                change.execute("DELETE FROM header WHERE first_row = ?1 AND field = ?2", params![row, field])?;
-                if let Some(name) = name {
-                    change.execute(
-                        "INSERT INTO header (first_row, field, name) VALUES (?1, ?2, ?3)",
-                        params![row, field, name],
-                    )?;
-                }
+                let sql = match name {
+                    Some(_) => "INSERT OR REPLACE INTO header (first_row, field, name) VALUES (?1, ?2, ?3)",
+                    None => "DELETE FROM header WHERE first_row = ?1 AND field = ?2 AND ?3 IS NULL",
+                };
+                change.execute(sql, params![row, field, name])?;
             }
             change.commit()
         };
-        write().map_err(|error| in_words(&path, &error))
+        write(&mut self.conn).map_err(|error| in_words(&self.path, &error))
     }
 }
 
@@ -300,12 +280,10 @@ fn prepare(conn: &mut Connection) -> rusqlite::Result<Result<(), String>> {
     // An import and a console on the same desk do not wait for each other.
     conn.pragma_update(None, "journal_mode", "WAL")?;
     let change = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version = match schema_of(&change)? {
-        Ok(version) => version,
+    match schema_of(&change)? {
+        Ok(NEWEST) => return Ok(Ok(())),
+        Ok(_) => change.execute_batch(SCHEMA)?,
         Err(why) => return Ok(Err(why)),
-    };
-    for step in MIGRATIONS.iter().skip(usize::from(version)) {
-        change.execute_batch(step)?;
     }
     change.pragma_update(None, "user_version", NEWEST)?;
     change.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -313,7 +291,7 @@ fn prepare(conn: &mut Connection) -> rusqlite::Result<Result<(), String>> {
     Ok(Ok(()))
 }
 
-/// Returns the number of schema steps in the file, or the reason for which the file is none of this avert's.
+/// Returns the number of the file's schema, 0 for none yet, or the reason for which the file is none of this avert's.
 fn schema_of(conn: &Connection) -> rusqlite::Result<Result<u16, String>> {
     let version: u16 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let id: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -354,9 +332,14 @@ fn take_in(conn: &mut Connection, orders: Vec<MerchantOrder>) -> rusqlite::Resul
     Ok(counts)
 }
 
+/// The orders of a condition, as many as are compared with an alert.
+fn orders_where(conn: &Connection, condition: &str, values: impl Params) -> rusqlite::Result<Vec<MerchantOrder>> {
+    let sql = format!("SELECT {COLUMNS} FROM merchant_order WHERE {condition} LIMIT {MOST_CANDIDATES}");
+    conn.prepare_cached(&sql)?.query_map(values, order_of)?.collect()
+}
+
 fn by_id(conn: &Connection, order_id: &str) -> rusqlite::Result<Option<MerchantOrder>> {
-    let mut read = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM merchant_order WHERE order_id = ?1"))?;
-    read.query_row([order_id], order_of).optional()
+    orders_where(conn, "order_id = ?1", [order_id]).map(|mut orders| orders.pop())
 }
 
 fn write(change: &Transaction<'_>, order: &MerchantOrder) -> rusqlite::Result<()> {
@@ -390,15 +373,11 @@ fn candidates(conn: &Connection, alert: &Alert) -> rusqlite::Result<Vec<Merchant
         ("order_id = ?1 COLLATE NOCASE", alert.known_order_id().map(str::to_owned)),
         ("arn = ?1 COLLATE NOCASE", alert.known_arn().map(str::to_owned)),
     ];
-    let mut found: BTreeMap<String, MerchantOrder> = BTreeMap::new();
-    let mut add =
-        |orders: Vec<MerchantOrder>| found.extend(orders.into_iter().map(|order| (order.order_id.clone(), order)));
+    let mut found: Vec<MerchantOrder> = Vec::new();
     for (condition, key) in keyed {
-        let Some(key) = key else { continue };
-        let mut read = conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM merchant_order WHERE {condition} LIMIT {MOST_CANDIDATES}"
-        ))?;
-        add(read.query_map([key], order_of)?.collect::<Result<_, _>>()?);
+        if let Some(key) = key {
+            found.extend(orders_where(conn, condition, [key])?);
+        }
     }
     let last_four = alert.card_last_four.trim();
     if !last_four.is_empty() {
@@ -406,17 +385,13 @@ fn candidates(conn: &Connection, alert: &Alert) -> rusqlite::Result<Vec<Merchant
         let near = alert.given_transaction_time().map(|at| (micros(at - WINDOW), micros(at + WINDOW)));
         let (from, to) =
             near.unwrap_or((i64::MIN, alert.alert_time.map_or(i64::MAX, |at| micros(at + TimeDelta::days(1)))));
-        let mut dated = conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM merchant_order WHERE card_last_four = ?1 AND paid_at BETWEEN ?2 AND ?3 ORDER BY \
-                paid_at DESC LIMIT {MOST_CANDIDATES}"
-        ))?;
-        add(dated.query_map(params![last_four, from, to], order_of)?.collect::<Result<_, _>>()?);
-        let mut undated = conn.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM merchant_order WHERE card_last_four = ?1 AND paid_at IS NULL LIMIT {MOST_CANDIDATES}"
-        ))?;
-        add(undated.query_map([last_four], order_of)?.collect::<Result<_, _>>()?);
+        let dated = "card_last_four = ?1 AND paid_at BETWEEN ?2 AND ?3 ORDER BY paid_at DESC";
+        found.extend(orders_where(conn, dated, params![last_four, from, to])?);
+        found.extend(orders_where(conn, "card_last_four = ?1 AND paid_at IS NULL", [last_four])?);
     }
-    Ok(found.into_values().collect())
+    let by_id: BTreeMap<String, MerchantOrder> =
+        found.into_iter().map(|order| (order.order_id.clone(), order)).collect();
+    Ok(by_id.into_values().collect())
 }
 
 fn order_of(row: &Row<'_>) -> rusqlite::Result<MerchantOrder> {
@@ -449,15 +424,13 @@ fn order_of(row: &Row<'_>) -> rusqlite::Result<MerchantOrder> {
 }
 
 fn in_words(path: &Path, error: &rusqlite::Error) -> DeskError {
-    match sqlite_cause(error) {
-        Some(RefusalCause::Damaged) => {
-            let message = format!(
-                "is no database of orders that can be read ({error}); move it away, the orders can be brought in again"
-            );
-            DeskError { path: path.to_owned(), line: None, message }
-        }
-        _ => DeskError::failed(path, "the orders cannot be used", error),
+    if sqlite_cause(error) != Some(RefusalCause::Damaged) {
+        return DeskError::failed(path, "the orders cannot be used", error);
     }
+    let words = format!(
+        "is no database of orders that can be read ({error}); move it away, the orders can be brought in again"
+    );
+    DeskError::new(path, words)
 }
 
 /// The organization whose orders are meant.
@@ -681,7 +654,7 @@ mod tests {
     #[test]
     fn a_file_that_is_no_database_of_orders_is_told_and_kept() {
         let (_directory, desk) = desk();
-        let path = desk.directory().join("orders.db");
+        let path = desk.directory.join("orders.db");
         fs::write(&path, "order_id\nA-1\n".repeat(200)).unwrap();
 
         let error = desk.orders().unwrap_err();
@@ -712,7 +685,7 @@ mod tests {
         let mut orders = desk.make_orders().unwrap();
         orders.import(vec![on_card("A-1")]).unwrap();
 
-        let modes = fs::read_dir(desk.directory())
+        let modes = fs::read_dir(&desk.directory)
             .unwrap()
             .map(|file| file.unwrap().metadata().unwrap().permissions().mode() & 0o777);
 
