@@ -169,7 +169,7 @@ async fn search(alerts: &dyn Alerts, word: &str, candidates: &mut Vec<Alert>) ->
         sort: Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending },
         page: PageRequest { page: 0, size: 100 },
     };
-    let part = match ListPart::read(alerts, wanted, PAGES).await {
+    let part = match ListPart::read(alerts, wanted, PAGES, |_| false).await {
         Err(ServiceError::InvalidRequest(_)) => {
             return Ok(Some(format!("this deployment does not search for {:?}", line(word))));
         }

@@ -63,7 +63,7 @@ const SEARCH_PAGES: u64 = 10;
 /// # Errors
 /// When there are more than [`SEARCH_PAGES`]: one of those that were not read may have been refunded.
 async fn search(alerts: &dyn Alerts, query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
-    let ListPart { data, is_whole, .. } = ListPart::read(alerts, query, SEARCH_PAGES).await?;
+    let ListPart { data, is_whole, .. } = ListPart::read(alerts, query, SEARCH_PAGES, |_| false).await?;
     if is_whole {
         return Ok(data);
     }
@@ -83,15 +83,26 @@ pub(super) struct ListPart {
 }
 
 impl ListPart {
-    /// Reads at most so many pages of a query.
-    pub(super) async fn read(alerts: &dyn Alerts, mut query: AlertQuery, pages: u64) -> Result<Self, ServiceError> {
+    /// Reads at most so many pages of a query, each alert once, and no further once what was read is `enough`.
+    pub(super) async fn read(
+        alerts: &dyn Alerts,
+        mut query: AlertQuery,
+        pages: u64,
+        enough: impl Fn(&[Alert]) -> bool,
+    ) -> Result<Self, ServiceError> {
         let (sort, mut part) = (query.sort, Self { data: Vec::new(), total: 0, in_order: true, is_whole: false });
-        while query.page.page < pages && !part.is_whole {
+        let mut known = HashSet::new();
+        while query.page.page < pages && !part.is_whole && !enough(&part.data) {
             let Page { data, total, counted, .. } = list_in_some_order(alerts, &mut query).await?;
             let is_short = data.len() < usize::try_from(query.page.size).unwrap_or(usize::MAX);
-            part.data.extend(data);
+            let before = part.data.len();
+            // A list may have shifted since the page before, and who numbers pages from 1 gives the first one twice.
+            part.data.extend(data.into_iter().filter(|alert| known.insert(alert.id)));
             (part.total, part.in_order) = (total, query.sort == sort);
             part.is_whole = is_short || counted && total <= part.data.len() as u64;
+            if part.data.len() == before {
+                break;
+            }
             query.page.page += 1;
         }
         Ok(part)
@@ -118,9 +129,6 @@ async fn list_in_some_order(alerts: &dyn Alerts, query: &mut AlertQuery) -> Resu
 /// Most pages that are read where notices, which ask for no answer, take up the rows.
 const CLOSING_PAGES: u64 = 5;
 
-/// Order in which alerts are due.
-const BY_DEADLINE: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
-
 /// The alerts that are due next.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClosingAlerts {
@@ -135,27 +143,17 @@ pub struct ClosingAlerts {
 /// Reads the alerts that are due next and ask for an answer. It takes one request where the service sorts as asked and
 /// a page holds them.
 pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, ServiceError> {
-    let filter = AlertFilter { expires_in: Some(hours), ..AlertFilter::default() };
-    let page = PageRequest { page: 0, size: MAX_PAGE_SIZE };
-    let mut query = AlertQuery { filter, sort: BY_DEADLINE, page };
-    let (mut found, mut known, mut read) = (ClosingAlerts::default(), HashSet::<AlertId>::new(), 0);
-    loop {
-        let page = list_in_some_order(alerts, &mut query).await?;
-        let rows = page.data.len() as u64;
-        // A list may have shifted since the page before, and who numbers pages from 1 gives the first one twice.
-        let new = page.data.into_iter().filter(|alert| known.insert(alert.id));
-        found.alerts.extend(new.filter(|alert| !alert.alert_type.is_notice()));
-        let brings_none = known.len() as u64 == read;
-        read = known.len() as u64;
-        query.page.page += 1;
-        let is_last = rows < u64::from(MAX_PAGE_SIZE) || page.counted && read >= page.total;
-        if is_last || brings_none || found.alerts.len() >= MAX_PAGE_SIZE as usize || query.page.page == CLOSING_PAGES {
-            found.more = !is_last;
-            break;
-        }
-    }
-    found.first = query.sort == BY_DEADLINE || !found.more;
-    Ok(found)
+    let query = AlertQuery {
+        filter: AlertFilter { expires_in: Some(hours), ..AlertFilter::default() },
+        sort: Sort { field: SortField::HoursLeft, order: SortOrder::Ascending },
+        page: PageRequest { page: 0, size: MAX_PAGE_SIZE },
+    };
+    let asks = |alert: &Alert| !alert.alert_type.is_notice();
+    let fill_a_page = |read: &[Alert]| read.iter().filter(|alert| asks(alert)).count() >= MAX_PAGE_SIZE as usize;
+    let ListPart { mut data, in_order, is_whole, .. } =
+        ListPart::read(alerts, query, CLOSING_PAGES, fill_a_page).await?;
+    data.retain(asks);
+    Ok(ClosingAlerts { alerts: data, first: in_order || is_whole, more: !is_whole })
 }
 
 /// A stretch of a list.
