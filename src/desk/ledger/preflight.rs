@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 
 use super::fold::{History, KnownAnswer};
 use crate::{
-    domain::{Alert, AlertId, OrderAdvice, Resolution, ResolutionAttempt, duplicate, sanitize},
+    domain::{Alert, AlertId, OrderAdvice, Resolution, duplicate, sanitize},
     lists::same_payment,
     service::{Deployment, ServiceError},
 };
@@ -127,77 +127,34 @@ impl Preflight {
         if self.sort == PreflightKind::Plain {
             return PreflightResult::Clear;
         }
-        let mut again = PreflightRetry::Soon;
-        let payment = match tokio::time::timeout(self.within, self.ask(deployment)).await {
-            Ok(asked) => asked.map_err(|error| {
-                again = PreflightRetry::of(&error);
-                error.to_string()
-            }),
-            Err(_) if self.within < LONGEST => Err("no reply in time".to_owned()),
-            Err(_) => Err(format!("no reply within {} s", LONGEST.as_secs())),
+        let failed = |error: ServiceError| (error.to_string(), PreflightRetry::of(&error));
+        let (others, mut untold) = match tokio::time::timeout(self.within, self.ask(deployment)).await {
+            Ok(Ok(Payment::Told(result))) => return result,
+            Ok(Ok(Payment::Open(others))) => (others, None),
+            Ok(Err(error)) => (Vec::new(), Some(failed(error))),
+            Err(_) => (Vec::new(), Some(("no reply in time".to_owned(), PreflightRetry::Soon))),
         };
-        let (mut others, mut untold) = (Vec::new(), None);
-        match payment {
-            Ok(payment) => match (self.with_answers(payment), self.sort) {
-                (Payment::Another(changed), _) => return PreflightResult::Against(changed),
-                (Payment::Answered(alert), _) => return PreflightResult::Answered(alert),
-                (Payment::Refunded(_), PreflightKind::RestsOnRefund { .. }) => return PreflightResult::Clear,
-                (Payment::Refunded(other), _) => return PreflightResult::PaidTwice(other),
-                (Payment::OnItsWay(other), PreflightKind::RestsOnRefund { .. }) => {
-                    return PreflightResult::Waits(format!("the refund of {other} is not recorded"));
-                }
-                (Payment::OnItsWay(other), _) => {
+        if self.sort == PreflightKind::Refund {
+            match advise(&self.alert, &others) {
+                Ok(Some((order, advice))) if advice.was_refunded_before() && !self.known.by_order => {
+                    let order = sanitize::line(&order);
                     return PreflightResult::Against(format!(
-                        "possible double refund: {other} is sending or unconfirmed"
+                        "possible double refund: order {order} was {}",
+                        advice.why
                     ));
                 }
-                (Payment::Open(found), PreflightKind::RestsOnRefund { waited })
-                    if waited || self.misses_a_refund(&found) =>
-                {
-                    return PreflightResult::Against("its refund is not recorded".to_owned());
-                }
-                (Payment::Open(found), _) => others = found,
-            },
-            Err(why) => untold = Some(why),
-        }
-        if matches!(self.sort, PreflightKind::RestsOnRefund { .. }) {
-            return untold.map_or(PreflightResult::Clear, |why| PreflightResult::InPart(why, again));
-        }
-        match advise(&self.alert, &others) {
-            Ok(Some((order, advice))) if advice.was_refunded_before() && !self.known.by_order => {
-                return PreflightResult::Against(format!(
-                    "possible double refund: order {} was {}",
-                    sanitize::line(&order),
-                    advice.why
-                ));
+                Ok(_) => {}
+                Err(error) => untold = untold.or_else(|| Some(failed(error))),
             }
-            Ok(_) => {}
-            Err(error) if untold.is_none() => (untold, again) = (Some(error.to_string()), PreflightRetry::of(&error)),
-            Err(_) => {}
         }
-        untold
-            .map_or(PreflightResult::Clear, |why| PreflightResult::InPart(why.trim_end_matches('.').to_owned(), again))
+        let in_part = |(why, again): (String, _)| PreflightResult::InPart(why.trim_end_matches('.').to_owned(), again);
+        untold.map_or(PreflightResult::Clear, in_part)
     }
 
     /// Returns true where it asks of another alert on the payment: a refund asks of what was not confirmed, what rests
     /// on a refund of any.
     fn asks_of(&self, other: &Alert) -> bool {
         self.sort != PreflightKind::Refund || !self.known.alerts.contains(&other.id)
-    }
-
-    /// A payment with the answers that this console knows of.
-    fn with_answers(&self, payment: Payment) -> Payment {
-        let Payment::Open(found) = payment else { return payment };
-        let known = |other: &Alert| KnownAnswer::given(self.answers.get(&other.id), other).into_owned();
-        self.refunded_or_open(found.iter().map(known).collect())
-    }
-
-    /// A payment of whose others one that is asked of is refunded, or none.
-    fn refunded_or_open(&self, found: Vec<Alert>) -> Payment {
-        match found.iter().find(|other| self.asks_of(other) && other.was_refunded()) {
-            Some(other) => Payment::Refunded(Box::new(other.clone())),
-            None => Payment::Open(found),
-        }
     }
 
     /// Returns true where one of these was taken for refunded, or about to be, and is not.
@@ -215,10 +172,10 @@ impl Preflight {
         match deployment.alerts.get(alert.id).await {
             Ok(now) => {
                 if now.outcome.is_some() {
-                    return Ok(Payment::Answered(Box::new(now)));
+                    return Ok(Payment::Told(PreflightResult::Answered(Box::new(now))));
                 }
                 if let Some(changed) = now.changed_since(alert) {
-                    return Ok(Payment::Another(changed));
+                    return Ok(Payment::Told(PreflightResult::Against(changed)));
                 }
             }
             // That it is not there the decision itself is told.
@@ -227,16 +184,36 @@ impl Preflight {
         }
         let mut found = same_payment(&*deployment.alerts, deployment.duplicates.as_deref(), alert.id, query).await?;
         found.retain(|other| duplicate::evidence(alert, other).is_some());
-        let payment = self.refunded_or_open(found);
-        let (Payment::Open(found), Some(attempts)) = (&payment, &deployment.attempts) else { return Ok(payment) };
-        let attempts = attempts.unfinished().await?;
-        let refunds = |other: &Alert| {
-            attempts
-                .iter()
-                .any(|attempt: &ResolutionAttempt| attempt.alert == other.id && attempt.resolution.gives_money_back())
-        };
-        let on_its_way = found.iter().find(|other| self.asks_of(other) && refunds(other)).map(called);
-        Ok(on_its_way.map_or(payment, Payment::OnItsWay))
+        let known = |other: &Alert| KnownAnswer::given(self.answers.get(&other.id), other).into_owned();
+        let found: Vec<Alert> = found.iter().map(known).collect();
+        let rests_on_refund = self.sort != PreflightKind::Refund;
+        if let Some(other) = found.iter().find(|other| self.asks_of(other) && other.was_refunded()) {
+            let result = match rests_on_refund {
+                true => PreflightResult::Clear,
+                false => PreflightResult::PaidTwice(Box::new(other.clone())),
+            };
+            return Ok(Payment::Told(result));
+        }
+        if let Some(attempts) = &deployment.attempts {
+            let attempts = attempts.unfinished().await?;
+            let refunds = |other: &Alert| {
+                attempts.iter().any(|attempt| attempt.alert == other.id && attempt.resolution.gives_money_back())
+            };
+            if let Some(other) = found.iter().find(|other| self.asks_of(other) && refunds(other)).map(called) {
+                let result = match rests_on_refund {
+                    true => PreflightResult::Waits(format!("the refund of {other} is not recorded")),
+                    false => {
+                        PreflightResult::Against(format!("possible double refund: {other} is sending or unconfirmed"))
+                    }
+                };
+                return Ok(Payment::Told(result));
+            }
+        }
+        let waited = self.sort == PreflightKind::RestsOnRefund { waited: true };
+        if rests_on_refund && (waited || self.misses_a_refund(&found)) {
+            return Ok(Payment::Told(PreflightResult::Against("its refund is not recorded".to_owned())));
+        }
+        Ok(Payment::Open(found))
     }
 }
 
@@ -252,14 +229,8 @@ fn called(other: &Alert) -> String {
 
 /// A payment as the deployment knows it.
 enum Payment {
-    /// It is not the one that was decided on: what changed.
-    Another(String),
-    /// The alert has an outcome.
-    Answered(Box<Alert>),
-    /// It was refunded by this other alert.
-    Refunded(Box<Alert>),
-    /// A refund of this other alert is with its network, or may have arrived.
-    OnItsWay(String),
-    /// Neither: the others on it.
+    /// What speaks for or against the answer by itself.
+    Told(PreflightResult),
+    /// The other alerts on it, of which none does.
     Open(Vec<Alert>),
 }
