@@ -124,7 +124,7 @@ async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]
     let now = source.now();
     let since = now - Duration::days(args.days.into());
     let mut query = alerts_since(since);
-    let mut rehearsed = RehearsalSink::new(rules, since, now, |_, _| {});
+    let mut rehearsed = RehearsalSink::new(rules, since, now);
     let short = read_whole_list(&source, &mut query, &mut rehearsed).await?;
     source.close();
     context.output.print(&report(&rehearsed.rehearsal, args.days))?;
