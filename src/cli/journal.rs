@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     desk::{
-        DecisionRecord, History, JournalAlert,
+        DecisionRecord, History, JournalAlert, JournalStep,
         ledger::files::{FILE, read_history},
     },
     domain::{
@@ -51,7 +51,7 @@ fn is_open(history: &History, record: &DecisionRecord) -> bool {
 }
 
 fn decisions(history: &History, since: Timestamp, open: bool) -> Report {
-    let meant = |record: &&DecisionRecord| record.last().0 >= since && (!open || is_open(history, record));
+    let meant = |record: &&DecisionRecord| record.changed_at() >= since && (!open || is_open(history, record));
     let mut records: Vec<&DecisionRecord> = history.records().iter().filter(meant).collect();
     records.sort_by_key(|record| record.made_at);
     decision_columns().report(&records, Some(summary(history, &records)))
@@ -80,11 +80,11 @@ fn decision_columns<'a>() -> ListColumns<'a, &'a DecisionRecord> {
         .member("resolution", |record| json!(record.said.resolution))
         .member("amountStopped", |record| json!(record.said.amount_stopped))
         .member("comments", |record| json!(record.said.comments))
-        .member("fate", |record| json!(record.step().as_str()))
-        .member("status", |record| json!(record.step().status()))
-        .member("reason", |record| json!(record.step().reason()))
+        .member("fate", |record| json!(record.step_name()))
+        .member("status", |record| json!(record.status()))
+        .member("reason", |record| json!(record.step().and_then(JournalStep::reason)))
         .member("sentAt", |record| json!(record.sent_at().map(to_iso)))
-        .member("fateAt", |record| json!(to_iso(record.last().0)))
+        .member("fateAt", |record| json!(to_iso(record.changed_at())))
         .shown("WHAT BECAME OF IT", |record| outcome(record))
         .member("dismissed", |record| json!(record.dismissed))
         .member("run", |record| json!(record.together.as_ref().map(|run| &run.first)))
@@ -99,9 +99,8 @@ fn decision(record: &DecisionRecord) -> String {
 }
 
 fn outcome(record: &DecisionRecord) -> String {
-    let (at, step) = record.last();
-    let more = step.status().or(step.reason()).map(|more| format!(": {more}")).unwrap_or_default();
-    format!("{} {}{more}", step.as_str(), at.format("%H:%M:%S"))
+    let more = record.status().or_else(|| record.step()?.reason()).map(|more| format!(": {more}")).unwrap_or_default();
+    format!("{} {}{more}", record.step_name(), record.changed_at().format("%H:%M:%S"))
 }
 
 /// Summarizes the decisions: `3 decisions: 2 recorded, 1 refused; 1 still has to be seen to`.
@@ -109,9 +108,9 @@ fn summary(history: &History, records: &[&DecisionRecord]) -> String {
     if records.is_empty() {
         return "no decision is in the journal for that time".to_owned();
     }
-    let mut fates: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut fates: BTreeMap<String, usize> = BTreeMap::new();
     for record in records {
-        *fates.entry(record.step().as_str()).or_default() += 1;
+        *fates.entry(record.step_name()).or_default() += 1;
     }
     let fates: Vec<String> = fates.iter().map(|(fate, count)| format!("{count} {fate}")).collect();
     let open = match records.iter().filter(|record| is_open(history, record)).count() as u64 {

@@ -6,7 +6,7 @@ use super::{
     words::in_words,
 };
 use crate::{
-    desk::{AnswerStep, DecisionRecord, History},
+    desk::{DecisionRecord, History, JournalStep},
     domain::{
         Alert, AlertId, AlertStatus, AuditEntry, Outcome, Resolution, Timestamp,
         duplicate::{Duplicate, DuplicateState},
@@ -91,8 +91,7 @@ pub fn who_answered(alert: AlertId, audit: &[AuditEntry], history: &History, pla
     let audited = audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert));
     audited.map(|entry| format!("by {}", entry.by_whom())).or_else(|| {
         let mut ours = history.on(alert).filter(|record| record.place == place);
-        ours.find(|record| matches!(record.step(), AnswerStep::Recorded(_)))
-            .map(|record| maker(record).unwrap_or_else(|| "here".to_owned()))
+        ours.find(|record| record.is_recorded_by_it()).map(|record| maker(record).unwrap_or_else(|| "here".to_owned()))
     })
 }
 
@@ -108,15 +107,14 @@ pub fn maker(record: &DecisionRecord) -> Option<String> {
 /// Outcome that a journal has of an alert while lists show none: `REFUNDED was recorded here 14:03:12 UTC, by
 /// maria; the list is behind`.
 pub fn list_behind(record: &DecisionRecord, times: Zone, now: Timestamp) -> String {
-    let (at, step) = record.last();
-    let when = times.row(at, now);
+    let when = times.row(record.changed_at(), now);
     let word =
         record.said.resolution().map_or_else(|| record.said.refunded.clone(), |resolution| in_words(&resolution));
     let by = maker(record).map_or_else(String::new, |by| format!(", {by}"));
-    let known = match step {
-        AnswerStep::Recorded(_) => format!("{word} recorded {when}{by}"),
-        AnswerStep::AsDecided(_) => format!("answered {word}, seen {when}"),
-        step => format!("answered otherwise, {}, seen {when}", step.status().unwrap_or_default()),
+    let known = match record.step() {
+        Some(JournalStep::Recorded { .. }) => format!("{word} recorded {when}{by}"),
+        Some(JournalStep::AsDecided { .. }) => format!("answered {word}, seen {when}"),
+        _ => format!("answered otherwise, {}, seen {when}", record.status().unwrap_or_default()),
     };
     format!("{known}. The list is behind.")
 }

@@ -288,8 +288,7 @@ impl App {
             return Vec::new();
         };
         // From here on nothing leaves that is not in the journal: first of all comes what it does not have yet.
-        let mut effects =
-            vec![Effect::UseDesk, Effect::Keep(Keep::JournalEntries(cx.journal.kept_from(session, cx.now)))];
+        let mut effects = vec![Effect::UseDesk, Effect::Keep(Keep::Journal(cx.journal.kept_from(session, cx.now)))];
         cx.unkept.keeps_again();
         effects.extend(cx.keep_again());
         // What the screens look like is kept anew.

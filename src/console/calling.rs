@@ -11,7 +11,7 @@ use super::{
     text::{count, counted, sanitize},
 };
 use crate::{
-    desk::{Fate, JournalStep},
+    desk::{Fate, Notification},
     domain::{AlertId, Timestamp},
 };
 
@@ -85,12 +85,12 @@ fn is_quiet(cx: &AppContext) -> bool {
 
 /// Returns true where a decision on an alert is on its way, or waits here and calls by itself.
 fn is_underway(decisions: &Decisions, alert: AlertId) -> bool {
-    decisions.of(alert).is_some_and(|decision| decision.fate != Fate::NotRecorded)
+    decisions.of(alert).is_some_and(|decision| decision.fate() != Fate::NotRecorded)
 }
 
 /// The title of the terminal.
 pub(super) fn title(cx: &AppContext) -> String {
-    let (failed, before) = (cx.decisions.refused(), cx.settings.notices.before);
+    let (failed, before) = (cx.decisions.with_fate(Fate::NotRecorded).count(), cx.settings.notices.before);
     let calling = cx.decisions.held(before, cx.now).filter(|(_, at)| *at <= cx.now && !before.is_zero());
     let open =
         [(calling.count(), "queued, not sent"), (failed, if failed == 1 { "answer failed" } else { "answers failed" })];
@@ -141,12 +141,8 @@ fn tell(call: AttentionCall, cx: &mut AppContext) {
             for alert in others {
                 let when = when_words(alert, cx.times(), cx.now);
                 let words = format!("{}: due {when}.", subject(alert));
-                cx.told.push(JournalStep::Notified {
-                    tone: Tone::Bad.as_str().to_owned(),
-                    words,
-                    alert: Some(alert.into()),
-                    decision: None,
-                });
+                let tone = Tone::Bad.as_str().to_owned();
+                cx.told.push((None, Notification { tone, words, alert: Some(alert.into()) }));
             }
         }
         None => cx.notify(Tone::Bad, words),

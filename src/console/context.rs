@@ -28,7 +28,7 @@ use super::{
     views::SavedViews,
 };
 use crate::{
-    desk::{DecisionRecord, Draft, JournalAlert, JournalStep},
+    desk::{DecisionRecord, Draft, JournalAlert, JournalStep, Notification},
     domain::{
         Alert, AlertFilter, AlertId, Calendar, DeliveryState, Resolution, Timestamp,
         card::mask_card_numbers,
@@ -79,7 +79,7 @@ pub struct AppContext {
     /// True where something was said since this was last put out.
     pub said: bool,
     /// Messages that are not in the journal yet.
-    pub told: Vec<JournalStep>,
+    pub told: Vec<(Option<String>, Notification)>,
     /// The journal of this desk.
     pub journal: JournalFeed,
     /// Names of alerts.
@@ -270,18 +270,14 @@ impl AppContext {
             None => self.toasts.notify(tone, text, self.now),
         };
         if is_new {
-            self.told.push(JournalStep::Notified {
-                tone: tone.as_str().to_owned(),
-                words,
-                alert: alert.map(Into::into),
-                decision,
-            });
+            let tone = tone.as_str().to_owned();
+            self.told.push((decision, Notification { tone, words, alert: alert.map(Into::into) }));
         }
     }
 
-    /// Takes a step into the journal; the effect that writes it.
-    pub fn record(&mut self, step: JournalStep) -> Effect {
-        self.journal.write(step, self.now)
+    /// Takes a step of a decision into the journal; the effect that writes it.
+    pub fn record(&mut self, decision: String, step: JournalStep) -> Effect {
+        self.journal.write(decision, step, self.now)
     }
 
     /// The run that is shown.

@@ -17,6 +17,7 @@ use super::{
     text::counted,
     toasts,
 };
+use crate::desk::Fate;
 use crate::ui::{
     areas::{Areas, FILL, SMALLEST, inset, stacked},
     fit::{self, KeyHint, Segment},
@@ -138,7 +139,8 @@ impl App {
     fn underway(&self) -> Vec<Segment<Action>> {
         let (theme, decisions) = (&self.cx.theme, &self.cx.decisions);
         let (staged, is_covered) = (decisions.staged(), !self.dialogs.is_empty());
-        let (sending, waiting) = (decisions.sending() as u64, decisions.waiting().count() as u64);
+        let (sending, waiting) =
+            (decisions.with_fate(Fate::Sending).count() as u64, decisions.waiting().count() as u64);
         let said = |words: String, style| vec![Segment::new(2, words, style)];
         let mut segments = match staged.first() {
             Some(_) if is_covered => return Vec::new(),

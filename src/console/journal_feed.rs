@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::{Effect, Keep, text::count};
 use crate::{
-    desk::{DecisionRecord, Fate, History, JournalEntry, JournalStep, LeftDecision, WholeJournal},
-    domain::{AlertId, Timestamp, time::to_iso},
+    desk::{DecisionRecord, Fate, History, JournalEntry, JournalStep, JournalWriter, WholeJournal},
+    domain::{AlertId, Timestamp},
 };
 
 /// One that cannot be read is tried again after so long.
@@ -21,11 +21,10 @@ pub struct JournalFeed {
     history: History,
     /// This console's own steps: they are known before they are on the disk.
     own: Vec<JournalEntry>,
-    place: String,
+    /// This console, the place that it works on, and who sits at it.
+    writer: JournalWriter,
     /// The names of the other organizations whose consoles write in the same journal.
     others: Vec<String>,
-    user: Option<String>,
-    session: Uuid,
     /// Time at which it is read; none where it is kept nowhere.
     due: Option<Timestamp>,
     read_at: Option<Timestamp>,
@@ -41,8 +40,9 @@ pub struct JournalFeed {
 impl JournalFeed {
     /// The journal of a console on this place; `session` is its name in the journal on the disk, where there is one.
     pub fn new(place: &str, user: Option<String>, session: Option<Uuid>, now: Timestamp) -> Self {
-        let (is_kept, session) = (session.is_some(), session.unwrap_or_default());
-        Self { place: place.to_owned(), user, session, is_kept, due: is_kept.then_some(now), ..Self::default() }
+        let is_kept = session.is_some();
+        let writer = JournalWriter { session: session.unwrap_or_default(), place: place.to_owned(), user };
+        Self { writer, is_kept, due: is_kept.then_some(now), ..Self::default() }
     }
 
     /// The same beside consoles of these organizations, which write in the same journal.
@@ -57,7 +57,7 @@ impl JournalFeed {
         let is_its = |name: &String| {
             place.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
         };
-        place == self.place || !self.others.iter().any(is_its)
+        place == self.writer.place || !self.others.iter().any(is_its)
     }
 
     /// The newest decision on an alert, where it certainly failed here and somebody still has to see to it.
@@ -70,12 +70,12 @@ impl JournalFeed {
         record.fate() == Fate::NotRecorded
             && !record.dismissed
             && !self.history.is_superseded(record)
-            && record.place == self.place
+            && record.place == self.writer.place
     }
 
     /// The moments at which the newest decisions of this place were recorded.
     pub fn recorded_at(&self) -> Vec<Timestamp> {
-        self.history.recorded_at(&self.place)
+        self.history.recorded_at(&self.writer.place)
     }
 
     /// Returns the history that the journal tells.
@@ -85,17 +85,17 @@ impl JournalFeed {
 
     /// The place that this console works on.
     pub fn place(&self) -> &str {
-        &self.place
+        &self.writer.place
     }
 
     /// Returns true where a decision was made by whoever sits here.
     pub fn is_own(&self, session: Uuid, user: Option<&str>) -> bool {
-        session == self.session || self.is_user(user)
+        session == self.writer.session || self.is_user(user)
     }
 
     /// Returns true where this is the name of whoever sits here.
     pub fn is_user(&self, user: Option<&str>) -> bool {
-        user.is_some() && user == self.user.as_deref()
+        user.is_some() && user == self.writer.user.as_deref()
     }
 
     /// Returns true where the journal is on a disk, and was not read yet.
@@ -125,40 +125,39 @@ impl JournalFeed {
         self.unreadable().filter(|_| self.unreadable.len() > told)
     }
 
-    /// Takes in a step, and returns what writes it.
-    pub fn write(&mut self, step: JournalStep, now: Timestamp) -> Effect {
-        self.wrote(step.clone(), now);
-        Effect::Keep(Keep::Journal(step))
+    /// Takes in a step of a decision, or what else is told, and returns what writes it.
+    pub fn write(&mut self, decision: impl Into<Option<String>>, step: JournalStep, now: Timestamp) -> Effect {
+        Effect::Keep(Keep::Journal(vec![self.wrote(decision.into(), step, now)]))
     }
 
-    /// Takes in steps that are written at once, and returns what writes them.
-    pub fn write_all(&mut self, steps: Vec<JournalStep>, now: Timestamp) -> Effect {
-        steps.iter().for_each(|step| self.wrote(step.clone(), now));
-        Effect::Keep(Keep::JournalSteps(steps))
+    /// Takes in steps that are written at once, each of a decision, and returns what writes them.
+    pub fn write_all(&mut self, steps: Vec<(String, JournalStep)>, now: Timestamp) -> Effect {
+        let wrote = |(decision, step)| self.wrote(Some(decision), step, now);
+        Effect::Keep(Keep::Journal(steps.into_iter().map(wrote).collect()))
     }
 
     /// Takes in that an answer leaves: whoever sends it writes that down.
     pub fn sent(&mut self, decision: String, now: Timestamp) {
-        self.wrote(JournalStep::Sent { decision }, now);
+        self.wrote(Some(decision), JournalStep::Sent, now);
     }
 
     /// Knows of decisions that another console ended before they left. On the disk that stands once somebody has read
     /// it.
-    pub fn know_unsent(&mut self, left: &[LeftDecision], now: Timestamp) {
-        left.iter().for_each(|left| self.wrote(JournalStep::Read { decision: left.key.clone() }, now));
+    pub fn know_unsent(&mut self, left: &[DecisionRecord], now: Timestamp) {
+        left.iter().for_each(|left| drop(self.wrote(Some(left.key.clone()), JournalStep::NeverLeft, now)));
     }
 
-    fn wrote(&mut self, step: JournalStep, now: Timestamp) {
-        let (place, user) = (self.place.clone(), self.user.clone());
-        let entry = JournalEntry { at: to_iso(now), session: self.session, place, user, step };
+    fn wrote(&mut self, decision: Option<String>, step: JournalStep, now: Timestamp) -> JournalEntry {
+        let entry = self.writer.entry(now, decision, step);
         self.history.take(entry.clone());
-        self.own.push(entry);
+        self.own.push(entry.clone());
+        entry
     }
 
     /// The journal is on the disk from now on, under this name of the console; what it does not have yet.
     pub fn kept_from(&mut self, session: Uuid, now: Timestamp) -> Vec<JournalEntry> {
         self.own.iter_mut().for_each(|entry| entry.session = session);
-        (self.session, self.is_kept) = (session, true);
+        (self.writer.session, self.is_kept) = (session, true);
         // The own steps in it go by their new name.
         self.due = Some(now);
         self.own.clone()
@@ -186,7 +185,7 @@ impl JournalFeed {
         };
         (self.trouble, self.read_at, self.unreadable) = (None, Some(now), unreadable);
         // Its own steps are known already, those that are not on the disk yet among them.
-        let others = entries.into_iter().filter(|entry| entry.session != self.session);
+        let others = entries.into_iter().filter(|entry| entry.session != self.writer.session);
         self.history = History::of(others.chain(self.own.iter().cloned()));
     }
 }
@@ -205,23 +204,14 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    fn staged(key: &str) -> JournalStep {
+    fn staged() -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-        JournalStep::Staged {
-            decision: key.to_owned(),
-            said: JournalDecision::of(&Alert::sample(), &refunded),
-            rule: None,
-            together: None,
-        }
-    }
-
-    fn entry(session: Uuid, step: JournalStep) -> JournalEntry {
-        JournalEntry { at: to_iso(now()), session, place: "acme-eu".to_owned(), user: None, step }
+        JournalStep::staged(JournalDecision::of(&Alert::sample(), &refunded))
     }
 
     fn feed() -> JournalFeed {
         let mut feed = JournalFeed::new("acme-eu", None, Some(OWN), now());
-        feed.write(staged("own"), now());
+        feed.write("own".to_owned(), staged(), now());
         feed
     }
 
@@ -230,8 +220,9 @@ mod tests {
     }
 
     fn whole(keys: &[(Uuid, &str)]) -> WholeJournal {
-        let entries = keys.iter().map(|(session, key)| entry(*session, staged(key))).collect();
-        WholeJournal { entries, ..WholeJournal::default() }
+        let writer = |session: Uuid| JournalWriter { session, place: "acme-eu".to_owned(), user: None };
+        let entry = |(session, key): &(Uuid, &str)| writer(*session).entry(now(), Some((*key).to_owned()), staged());
+        WholeJournal { entries: keys.iter().map(entry).collect(), ..WholeJournal::default() }
     }
 
     #[test]
@@ -248,10 +239,10 @@ mod tests {
     #[test]
     fn what_an_earlier_console_did_not_send_calls_for_somebody() {
         let mut feed = feed();
-        let JournalStep::Staged { said, .. } = staged("left") else { unreachable!() };
-        feed.know_unsent(&[LeftDecision { key: "left".to_owned(), said, made_at: now(), sent_at: None }], now());
+        let earlier = whole(&[(Uuid::nil(), "left")]);
+        feed.know_unsent(History::of(earlier.entries.clone()).records(), now());
 
-        feed.took(Ok(whole(&[(Uuid::nil(), "left")])), now());
+        feed.took(Ok(earlier), now());
 
         assert!(feed.is_failed(feed.history().record("left").unwrap()));
     }

@@ -55,7 +55,7 @@ impl App {
             let Some(decision) = failed.map(|record| record.key.clone()) else { continue };
             answered_since(alert, cx);
             cx.decisions.dismiss(alert.id);
-            orders.push(cx.record(JournalStep::Answered { decision, status: alert.status.to_string() }).into());
+            orders.push(cx.record(decision, JournalStep::Answered { status: alert.status.to_string() }).into());
             // What comes to its row is read in its turn.
             self.screens.activity.rest(cx.now);
         }
@@ -65,7 +65,9 @@ impl App {
     /// Writes down what was told, and reads the journal where that is due.
     pub(super) fn follow_journal(&mut self, effects: &mut Vec<Effect>) {
         let cx = &mut self.cx;
-        effects.extend(std::mem::take(&mut cx.told).into_iter().map(|step| cx.journal.write(step, cx.now)));
+        for (decision, told) in std::mem::take(&mut cx.told) {
+            effects.push(cx.journal.write(decision, JournalStep::Notified(Box::new(told)), cx.now));
+        }
         effects.extend(cx.journal.take_due(cx.now).then_some(Effect::ReadJournal));
     }
 

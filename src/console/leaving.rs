@@ -13,7 +13,6 @@ use super::{
     session::LostAtEnd,
     text::count,
 };
-use crate::desk::JournalStep;
 
 impl App {
     /// Leaves, and opens no other console after it.
@@ -80,17 +79,14 @@ impl App {
         self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
     }
 
-    /// Ends the console from outside: what is to be kept of the dialogs, and what is lost with them, which the journal
-    /// keeps in words.
+    /// Ends the console from outside: what is to be kept of the dialogs, and what is lost with them.
     pub fn end(&mut self) -> (Vec<Effect>, LostAtEnd) {
         let lost = LostAtEnd {
             unsent: self.unsent(),
             unkept: self.dialogs.iter().filter_map(|dialog| dialog.lost()).collect(),
         };
-        let mut effects = self.abandon();
+        let effects = self.abandon();
         self.cx.unkept.watch(&effects);
-        let (journal, now) = (&mut self.cx.journal, self.cx.now);
-        effects.extend(lost.unkept.iter().map(|what| journal.write(JournalStep::lost(what), now)));
         (effects, lost)
     }
 

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     desk::{
         AnswerDraft, ClosingAlerts, DeskFigures, ExportFailure, ExportRequest, FoundInsights, JournalDecision,
-        JournalEntry, JournalStep, Layout, Leftovers, MatchedOrders, Note, SavedView, SnoozedAlert, WholeJournal,
+        JournalEntry, Layout, Leftovers, MatchedOrders, Note, SavedView, SnoozedAlert, WholeJournal,
         find::FoundAlerts,
         ledger::{
             preflight::{KnownRefunds, Preflight, PreflightResult},
@@ -404,12 +404,8 @@ pub enum Keep {
     AnswerDraft(AnswerDraft),
     /// That it is no longer needed.
     NoAnswerDraft(Uuid),
-    /// A step of the journal.
-    Journal(JournalStep),
-    /// Steps of the journal, written at once.
-    JournalSteps(Vec<JournalStep>),
-    /// Entries that the journal did not have yet, each at its time.
-    JournalEntries(Vec<JournalEntry>),
+    /// Lines of the journal, written at once.
+    Journal(Vec<JournalEntry>),
     /// A note on an alert.
     Note(Note),
     /// A note that is being written.
@@ -435,10 +431,7 @@ impl Keep {
     /// Returns true where it is to be kept as soon as that can be done. Texts, steps and the layout are kept anew by
     /// whoever holds them.
     pub fn is_due_later(&self) -> bool {
-        let is_held = matches!(
-            self,
-            Self::Layout(_) | Self::Journal(_) | Self::JournalSteps(_) | Self::JournalEntries(_) | Self::Note(_)
-        );
+        let is_held = matches!(self, Self::Layout(_) | Self::Journal(_) | Self::Note(_));
         !is_held && self.begun_text().is_none()
     }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     desk::{
-        AnswerStep, Fate, JournalRun, JournalStep,
+        Fate, JournalRun, JournalStep,
         ledger::{preflight::PreflightResult, sender::Landing},
     },
     domain::{
@@ -34,7 +34,9 @@ pub fn undo(cx: &mut AppContext) -> Orders {
     let taken = cx.decisions.take_back();
     let mut outcome = taken_back(&taken, cx);
     match taken.as_slice() {
-        [] if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to undo: it is sent."),
+        [] if cx.decisions.with_fate(Fate::Sending).next().is_some() => {
+            cx.notify(Tone::Note, "Too late to undo: it is sent.");
+        }
         [] => {
             let key = cx.key(Action::Undo);
             cx.hint(format!("Nothing to undo: {key} undoes a queued answer."));
@@ -65,8 +67,8 @@ pub fn undo(cx: &mut AppContext) -> Orders {
 /// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked
 /// is marked again.
 pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
-    let steps = taken.iter().map(|decision| JournalStep::TakenBack { decision: decision.journal_key() });
-    let mut outcome: Orders = steps.map(|step| cx.record(step).into()).collect();
+    let record = |decision: &PendingDecision| cx.record(decision.journal_key(), JournalStep::TakenBack).into();
+    let mut outcome: Orders = taken.iter().map(record).collect();
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
     for number in numbers {
         let Some((mut draft, alerts)) = cx.runs.taken_form(number, cx.journal.history()) else { continue };
@@ -105,7 +107,7 @@ pub fn stage_together(
     let first = cx.decisions.get(number).map(PendingDecision::journal_key);
     let run = first.filter(|_| keys.len() > 1).map(|first| JournalRun { first, from: chosen });
     let decisions = keys.iter().filter_map(|key| cx.decisions.get(*key));
-    let steps = decisions.map(|decision| decision.staged_step(run.clone())).collect();
+    let steps = decisions.map(|made| (made.journal_key(), made.staged_step(run.clone()))).collect();
     vec![cx.journal.write_all(steps, cx.now).into()]
 }
 
@@ -185,7 +187,7 @@ fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) 
         let words = format!("{}: {UNCHECKED}: {}. Look at its case.", subject(&decision.alert), briefly(&why));
         cx.notify_of_decision(decision, Tone::Note, words);
     }
-    vec![cx.record(JournalStep::Unlooked { decision: decision.journal_key(), why }).into()]
+    vec![cx.record(decision.journal_key(), JournalStep::Unlooked { why }).into()]
 }
 
 /// Takes in what a look for a decision of unknown fate found.
@@ -230,8 +232,7 @@ fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
-    let step = event.step.clone().line(decision.journal_key());
-    let mut outcome: Orders = step.map(|step| cx.record(step).into()).into_iter().collect();
+    let mut outcome: Orders = vec![cx.record(decision.journal_key(), event.step.clone()).into()];
     if cx.runs.has_news(decision.key) {
         if cx.decisions.holds_others(decision.key) {
             tell_held(decision, &briefly(&step_words(&event.step).0), cx);
@@ -258,7 +259,7 @@ pub fn briefly(why: &str) -> String {
 fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     match (event.alert, event.step) {
         (Some(alert), _) => concluded(alert, cx),
-        (None, AnswerStep::NotSent(why)) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
+        (None, JournalStep::NotSent { why }) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
         _ => vec![Effect::Get(before.id).into()],
     }
 }
@@ -283,10 +284,12 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
     let (subject, word) = (subject(before), in_words(resolution));
     let (why, fate) = (briefly(event.step.reason().unwrap_or_default()), event.step.fate());
     let (tone, words) = match &event.step {
-        AnswerStep::Recorded(status) => (Tone::Good, format!("{subject}: {word}, recorded (API status {status})")),
-        AnswerStep::AsDecided(status) => (Tone::Good, format!("{subject}: {word} (API status {status}), {BY_WHOM}.")),
-        AnswerStep::NotSent(_) => (Tone::Bad, format!("{subject}: {word} not sent: {why}.")),
-        AnswerStep::Unknown(_) => (Tone::Bad, format!("{subject}: {word} unconfirmed: {why}. Checking.")),
+        JournalStep::Recorded { status } => (Tone::Good, format!("{subject}: {word}, recorded (API status {status})")),
+        JournalStep::AsDecided { status } => {
+            (Tone::Good, format!("{subject}: {word} (API status {status}), {BY_WHOM}."))
+        }
+        JournalStep::NotSent { .. } => (Tone::Bad, format!("{subject}: {word} not sent: {why}.")),
+        JournalStep::Unknown { .. } => (Tone::Bad, format!("{subject}: {word} unconfirmed: {why}. Checking.")),
         _ if fate == Fate::AlreadyAnswered => {
             let told = event.alert.as_ref().map(|alert| answer_known(alert, cx)).unwrap_or_default();
             (Tone::Bad, format!("{subject}: already answered, {told}. {word} was not recorded."))
@@ -355,7 +358,7 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).cloned();
             let recorded = ours.map_or_else(Vec::new, |decision| {
                 let event = match &alert.outcome {
-                    Some(_) if by_word => DecisionEvent::answered(AnswerStep::Recorded, alert.clone()),
+                    Some(_) if by_word => Landing { alert: alert.clone(), found: false }.into(),
                     Some(_) => decision.answered_as_found(alert.clone(), cx.now),
                     None => DecisionEvent::refused(format!(
                         "{} said that the network did not apply it",
@@ -363,9 +366,9 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
                     )),
                 };
                 cx.runs.has_news(decision.key);
-                let said = by_word.then(|| JournalStep::Settled { decision: decision.journal_key() });
-                let steps = said.into_iter().chain(event.step.line(decision.journal_key()));
-                steps.map(|step| cx.record(step).into()).collect()
+                let said = by_word.then_some(JournalStep::Settled);
+                let steps = said.into_iter().chain([event.step]);
+                steps.map(|step| cx.record(decision.journal_key(), step).into()).collect()
             });
             cx.decisions.stop_polling(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);

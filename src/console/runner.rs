@@ -298,9 +298,10 @@ impl Runner {
     fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
         let Effect::Resolve(_, _, request, _) = effect else { return None };
         let decision = request.idempotency_key.clone()?;
-        self.desk.as_ref().filter(|desk| !desk.is_only_read())?.journal()?;
+        let journal = self.desk.as_ref().filter(|desk| !desk.is_only_read())?.journal()?;
+        let sent = journal.entry(Some(&decision), JournalStep::Sent);
         let (done, written) = oneshot::channel();
-        self.keep(Keep::Journal(JournalStep::Sent { decision }), Some(done));
+        self.keep(Keep::Journal(vec![sent]), Some(done));
         Some(written)
     }
 
@@ -361,9 +362,7 @@ pub fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::NoNoteDraft(alert) => desk.note_drafts().remove(alert),
         Keep::Snooze(snoozed, now) => desk.snoozes().put(snoozed, *now),
         Keep::NoSnooze(ended, now) => desk.snoozes().end(ended, *now),
-        Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),
-        Keep::JournalEntries(entries) => desk.journal().map_or(Ok(()), |journal| journal.append_entries(entries)),
-        Keep::JournalSteps(steps) => desk.journal().map_or(Ok(()), |journal| journal.append_all(steps.clone())),
+        Keep::Journal(entries) => desk.journal().map_or(Ok(()), |journal| journal.append(entries)),
     }
     .map_err(|error| error.to_string())
 }

@@ -80,7 +80,7 @@ impl<'a> RunItem<'a> {
         let RunAnswer { alert, resolution, key, journal_key } = answer;
         let record = books.history.record(journal_key)?;
         let later = Some(record).filter(|record| record.fate() == Fate::NotRecorded);
-        let later = later.and_then(|record| books.history.later_than(record)).filter(|later| later.was_answered());
+        let later = later.and_then(|record| books.history.later_than(record)).filter(|later| later.status().is_some());
         Some(Self { alert, resolution, record, later, pending: books.decisions.get(*key) })
     }
 
@@ -176,7 +176,7 @@ impl RunState<'_> {
 
     /// Returns when the last one ended, once nothing of it is on its way any more.
     pub fn ended_at(&self) -> Option<Timestamp> {
-        self.items.iter().map(|item| item.told_by().last().0).max().filter(|_| self.has_ended())
+        self.items.iter().map(|item| item.told_by().changed_at()).max().filter(|_| self.has_ended())
     }
 
     /// Returns the number that did not come to what was decided, or may not have.

@@ -44,8 +44,11 @@ pub use kept_list::KeptList;
 pub use keyring::KeyringError;
 pub use ledger::{
     files::{Journal, Leftovers, WholeJournal},
-    fold::{DecisionRecord, History, LeftDecision, NotificationRecord},
-    steps::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep},
+    fold::{DecisionRecord, History, NotificationRecord},
+    steps::{
+        Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep, JournalWriter, Notification,
+        StagedAnswer,
+    },
 };
 pub use lists::ClosingAlerts;
 pub use notes::{Note, Notes};

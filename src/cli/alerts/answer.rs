@@ -120,12 +120,12 @@ pub(super) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Report> {
 /// Returns the report of an answered alert, which says first whether it was answered by this decision.
 pub(super) fn answered(landing: &Landing, now: Timestamp) -> anyhow::Result<Report> {
     let mut report = single(&landing.alert, now)?;
-    let step = landing.step();
-    let words = if landing.found { as_decided() } else { step.as_str().to_owned() };
+    let step = landing.step().name();
+    let words = if landing.found { as_decided() } else { step.clone() };
     report.table.rows.insert(0, vec!["result".to_owned(), words]);
     report.columns.insert(0, "result".to_owned());
     if let Value::Object(members) = &mut report.document {
-        members.insert("result".to_owned(), step.as_str().into());
+        members.insert("result".to_owned(), step.into());
     }
     report.records = vec![report.document.clone()];
     Ok(report)

@@ -6,7 +6,7 @@ use crate::{
     Action, AppContext, Message, Order, Orders, Tone,
     answer_drafts::AnswerDraftList,
     decisions::{HoldReason, PendingDecision, alert_of},
-    desk::{JournalStep, LeftDecision, Leftovers},
+    desk::{DecisionRecord, JournalStep, Leftovers},
     message::BegunText,
     resolving::{answer_known, briefly, subject, taken_back},
     text::{counted, sanitize},
@@ -136,7 +136,7 @@ impl Reconnected {
         let overtaken = cx.decisions.overtaken(first);
         let why = overtaken
             .map(|alert| format!("Already answered: {} is {}", subject(alert), answer_known(alert, cx)))
-            .or_else(|| Some(briefly(cx.decisions.awaited(first)?.why.as_deref()?)));
+            .or_else(|| Some(briefly(cx.decisions.awaited(first)?.why()?)));
         why.iter().for_each(|why| question.say(&sanitize(&format!("{why}.")), theme.plain));
         let follows = match (cx.decisions.is_paid_otherwise(first), certain) {
             (true, _) => "Its follow-up answers are not sent. The payment is refunded.",
@@ -198,8 +198,8 @@ impl PanelQuestion for Reconnected {
     }
 }
 
-/// What an earlier console left, told at the start: answers that did not leave, those whose reply never came, and what
-/// was lost with it. It sends nothing.
+/// What an earlier console left, told at the start: answers that did not leave, and those whose reply never came. It
+/// sends nothing.
 pub struct EarlierSession(pub Leftovers);
 
 impl PanelQuestion for EarlierSession {
@@ -210,16 +210,16 @@ impl PanelQuestion for EarlierSession {
     fn answered(&mut self, _: &str, cx: &mut AppContext) -> Orders {
         let unsent = &self.0.unsent;
         let go = unsent.first().map(|left| Message::GoToAlert(left.said.alert.id).into());
-        let read = unsent.iter().map(|left| cx.record(JournalStep::Read { decision: left.key.clone() }).into());
+        let read = unsent.iter().map(|left| cx.record(left.key.clone(), JournalStep::NeverLeft).into());
         [Order::Close].into_iter().chain(read).chain(go).collect()
     }
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {
         let theme = &cx.theme;
         question.about(&cx.place);
-        let Leftovers { unsent, unanswered, lost } = &self.0;
+        let Leftovers { unsent, unanswered } = &self.0;
         // Who leaves in order is asked about what has not left; an answer may stay away from them as well.
-        let title = match (unsent.is_empty() && lost.is_empty(), unanswered.len()) {
+        let title = match (unsent.is_empty(), unanswered.len()) {
             (false, _) => "The last session ended early",
             (true, 1) => "One answer is unconfirmed",
             (true, _) => "Some answers are unconfirmed",
@@ -237,24 +237,19 @@ impl PanelQuestion for EarlierSession {
         tell_left(question, "Not sent", &unsent.iter().collect::<Vec<_>>(), &kept, cx);
         tell_left(question, "Unconfirmed", &parked, &word, cx);
         tell_left(question, "Sent, no reply", &checked, "Checking. It is not sent twice.", cx);
-        if !lost.is_empty() {
-            question.gap();
-            let lost = lost.iter().map(|words| sanitize(words).into_owned());
-            question.say_some(lost, NAMED_OF_A_KIND, theme.warning, theme);
-        }
     }
 }
 
 /// Tells of answers of one kind that an earlier console left.
-fn tell_left(question: &mut Question, title: &str, left: &[&LeftDecision], after: &str, cx: &AppContext) {
+fn tell_left(question: &mut Question, title: &str, left: &[&DecisionRecord], after: &str, cx: &AppContext) {
     let theme = &cx.theme;
     if left.is_empty() {
         return;
     }
     question.gap();
     question.line(title, theme.warning);
-    let named = |left: &&LeftDecision| {
-        let when = cx.times().at(left.sent_at.unwrap_or(left.made_at), cx.now);
+    let named = |left: &&DecisionRecord| {
+        let when = cx.times().at(left.sent_at().unwrap_or(left.made_at), cx.now);
         format!("{}  {}  {when}", said_in_words(&left.said), sanitize(&subject(&alert_of(&left.said.alert))))
     };
     question.say_some(left.iter().map(named), NAMED_OF_A_KIND, theme.plain, theme);

@@ -5,12 +5,8 @@ use chrono::Duration;
 use super::*;
 use crate::{
     decisions::HoldReason,
-    desk::{AnswerStep, Draft, JournalEntry, JournalStep},
-    domain::{
-        AlertId, AlertType, Provider,
-        resolution::Decision,
-        time::{from_iso, to_iso},
-    },
+    desk::{Draft, JournalStep, JournalWriter},
+    domain::{AlertId, AlertType, Provider, resolution::Decision, time::from_iso},
 };
 
 fn now() -> Timestamp {
@@ -21,16 +17,16 @@ fn alert() -> Alert {
     Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
 }
 
-fn refused() -> AnswerStep {
-    AnswerStep::Refused("closed".to_owned())
+fn refused() -> JournalStep {
+    JournalStep::Refused { why: "closed".to_owned() }
 }
 
-fn recorded() -> AnswerStep {
-    AnswerStep::Recorded("RESOLVED".to_owned())
+fn recorded() -> JournalStep {
+    JournalStep::Recorded { status: "RESOLVED".to_owned() }
 }
 
-fn unknown() -> AnswerStep {
-    AnswerStep::Unknown("time-out".to_owned())
+fn unknown() -> JournalStep {
+    JournalStep::Unknown { why: "time-out".to_owned() }
 }
 
 fn draft() -> AnswerDraft {
@@ -55,8 +51,9 @@ impl Console {
         let (number, keys) = self.decisions.stage_together(made, false, Duration::seconds(5), now());
         let books = AnswerBooks { history: &self.history, decisions: &self.decisions };
         self.runs.begin(number, subject, &keys, books, now());
-        let steps: Vec<_> = keys.iter().map(|key| self.decisions.get(*key).unwrap().staged_step(None)).collect();
-        steps.into_iter().for_each(|step| self.write(step, now()));
+        let made = keys.iter().filter_map(|key| self.decisions.get(*key));
+        let steps: Vec<_> = made.map(|made| (made.journal_key(), made.staged_step(None))).collect();
+        steps.into_iter().for_each(|(key, step)| self.write(key, step, now()));
         (number, keys)
     }
 
@@ -66,24 +63,18 @@ impl Console {
         (console, keys)
     }
 
-    fn write(&mut self, step: JournalStep, at: Timestamp) {
-        self.history.take(JournalEntry {
-            at: to_iso(at),
-            session: Uuid::nil(),
-            place: String::new(),
-            user: None,
-            step,
-        });
+    fn write(&mut self, decision: String, step: JournalStep, at: Timestamp) {
+        self.history.take(JournalWriter::default().entry(at, Some(decision), step));
     }
 
-    fn step_at(&mut self, key: u64, step: AnswerStep, at: Timestamp) {
+    fn step_at(&mut self, key: u64, step: JournalStep, at: Timestamp) {
         let answers = self.runs.all.iter().flat_map(|run| &run.answers);
         let journal_key = answers.filter(|answer| answer.key == key).map(|answer| answer.journal_key.clone()).next();
-        self.write(step.line(journal_key.unwrap()).unwrap(), at);
+        self.write(journal_key.unwrap(), step, at);
         self.runs.has_news(key);
     }
 
-    fn step(&mut self, key: u64, step: AnswerStep) {
+    fn step(&mut self, key: u64, step: JournalStep) {
         self.step_at(key, step, now());
     }
 
@@ -121,8 +112,8 @@ fn what_was_refused_or_is_not_known_is_not_settled() {
         console.newest().items[0].is_settled()
     };
 
-    let open = [refused(), unknown(), AnswerStep::NotSent(String::new()), AnswerStep::Sent].map(is_settled);
-    let over = [recorded(), AnswerStep::Overtaken(String::new()), AnswerStep::TakenBack].map(is_settled);
+    let open = [refused(), unknown(), JournalStep::NotSent { why: String::new() }, JournalStep::Sent].map(is_settled);
+    let over = [recorded(), JournalStep::Overtaken { status: String::new() }, JournalStep::TakenBack].map(is_settled);
 
     assert_eq!((open, over), ([false; 4], [true; 3]));
 }
@@ -145,7 +136,7 @@ fn what_is_found_after_the_last_answer_is_the_end_of_its_run() {
     console.step(keys[1], unknown());
     let found = now() + Duration::seconds(2);
 
-    console.step_at(keys[1], AnswerStep::AsDecided("RESOLVED".to_owned()), found);
+    console.step_at(keys[1], JournalStep::AsDecided { status: "RESOLVED".to_owned() }, found);
 
     assert_eq!(console.newest().ended_at(), Some(found));
 }
@@ -207,15 +198,15 @@ fn what_failed_and_is_answered_again_is_told_by_the_new_run_alone() {
 
 #[test]
 fn what_failed_and_was_answered_by_itself_since_is_told_by_that_answer() {
-    let told = [recorded(), AnswerStep::Overtaken("RESOLVED".to_owned()), refused()].map(|later| {
+    let told = [recorded(), JournalStep::Overtaken { status: "RESOLVED".to_owned() }, refused()].map(|later| {
         let (mut console, keys) = Console::begun(1);
         console.step(keys[0], refused());
         let (again, resolution) =
             (console.newest().items[0].alert.clone(), console.newest().items[0].resolution.clone());
         let key = console.decisions.stage(again, resolution, Duration::zero(), now());
         let alone = console.decisions.get(key).unwrap().clone();
-        console.write(alone.staged_step(None), now() + Duration::seconds(1));
-        console.write(later.line(alone.journal_key()).unwrap(), now() + Duration::seconds(2));
+        console.write(alone.journal_key(), alone.staged_step(None), now() + Duration::seconds(1));
+        console.write(alone.journal_key(), later, now() + Duration::seconds(2));
         console.newest().words(false)
     });
 
@@ -239,7 +230,7 @@ fn what_is_not_known_is_no_failure_that_could_be_sent_again() {
     let (mut console, keys) = Console::begun(2);
     console.decisions.wait(now() + Duration::seconds(5));
     console.step(keys[0], unknown());
-    console.step(keys[1], AnswerStep::NotSent("no connection".to_owned()));
+    console.step(keys[1], JournalStep::NotSent { why: "no connection".to_owned() });
 
     let run = console.newest();
 
@@ -270,7 +261,7 @@ fn a_decision_of_no_run_is_nobodys() {
 fn a_run_goes_on_while_something_of_it_waits_here() {
     let (mut console, keys) = Console::begun(1);
     console.decisions.wait(now() + Duration::seconds(5));
-    console.step(keys[0], AnswerStep::NotSent("no connection".to_owned()));
+    console.step(keys[0], JournalStep::NotSent { why: "no connection".to_owned() });
     let waits = (console.ended(), console.newest().words(false));
 
     console.decisions.release_waiting(HoldReason::NoAnswer, now());
@@ -284,7 +275,7 @@ fn what_is_taken_back_has_ended() {
     let (mut console, keys) = Console::begun(1);
 
     console.decisions.take_back();
-    console.step(keys[0], AnswerStep::TakenBack);
+    console.step(keys[0], JournalStep::TakenBack);
 
     assert_eq!(console.ended(), Some(("1 alerts: 1 undone".to_owned(), 0)));
 }

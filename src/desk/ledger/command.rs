@@ -7,7 +7,7 @@ use super::{
     fold::{History, KnownAnswer},
     preflight::{KnownRefunds, LONGEST, Preflight, PreflightKind, PreflightResult},
     sender::{self, Landing, step_by_error},
-    steps::{AnswerStep, JournalDecision, JournalRun, JournalStep, new_command_key},
+    steps::{JournalDecision, JournalRun, JournalStep, StagedAnswer, new_command_key},
 };
 use crate::{
     domain::{Alert, AlertId, OrderAdvice, Resolution, time::Clock},
@@ -32,14 +32,8 @@ pub struct CommandDecision {
 impl CommandDecision {
     /// Makes a decision under a new key.
     pub fn new(alert: Alert, resolution: Resolution) -> Self {
-        Self {
-            alert,
-            resolution,
-            key: new_command_key(),
-            together: None,
-            known: KnownRefunds::default(),
-            unlooked: None,
-        }
+        let (key, known) = (new_command_key(), KnownRefunds::default());
+        Self { alert, resolution, key, together: None, known, unlooked: None }
     }
 
     /// Looks right before it is sent for what speaks against it. `answers` are those that neither the service's lists
@@ -62,15 +56,6 @@ impl CommandDecision {
         check.answers.extend(answers.iter().map(|(id, answer)| (*id, answer.clone())));
         check.check(deployment, advise).await
     }
-
-    /// Returns the journal's steps of sending it. It has no undo time.
-    fn leaving(&self) -> Vec<JournalStep> {
-        let (decision, said) = (self.key.clone(), JournalDecision::of(&self.alert, &self.resolution));
-        let staged =
-            JournalStep::Staged { decision: decision.clone(), said, rule: None, together: self.together.clone() };
-        let unlooked = self.unlooked.clone().map(|why| JournalStep::Unlooked { decision: decision.clone(), why });
-        [staged].into_iter().chain(unlooked).chain([JournalStep::Sent { decision }]).collect()
-    }
 }
 
 /// Journal of the desk for a command. Where it cannot be written a decision is sent all the same, as the alert may
@@ -88,8 +73,8 @@ impl CommandJournal {
         Self { journal: opened.unwrap_or_default(), tell, is_told }
     }
 
-    /// Sends a decision. The journal holds the sending on the disk before, and the result after: unconfirmed where a
-    /// signal ends the wait for the reply, which is the outer error.
+    /// Sends a decision, which has no undo time. The journal holds the sending on the disk before, and the result
+    /// after: unconfirmed where a signal ends the wait for the reply, which is the outer error.
     pub async fn send(
         &self,
         decision: CommandDecision,
@@ -97,31 +82,32 @@ impl CommandJournal {
         clock: &dyn Clock,
         signal: impl Future<Output = &'static str>,
     ) -> Result<Result<Landing, ServiceError>, &'static str> {
-        self.write(decision.leaving());
-        let CommandDecision { alert, resolution, key, .. } = decision;
+        let CommandDecision { alert, resolution, key, together, unlooked, .. } = decision;
+        let said = JournalDecision::of(&alert, &resolution);
+        let staged = JournalStep::Staged(Box::new(StagedAnswer { said, rule: None, together }));
+        let unlooked = unlooked.map(|why| JournalStep::Unlooked { why });
+        self.write(&key, [staged].into_iter().chain(unlooked).chain([JournalStep::Sent]));
         let request = ResolveRequest { resolution, idempotency_key: Some(key.clone()) };
         let gaps = sender::gaps_of_a_command();
         tokio::select! {
             biased;
             landed = sender::resolve(alerts, alert.id, request, clock, &gaps) => {
-                self.became(key, landed.as_ref().map_or_else(step_by_error, Landing::step));
+                self.write(&key, [landed.as_ref().map_or_else(step_by_error, Landing::step)]);
                 Ok(landed)
             }
             signal = signal => {
-                self.became(key, AnswerStep::Unknown(format!("{signal} ended the command before its answer came")));
+                let why = format!("{signal} ended the command before its answer came");
+                self.write(&key, [JournalStep::Unknown { why }]);
                 Err(signal)
             }
         }
     }
 
-    /// Writes the result of a decision.
-    pub fn became(&self, key: String, step: AnswerStep) {
-        self.write(step.line(key).into_iter().collect());
-    }
-
-    fn write(&self, steps: Vec<JournalStep>) {
-        let written = self.journal.as_ref().map_or(Ok(()), |journal| journal.append_all(steps));
-        if let Err(error) = written
+    /// Writes steps of a decision.
+    pub fn write(&self, key: &str, steps: impl IntoIterator<Item = JournalStep>) {
+        let Some(journal) = &self.journal else { return };
+        let entries: Vec<_> = steps.into_iter().map(|step| journal.entry(Some(key), step)).collect();
+        if let Err(error) = journal.append(&entries)
             && !self.is_told.replace(true)
         {
             (self.tell)(&error);

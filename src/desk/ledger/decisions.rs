@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use chrono::Duration;
 
 use super::{
-    fold::LeftDecision,
+    fold::DecisionRecord,
     preflight::KnownRefunds,
     sender::{Landing, step_by_error},
-    steps::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, is_of_command, new_key},
+    steps::{Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, StagedAnswer, is_of_command, new_key},
     words::in_words,
 };
 use crate::{
@@ -54,14 +54,13 @@ pub struct PendingDecision {
     /// The alert as it was when the decision was made.
     pub alert: Alert,
     pub resolution: Resolution,
-    /// Queued, sending, unconfirmed or not recorded: one that is recorded is no longer kept, as the alert says so.
-    pub fate: Fate,
+    /// Its latest step in the journal; none where it was only made. One that is recorded is no longer kept, as the
+    /// alert says so.
+    step: Option<JournalStep>,
     /// The moment at which it leaves, where it is queued and does not wait for its user's word.
     due: Option<Timestamp>,
     /// The polls of its alert, while it is unconfirmed.
     pub polling: Option<Polling>,
-    /// The reason for which it is certain that nothing was recorded, once it is.
-    pub why: Option<String>,
     /// True where it leaves without its undo time, because the window closes meanwhile.
     at_once: bool,
     /// When it was made.
@@ -136,40 +135,45 @@ pub enum SendTiming {
 /// Result of a send or a poll: its journal step, and the alert where it has an outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionEvent {
-    pub step: AnswerStep,
+    pub step: JournalStep,
     pub alert: Option<Box<Alert>>,
 }
 
 impl DecisionEvent {
-    /// The alert has an outcome, which this step tells with its status.
-    pub fn answered(step: fn(String) -> AnswerStep, alert: Alert) -> Self {
-        Self { step: step(alert.status.to_string()), alert: Some(Box::new(alert)) }
+    /// Another decision is the alert's outcome.
+    pub fn overtaken(alert: Alert) -> Self {
+        let status = alert.status.to_string();
+        Self { step: JournalStep::Overtaken { status }, alert: Some(Box::new(alert)) }
     }
 
     /// It is certain that nothing was recorded, and why.
     pub fn refused(why: impl Into<String>) -> Self {
-        AnswerStep::Refused(why.into()).into()
+        JournalStep::Refused { why: why.into() }.into()
     }
 }
 
-impl From<AnswerStep> for DecisionEvent {
-    fn from(step: AnswerStep) -> Self {
+impl From<Landing> for DecisionEvent {
+    fn from(landing: Landing) -> Self {
+        Self { step: landing.step(), alert: Some(Box::new(landing.alert)) }
+    }
+}
+
+impl From<JournalStep> for DecisionEvent {
+    fn from(step: JournalStep) -> Self {
         Self { step, alert: None }
     }
 }
 
 impl PendingDecision {
-    /// One that was made at this moment, by itself, on an alert of whose window nothing is known; what was said, and
-    /// its idempotency key.
-    fn made(key: u64, alert: Alert, (resolution, idempotency_key): (Resolution, String), now: Timestamp) -> Self {
+    /// One that was made at this moment, by itself, on an alert of whose window nothing is known.
+    fn made(key: u64, alert: Alert, resolution: Resolution, idempotency_key: String, now: Timestamp) -> Self {
         Self {
             key,
             alert,
             resolution,
-            fate: Fate::Queued,
+            step: None,
             due: None,
             polling: None,
-            why: None,
             at_once: false,
             staged_at: now,
             sent_at: None,
@@ -185,9 +189,19 @@ impl PendingDecision {
         }
     }
 
+    /// Returns its fate: queued, sending, unconfirmed or not recorded.
+    pub fn fate(&self) -> Fate {
+        self.step.as_ref().map_or(Fate::Queued, JournalStep::fate)
+    }
+
+    /// Returns the reason for which it is certain that nothing was recorded, once it is.
+    pub fn why(&self) -> Option<&str> {
+        self.step.as_ref().filter(|step| step.fate() == Fate::NotRecorded)?.reason()
+    }
+
     /// Returns true where it has not left and can be taken back.
     pub fn is_here(&self) -> bool {
-        self.fate == Fate::Queued
+        self.fate() == Fate::Queued
     }
 
     /// When it leaves, where it is staged; nothing where it waits here for its user's word, or has left.
@@ -261,7 +275,7 @@ impl PendingDecision {
     /// Returns the journal's step of its making, by itself or in a run.
     pub fn staged_step(&self, together: Option<JournalRun>) -> JournalStep {
         let said = JournalDecision::of(&self.alert, &self.resolution);
-        JournalStep::Staged { decision: self.journal_key(), said, rule: None, together }
+        JournalStep::Staged(Box::new(StagedAnswer { said, rule: None, together }))
     }
 
     /// Returns the request, the same for every attempt of this decision.
@@ -272,8 +286,10 @@ impl PendingDecision {
     /// Returns its result where its alert was found with an outcome of which is not known whose it is.
     pub fn answered_as_found(&self, alert: Alert, now: Timestamp) -> DecisionEvent {
         let found = Found { alert, pending: Some(false), clock_lead: None };
-        let is_meant = self.proof(&found, now) == Proof::Landed;
-        DecisionEvent::answered(if is_meant { AnswerStep::AsDecided } else { AnswerStep::Overtaken }, found.alert)
+        match self.proof(&found, now) {
+            Proof::Landed => Landing { alert: found.alert, found: true }.into(),
+            _ => DecisionEvent::overtaken(found.alert),
+        }
     }
 
     /// Returns the proof that an alert as it was found gives of this decision.
@@ -315,7 +331,7 @@ impl Decisions {
         self.made += 1;
         let at_once = leaves_at_once(&alert, undo_window, now);
         let due = Some(if at_once { now } else { now + undo_window });
-        let made = PendingDecision::made(self.made, alert, (resolution, new_key()), now);
+        let made = PendingDecision::made(self.made, alert, resolution, new_key(), now);
         self.all.push(PendingDecision { due, at_once, after, instead_of, ..made });
         self.made
     }
@@ -333,13 +349,14 @@ impl Decisions {
 
     /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never
     /// sent again.
-    pub fn adopt(&mut self, left: &LeftDecision, now: Timestamp) {
+    pub fn adopt(&mut self, left: &DecisionRecord, now: Timestamp) {
         let Some(resolution) = left.said.resolution() else { return };
         self.made += 1;
         let who = if is_of_command(&left.key) { "a command" } else { "an earlier console" };
-        let polling = Some(Polling::new(format!("{who} sent it, no reply"), now));
-        let made = PendingDecision::made(self.made, alert_of(&left.said.alert), (resolution, left.key.clone()), now);
-        self.all.push(PendingDecision { fate: Fate::Unconfirmed, polling, sent_at: left.sent_at, ..made });
+        let why = format!("{who} sent it, no reply");
+        let made = PendingDecision::made(self.made, alert_of(&left.said.alert), resolution, left.key.clone(), now);
+        let (polling, step) = (Some(Polling::new(why.clone(), now)), Some(JournalStep::Unknown { why }));
+        self.all.push(PendingDecision { step, polling, sent_at: left.sent_at(), ..made });
     }
 
     /// All of them, the oldest first.
@@ -360,7 +377,7 @@ impl Decisions {
 
     /// Returns true where an alert's decision is on its way, so that another one must wait.
     pub fn is_underway(&self, alert: AlertId) -> bool {
-        self.of(alert).is_some_and(|decision| matches!(decision.fate, Fate::Queued | Fate::Sending))
+        self.of(alert).is_some_and(|decision| matches!(decision.fate(), Fate::Queued | Fate::Sending))
     }
 
     /// Takes back the decision that was made last and has not left, and with it what was made together with it.
@@ -411,7 +428,7 @@ impl Decisions {
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let leaving = self.in_turn(now, |decision| decision.was_checked(now));
         let send = |decision: &mut PendingDecision| {
-            (decision.fate, decision.due, decision.sent_at) = (Fate::Sending, None, Some(now));
+            (decision.step, decision.due, decision.sent_at) = (Some(JournalStep::Sent), None, Some(now));
             decision.clone()
         };
         self.all.iter_mut().filter(|decision| leaving.contains(&decision.key)).map(send).collect()
@@ -425,24 +442,19 @@ impl Decisions {
         staged
     }
 
-    /// Returns the number that are with the service right now.
-    pub fn sending(&self) -> usize {
-        self.all.iter().filter(|decision| decision.fate == Fate::Sending).count()
+    /// The decisions of this fate, the oldest first.
+    pub fn with_fate(&self, fate: Fate) -> impl Iterator<Item = &PendingDecision> {
+        self.all.iter().filter(move |decision| decision.fate() == fate)
     }
 
     /// Returns true where none is with the service, nor checked before it leaves.
     pub fn is_at_rest(&self) -> bool {
-        !self.all.iter().any(|decision| decision.fate == Fate::Sending || decision.is_being_checked())
+        !self.all.iter().any(|decision| decision.fate() == Fate::Sending || decision.is_being_checked())
     }
 
     /// Returns true where the fate of an alert's decision is indeterminate.
     pub fn is_checking(&self, alert: AlertId) -> bool {
-        self.of(alert).is_some_and(|decision| decision.fate == Fate::Unconfirmed)
-    }
-
-    /// The decisions of unknown fate.
-    pub fn unconfirmed(&self) -> impl Iterator<Item = &PendingDecision> {
-        self.all.iter().filter(|decision| decision.fate == Fate::Unconfirmed)
+        self.of(alert).is_some_and(|decision| decision.fate() == Fate::Unconfirmed)
     }
 
     /// Polls every decision of unknown fate now: something changed at the service.
@@ -460,18 +472,16 @@ impl Decisions {
 
     /// Removes the unconfirmed answer to an alert whose result is known from elsewhere.
     pub fn stop_polling(&mut self, alert: AlertId, recorded: bool, now: Timestamp) {
-        let known = self.of(alert).filter(|decision| decision.fate == Fate::Unconfirmed).map(|decision| decision.key);
+        let known = self.of(alert).filter(|decision| decision.fate() == Fate::Unconfirmed).map(|decision| decision.key);
         if let Some(key) = known {
             self.let_follow(self.root_of(key), recorded, now);
+            self.all.retain(|decision| decision.key != key);
         }
-        self.all.retain(|decision| decision.alert.id != alert || decision.fate != Fate::Unconfirmed);
     }
 
     /// Forgets that an alert's decision was refused.
-    pub fn dismiss(&mut self, alert: AlertId) -> bool {
-        let before = self.all.len();
-        self.all.retain(|decision| decision.alert.id != alert || decision.fate != Fate::NotRecorded);
-        before != self.all.len()
+    pub fn dismiss(&mut self, alert: AlertId) {
+        self.all.retain(|decision| decision.alert.id != alert || decision.fate() != Fate::NotRecorded);
     }
 
     /// Takes the service's answer in.
@@ -483,22 +493,23 @@ impl Decisions {
     ) -> Option<DecisionEvent> {
         let decision = self.get(key)?;
         let event = match answer {
-            Ok(landing) => DecisionEvent { step: landing.step(), alert: Some(Box::new(landing.alert)) },
-            Err(ServiceError::AlreadyResolved(alert)) => DecisionEvent::answered(AnswerStep::Overtaken, *alert),
+            Ok(landing) => landing.into(),
+            Err(ServiceError::AlreadyResolved(alert)) => DecisionEvent::overtaken(*alert),
             Err(ServiceError::NotReached(why)) if decision.has_time(now) => {
                 // Whether the others can be sent is found out first.
                 self.put_off(now + PROBED_WITHIN);
-                AnswerStep::NotSent(why).into()
+                JournalStep::NotSent { why }.into()
             }
             Err(error) => {
                 if let ServiceError::Throttled { wait, .. } = &error {
                     self.put_off(now + Duration::from_std(*wait).unwrap_or_default());
                 }
-                match (step_by_error(&error), &error) {
-                    (AnswerStep::Unknown(why), error) if !matches!(error, ServiceError::ProviderOutcomeUnknown(_)) => {
-                        AnswerStep::Unknown(format!("{} (sent, checking)", why.trim_end_matches('.'))).into()
+                match step_by_error(&error) {
+                    JournalStep::Unknown { why } if !matches!(error, ServiceError::ProviderOutcomeUnknown(_)) => {
+                        let why = format!("{} (sent, checking)", why.trim_end_matches('.'));
+                        JournalStep::Unknown { why }.into()
                     }
-                    (step, _) => step.into(),
+                    step => step.into(),
                 }
             }
         };
@@ -521,8 +532,8 @@ impl Decisions {
         let polls = polling.polls;
         let alert = found.ok()?.alert;
         let event = match proof? {
-            Proof::Landed => DecisionEvent::answered(AnswerStep::AsDecided, alert),
-            Proof::Overtaken => DecisionEvent::answered(AnswerStep::Overtaken, alert),
+            Proof::Landed => Landing { alert, found: true }.into(),
+            Proof::Overtaken => DecisionEvent::overtaken(alert),
             Proof::NotApplied => DecisionEvent::refused("the network did not apply it"),
             Proof::Nothing => return gave_up.then_some(Err(polls)),
         };
@@ -549,10 +560,9 @@ impl Decisions {
             _ => self.let_follow(self.root_of(key), false, now),
         }
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
-            let why = event.step.reason().unwrap_or_default();
-            (decision.fate, decision.due) = (fate, None);
-            decision.polling = (fate == Fate::Unconfirmed).then(|| Polling::new(why.to_owned(), now));
-            decision.why = (fate == Fate::NotRecorded).then(|| why.to_owned());
+            let why = event.step.reason().unwrap_or_default().to_owned();
+            decision.polling = (fate == Fate::Unconfirmed).then(|| Polling::new(why, now));
+            (decision.step, decision.due) = (Some(event.step.clone()), None);
         }
     }
 
@@ -591,7 +601,7 @@ pub fn seconds_left(due: Timestamp, now: Timestamp) -> i64 {
 impl PendingDecision {
     /// Returns true where it may still land.
     fn is_coming(&self) -> bool {
-        self.fate != Fate::NotRecorded
+        self.fate() != Fate::NotRecorded
     }
 }
 

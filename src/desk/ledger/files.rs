@@ -5,7 +5,7 @@
 use std::{
     collections::{HashMap, HashSet},
     fs::{self, File, OpenOptions},
-    io::{self, BufRead as _, BufReader, Write as _},
+    io::{self, Write as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -15,15 +15,12 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{
-    fold::{History, LeftDecision},
-    steps::{JournalEntry, JournalStep},
+    fold::{DecisionRecord, History},
+    steps::{JournalEntry, JournalStep, JournalWriter},
 };
 use crate::{
-    domain::{
-        Timestamp,
-        time::{SharedClock, from_iso, to_iso},
-    },
-    file::{DeskError, make_directory, private, replace, set_torn_line_aside, turn},
+    domain::{Timestamp, time::SharedClock},
+    file::{DeskError, LinesRead, make_directory, open_lines, private, read_lines, replace, set_torn_line_aside, turn},
 };
 
 /// Retention of the journal's lines.
@@ -35,21 +32,23 @@ pub const FILE: &str = "journal.ndjson";
 /// The directory of the files of those that run.
 const RUNNING: &str = "journal";
 
-/// Work that earlier consoles had begun and not finished when they ended.
+/// A journal as it was read: the entries of the process that began first in front, and the numbers of the lines in the
+/// merged file that cannot be read.
+pub type WholeJournal = LinesRead<JournalEntry>;
+
+/// Decisions that earlier consoles had begun and not finished when they ended, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leftovers {
-    /// Decisions that were made and did not leave, the oldest first.
-    pub unsent: Vec<LeftDecision>,
-    /// Decisions that were sent and whose reply never came.
-    pub unanswered: Vec<LeftDecision>,
-    /// Texts and choices that were lost with the last of them, in words.
-    pub lost: Vec<String>,
+    /// Those that were made and did not leave.
+    pub unsent: Vec<DecisionRecord>,
+    /// Those that were sent and whose reply never came.
+    pub unanswered: Vec<DecisionRecord>,
 }
 
 impl Leftovers {
     /// Returns whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
-        self.unsent.is_empty() && self.unanswered.is_empty() && self.lost.is_empty()
+        self.unsent.is_empty() && self.unanswered.is_empty()
     }
 }
 
@@ -57,9 +56,7 @@ impl Leftovers {
 #[derive(Clone)]
 pub struct Journal {
     directory: PathBuf,
-    session: Uuid,
-    place: String,
-    user: Option<String>,
+    writer: JournalWriter,
     clock: SharedClock,
     /// None where nothing can be written.
     own: Option<Arc<Mutex<OwnFile>>>,
@@ -76,7 +73,10 @@ struct OwnFile {
 
 impl std::fmt::Debug for Journal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Journal").field("path", &self.path()).field("session", &self.session).finish_non_exhaustive()
+        f.debug_struct("Journal")
+            .field("directory", &self.directory)
+            .field("writer", &self.writer)
+            .finish_non_exhaustive()
     }
 }
 
@@ -89,51 +89,43 @@ impl Journal {
         user: Option<&str>,
         clock: SharedClock,
     ) -> Result<(Self, Leftovers), DeskError> {
-        let session = Uuid::now_v7();
-        let path = running_path(directory, session);
-        let opened = Self::open_as(session, &path, directory, place, user, clock);
-        if opened.is_err() {
+        let mut journal = Self::only_read(directory, place, user, clock);
+        let path = running_path(directory, journal.session());
+        let begun = journal.begin(&path);
+        if begun.is_err() {
             // It is tried again, maybe for long: no try leaves a file behind.
             let _ = fs::remove_file(path);
         }
-        opened
-    }
-
-    fn open_as(
-        session: Uuid,
-        path: &Path,
-        directory: &Path,
-        place: &str,
-        user: Option<&str>,
-        clock: SharedClock,
-    ) -> Result<(Self, Leftovers), DeskError> {
-        make_directory(&directory.join(RUNNING))?;
-        let unwritten = |error: io::Error| failed(directory, "written", &error);
-        let file = private(OpenOptions::new().create_new(true).read(true).append(true)).open(path);
-        let file = file.and_then(|file| file.lock().map(|()| file)).map_err(unwritten)?;
-        let now = clock.now();
-        merge_ended(directory, now).map_err(unwritten)?;
-        let own = Some(Arc::new(Mutex::new(OwnFile { file, merged: directory.join(FILE), unwritten: String::new() })));
-        let (place, user) = (place.to_owned(), user.map(str::to_owned));
-        let journal = Self { directory: directory.to_owned(), session, place, user, clock, own };
-        let leftovers = journal.leftovers(journal.read()?.entries);
-        Ok((journal, leftovers))
+        begun.map(|left| (journal, left))
     }
 
     /// The journal of a desk on which nothing can be written: what others decided there is known all the same.
     pub(crate) fn only_read(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Self {
         let (directory, place, user) = (directory.to_owned(), place.to_owned(), user.map(str::to_owned));
-        Self { directory, session: Uuid::now_v7(), place, user, clock, own: None }
+        Self { directory, writer: JournalWriter { session: Uuid::now_v7(), place, user }, clock, own: None }
     }
 
-    /// Path of the file of all processes that have ended.
-    pub(crate) fn path(&self) -> PathBuf {
-        self.directory.join(FILE)
+    /// Begins the file of this process.
+    fn begin(&mut self, path: &Path) -> Result<Leftovers, DeskError> {
+        make_directory(&self.directory.join(RUNNING))?;
+        let begin = || -> io::Result<File> {
+            let file = private(OpenOptions::new().create_new(true).read(true).append(true)).open(path)?;
+            file.lock()?;
+            merge_ended(&self.directory, self.clock.now())?;
+            Ok(file)
+        };
+        let file = begin().map_err(|error| failed(&self.directory, "written", &error))?;
+        let (merged, unwritten) = (self.directory.join(FILE), String::new());
+        self.own = Some(Arc::new(Mutex::new(OwnFile { file, merged, unwritten })));
+        let (whole, live) = read_with_live(&self.directory)?;
+        let here = whole.entries.into_iter().filter(|entry| entry.place == self.writer.place);
+        let (unanswered, unsent) = History::of(here).left(|session| live.contains(&session));
+        Ok(Leftovers { unsent, unanswered })
     }
 
     /// Tells the lines of this process from those of others.
     pub fn session(&self) -> Uuid {
-        self.session
+        self.writer.session
     }
 
     /// Reads the entries of every process.
@@ -141,54 +133,19 @@ impl Journal {
         read_whole(&self.directory)
     }
 
-    /// Writes a step. One that a later step rests on is on the disk before this returns.
-    pub fn append(&self, step: JournalStep) -> Result<(), DeskError> {
-        self.append_all(vec![step])
+    /// The line of a step that is taken now.
+    pub fn entry(&self, decision: Option<&str>, step: JournalStep) -> JournalEntry {
+        self.writer.entry(self.clock.now(), decision.map(str::to_owned), step)
     }
 
-    /// Writes steps, all at once, and has them on the disk before it returns. Steps that cannot be written are held,
-    /// and written before the next ones.
-    pub fn append_all(&self, steps: Vec<JournalStep>) -> Result<(), DeskError> {
-        self.append_at(steps, self.clock.now())
-    }
-
-    fn append_at(&self, steps: Vec<JournalStep>, now: Timestamp) -> Result<(), DeskError> {
-        let entry = |step| JournalEntry {
-            at: to_iso(now),
-            session: self.session,
-            place: self.place.clone(),
-            user: self.user.clone(),
-            step,
-        };
-        self.append_entries(&steps.into_iter().map(entry).collect::<Vec<_>>())
-    }
-
-    /// Writes steps that were taken before there was anywhere to write them, each at its time.
-    pub fn append_entries(&self, entries: &[JournalEntry]) -> Result<(), DeskError> {
+    /// Writes lines, all at once. Where a later step rests on one of them they are on the disk before this returns.
+    /// Lines that cannot be written are held, and written before the next ones.
+    pub fn append(&self, entries: &[JournalEntry]) -> Result<(), DeskError> {
         let append = || {
             let own = self.own.as_ref().ok_or(io::ErrorKind::ReadOnlyFilesystem)?;
             own.lock().unwrap_or_else(PoisonError::into_inner).append(entries)
         };
         append().map_err(|error| failed(&self.directory, "written", &error))
-    }
-
-    /// Finds the unfinished work of processes on this place that have ended.
-    fn leftovers(&self, entries: Vec<JournalEntry>) -> Leftovers {
-        let live = running(&self.directory);
-        let lives = |session| live.contains(&session);
-        let mut history = History::default();
-        // Once another console has written, what was lost was read.
-        let (mut lost, mut last) = (Vec::new(), None);
-        for entry in entries.into_iter().filter(|entry| entry.place == self.place) {
-            let lives = lives(entry.session);
-            if last.replace(entry.session) != Some(entry.session) {
-                lost.clear();
-            }
-            lost.extend(entry.step.lost_words().filter(|_| !lives).map(str::to_owned));
-            history.take(entry);
-        }
-        let (unanswered, unsent) = history.left(Some(&self.place), lives);
-        Leftovers { unsent, unanswered, lost }
     }
 }
 
@@ -204,7 +161,9 @@ impl OwnFile {
         set_torn_line_aside(&mut self.file, &self.merged)?;
         self.file.write_all(self.unwritten.as_bytes())?;
         self.unwritten.clear();
-        if entries.iter().any(|entry| entry.step.is_binding()) { self.file.sync_data() } else { Ok(()) }
+        // Notifications may be lost with the machine.
+        let is_binding = entries.iter().any(|entry| !matches!(entry.step, JournalStep::Notified(_)));
+        if is_binding { self.file.sync_data() } else { Ok(()) }
     }
 }
 
@@ -213,9 +172,10 @@ impl OwnFile {
 fn merge_ended(directory: &Path, now: Timestamp) -> io::Result<()> {
     let merged_path = directory.join(FILE);
     let _turn = turn(&directory.join("journal.lock"))?;
-    let mut merged = private(OpenOptions::new().create(true).read(true).append(true)).open(&merged_path)?;
+    let mut merged = open_lines(&merged_path)?;
     set_torn_line_aside(&mut merged, &merged_path)?;
-    let (counts, mut has_old) = count_lines(&merged_path, now)?;
+    let stamped = read_lines::<StampedLine>(&merged_path)?.entries;
+    let mut has_old = stamped.iter().any(|line| line.is_old(now));
     for (session, path) in files_of_running(directory) {
         let mut ended = OpenOptions::new().read(true).append(true).open(&path)?;
         if ended.try_lock().is_err() {
@@ -224,8 +184,8 @@ fn merge_ended(directory: &Path, now: Timestamp) -> io::Result<()> {
         set_torn_line_aside(&mut ended, &merged_path)?;
         let bytes = fs::read(&path)?;
         // A merge that was broken off has the first of them already.
-        let lines = bytes.split_inclusive(|byte| *byte == b'\n').skip(counts.get(&session).copied().unwrap_or(0));
-        let lines: Vec<&[u8]> = lines.collect();
+        let merged_before = stamped.iter().filter(|line| line.session == session).count();
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').skip(merged_before).collect();
         if !lines.is_empty() {
             has_old |= lines.iter().any(|line| is_old(line, now));
             merged.write_all(&lines.concat())?;
@@ -234,18 +194,6 @@ fn merge_ended(directory: &Path, now: Timestamp) -> io::Result<()> {
         fs::remove_file(&path)?;
     }
     if has_old { prune(directory, now) } else { Ok(()) }
-}
-
-/// Counts the lines of each session, and tells whether some are beyond the retention.
-fn count_lines(path: &Path, now: Timestamp) -> io::Result<(HashMap<Uuid, usize>, bool)> {
-    let (mut counts, mut has_old) = (HashMap::new(), false);
-    for line in BufReader::new(File::open(path)?).split(b'\n') {
-        if let Ok(line) = serde_json::from_slice::<StampedLine>(&line?) {
-            *counts.entry(line.session).or_default() += 1;
-            has_old |= line.is_old(now);
-        }
-    }
-    Ok((counts, has_old))
 }
 
 /// Drops the lines beyond the retention, in one step; what cannot be read stays.
@@ -259,23 +207,14 @@ fn prune(directory: &Path, now: Timestamp) -> io::Result<()> {
 /// The time and the session of a line, whatever its step.
 #[derive(Deserialize)]
 struct StampedLine {
-    at: String,
+    at: Timestamp,
     session: Uuid,
 }
 
 impl StampedLine {
     fn is_old(&self, now: Timestamp) -> bool {
-        from_iso(&self.at).is_some_and(|at| now - at > KEPT)
+        now - self.at > KEPT
     }
-}
-
-/// A journal as it was read.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct WholeJournal {
-    /// The entries, those of the process that began first in front.
-    pub entries: Vec<JournalEntry>,
-    /// The lines that cannot be read, by their numbers in the merged file, from 1: what they tell is not known.
-    pub unreadable: Vec<usize>,
 }
 
 /// Reads the journal of a desk. Lines that cannot be read are told by their numbers; an incomplete last line is left
@@ -285,9 +224,9 @@ pub fn read_whole(directory: &Path) -> Result<WholeJournal, DeskError> {
         // One that ends and is merged meanwhile is read twice, and never not at all.
         let mut running = Vec::new();
         for (session, path) in files_of_running(directory) {
-            running.push((session, read_lines(&path)?.entries));
+            running.push((session, read_lines::<JournalEntry>(&path)?.entries));
         }
-        let mut whole = read_lines(&directory.join(FILE))?;
+        let mut whole = read_lines::<JournalEntry>(&directory.join(FILE))?;
         let mut merged: HashMap<Uuid, usize> = HashMap::new();
         whole.entries.iter().for_each(|entry| *merged.entry(entry.session).or_default() += 1);
         for (session, entries) in running {
@@ -300,40 +239,24 @@ pub fn read_whole(directory: &Path) -> Result<WholeJournal, DeskError> {
     read().map_err(|error| failed(directory, "read", &error))
 }
 
-fn read_lines(path: &Path) -> io::Result<WholeJournal> {
-    let mut read = WholeJournal::default();
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(read),
-        Err(error) => return Err(error),
-    };
-    // Line by line: the text of months is not held beside its entries.
-    let (mut file, mut line, mut number) = (BufReader::new(file), Vec::new(), 0);
-    while file.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-        number += 1;
-        let whole = &line[..line.len() - 1];
-        match serde_json::from_slice(whole) {
-            Ok(entry) => read.entries.push(entry),
-            Err(_) if whole.is_empty() => {}
-            Err(_) => read.unreadable.push(number),
-        }
-        line.clear();
-    }
-    Ok(read)
+/// Reads the journal of a desk, and which processes run.
+fn read_with_live(directory: &Path) -> Result<(WholeJournal, HashSet<Uuid>), DeskError> {
+    // Before the journal is read: whatever one that is gone wrote is in it. And after: whatever is in it of one that
+    // began meanwhile is of one that runs.
+    let mut live = running(directory);
+    let whole = read_whole(directory)?;
+    live.extend(running(directory));
+    Ok((whole, live))
 }
 
 /// Reads the history of a desk, and the numbers of the lines that cannot be read. A decision that never leaves, because
 /// its console has ended, is told as such from now on: the journal may not hold its end yet.
 pub fn read_history(directory: &Path, now: Timestamp) -> Result<(History, Vec<usize>), DeskError> {
-    // Before the journal is read: whatever one that is gone wrote is in it. And after: whatever is in it of one that
-    // began meanwhile is of one that runs.
-    let mut live = running(directory);
-    let WholeJournal { entries, unreadable } = read_whole(directory)?;
-    live.extend(running(directory));
-    let mut history = History::of(entries);
-    let (_, unsent) = history.left(None, |session| live.contains(&session));
+    let (whole, live) = read_with_live(directory)?;
+    let mut history = History::of(whole.entries);
+    let (_, unsent) = history.left(|session| live.contains(&session));
     unsent.iter().for_each(|left| history.never_left(&left.key, now));
-    Ok((history, unreadable))
+    Ok((history, whole.unreadable))
 }
 
 /// The processes of a desk that run: each holds the lock on its own file.

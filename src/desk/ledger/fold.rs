@@ -8,9 +8,11 @@ use std::{
 
 use uuid::Uuid;
 
-use super::steps::{AnswerStep, Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep};
+use super::steps::{
+    Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep, Notification, StagedAnswer,
+};
 use crate::domain::{
-    Alert, AlertId, AlertStatus, Amount, OutcomeId, Resolution, Timestamp, decide, resolution::Verdict, time::from_iso,
+    Alert, AlertId, AlertStatus, Amount, OutcomeId, Resolution, Timestamp, decide, resolution::Verdict,
 };
 
 /// The most notifications that are held.
@@ -36,8 +38,8 @@ pub struct DecisionRecord {
     /// The run that it is part of.
     pub together: Option<JournalRun>,
     pub made_at: Timestamp,
-    /// Steps in their order; the first is the making.
-    pub steps: Vec<(Timestamp, AnswerStep)>,
+    /// Steps since it was made, in their order.
+    pub steps: Vec<(Timestamp, JournalStep)>,
     /// Reason for which duplicates could not be looked for again right before it was sent.
     pub unlooked: Option<String>,
     /// Name of the person who said that it is recorded, where one did; empty where none was written down.
@@ -47,63 +49,70 @@ pub struct DecisionRecord {
 }
 
 impl DecisionRecord {
+    /// Takes its next step in.
+    fn take(&mut self, at: Timestamp, user: Option<String>, step: JournalStep) {
+        match step {
+            JournalStep::Dismissed { taken_back } => self.dismissed = !taken_back,
+            JournalStep::Settled => self.settled_by = Some(user.unwrap_or_default()),
+            JournalStep::Unlooked { why } => self.unlooked = Some(why),
+            JournalStep::NeverLeft if self.step() == Some(&JournalStep::NeverLeft) => {}
+            step => self.steps.push((at, step)),
+        }
+    }
+
     /// Names the person on whose word it is known to be recorded: `on ada's word`.
     pub fn on_whose_word(&self) -> Option<String> {
-        let by = self.settled_by.as_deref().filter(|_| matches!(self.step(), AnswerStep::Recorded(_)))?;
+        let by = self.settled_by.as_deref().filter(|_| self.is_recorded_by_it())?;
         Some(if by.is_empty() { "on a person's word".to_owned() } else { format!("on {by}'s word") })
     }
 
-    /// Returns its latest step, and when that was.
-    pub fn last(&self) -> (Timestamp, &AnswerStep) {
-        self.steps.last().map_or((self.made_at, &AnswerStep::Staged), |(at, fate)| (*at, fate))
+    /// Returns its latest step; none where it was only made.
+    pub fn step(&self) -> Option<&JournalStep> {
+        self.steps.last().map(|(_, step)| step)
+    }
+
+    /// Returns the name of its latest step.
+    pub fn step_name(&self) -> String {
+        self.step().map_or("staged".to_owned(), JournalStep::name)
+    }
+
+    /// Returns the time of its latest step.
+    pub fn changed_at(&self) -> Timestamp {
+        self.steps.last().map_or(self.made_at, |(at, _)| *at)
     }
 
     /// Returns the steps, but for a sending that did not come about: the journal has it before the attempt.
-    pub fn happened(&self) -> impl Iterator<Item = &(Timestamp, AnswerStep)> {
-        let is_not_sent = |at: usize| matches!(self.steps.get(at), Some((_, AnswerStep::NotSent(_))));
-        self.steps
-            .iter()
-            .enumerate()
-            .filter(move |(at, (_, fate))| *fate != AnswerStep::Sent || !is_not_sent(at + 1))
-            .map(|(_, step)| step)
-    }
-
-    /// Returns its latest step.
-    pub fn step(&self) -> &AnswerStep {
-        self.last().1
+    pub fn happened(&self) -> impl Iterator<Item = &(Timestamp, JournalStep)> {
+        let is_not_sent = |at: usize| matches!(self.steps.get(at), Some((_, JournalStep::NotSent { .. })));
+        let happened = self.steps.iter().enumerate();
+        happened.filter(move |(at, (_, step))| *step != JournalStep::Sent || !is_not_sent(at + 1)).map(|(_, step)| step)
     }
 
     /// Returns its fate.
     pub fn fate(&self) -> Fate {
-        self.step().fate()
+        self.step().map_or(Fate::Queued, JournalStep::fate)
+    }
+
+    /// Returns true where the alert has its outcome by this decision.
+    pub fn is_recorded_by_it(&self) -> bool {
+        matches!(self.step(), Some(JournalStep::Recorded { .. }))
     }
 
     /// Returns true where a person has to see to it: it failed, or it is not known whether it did.
     pub fn needs_attention(&self) -> bool {
-        matches!(self.fate(), Fate::NotRecorded)
-            || matches!(self.step(), AnswerStep::NotSent(_) | AnswerStep::Unknown(_))
+        matches!(self.fate(), Fate::NotRecorded | Fate::Unconfirmed)
+            || matches!(self.step(), Some(JournalStep::NotSent { .. }))
     }
 
-    /// Returns true where its alert has an outcome as far as it tells, its own or another's.
-    pub fn was_answered(&self) -> bool {
-        self.step().status().is_some()
+    /// Returns the status that its alert has as far as it tells, by its own outcome or another's.
+    pub fn status(&self) -> Option<&str> {
+        self.step().and_then(JournalStep::status)
     }
 
     /// Returns the time at which it was last sent; `None` where it never was.
     pub fn sent_at(&self) -> Option<Timestamp> {
-        self.steps.iter().rev().find(|(_, fate)| *fate == AnswerStep::Sent).map(|(at, _)| *at)
+        self.steps.iter().rev().find(|(_, step)| *step == JournalStep::Sent).map(|(at, _)| *at)
     }
-}
-
-/// A decision that a console which is gone did not finish.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftDecision {
-    /// Idempotency key.
-    pub key: String,
-    pub said: JournalDecision,
-    pub made_at: Timestamp,
-    /// Time at which it was sent; `None` where it never was.
-    pub sent_at: Option<Timestamp>,
 }
 
 /// The record of a notification.
@@ -111,9 +120,6 @@ pub struct LeftDecision {
 pub struct NotificationRecord {
     pub at: Timestamp,
     pub place: String,
-    pub session: Uuid,
-    pub user: Option<String>,
-    /// `good`, `note`, `bad` or `lost`.
     pub tone: String,
     pub words: String,
     pub alert: Option<JournalAlert>,
@@ -128,8 +134,6 @@ pub struct History {
     by_key: HashMap<String, usize>,
     /// The decisions on each alert.
     by_alert: HashMap<AlertId, Vec<usize>>,
-    /// The decisions of each run, by the key of its first one.
-    runs: HashMap<String, Vec<usize>>,
     notifications: VecDeque<NotificationRecord>,
 }
 
@@ -143,13 +147,14 @@ impl History {
 
     /// Takes the next entry in. A step of a decision whose making is not known, because it was pruned, says nothing.
     pub fn take(&mut self, entry: JournalEntry) {
-        let JournalEntry { at, session, place, user, step } = entry;
-        let at = from_iso(&at).unwrap_or_default();
-        let (decision, fate) = match step {
-            JournalStep::Staged { decision: key, said, rule, together } => {
-                let (made_at, steps) = (at, vec![(at, AnswerStep::Staged)]);
-                let (unlooked, settled_by, dismissed) = (None, None, false);
-                return self.made(DecisionRecord {
+        let JournalEntry { at, session, place, user, step, decision } = entry;
+        match (step, decision) {
+            (JournalStep::Staged(made), Some(key)) => {
+                let StagedAnswer { said, rule, together } = *made;
+                let index = self.records.len();
+                self.by_key.insert(key.clone(), index);
+                self.by_alert.entry(said.alert.id).or_default().push(index);
+                self.records.push(DecisionRecord {
                     key,
                     said,
                     place,
@@ -157,77 +162,34 @@ impl History {
                     user,
                     rule,
                     together,
-                    made_at,
-                    steps,
-                    unlooked,
-                    settled_by,
-                    dismissed,
+                    made_at: at,
+                    steps: Vec::new(),
+                    unlooked: None,
+                    settled_by: None,
+                    dismissed: false,
                 });
             }
-            JournalStep::Notified { tone, words, alert, decision } => {
-                return self.told(NotificationRecord { at, place, session, user, tone, words, alert, decision });
-            }
-            JournalStep::Typing | JournalStep::RunDismissed { .. } => return,
-            JournalStep::Dismissed { decision, taken_back } => {
-                if let Some(record) = self.record_mut(&decision) {
-                    record.dismissed = !taken_back;
+            (JournalStep::Notified(told), decision) => {
+                if self.notifications.len() == MOST_NOTIFICATIONS {
+                    self.notifications.pop_front();
                 }
-                return;
+                let Notification { tone, words, alert } = *told;
+                self.notifications.push_back(NotificationRecord { at, place, tone, words, alert, decision });
             }
-            JournalStep::Settled { decision } => {
-                if let Some(record) = self.record_mut(&decision) {
-                    record.settled_by = Some(user.unwrap_or_default());
-                }
-                return;
-            }
-            JournalStep::Unlooked { decision, why } => {
-                if let Some(record) = self.record_mut(&decision) {
-                    record.unlooked = Some(why);
-                }
-                return;
-            }
-            JournalStep::TakenBack { decision } => (decision, AnswerStep::TakenBack),
-            JournalStep::Sent { decision } => (decision, AnswerStep::Sent),
-            JournalStep::NotSent { decision, why } => (decision, AnswerStep::NotSent(why)),
-            JournalStep::Recorded { decision, status } => (decision, AnswerStep::Recorded(status)),
-            JournalStep::AsDecided { decision, status } => (decision, AnswerStep::AsDecided(status)),
-            JournalStep::Overtaken { decision, status } => (decision, AnswerStep::Overtaken(status)),
-            JournalStep::Refused { decision, why } => (decision, AnswerStep::Refused(why)),
-            JournalStep::Answered { decision, status } => (decision, AnswerStep::Answered(status)),
-            JournalStep::Unknown { decision, why } => (decision, AnswerStep::Unknown(why)),
-            JournalStep::Read { decision } => return self.never_left(&decision, at),
-        };
-        if let Some(record) = self.record_mut(&decision) {
-            record.steps.push((at, fate));
+            (step, Some(key)) => self.take_step(&key, at, user, step),
+            (_, None) => {}
         }
     }
 
-    /// Marks an answer as never sent, before the journal has a line of it.
-    pub fn never_left(&mut self, decision: &str, at: Timestamp) {
-        if let Some(record) = self.record_mut(decision).filter(|record| *record.step() != AnswerStep::NeverLeft) {
-            record.steps.push((at, AnswerStep::NeverLeft));
+    fn take_step(&mut self, key: &str, at: Timestamp, user: Option<String>, step: JournalStep) {
+        if let Some(index) = self.by_key.get(key) {
+            self.records[*index].take(at, user, step);
         }
     }
 
-    fn made(&mut self, record: DecisionRecord) {
-        let index = self.records.len();
-        self.by_key.insert(record.key.clone(), index);
-        self.by_alert.entry(record.said.alert.id).or_default().push(index);
-        if let Some(run) = &record.together {
-            self.runs.entry(run.first.clone()).or_default().push(index);
-        }
-        self.records.push(record);
-    }
-
-    fn told(&mut self, notice: NotificationRecord) {
-        if self.notifications.len() == MOST_NOTIFICATIONS {
-            self.notifications.pop_front();
-        }
-        self.notifications.push_back(notice);
-    }
-
-    fn record_mut(&mut self, key: &str) -> Option<&mut DecisionRecord> {
-        self.records.get_mut(*self.by_key.get(key)?)
+    /// Marks a decision as never sent, before the journal has a line of it.
+    pub fn never_left(&mut self, key: &str, at: Timestamp) {
+        self.take_step(key, at, None, JournalStep::NeverLeft);
     }
 
     /// Every decision, in the order in which the journal has them.
@@ -261,11 +223,6 @@ impl History {
         self.later_than(record).is_some()
     }
 
-    /// Returns the known decisions of a run, by the key of its first one, in the order of the journal.
-    pub fn run(&self, first: &str) -> impl ExactSizeIterator<Item = &DecisionRecord> {
-        self.runs.get(first).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
-    }
-
     /// The decisions on an alert, in the order in which the journal has them.
     pub fn on(&self, alert: AlertId) -> impl Iterator<Item = &DecisionRecord> {
         self.by_alert.get(&alert).map_or(&[][..], Vec::as_slice).iter().map(|index| &self.records[*index])
@@ -279,26 +236,16 @@ impl History {
     /// Returns the decision by which this desk knows that an alert has its outcome, whatever a list says. It is one of
     /// its own that was recorded, else one that another was faster than.
     pub fn answered_on(&self, alert: AlertId) -> Option<&DecisionRecord> {
-        let weight = |record: &&DecisionRecord| (matches!(record.step(), AnswerStep::Recorded(_)), record.last().0);
-        self.on(alert).filter(|record| record.was_answered()).max_by_key(weight)
+        let answered = self.on(alert).filter(|record| record.status().is_some());
+        answered.max_by_key(|record| (record.is_recorded_by_it(), record.changed_at()))
     }
 
-    /// Returns the decisions that consoles that are gone left on a place, or on any where none is named. The first list
-    /// was sent and has no answer; the second is never sent.
-    pub fn left(
-        &self,
-        place: Option<&str>,
-        mut lives: impl FnMut(Uuid) -> bool,
-    ) -> (Vec<LeftDecision>, Vec<LeftDecision>) {
-        let here = self.records.iter().filter(|record| place.is_none_or(|place| record.place == place));
-        let goes_on = here.filter(|record| record.fate().goes_on() && !self.is_superseded(record));
-        let left = goes_on.filter(|record| !lives(record.session)).map(|record| LeftDecision {
-            key: record.key.clone(),
-            said: record.said.clone(),
-            made_at: record.made_at,
-            sent_at: record.sent_at().filter(|_| record.fate().may_have_arrived()),
-        });
-        left.partition(|left| left.sent_at.is_some())
+    /// Returns the decisions that consoles that are gone left. The first list was sent and has no answer; the second is
+    /// never sent.
+    pub fn left(&self, lives: impl Fn(Uuid) -> bool) -> (Vec<DecisionRecord>, Vec<DecisionRecord>) {
+        let goes_on = self.records.iter().filter(|record| record.fate().goes_on() && !self.is_superseded(record));
+        let left = goes_on.filter(|record| !lives(record.session)).cloned();
+        left.partition(|left| left.fate().may_have_arrived())
     }
 
     /// The notifications that are held, the oldest first.
@@ -310,56 +257,52 @@ impl History {
 /// The answer to an alert, as far as the journal tells it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownAnswer {
-    /// Resolution that was given; `None` where another answered, and only the status that it led to is known.
-    said: Option<Resolution>,
-    status: AlertStatus,
+    verdict: Verdict,
+    comments: String,
     /// Time of the answer, where it is known.
     at: Option<Timestamp>,
 }
 
 impl KnownAnswer {
+    /// Builds the answer that a resolution is, which was given from here.
+    pub fn own(said: &Resolution, at: Option<Timestamp>) -> Self {
+        Self { verdict: decide(said), comments: said.comments().to_owned(), at }
+    }
+
     /// Builds the answer that a decision's latest step tells of, known since that moment. `None` where it tells of
-    /// none, or not of the money. Another's answer in the older dialect may be a refund whatever status it led to.
-    pub fn of(said: Option<&Resolution>, step: &AnswerStep, at: Timestamp) -> Option<Self> {
+    /// none, or not of the money. Another's answer in the older dialect may be a refund whatever status it led to; in
+    /// the current one only a refund resolves.
+    pub fn of(said: Option<&Resolution>, step: &JournalStep, at: Timestamp) -> Option<Self> {
         let status = AlertStatus::parse(step.status()?);
-        let is_older = matches!(said, None | Some(Resolution::Older { .. }));
-        let said = said.filter(|_| step.fate() == Fate::Recorded).cloned();
-        if said.is_none() && is_older && status != AlertStatus::Refunded {
-            return None;
+        let at = Some(at).filter(|_| matches!(step, JournalStep::Recorded { .. }));
+        if let Some(said) = said.filter(|_| step.fate() == Fate::Recorded) {
+            return Some(Self::own(said, at));
         }
-        Some(Self { said, status, at: matches!(step, AnswerStep::Recorded(_)).then_some(at) })
+        let is_refund = matches!(status, AlertStatus::Refunded | AlertStatus::Resolved);
+        let is_older = matches!(said, None | Some(Resolution::Older { .. }));
+        let verdict = Verdict {
+            outcome: status.as_str().to_ascii_lowercase(),
+            refunded: if is_refund { "refunded".to_owned() } else { String::new() },
+            dispute_reason_code: None,
+            amount_stopped: None,
+            status,
+        };
+        let is_known = !is_older || verdict.status == AlertStatus::Refunded;
+        is_known.then_some(Self { verdict, comments: String::new(), at })
     }
 
     /// An alert with this answer, where it shows none.
     pub fn given<'a>(answer: Option<&Self>, alert: &'a Alert) -> Cow<'a, Alert> {
         let (Some(answer), None) = (answer, &alert.outcome) else { return Cow::Borrowed(alert) };
         let mut answered = alert.clone();
-        let comments = answer.said.as_ref().map_or("", Resolution::comments);
-        answer.verdict().record(&mut answered, OutcomeId::generate(), comments, answer.at);
+        answer.verdict.clone().record(&mut answered, OutcomeId::generate(), &answer.comments, answer.at);
         Cow::Owned(answered)
-    }
-
-    /// Returns its effect on the alert. The status tells it for another's answer: in the current dialect only a refund
-    /// resolves.
-    fn verdict(&self) -> Verdict {
-        let is_refund = matches!(self.status, AlertStatus::Refunded | AlertStatus::Resolved);
-        self.said.as_ref().map_or_else(
-            || Verdict {
-                status: self.status.clone(),
-                outcome: self.status.as_str().to_ascii_lowercase(),
-                refunded: if is_refund { "refunded".to_owned() } else { String::new() },
-                dispute_reason_code: None,
-                amount_stopped: None,
-            },
-            decide,
-        )
     }
 }
 
 impl From<&DecisionRecord> for Option<KnownAnswer> {
     fn from(record: &DecisionRecord) -> Self {
-        let (at, step) = record.last();
-        KnownAnswer::of(record.said.resolution().as_ref(), step, at)
+        KnownAnswer::of(record.said.resolution().as_ref(), record.step()?, record.changed_at())
     }
 }
 
@@ -393,7 +336,7 @@ mod tests {
 
     use super::*;
     use crate::domain::resolution::Decision;
-    use crate::domain::time::to_iso;
+    use crate::domain::time::from_iso;
     use crate::domain::{Alert, AlertType, Provider, Resolution};
 
     fn now() -> Timestamp {
@@ -404,63 +347,62 @@ mod tests {
         Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
     }
 
-    fn staged(key: &str, alert: &Alert) -> JournalStep {
+    fn staged(alert: &Alert) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-        JournalStep::Staged {
-            decision: key.to_owned(),
-            said: JournalDecision::of(alert, &refunded),
-            rule: None,
-            together: None,
-        }
+        JournalStep::staged(JournalDecision::of(alert, &refunded))
     }
 
-    fn together(key: &str, first: &str) -> JournalStep {
-        let mut step = staged(key, &alert());
-        if let JournalStep::Staged { together, .. } = &mut step {
-            *together = Some(JournalRun { first: first.to_owned(), from: None });
-        }
-        step
+    fn recorded() -> JournalStep {
+        JournalStep::Recorded { status: "RESOLVED".to_owned() }
     }
 
-    /// The history of these steps, a second apart.
-    fn history(steps: Vec<JournalStep>) -> History {
-        let entry = |(second, step)| JournalEntry {
-            at: to_iso(now() + Duration::seconds(second)),
+    fn refused() -> JournalStep {
+        JournalStep::Refused { why: "closed".to_owned() }
+    }
+
+    fn entry(second: i64, decision: &str, step: JournalStep) -> JournalEntry {
+        JournalEntry {
+            at: now() + Duration::seconds(second),
             session: Uuid::nil(),
             place: "acme-eu".to_owned(),
             user: Some("maria".to_owned()),
             step,
-        };
-        History::of((0..).zip(steps).map(entry))
+            decision: Some(decision.to_owned()),
+        }
+    }
+
+    /// The history of these steps, each of a decision, a second apart.
+    fn history(steps: Vec<(&str, JournalStep)>) -> History {
+        History::of((0..).zip(steps).map(|(second, (decision, step))| entry(second, decision, step)))
     }
 
     #[test]
     fn a_decision_has_all_its_steps_and_its_last_one_is_its_fate() {
-        let decision = || "a".to_owned();
         let history = history(vec![
-            staged("a", &alert()),
-            JournalStep::Sent { decision: decision() },
-            JournalStep::NotSent { decision: decision(), why: "no connection".to_owned() },
-            JournalStep::Sent { decision: decision() },
-            JournalStep::Recorded { decision: decision(), status: "RESOLVED".to_owned() },
+            ("a", staged(&alert())),
+            ("a", JournalStep::Sent),
+            ("a", JournalStep::NotSent { why: "no connection".to_owned() }),
+            ("a", JournalStep::Sent),
+            ("a", recorded()),
         ]);
 
         let record = history.record("a").unwrap();
 
-        let fates: Vec<_> = record.steps.iter().map(|(_, fate)| fate.as_str()).collect();
-        assert_eq!(fates, ["staged", "sent", "notSent", "sent", "recorded"]);
-        let happened: Vec<_> = record.happened().map(|(_, fate)| fate.as_str()).collect();
-        assert_eq!(happened, ["staged", "notSent", "sent", "recorded"], "what was not sent is not told as sent");
-        assert_eq!(record.last(), (now() + Duration::seconds(4), &AnswerStep::Recorded("RESOLVED".to_owned())));
+        let steps: Vec<_> = record.steps.iter().map(|(_, step)| step.name()).collect();
+        assert_eq!(steps, ["sent", "notSent", "sent", "recorded"]);
+        let happened: Vec<_> = record.happened().map(|(_, step)| step.name()).collect();
+        assert_eq!(happened, ["notSent", "sent", "recorded"], "what was not sent is not told as sent");
+        assert_eq!((record.changed_at(), record.step()), (now() + Duration::seconds(4), Some(&recorded())));
         assert_eq!(record.sent_at(), Some(now() + Duration::seconds(3)));
         assert_eq!((record.user.as_deref(), record.said.comments.as_str()), (Some("maria"), "by hand"));
+        assert_eq!((record.made_at, record.fate()), (now(), Fate::Recorded));
     }
 
     #[test]
     fn a_later_decision_on_the_same_alert_takes_the_place_of_an_earlier_one() {
         let (one, other) = (alert(), alert());
 
-        let history = history(vec![staged("a", &one), staged("b", &other), staged("c", &one)]);
+        let history = history(vec![("a", staged(&one)), ("b", staged(&other)), ("c", staged(&one))]);
 
         let superseded = ["a", "b", "c"].map(|key| history.is_superseded(history.record(key).unwrap()));
         assert_eq!(superseded, [true, false, false]);
@@ -470,11 +412,7 @@ mod tests {
     fn a_later_decision_that_was_taken_back_takes_no_place() {
         let alert = alert();
 
-        let history = history(vec![
-            staged("a", &alert),
-            staged("b", &alert),
-            JournalStep::TakenBack { decision: "b".to_owned() },
-        ]);
+        let history = history(vec![("a", staged(&alert)), ("b", staged(&alert)), ("b", JournalStep::TakenBack)]);
 
         let superseded = ["a", "b"].map(|key| history.is_superseded(history.record(key).unwrap()));
         assert_eq!(superseded, [false, false], "nothing was decided after the first one");
@@ -483,17 +421,9 @@ mod tests {
     #[test]
     fn the_decisions_on_an_alert_are_found_and_the_last_one_is_the_one_that_was_made_last() {
         let (one, other) = (alert(), alert());
-        let mut history = history(vec![staged("a", &one), staged("b", &other), staged("c", &one)]);
-        let earlier = to_iso(now() - Duration::seconds(9));
-        let entry = JournalEntry {
-            at: earlier,
-            session: Uuid::nil(),
-            place: "acme-eu".to_owned(),
-            user: None,
-            step: staged("d", &one),
-        };
+        let mut history = history(vec![("a", staged(&one)), ("b", staged(&other)), ("c", staged(&one))]);
 
-        history.take(entry);
+        history.take(entry(-9, "d", staged(&one)));
 
         let keys = |id| history.on(id).map(|record| record.key.as_str()).collect::<Vec<_>>();
         assert_eq!((keys(one.id), keys(other.id), keys(alert().id)), (vec!["a", "c", "d"], vec!["b"], vec![]));
@@ -503,14 +433,13 @@ mod tests {
     #[test]
     fn that_an_alert_has_its_outcome_is_known_by_what_was_recorded_first_of_all() {
         let (one, other) = (alert(), alert());
-        let status = || "RESOLVED".to_owned();
         let history = history(vec![
-            staged("a", &one),
-            JournalStep::Recorded { decision: "a".to_owned(), status: status() },
-            staged("b", &one),
-            JournalStep::Overtaken { decision: "b".to_owned(), status: status() },
-            staged("c", &other),
-            JournalStep::Refused { decision: "c".to_owned(), why: "closed".to_owned() },
+            ("a", staged(&one)),
+            ("a", recorded()),
+            ("b", staged(&one)),
+            ("b", JournalStep::Overtaken { status: "RESOLVED".to_owned() }),
+            ("c", staged(&other)),
+            ("c", refused()),
         ]);
 
         let known = |id| history.answered_on(id).map(|record| record.key.as_str());
@@ -518,44 +447,30 @@ mod tests {
     }
 
     #[test]
-    fn decisions_that_were_made_together_are_found_by_the_first_of_them() {
-        let history =
-            history(vec![together("a", "a"), staged("alone", &alert()), together("b", "a"), together("torn", "gone")]);
-
-        let runs = ["a", "alone", "gone"]
-            .map(|first| history.run(first).map(|record| record.key.as_str()).collect::<Vec<_>>());
-
-        assert_eq!(runs, [vec!["a", "b"], vec![], vec!["torn"]]);
-    }
-
-    #[test]
     fn what_failed_stays_open_until_somebody_has_seen_to_it() {
-        let refused = JournalStep::Refused { decision: "a".to_owned(), why: "closed".to_owned() };
-        let dismissed = |taken_back| JournalStep::Dismissed { decision: "a".to_owned(), taken_back };
+        let dismissed = |taken_back| ("a", JournalStep::Dismissed { taken_back });
+        let failed = [("a", staged(&alert())), ("a", refused())];
+        let then = |more: &[(&'static str, JournalStep)]| history([&failed[..], more].concat());
 
-        let failed = history(vec![staged("a", &alert()), refused.clone()]);
-        let seen_to = history(vec![staged("a", &alert()), refused.clone(), dismissed(false)]);
-        let taken_back = history(vec![staged("a", &alert()), refused, dismissed(false), dismissed(true)]);
+        let open = [then(&[]), then(&[dismissed(false)]), then(&[dismissed(false), dismissed(true)])];
 
-        let open = [&failed, &seen_to, &taken_back];
-        let open = open.map(|history| history.record("a").map(|record| (record.needs_attention(), record.dismissed)));
-        assert_eq!(open, [Some((true, false)), Some((true, true)), Some((true, false))]);
+        let open = open.each_ref().map(|history| history.record("a").unwrap());
+        let open = open.map(|record| (record.needs_attention(), record.dismissed));
+        assert_eq!(open, [(true, false), (true, true), (true, false)]);
     }
 
     #[test]
     fn a_step_of_a_decision_whose_making_was_pruned_says_nothing() {
-        let history = history(vec![JournalStep::Sent { decision: "gone".to_owned() }]);
+        let history = history(vec![("gone", JournalStep::Sent)]);
 
         assert!(history.records().is_empty() && history.record("gone").is_none());
     }
 
     #[test]
     fn the_newest_notifications_are_held() {
-        let told = |number: usize| JournalStep::Notified {
-            tone: "note".to_owned(),
-            words: number.to_string(),
-            alert: None,
-            decision: None,
+        let told = |number: usize| {
+            let words = number.to_string();
+            ("", JournalStep::Notified(Box::new(Notification { tone: "note".to_owned(), words, alert: None })))
         };
 
         let history = history((0..=MOST_NOTIFICATIONS).map(told).collect());
@@ -586,17 +501,25 @@ mod known_answers_tests {
         Resolution::Current { decision: Decision::NotRefunded, comments: String::new() }
     }
 
+    fn resolved() -> String {
+        "RESOLVED".to_owned()
+    }
+
     #[rstest]
-    #[case::ones_own(current(), AnswerStep::Recorded("RESOLVED".to_owned()), Some(false))]
-    #[case::anothers_that_resolved(current(), AnswerStep::Overtaken("RESOLVED".to_owned()), Some(true))]
-    #[case::anothers_that_did_not(current(), AnswerStep::Answered("INVALID".to_owned()), Some(false))]
-    #[case::anothers_in_older_words(older(), AnswerStep::Overtaken("RESOLVED".to_owned()), None)]
-    #[case::anothers_refund_in_older_words(older(), AnswerStep::Overtaken("REFUNDED".to_owned()), Some(true))]
-    #[case::ones_own_in_older_words(older(), AnswerStep::Recorded("RESOLVED".to_owned()), Some(false))]
-    #[case::on_its_way(current(), AnswerStep::Sent, None)]
+    #[case::ones_own(current(), JournalStep::Recorded { status: resolved() }, Some(false))]
+    #[case::anothers_that_resolved(current(), JournalStep::Overtaken { status: resolved() }, Some(true))]
+    #[case::anothers_that_did_not(current(), JournalStep::Answered { status: "INVALID".to_owned() }, Some(false))]
+    #[case::anothers_in_older_words(older(), JournalStep::Overtaken { status: resolved() }, None)]
+    #[case::anothers_refund_in_older_words(
+        older(),
+        JournalStep::Overtaken { status: "REFUNDED".to_owned() },
+        Some(true)
+    )]
+    #[case::ones_own_in_older_words(older(), JournalStep::Recorded { status: resolved() }, Some(false))]
+    #[case::on_its_way(current(), JournalStep::Sent, None)]
     fn an_answer_is_known_where_it_tells_of_the_money(
         #[case] said: Resolution,
-        #[case] step: AnswerStep,
+        #[case] step: JournalStep,
         #[case] refunded: Option<bool>,
     ) {
         let alert = Alert::new(AlertId::generate(), Provider::Ethoca, crate::domain::AlertType::EthocaConfirmedFraud);

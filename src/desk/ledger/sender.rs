@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::steps::AnswerStep;
+use super::steps::JournalStep;
 use crate::{
     domain::{
         Alert, AlertId, Timestamp,
@@ -24,27 +24,26 @@ pub struct Landing {
 
 impl Landing {
     /// The same as the journal tells it.
-    pub fn step(&self) -> AnswerStep {
+    pub fn step(&self) -> JournalStep {
         let status = self.alert.status.to_string();
-        if self.found { AnswerStep::AsDecided(status) } else { AnswerStep::Recorded(status) }
+        if self.found { JournalStep::AsDecided { status } } else { JournalStep::Recorded { status } }
     }
 }
 
 /// Returns the step of a decision by the error that came in place of its reply.
-pub fn step_by_error(error: &ServiceError) -> AnswerStep {
-    match error {
-        ServiceError::AlreadyResolved(alert) => AnswerStep::Overtaken(alert.status.to_string()),
-        ServiceError::ProviderOutcomeUnknown(unknown) => AnswerStep::Unknown(unknown.to_string()),
+pub fn step_by_error(error: &ServiceError) -> JournalStep {
+    let why = match error {
+        ServiceError::AlreadyResolved(alert) => return JournalStep::Overtaken { status: alert.status.to_string() },
+        ServiceError::ProviderOutcomeUnknown(unknown) => return JournalStep::Unknown { why: unknown.to_string() },
         ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why) => {
-            AnswerStep::Unknown(why.clone())
+            return JournalStep::Unknown { why: why.clone() };
         }
-        ServiceError::NotReached(why) | ServiceError::NotSent(why) => AnswerStep::Refused(format!("not sent: {why}")),
-        ServiceError::ProviderFailed(why) => AnswerStep::Refused(declined(why)),
-        ServiceError::Refused(why) | ServiceError::Throttled { why, .. } => {
-            AnswerStep::Refused(format!("the service refused: {why}"))
-        }
-        error => AnswerStep::Refused(error.to_string()),
-    }
+        ServiceError::NotReached(why) | ServiceError::NotSent(why) => format!("not sent: {why}"),
+        ServiceError::ProviderFailed(why) => declined(why),
+        ServiceError::Refused(why) | ServiceError::Throttled { why, .. } => format!("the service refused: {why}"),
+        error => error.to_string(),
+    };
+    JournalStep::Refused { why }
 }
 
 /// Shortens the reason for which the network declined a decision, so that the kind of failure comes first.

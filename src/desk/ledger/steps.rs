@@ -1,11 +1,11 @@
-//! The steps of the desk journal: a line's statement about a decision, a text in a form, or a notification; and the
-//! fate of an answer whose latest step is known.
+//! The steps of the desk journal: a line's statement about a decision, or a notification; and the fate of a decision
+//! whose latest step is known.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts},
+    domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, Timestamp},
     drafts::Draft,
 };
 
@@ -100,13 +100,8 @@ impl JournalDecision {
 
     /// The decision; none where this version cannot read it.
     pub fn resolution(&self) -> Option<Resolution> {
-        let parts = ResolutionParts {
-            refunded: Some(self.refunded.clone()),
-            resolution: self.resolution.clone(),
-            amount_stopped: self.amount_stopped.clone(),
-            comments: self.comments.clone(),
-        };
-        Resolution::from_parts(parts, if self.older { Dialect::Older } else { Dialect::Current }, None).ok()
+        let dialect = if self.older { Dialect::Older } else { Dialect::Current };
+        Resolution::from_parts(self.draft(), dialect, None).ok()
     }
 }
 
@@ -121,74 +116,93 @@ pub struct JournalRun {
     pub from: Option<String>,
 }
 
-/// A step of an answer, as the journal tells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AnswerStep {
-    /// Queued: made, and sent after the undo time.
-    Staged,
-    /// Undone before it was sent.
-    TakenBack,
-    /// Sent; no reply yet.
-    Sent,
-    /// Not sent, and why; it waits.
-    NotSent(String),
-    /// Recorded, with the alert's status.
-    Recorded(String),
-    /// Outcome as decided, whether by it or by another, with the alert's status.
-    AsDecided(String),
-    /// Another decision was first, with the alert's status.
-    Overtaken(String),
-    /// Certainly not recorded, and why.
-    Refused(String),
-    /// Not recorded, and its alert has an outcome since by another decision, with the alert's status.
-    Answered(String),
-    /// Unconfirmed: it is not known whether it arrived; with the reason.
-    Unknown(String),
-    /// Never sent: its console ended before.
-    NeverLeft,
+/// A decision that was made, and by what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagedAnswer {
+    #[serde(flatten)]
+    pub said: JournalDecision,
+    /// The rule that staged it; `None` where a person made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The run that it is part of; `None` where it was made alone, and in lines of versions that did not write it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<JournalRun>,
 }
 
-impl AnswerStep {
-    /// Name of the step, where programs read it.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Staged => "staged",
-            Self::TakenBack => "takenBack",
-            Self::Sent => "sent",
-            Self::NotSent(_) => "notSent",
-            Self::Recorded(_) => "recorded",
-            Self::AsDecided(_) => "asDecided",
-            Self::Overtaken(_) => "overtaken",
-            Self::Refused(_) => "refused",
-            Self::Answered(_) => "answered",
-            Self::Unknown(_) => "unknown",
-            Self::NeverLeft => "neverLeft",
-        }
+/// A notification of the person at the console.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notification {
+    /// `good`, `note` or `bad`; in lines of earlier versions also `lost`.
+    pub tone: String,
+    pub words: String,
+    /// Alert that it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alert: Option<JournalAlert>,
+}
+
+/// A step of a decision, as a line of the journal tells it, or what else the journal keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum JournalStep {
+    /// A decision was made; it is sent after its undo time.
+    Staged(Box<StagedAnswer>),
+    /// Undone before it was sent.
+    TakenBack,
+    /// Sending begins; no reply yet.
+    Sent,
+    /// Certainly not sent, and why; it waits.
+    NotSent { why: String },
+    /// Reason for which duplicates could not be looked for again right before it was sent.
+    Unlooked { why: String },
+    /// A person said that the network took it: its next step, that it is recorded, rests on that.
+    Settled,
+    /// Recorded, with the alert's status.
+    Recorded { status: String },
+    /// Outcome found as decided; it is not known whether by it.
+    AsDecided { status: String },
+    /// Another decision was first.
+    Overtaken { status: String },
+    /// Certainly not recorded, and why.
+    Refused { why: String },
+    /// Not recorded, and its alert was found answered since, by another decision.
+    Answered { status: String },
+    /// Unconfirmed: it is not known whether it arrived.
+    Unknown { why: String },
+    /// Never sent: its console ended before, as a later one has read.
+    #[serde(alias = "read")]
+    NeverLeft,
+    /// Dismissed by a person after it failed: it calls for nobody any more.
+    Dismissed {
+        /// True where that is taken back: it calls for a person again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        taken_back: bool,
+    },
+    /// The person at the console was told something; its decision's own steps say the same.
+    Notified(Box<Notification>),
+    /// Older versions wrote it, and nothing rests on it.
+    #[serde(alias = "typing", alias = "closed", alias = "runDismissed")]
+    Obsolete,
+}
+
+impl JournalStep {
+    /// The making of a decision by a person, by itself.
+    pub fn staged(said: JournalDecision) -> Self {
+        Self::Staged(Box::new(StagedAnswer { said, rule: None, together: None }))
     }
 
-    /// The line by which the journal tells it of a decision; that it was made is told by more.
-    pub fn line(self, decision: String) -> Option<JournalStep> {
-        Some(match self {
-            Self::Staged => return None,
-            Self::TakenBack => JournalStep::TakenBack { decision },
-            Self::Sent => JournalStep::Sent { decision },
-            Self::NotSent(why) => JournalStep::NotSent { decision, why },
-            Self::Recorded(status) => JournalStep::Recorded { decision, status },
-            Self::AsDecided(status) => JournalStep::AsDecided { decision, status },
-            Self::Overtaken(status) => JournalStep::Overtaken { decision, status },
-            Self::Refused(why) => JournalStep::Refused { decision, why },
-            Self::Answered(status) => JournalStep::Answered { decision, status },
-            Self::Unknown(why) => JournalStep::Unknown { decision, why },
-            Self::NeverLeft => JournalStep::Read { decision },
-        })
+    /// Name of the step, as the journal writes it.
+    pub fn name(&self) -> String {
+        let line = serde_json::to_value(self).unwrap_or_default();
+        line["step"].as_str().unwrap_or_default().to_owned()
     }
 
     /// The status that the alert had by then.
     pub fn status(&self) -> Option<&str> {
         match self {
-            Self::Recorded(status) | Self::AsDecided(status) | Self::Overtaken(status) | Self::Answered(status) => {
-                Some(status)
-            }
+            Self::Recorded { status }
+            | Self::AsDecided { status }
+            | Self::Overtaken { status }
+            | Self::Answered { status } => Some(status),
             _ => None,
         }
     }
@@ -196,139 +210,21 @@ impl AnswerStep {
     /// Returns the reason, where one was told.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::NotSent(why) | Self::Refused(why) | Self::Unknown(why) => Some(why),
+            Self::NotSent { why } | Self::Refused { why } | Self::Unknown { why } => Some(why),
             _ => None,
         }
     }
 
-    /// Returns the fate of an answer whose latest step this is.
+    /// Returns the fate of a decision whose latest step this is.
     pub fn fate(&self) -> Fate {
         match self {
-            Self::Staged | Self::NotSent(_) => Fate::Queued,
             Self::TakenBack => Fate::Undone,
             Self::Sent => Fate::Sending,
-            Self::Recorded(_) | Self::AsDecided(_) => Fate::Recorded,
-            Self::Overtaken(_) | Self::Answered(_) => Fate::AlreadyAnswered,
-            Self::Refused(_) | Self::NeverLeft => Fate::NotRecorded,
-            Self::Unknown(_) => Fate::Unconfirmed,
-        }
-    }
-}
-
-/// A step of the journal. A decision goes by its idempotency key, but for that of a command to which another key was
-/// named.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum JournalStep {
-    /// A decision was made; it is sent after its undo time.
-    Staged {
-        decision: String,
-        #[serde(flatten)]
-        said: JournalDecision,
-        /// The rule that staged it; `None` where a person made it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rule: Option<String>,
-        /// The run that it is part of; `None` where it was made alone, and in lines of versions that did not write it
-        /// down.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        together: Option<JournalRun>,
-    },
-    /// Undone before it was sent.
-    TakenBack { decision: String },
-    /// Sending begins.
-    Sent { decision: String },
-    /// Certainly not sent; it waits.
-    NotSent { decision: String, why: String },
-    /// Reason for which duplicates could not be looked for again right before it was sent.
-    Unlooked { decision: String, why: String },
-    /// A person said that the network took it: its next step, that it is recorded, rests on that.
-    Settled { decision: String },
-    /// Recorded.
-    Recorded { decision: String, status: String },
-    /// Alert found answered as it says; it is not known whether by it.
-    AsDecided { decision: String, status: String },
-    /// Another decision was first.
-    Overtaken { decision: String, status: String },
-    /// Certainly not recorded.
-    Refused { decision: String, why: String },
-    /// Not recorded, and its alert was found answered since, by another decision.
-    Answered { decision: String, status: String },
-    /// Unconfirmed: it is not known whether it arrived.
-    Unknown { decision: String, why: String },
-    /// Text in an open form, which earlier versions wrote down.
-    #[serde(alias = "closed")]
-    Typing,
-    /// Read at a later start that this decision was not sent.
-    Read { decision: String },
-    /// Dismissed by a person after it failed: it calls for nobody any more.
-    Dismissed {
-        decision: String,
-        /// True where that is taken back: it calls for a person again.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        taken_back: bool,
-    },
-    /// Results of a run dismissed: older versions wrote it, nothing rests on it.
-    RunDismissed {
-        /// The key of its first decision.
-        run: String,
-    },
-    /// Notification of the person at the console.
-    Notified {
-        /// `good`, `note`, `bad`, or `lost` at the end of a console.
-        tone: String,
-        words: String,
-        /// Alert that it was about.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        alert: Option<JournalAlert>,
-        /// The decision whose own steps say the same.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        decision: Option<String>,
-    },
-}
-
-/// The tone of what ended with a console that was ended from outside.
-const LOST: &str = "lost";
-
-impl JournalStep {
-    /// Reports text or a choice that was lost with the console.
-    pub fn lost(what: &str) -> Self {
-        Self::Notified {
-            tone: LOST.to_owned(),
-            words: format!("Lost when the console was ended: {what}."),
-            alert: None,
-            decision: None,
-        }
-    }
-
-    /// The words of the same.
-    pub(crate) fn lost_words(&self) -> Option<&str> {
-        if let Self::Notified { tone, words, .. } = self { Some(words.as_str()).filter(|_| tone == LOST) } else { None }
-    }
-
-    /// Returns whether it has to be on the disk before anything else is done. Notifications may be lost with the
-    /// machine.
-    pub(crate) fn is_binding(&self) -> bool {
-        !matches!(self, Self::Notified { .. })
-    }
-
-    /// The key of the decision that it is a step of.
-    pub fn decision(&self) -> Option<&str> {
-        match self {
-            Self::Staged { decision, .. }
-            | Self::TakenBack { decision }
-            | Self::Sent { decision }
-            | Self::NotSent { decision, .. }
-            | Self::Unlooked { decision, .. }
-            | Self::Settled { decision }
-            | Self::Recorded { decision, .. }
-            | Self::AsDecided { decision, .. }
-            | Self::Overtaken { decision, .. }
-            | Self::Refused { decision, .. }
-            | Self::Answered { decision, .. }
-            | Self::Unknown { decision, .. }
-            | Self::Read { decision }
-            | Self::Dismissed { decision, .. } => Some(decision),
-            Self::Typing | Self::RunDismissed { .. } | Self::Notified { .. } => None,
+            Self::Recorded { .. } | Self::AsDecided { .. } => Fate::Recorded,
+            Self::Overtaken { .. } | Self::Answered { .. } => Fate::AlreadyAnswered,
+            Self::Refused { .. } | Self::NeverLeft => Fate::NotRecorded,
+            Self::Unknown { .. } => Fate::Unconfirmed,
+            _ => Fate::Queued,
         }
     }
 }
@@ -336,8 +232,7 @@ impl JournalStep {
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalEntry {
-    /// Time of the entry, in UTC.
-    pub at: String,
+    pub at: Timestamp,
     /// The console that wrote it, or the command.
     pub session: Uuid,
     /// The profile or deployment that it worked on.
@@ -347,6 +242,26 @@ pub struct JournalEntry {
     pub user: Option<String>,
     #[serde(flatten)]
     pub step: JournalStep,
+    /// The decision that it is a step of, by its idempotency key; of a notification, the one whose own steps say the
+    /// same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+}
+
+/// The console or command that writes lines, and where it works.
+#[derive(Debug, Clone, Default)]
+pub struct JournalWriter {
+    pub session: Uuid,
+    pub place: String,
+    pub user: Option<String>,
+}
+
+impl JournalWriter {
+    /// The line of a step.
+    pub fn entry(&self, at: Timestamp, decision: Option<String>, step: JournalStep) -> JournalEntry {
+        let Self { session, place, user } = self.clone();
+        JournalEntry { at, session, place, user, step, decision }
+    }
 }
 
 /// Values as their text.

@@ -3,7 +3,7 @@
 use std::{fs, sync::Arc};
 
 use avert::{
-    desk::{Desk, JournalAlert, JournalDecision, JournalStep},
+    desk::{Desk, JournalAlert, JournalDecision, JournalStep, Notification},
     domain::{
         Alert, AlertId, AlertType, Currency, Provider, Resolution,
         resolution::Decision,
@@ -18,6 +18,7 @@ use super::home;
 use crate::support::{
     binary::{run, run_ok},
     clock::ManualClock,
+    journal::write_steps,
 };
 
 fn alert(comments: &str) -> (Alert, Resolution) {
@@ -43,31 +44,20 @@ fn desk() -> TempDir {
     let journal = desk.journal().unwrap();
     let stage = |key: &str, comments: &str| {
         let (alert, resolution) = alert(comments);
-        journal
-            .append(JournalStep::Staged {
-                decision: key.to_owned(),
-                said: JournalDecision::of(&alert, &resolution),
-                rule: None,
-                together: None,
-            })
-            .unwrap();
+        write_steps(journal, key, [JournalStep::staged(JournalDecision::of(&alert, &resolution))]);
         JournalAlert::from(&alert)
     };
     stage("one", "refund 88240");
-    journal.append(JournalStep::Sent { decision: "one".to_owned() }).unwrap();
-    journal.append(JournalStep::Recorded { decision: "one".to_owned(), status: "RESOLVED".to_owned() }).unwrap();
+    write_steps(journal, "one", [JournalStep::Sent, JournalStep::Recorded { status: "RESOLVED".to_owned() }]);
     clock.advance(Duration::hours(71));
     let refused = stage("two", "=1+1");
-    journal.append(JournalStep::Sent { decision: "two".to_owned() }).unwrap();
-    journal
-        .append(JournalStep::Refused { decision: "two".to_owned(), why: "case closed by issuer".to_owned() })
-        .unwrap();
+    let why = "case closed by issuer".to_owned();
+    write_steps(journal, "two", [JournalStep::Sent, JournalStep::Refused { why }]);
     let words = "ETHOCA 129.90 EUR: REFUNDED was not recorded.".to_owned();
-    journal
-        .append(JournalStep::Notified { tone: "bad".to_owned(), words, alert: Some(refused), decision: None })
-        .unwrap();
+    let told = Notification { tone: "bad".to_owned(), words, alert: Some(refused) };
+    journal.append(&[journal.entry(None, JournalStep::Notified(Box::new(told)))]).unwrap();
     stage("three", "");
-    journal.append(JournalStep::Read { decision: "three".to_owned() }).unwrap();
+    write_steps(journal, "three", [JournalStep::NeverLeft]);
     home
 }
 
@@ -110,8 +100,7 @@ fn what_a_console_had_staged_that_is_gone_is_open_before_anybody_has_read_it() {
     desk.open_journal("acme-eu", Some("maria"), Arc::new(avert::domain::time::SystemClock)).unwrap();
     let (alert, resolution) = alert("");
     let said = JournalDecision::of(&alert, &resolution);
-    let step = JournalStep::Staged { decision: "four".to_owned(), said, rule: None, together: None };
-    desk.journal().unwrap().append(step).unwrap();
+    write_steps(desk.journal().unwrap(), "four", [JournalStep::staged(said)]);
 
     let while_it_runs = decisions(&home, &["--open"]);
     drop(desk);

@@ -6,11 +6,14 @@ use avert::{
         app::DeskState,
         message::{Effect, Keep, Message},
     },
-    desk::{AnswerDraft, Draft, JournalDecision, JournalEntry, JournalStep, LeftDecision, Leftovers, WholeJournal},
+    desk::{
+        AnswerDraft, Draft, History, JournalDecision, JournalEntry, JournalStep, JournalWriter, Leftovers,
+        Notification, WholeJournal,
+    },
     domain::{
         Alert, AlertId, AuditEntry, Resolution, ResolutionAttempt,
         resolution::Decision,
-        time::{Clock, Timestamp, to_iso},
+        time::{Clock, Timestamp},
     },
     service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError},
 };
@@ -55,22 +58,19 @@ pub fn decide(rig: &mut Rig, key: &str, comment: &str) -> AlertId {
     id
 }
 
-fn entry(at: Timestamp, session: Uuid, user: &str, step: JournalStep) -> JournalEntry {
-    JournalEntry { at: to_iso(at), session, place: "acme-eu".to_owned(), user: Some(user.to_owned()), step }
+/// The line of a step of maria's decision.
+fn entry(at: Timestamp, key: &str, step: JournalStep) -> JournalEntry {
+    let (place, user) = ("acme-eu".to_owned(), Some("maria".to_owned()));
+    JournalWriter { session: MARIA, place, user }.entry(at, Some(key.to_owned()), step)
 }
 
-fn staged(key: &str, alert: &Alert) -> JournalStep {
+fn staged(alert: &Alert) -> JournalStep {
     let said = Resolution::Current { decision: Decision::NotRefunded, comments: "the parcel arrived".to_owned() };
-    JournalStep::Staged {
-        decision: key.to_owned(),
-        said: JournalDecision::of(alert, &said),
-        rule: None,
-        together: None,
-    }
+    JournalStep::staged(JournalDecision::of(alert, &said))
 }
 
-fn refused(key: &str) -> JournalStep {
-    JournalStep::Refused { decision: key.to_owned(), why: "expired".to_owned() }
+fn refused() -> JournalStep {
+    JournalStep::Refused { why: "expired".to_owned() }
 }
 
 /// What maria's console wrote so long ago: a decision on each of these alerts that was refused.
@@ -78,10 +78,7 @@ fn by_maria(rig: &mut Rig, ago: Duration, alerts: &[&Alert]) {
     let at = rig.clock.now() - ago;
     let steps = alerts.iter().flat_map(|alert| {
         let key = format!("maria-{}", alert.id);
-        [
-            entry(at, MARIA, "maria", staged(&key, alert)),
-            entry(at + Duration::seconds(6), MARIA, "maria", refused(&key)),
-        ]
+        [entry(at, &key, staged(alert)), entry(at + Duration::seconds(6), &key, refused())]
     });
     rig.update(Message::JournalRead(Ok(WholeJournal { entries: steps.collect(), ..WholeJournal::default() })));
 }
@@ -105,14 +102,6 @@ pub fn audit(rig: &Rig, count: u64) {
 /// Sends a key with shift.
 pub fn shift_tab(rig: &mut Rig) {
     rig.update(Message::Input(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT))));
-}
-
-pub fn journaled(rig: &Rig) -> Vec<JournalStep> {
-    let step = |effect: &Effect| match effect {
-        Effect::Keep(Keep::Journal(step)) => Some(step.clone()),
-        _ => None,
-    };
-    rig.done.iter().filter_map(step).collect()
 }
 
 /// The line of the screen that holds a text.
@@ -146,11 +135,7 @@ fn that_an_alert_is_answered_already_is_kept_with_its_alert_and_words_about_a_ke
     rig.advance(Duration::milliseconds(500));
     rig.press("enter r u ctrl-o");
 
-    let told = journaled(&rig).into_iter().filter_map(|step| match step {
-        JournalStep::Notified { words, alert, .. } => Some((words, alert.map(|alert| alert.id))),
-        _ => None,
-    });
-    let told: Vec<_> = told.collect();
+    let told = rig.told();
     assert!(told.iter().any(|(words, alert)| words.starts_with("Already answered") && *alert == Some(id)), "{told:?}");
     assert!(!told.iter().any(|(words, _)| words.contains("Nothing to undo")), "{told:?}");
 }
@@ -188,7 +173,7 @@ fn what_failed_needs_somebody_until_it_was_seen_to() {
     assert!(row.contains("! 14:03:") && screen.contains("network refused: case closed by issuer"), "{screen}");
     assert!(rig.screen().contains("Nothing to do."), "{}", rig.screen());
     assert!(!line(&mut rig, "4 Activity").contains("4 Activity 1"));
-    assert!(matches!(journaled(&rig).last(), Some(JournalStep::Dismissed { .. })), "{:?}", journaled(&rig));
+    assert!(matches!(rig.journaled().last(), Some(JournalStep::Dismissed { .. })), "{:?}", rig.journaled());
     rig.press("tab");
     assert!(line(&mut rig, "▌").contains("dismissed; network refused"));
 }
@@ -207,9 +192,9 @@ fn that_something_was_seen_to_is_taken_back_by_the_same_key() {
     assert!(line(&mut rig, "4 Activity").contains("4 Activity 1"), "{}", rig.screen());
     assert!(!line(&mut rig, "▌").contains("dismissed"), "{}", rig.screen());
     assert!(
-        matches!(journaled(&rig).last(), Some(JournalStep::Dismissed { taken_back: true, .. })),
+        matches!(rig.journaled().last(), Some(JournalStep::Dismissed { taken_back: true, .. })),
         "{:?}",
-        journaled(&rig)
+        rig.journaled()
     );
 }
 
@@ -271,7 +256,7 @@ fn what_was_answered_another_way_since_leaves_what_needs_somebody_when_its_row_i
     assert!(before.contains("Activity 3"), "{before}");
     assert!(after.contains("Activity 1"), "{after}");
     assert!(all.matches("answered otherwise: API status RESOLVED").count() >= 2, "{all}");
-    let answered = journaled(&rig).into_iter().filter(|step| matches!(step, JournalStep::Answered { .. })).count();
+    let answered = rig.journaled().into_iter().filter(|step| matches!(step, JournalStep::Answered { .. })).count();
     assert_eq!(answered, 2, "each is written down once");
 }
 
@@ -335,7 +320,7 @@ fn a_failure_that_was_gone_to_and_left_with_esc_needs_somebody_still() {
 
     rig.press("esc esc");
 
-    assert!(!journaled(&rig).iter().any(|step| matches!(step, JournalStep::Dismissed { .. })));
+    assert!(!rig.journaled().iter().any(|step| matches!(step, JournalStep::Dismissed { .. })));
     rig.press("4");
     assert!(line(&mut rig, "4 Activity").contains("4 Activity 1"), "{}", rig.screen());
 }
@@ -449,14 +434,12 @@ fn an_unknown_one_is_looked_up_and_never_sent_again() {
 #[test]
 fn of_an_answer_that_an_earlier_console_waited_for_it_is_said_how_often_this_one_looked() {
     let alert = morning(clock().now()).remove(0);
-    let (key, at) = ("console-earlier".to_owned(), clock().now() - Duration::minutes(9));
-    let JournalStep::Staged { said, .. } = staged(&key, &alert) else { unreachable!() };
-    let sent = LeftDecision { key: key.clone(), said, made_at: at, sent_at: Some(at) };
-    let left = Leftovers { unanswered: vec![sent], ..Leftovers::default() };
+    let at = clock().now() - Duration::minutes(9);
+    let steps = [staged(&alert), JournalStep::Sent].map(|step| entry(at, "console-earlier", step));
+    let unanswered = History::of(steps.clone()).records().to_vec();
+    let left = Leftovers { unanswered, ..Leftovers::default() };
     let made = Made { kept: DeskState { left, ..desk().kept }, operator: false, size: (160, 40), ..desk() };
     let mut rig = started(made);
-    let steps =
-        [staged(&key, &alert), JournalStep::Sent { decision: key.clone() }].map(|step| entry(at, MARIA, "maria", step));
     rig.update(Message::JournalRead(Ok(WholeJournal { entries: steps.into(), ..WholeJournal::default() })));
     rig.advance(Duration::seconds(10));
 
@@ -582,11 +565,7 @@ fn a_long_audit_log_is_loaded_as_far_as_it_is_looked_at() {
 fn every_notification_is_kept_with_its_alert() {
     let mut rig = started(desk());
     let id = decide(&mut rig, "r", "refund 88240");
-    let told = journaled(&rig).into_iter().filter_map(|step| match step {
-        JournalStep::Notified { words, alert, .. } => Some((words, alert.map(|alert| alert.id))),
-        _ => None,
-    });
-    let told: Vec<_> = told.collect();
+    let told = rig.told();
 
     assert_eq!(told, [("ETHOCA 129.90 EUR: Refunded, recorded (API status RESOLVED)".to_owned(), Some(id))]);
 }
@@ -599,13 +578,7 @@ fn a_card_number_in_a_notification_is_masked_in_the_journal() {
 
     decide(&mut rig, "r", "");
 
-    let words: Vec<_> = journaled(&rig)
-        .into_iter()
-        .filter_map(|step| match step {
-            JournalStep::Notified { words, .. } => Some(words),
-            _ => None,
-        })
-        .collect();
+    let words: Vec<_> = rig.told().into_iter().map(|(words, _)| words).collect();
     assert!(
         words.iter().any(|words| words.contains("4111 11")) && !words.iter().any(|words| words.contains("1111 1111")),
         "{words:?}"
@@ -752,14 +725,10 @@ fn what_another_organization_decided_and_was_told_is_not_listed_as_ones_own() {
     let at = rig.clock.now() - Duration::minutes(9);
     let made_in = |place: &str, key: &str, alert: &Alert| {
         let place = place.to_owned();
-        let told = JournalStep::Notified {
-            tone: "note".to_owned(),
-            words: format!("told in {place}"),
-            alert: None,
-            decision: None,
-        };
-        [staged(key, alert), refused(key), told]
-            .map(|step| JournalEntry { place: place.clone(), ..entry(at, MARIA, "maria", step) })
+        let told = Notification { tone: "note".to_owned(), words: format!("told in {place}"), alert: None };
+        let told = entry(at, "", JournalStep::Notified(Box::new(told)));
+        [entry(at, key, staged(alert)), entry(at, key, refused()), told]
+            .map(|entry| JournalEntry { place: place.clone(), ..entry })
     };
     let here = made_in("acme-eu, simulated networks", "one", &alerts[0]);
     let there = made_in("second, simulated networks", "two", &alerts[1]);

@@ -842,7 +842,7 @@ fn what_was_staged_together_is_written_down_at_once_before_it_leaves() {
     rig.press("* b alt-n ctrl-s");
 
     let steps = rig.done.iter().filter_map(|effect| match effect {
-        Effect::Keep(avert::console::Keep::JournalSteps(steps)) => Some(steps.len()),
+        Effect::Keep(avert::console::Keep::Journal(entries)) => Some(entries.len()),
         _ => None,
     });
     assert_eq!(steps.collect::<Vec<_>>(), [3]);

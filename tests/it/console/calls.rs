@@ -3,10 +3,9 @@
 
 use avert::{
     console::{
-        message::{Effect, Keep},
+        message::Effect,
         notices::{DesktopSequence, Notice, NoticeSettings},
     },
-    desk::JournalStep,
     domain::{Alert, AlertId, Deadline, time::Clock},
     service::ServiceError,
 };
@@ -63,17 +62,6 @@ fn titles(rig: &Rig) -> Vec<&str> {
         .collect()
 }
 
-/// What was written into the journal as told, with the alerts that it names.
-fn told(rig: &Rig) -> Vec<(String, Option<AlertId>)> {
-    let step = |effect: &Effect| match effect {
-        Effect::Keep(Keep::Journal(JournalStep::Notified { words, alert, .. })) => {
-            Some((words.clone(), alert.as_ref().map(|alert| alert.id)))
-        }
-        _ => None,
-    };
-    rig.done.iter().filter_map(step).collect()
-}
-
 #[test]
 fn an_alert_calls_once_when_half_an_hour_is_left() {
     let alerts = lapsing(&[45, 300]);
@@ -90,7 +78,7 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     assert_eq!(words(&rig), [name]);
     assert!(notices(&rig)[0].bell);
     assert!(screen.contains("due at 14:48, unanswered."), "{screen}");
-    let told = told(&rig);
+    let told = rig.told();
     assert!(
         told.iter().any(|(words, alert)| words.contains("due at 14:48") && *alert == Some(alerts[0].id)),
         "{told:?}"
@@ -133,7 +121,7 @@ fn several_at_once_ring_once_and_each_is_in_the_journal() {
     let rig = calling(alerts.clone()).start();
 
     assert_eq!(words(&rig), [format!("3 alerts expire within 30m, {} 7KQ2F0 in 10m", alerts[0].provider)]);
-    let named: Vec<_> = told(&rig).into_iter().filter_map(|(_, alert)| alert).collect();
+    let named: Vec<_> = rig.told().into_iter().filter_map(|(_, alert)| alert).collect();
     assert_eq!(named, [alerts[0].id, alerts[1].id, alerts[2].id]);
 }
 

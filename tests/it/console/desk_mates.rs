@@ -19,6 +19,7 @@ use super::{
 };
 use crate::support::{
     binary::avert,
+    journal::write_steps,
     raw_server::{Asked, Play, RawServer},
 };
 
@@ -56,15 +57,14 @@ enum Far {
 /// Another console of the desk that has come so far with a refund of an alert.
 fn another(directory: &TempDir, alert: &Alert, far: Far) -> Desk {
     let (desk, _) = desk(directory);
-    let decision = || "theirs".to_owned();
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
     let said = JournalDecision::of(alert, &refunded);
-    let mut steps = vec![JournalStep::Staged { decision: decision(), said, rule: None, together: None }];
+    let mut steps = vec![JournalStep::staged(said)];
     if far == Far::Unknown {
-        steps.push(JournalStep::Sent { decision: decision() });
-        steps.push(JournalStep::Unknown { decision: decision(), why: "HTTP 502".to_owned() });
+        steps.push(JournalStep::Sent);
+        steps.push(JournalStep::Unknown { why: "HTTP 502".to_owned() });
     }
-    desk.journal().unwrap().append_all(steps).unwrap();
+    write_steps(desk.journal().unwrap(), "theirs", steps);
     desk
 }
 
@@ -138,15 +138,11 @@ fn recorded(directory: &TempDir, alert: &Alert) {
 fn recorded_at(directory: &Path, alert: &Alert) {
     let mut desk = Desk::open(directory).unwrap();
     desk.open_journal("acme-eu", Some("maria"), clock()).unwrap();
-    let decision = || "theirs".to_owned();
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
     let said = JournalDecision::of(alert, &refunded);
-    let steps = vec![
-        JournalStep::Staged { decision: decision(), said, rule: None, together: None },
-        JournalStep::Sent { decision: decision() },
-        JournalStep::Recorded { decision: decision(), status: "RESOLVED".to_owned() },
-    ];
-    desk.journal().unwrap().append_all(steps).unwrap();
+    let steps =
+        vec![JournalStep::staged(said), JournalStep::Sent, JournalStep::Recorded { status: "RESOLVED".to_owned() }];
+    write_steps(desk.journal().unwrap(), "theirs", steps);
 }
 
 const BEHIND: &str = "Refunded recorded 14:03:00, by maria. The list is behind.";

@@ -3,12 +3,10 @@
 
 use avert::{
     console::{SessionInfo, message::Message},
-    desk::{DeskFigures, JournalDecision, JournalEntry, JournalStep, SalesCount, WholeJournal},
+    desk::{DeskFigures, JournalDecision, JournalStep, JournalWriter, SalesCount, WholeJournal},
     domain::{
         Alert, AlertFilter, AlertId, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider,
-        Resolution, Timestamp,
-        resolution::Decision,
-        time::{Clock, to_iso},
+        Resolution, Timestamp, resolution::Decision, time::Clock,
     },
     service::ServiceError,
 };
@@ -67,18 +65,11 @@ pub fn recorded(minutes: i64, count: i64, now: Timestamp) -> Vec<Timestamp> {
 /// The desk has recorded a decision at each of these moments.
 fn worked(moments: Vec<Timestamp>) -> Message {
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-    let entry = |at, step| JournalEntry {
-        at: to_iso(at),
-        session: Uuid::from_u128(7),
-        place: "acme-eu".to_owned(),
-        user: None,
-        step,
-    };
+    let desk = JournalWriter { session: Uuid::from_u128(7), place: "acme-eu".to_owned(), user: None };
     let steps = moments.into_iter().zip(0..).flat_map(|(at, number)| {
-        let (key, status) = (|| format!("worked-{number}"), "RESOLVED".to_owned());
         let said = JournalDecision::of(&Alert { id: AlertId::generate(), ..Alert::sample() }, &refunded);
-        let staged = JournalStep::Staged { decision: key(), said, rule: None, together: None };
-        [entry(at, staged), entry(at, JournalStep::Recorded { decision: key(), status })]
+        let steps = [JournalStep::staged(said), JournalStep::Recorded { status: "RESOLVED".to_owned() }];
+        steps.map(|step| desk.entry(at, Some(format!("worked-{number}")), step))
     });
     Message::JournalRead(Ok(WholeJournal { entries: steps.collect(), unreadable: Vec::new() }))
 }

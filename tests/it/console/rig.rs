@@ -265,8 +265,9 @@ impl Rig {
         for decision in self.app.decisions().all() {
             let Some(record) = self.app.history().record(&decision.journal_key()) else { continue };
             // One that another console sent is looked up here.
-            let is_adopted = decision.fate == Fate::Unconfirmed && record.fate() == Fate::Sending;
-            assert!(is_adopted || record.fate() == decision.fate, "{:?} is {record:?}", decision.fate);
+            let fate = decision.fate();
+            let is_adopted = fate == Fate::Unconfirmed && record.fate() == Fate::Sending;
+            assert!(is_adopted || record.fate() == fate, "{fate:?} is {record:?}");
         }
     }
 
@@ -308,7 +309,7 @@ impl Rig {
                 Some(Message::JournalRead(journal.read().map_err(|error| error.to_string())))
             }
             Effect::Keep(what) => {
-                if let (Keep::Journal(_) | Keep::JournalSteps(_), Some(desk)) = (&what, &self.desk) {
+                if let (Keep::Journal(_), Some(desk)) = (&what, &self.desk) {
                     keep_on(desk, &what).unwrap();
                 }
                 let told = kept(&what, self.desk_answers.clone());
@@ -344,10 +345,11 @@ impl Rig {
                 Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))
             }
             effect => {
-                if let (Effect::Resolve(_, _, request, _), Some(desk)) = (&effect, &self.desk)
+                if let (Effect::Resolve(_, _, request, _), Some(journal)) =
+                    (&effect, self.desk.as_ref().and_then(Desk::journal))
                     && let Some(decision) = request.idempotency_key.clone()
                 {
-                    keep_on(desk, &Keep::Journal(JournalStep::Sent { decision })).unwrap();
+                    journal.append(&[journal.entry(Some(&decision), JournalStep::Sent)]).unwrap();
                 }
                 // What is bounded in time asks for a timer, which never comes here.
                 let _timers = Handle::try_current().is_err().then(|| TIMERS.enter());
@@ -496,11 +498,19 @@ impl Rig {
     /// The steps that it wrote into its journal.
     pub fn journaled(&self) -> Vec<JournalStep> {
         let of = |effect: &Effect| match effect {
-            Effect::Keep(Keep::Journal(step)) => vec![step.clone()],
-            Effect::Keep(Keep::JournalSteps(steps)) => steps.clone(),
+            Effect::Keep(Keep::Journal(entries)) => entries.iter().map(|entry| entry.step.clone()).collect(),
             _ => Vec::new(),
         };
         self.done.iter().flat_map(of).collect()
+    }
+
+    /// What it wrote into its journal as told, with the alerts that it names.
+    pub fn told(&self) -> Vec<(String, Option<AlertId>)> {
+        let told = self.journaled().into_iter().filter_map(|step| match step {
+            JournalStep::Notified(told) => Some((told.words, told.alert.map(|alert| alert.id))),
+            _ => None,
+        });
+        told.collect()
     }
 
     /// How often something was sent.

@@ -208,13 +208,6 @@ fn what_was_entered_in_a_form_that_is_kept_nowhere_is_told_when_the_line_hangs_u
     signal(terminal.process(), "HUP");
     let (code, written) = terminal.wait_exit();
     let said = String::from_utf8_lossy(&written).into_owned();
-    let mut terminal = day.open_with(&[], 120, 40);
-    terminal.wait_for("Lost when the console was ended: what was entered in \"Export\".");
-    terminal.press("\r");
-    terminal.wait_gone("Continue");
-    terminal.press("4\t");
-    terminal.wait_for("Lost when the console was ended");
-    leave(terminal);
 
     assert_ne!(code, 0);
     assert!(said.contains("; lost: what was entered in \"Export\""), "{said}");

@@ -5,6 +5,14 @@ use std::{
     process::{Command, Stdio},
 };
 
+use avert::desk::{Journal, JournalStep};
+
+/// Writes steps of a decision into a journal.
+pub fn write_steps(journal: &Journal, decision: &str, steps: impl IntoIterator<Item = JournalStep>) {
+    let entries: Vec<_> = steps.into_iter().map(|step| journal.entry(Some(decision), step)).collect();
+    journal.append(&entries).unwrap();
+}
+
 /// The lines of every process on a desk, those of the ones that have ended in front.
 pub fn journal_text(desk: &Path) -> String {
     let running = std::fs::read_dir(desk.join("journal")).into_iter().flatten();

@@ -24,7 +24,7 @@ use crate::{
         source::{AlertAccess, MeantAlerts},
     },
     desk::{
-        AnswerStep, JournalRun,
+        JournalRun, JournalStep,
         ledger::{
             command::{CommandDecision, CommandJournal},
             fold::KnownAnswer,
@@ -34,7 +34,7 @@ use crate::{
         },
     },
     domain::{
-        Alert, AlertId, FieldError, Resolution, Timestamp, decide,
+        Alert, AlertId, FieldError, Resolution, Timestamp,
         indeterminate::{Proof, proof},
         resolution::Decision,
     },
@@ -71,9 +71,8 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     };
     let seen = lines(RowResult::may_be_done).collect();
     let refund = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-    let now = source.now();
-    let refunds = lines(|result| result == RowResult::Unknown).filter_map(|(id, _)| Some((id, answer(&refund, now)?)));
-    let refunds = refunds.collect();
+    let refund = KnownAnswer::own(&refund, Some(source.now()));
+    let refunds = lines(|result| result == RowResult::Unknown).map(|(id, _)| (id, refund.clone())).collect();
     let kept = results.map(|results| KeptRun { results, journal: source.command_journal(), together: None });
     let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
     let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
@@ -97,11 +96,6 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
         }
         None => bail!("{summary}"),
     }
-}
-
-/// Returns the answer that a resolution is, as the check of another alert on its payment takes it.
-fn answer(resolution: &Resolution, at: Timestamp) -> Option<KnownAnswer> {
-    KnownAnswer::of(Some(resolution), &AnswerStep::Recorded(decide(resolution).status.to_string()), at)
 }
 
 /// Refuses a file whose rows differ from those of earlier entries.
@@ -252,11 +246,11 @@ impl Run<'_> {
             Err(error) => RowOutcome::new(RowResult::Unknown, format!("the alert cannot be read: {error}")),
             Ok(found) => match self.resolution(said, &found.alert).map(|meant| proof(&meant, entry.at, &found)) {
                 Ok(Proof::Landed) => {
-                    self.found_out(entry, AnswerStep::AsDecided(found.alert.status.to_string()));
+                    self.found_out(entry, JournalStep::AsDecided { status: found.alert.status.to_string() });
                     RowOutcome::new(RowResult::AsDecided, format!("found out by reading: {}", as_decided()))
                 }
                 Ok(Proof::Overtaken) => {
-                    self.found_out(entry, AnswerStep::Overtaken(found.alert.status.to_string()));
+                    self.found_out(entry, JournalStep::Overtaken { status: found.alert.status.to_string() });
                     RowOutcome::new(RowResult::Conflict, already(&found.alert))
                 }
                 Ok(Proof::NotApplied | Proof::Nothing) => RowOutcome::new(
@@ -270,12 +264,12 @@ impl Run<'_> {
     }
 
     /// Writes the result of an earlier run's decision into the journal, where it is still open there.
-    fn found_out(&self, entry: &ResultEntry, step: AnswerStep) {
+    fn found_out(&self, entry: &ResultEntry, step: JournalStep) {
         let Some((kept, key)) = self.kept.as_ref().zip(entry.decision.clone()) else { return };
         // A decision counts as open where the journal does not tell of it.
         let is_open = self.source.history().record(&key).is_none_or(|record| record.fate().may_have_arrived());
         if is_open {
-            kept.journal.became(key, step);
+            kept.journal.write(&key, [step]);
         }
     }
 
@@ -291,7 +285,7 @@ impl Run<'_> {
         self.seen.insert(id, line);
         let resolution = &ready.decision.resolution;
         if resolution.gives_money_back() {
-            self.refunds.extend(answer(resolution, self.source.now()).map(|answer| (id, answer)));
+            self.refunds.insert(id, KnownAnswer::own(resolution, Some(self.source.now())));
         }
         Ok(ready)
     }

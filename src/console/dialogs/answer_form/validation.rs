@@ -79,7 +79,7 @@ pub fn cannot_be_answered(alert: &Alert, cx: &AppContext) -> Option<RowPlan> {
         let why = format!("{}: {}", in_words(&unfinished.resolution), standing_of(unfinished, cx).1);
         return Some(RowPlan::Out { why, care: true, cautions: Vec::new() });
     }
-    if here.is_some_and(|decision| decision.fate == Fate::Unconfirmed) {
+    if here.is_some_and(|decision| decision.fate() == Fate::Unconfirmed) {
         return Some(RowPlan::doubt(Caution::MayHaveArrived));
     }
     cx.journal.history().answered_on(alert.id).map(|_| RowPlan::doubt(Caution::ListBehind))

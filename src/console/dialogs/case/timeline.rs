@@ -6,7 +6,7 @@ use chrono::Duration;
 
 use crate::{
     answer_words::{answer_words, by_with_comment, maker, who_answered},
-    desk::{AnswerStep, History},
+    desk::{History, JournalStep},
     domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp},
     notes::NoteList,
     resolving::UNCHECKED,
@@ -123,16 +123,14 @@ impl AlertEvents<'_> {
     /// that one left by what came of it at once.
     fn of_desk(&mut self, known: &KnownOfCase<'_>) {
         for record in known.history.on(self.alert.id).filter(|record| record.place == known.place) {
+            let maker = maker(record).unwrap_or_else(|| "here".to_owned());
+            self.add(record.made_at, RowTone::Quiet, &format!("queued {maker}: {}", said_in_words(&record.said)));
             let mut steps = record.happened().peekable();
             while let Some((at, step)) = steps.next() {
                 let at_once = steps.peek().is_some_and(|(next, _)| *next - *at < AT_ONCE);
                 match step {
-                    AnswerStep::Staged => {
-                        let maker = maker(record).unwrap_or_else(|| "here".to_owned());
-                        self.add(*at, RowTone::Quiet, &format!("queued {maker}: {}", said_in_words(&record.said)));
-                    }
-                    AnswerStep::Recorded(_) | AnswerStep::AsDecided(_) if self.alert.outcome.is_some() => {}
-                    AnswerStep::Sent if at_once => {}
+                    JournalStep::Recorded { .. } | JournalStep::AsDecided { .. } if self.alert.outcome.is_some() => {}
+                    JournalStep::Sent if at_once => {}
                     step => {
                         let (words, tone) = step_words(step);
                         self.add(*at, if tone == RowTone::Plain { RowTone::Quiet } else { tone }, &words);
@@ -185,10 +183,9 @@ impl AlertEvents<'_> {
 mod tests {
     use super::*;
     use crate::Loadable;
-    use crate::desk::{JournalDecision, JournalEntry, JournalStep};
+    use crate::desk::{JournalDecision, JournalWriter};
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
-    use crate::domain::time::to_iso;
     use crate::domain::{
         AttemptId, DeliveryId, EndpointId, EventId, EventKind, Outcome, Provider, Resolution, ResolutionAttempt,
     };
@@ -217,21 +214,18 @@ mod tests {
     }
 
     /// A journal of these steps, each with its moment.
-    fn journal(steps: Vec<(&str, JournalStep)>) -> History {
-        let entry = |(moment, step): (&str, JournalStep)| JournalEntry {
-            at: to_iso(at(moment)),
-            session: uuid::Uuid::nil(),
-            place: "acme".to_owned(),
-            user: Some("maria".to_owned()),
-            step,
+    fn journal(steps: Vec<(&str, &str, JournalStep)>) -> History {
+        let writer =
+            JournalWriter { place: "acme".to_owned(), user: Some("maria".to_owned()), ..JournalWriter::default() };
+        let entry = |(moment, decision, step): (&str, &str, JournalStep)| {
+            writer.entry(at(moment), Some(decision.to_owned()), step)
         };
         History::of(steps.into_iter().map(entry))
     }
 
-    fn staged(key: &str, alert: &Alert) -> JournalStep {
-        let said =
-            JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
-        JournalStep::Staged { decision: key.to_owned(), said, rule: None, together: None }
+    fn staged(alert: &Alert) -> JournalStep {
+        let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+        JournalStep::staged(JournalDecision::of(alert, &refunded))
     }
 
     fn plain() -> Alert {
@@ -268,17 +262,13 @@ mod tests {
     #[test]
     fn what_failed_or_is_not_known_of_this_desks_decisions_is_told_with_who_made_them() {
         let alert = plain();
-        let decision = |key: &str| key.to_owned();
         let history = journal(vec![
-            ("2026-03-02T12:00:00Z", staged("a", &alert)),
-            ("2026-03-02T12:00:05Z", JournalStep::Sent { decision: decision("a") }),
-            (
-                "2026-03-02T12:00:06Z",
-                JournalStep::Refused { decision: decision("a"), why: "closed by the issuer".to_owned() },
-            ),
-            ("2026-03-02T13:00:00Z", staged("b", &alert)),
-            ("2026-03-02T13:00:05Z", JournalStep::Sent { decision: decision("b") }),
-            ("2026-03-02T13:02:00Z", JournalStep::Unknown { decision: decision("b"), why: "time-out".to_owned() }),
+            ("2026-03-02T12:00:00Z", "a", staged(&alert)),
+            ("2026-03-02T12:00:05Z", "a", JournalStep::Sent),
+            ("2026-03-02T12:00:06Z", "a", JournalStep::Refused { why: "closed by the issuer".to_owned() }),
+            ("2026-03-02T13:00:00Z", "b", staged(&alert)),
+            ("2026-03-02T13:00:05Z", "b", JournalStep::Sent),
+            ("2026-03-02T13:02:00Z", "b", JournalStep::Unknown { why: "time-out".to_owned() }),
         ]);
 
         let events = told(&[alert], &Around { history, ..Around::default() });
@@ -331,8 +321,9 @@ mod tests {
             ..Outcome::sample(alert.id)
         };
         let alert = Alert { outcome: Some(outcome), ..alert };
-        let recorded = JournalStep::Recorded { decision: "a".to_owned(), status: "RESOLVED".to_owned() };
-        let history = journal(vec![("2026-03-02T12:00:00Z", staged("a", &alert)), ("2026-03-02T12:00:06Z", recorded)]);
+        let recorded = JournalStep::Recorded { status: "RESOLVED".to_owned() };
+        let history =
+            journal(vec![("2026-03-02T12:00:00Z", "a", staged(&alert)), ("2026-03-02T12:00:06Z", "a", recorded)]);
         let audit = vec![audited("alert.resolved", alert.id.to_string(), "RESOLVED: REFUNDED".to_owned())];
 
         let by_nobody = told(std::slice::from_ref(&alert), &Around::default());
@@ -353,12 +344,12 @@ mod tests {
             ..Outcome::sample(alert.id)
         };
         let alert = Alert { outcome: Some(outcome), ..alert };
-        let mut step = staged("a", &alert);
-        if let JournalStep::Staged { rule, .. } = &mut step {
-            *rule = Some("small".to_owned());
+        let mut step = staged(&alert);
+        if let JournalStep::Staged(made) = &mut step {
+            made.rule = Some("small".to_owned());
         }
-        let recorded = JournalStep::Recorded { decision: "a".to_owned(), status: "RESOLVED".to_owned() };
-        let history = journal(vec![("2026-03-02T12:00:00Z", step), ("2026-03-02T12:00:06Z", recorded)]);
+        let recorded = JournalStep::Recorded { status: "RESOLVED".to_owned() };
+        let history = journal(vec![("2026-03-02T12:00:00Z", "a", step), ("2026-03-02T12:00:06Z", "a", recorded)]);
 
         let events = told(&[alert], &Around { history, ..Around::default() });
 

@@ -6,7 +6,7 @@ use crate::{
     Action, AppContext, Theme,
     answer_words::BY_WHOM,
     decisions::{PendingDecision, SendTiming},
-    desk::{AnswerStep, DecisionRecord, Fate},
+    desk::{DecisionRecord, Fate, JournalStep},
     domain::{ResolutionAttempt, Timestamp},
     runs::{DECIDED_AGAIN, NEVER_LEFT},
     text::sanitize,
@@ -60,7 +60,7 @@ pub fn can_be_made_again(record: &DecisionRecord, cx: &AppContext) -> bool {
 /// Returns true where a refund was reported here and another answer was first.
 pub fn is_overtaken_refund(record: &DecisionRecord) -> bool {
     let gave_back = || record.said.resolution().is_some_and(|resolution| resolution.gives_money_back());
-    matches!(record.step(), AnswerStep::Overtaken(_)) && gave_back()
+    matches!(record.step(), Some(JournalStep::Overtaken { .. })) && gave_back()
 }
 
 /// Returns this console's decision that a record is about, while it is not through with it.
@@ -93,9 +93,9 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
         return standing_of(attempt, cx);
     }
     let Some(pending) = live(record, cx) else { return of_fate(record, cx) };
-    match (pending.fate, &pending.polling) {
+    match (pending.fate(), &pending.polling) {
         (_, Some(polling)) => unconfirmed(polling.next_wake(), cx),
-        (Fate::NotRecorded, _) => (RowTone::Wrong, not_recorded(pending.why.as_deref().unwrap_or_default())),
+        (Fate::NotRecorded, _) => (RowTone::Wrong, not_recorded(pending.why().unwrap_or_default())),
         _ => progress_of(pending, cx),
     }
 }
@@ -103,7 +103,7 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
 /// The tone of a pending answer, and in few words how far it is.
 pub fn progress_of(pending: &PendingDecision, cx: &AppContext) -> (RowTone, String) {
     let timing = pending.leaves_at().map(|due| cx.decisions.departure(pending, due, cx.now));
-    let (tone, words) = match (timing, pending.fate) {
+    let (tone, words) = match (timing, pending.fate()) {
         (Some(SendTiming::In(seconds)), _) => return (RowTone::Under, format!("sends in {seconds} s")),
         (Some(SendTiming::InTurn), _) => (RowTone::Under, "queued"),
         (Some(SendTiming::Paused), _) => (RowTone::Under, "paused, not sent"),
@@ -129,19 +129,22 @@ fn not_recorded(why: &str) -> String {
 fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a str> {
     let later = cx.journal.history().later_than(record)?;
     let is_again = record.fate() == Fate::NotRecorded && later.fate() == Fate::Recorded;
-    later.step().status().filter(|_| is_again)
+    later.status().filter(|_| is_again)
 }
 
 fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
     if let Some(status) = decided_again(record, cx) {
         return (RowTone::Quiet, format!("not recorded; {DECIDED_AGAIN}: {status}"));
     }
-    let (words, tone) = step_words(record.step());
+    let Some(step) = record.step() else { return (RowTone::Quiet, "queued".to_owned()) };
+    let (words, tone) = step_words(step);
     let word = record.on_whose_word().map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
-    let (tone, more) = match record.step() {
-        AnswerStep::Sent => (RowTone::Unsure, ", no reply"),
-        AnswerStep::Overtaken(_) if is_overtaken_refund(record) => (RowTone::Wrong, "; a refund may be paid twice"),
-        AnswerStep::Overtaken(_) => (RowTone::Quiet, ""),
+    let (tone, more) = match step {
+        JournalStep::Sent => (RowTone::Unsure, ", no reply"),
+        JournalStep::Overtaken { .. } if is_overtaken_refund(record) => {
+            (RowTone::Wrong, "; a refund may be paid twice")
+        }
+        JournalStep::Overtaken { .. } => (RowTone::Quiet, ""),
         _ if tone == RowTone::Plain => (RowTone::Quiet, ""),
         _ => (tone, ""),
     };
@@ -152,19 +155,25 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
 }
 
 /// The words of one step of a decision.
-pub fn step_words(step: &AnswerStep) -> (String, RowTone) {
+pub fn step_words(step: &JournalStep) -> (String, RowTone) {
     let clean = |why: &str| sanitize(why.trim_end_matches('.')).into_owned();
     match step {
-        AnswerStep::Staged => ("queued".to_owned(), RowTone::Plain),
-        AnswerStep::TakenBack => ("undone, not sent".to_owned(), RowTone::Quiet),
-        AnswerStep::Sent => ("sent".to_owned(), RowTone::Plain),
-        AnswerStep::NotSent(why) => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
-        AnswerStep::Recorded(status) => (format!("recorded: API status {}", clean(status)), RowTone::Plain),
-        AnswerStep::AsDecided(status) => (format!("recorded, API status {}; {BY_WHOM}", clean(status)), RowTone::Plain),
-        AnswerStep::Overtaken(status) => (format!("already answered: API status {}", clean(status)), RowTone::Unsure),
-        AnswerStep::Answered(status) => (format!("answered otherwise: API status {}", clean(status)), RowTone::Plain),
-        AnswerStep::Refused(why) => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
-        AnswerStep::Unknown(why) => (format!("unconfirmed: {}", clean(why)), RowTone::Unsure),
-        AnswerStep::NeverLeft => (NEVER_LEFT.to_owned(), RowTone::Wrong),
+        JournalStep::TakenBack => ("undone, not sent".to_owned(), RowTone::Quiet),
+        JournalStep::Sent => ("sent".to_owned(), RowTone::Plain),
+        JournalStep::NotSent { why } => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
+        JournalStep::Recorded { status } => (format!("recorded: API status {}", clean(status)), RowTone::Plain),
+        JournalStep::AsDecided { status } => {
+            (format!("recorded, API status {}; {BY_WHOM}", clean(status)), RowTone::Plain)
+        }
+        JournalStep::Overtaken { status } => {
+            (format!("already answered: API status {}", clean(status)), RowTone::Unsure)
+        }
+        JournalStep::Answered { status } => {
+            (format!("answered otherwise: API status {}", clean(status)), RowTone::Plain)
+        }
+        JournalStep::Refused { why } => (sanitize(&not_recorded(why)).into_owned(), RowTone::Wrong),
+        JournalStep::Unknown { why } => (format!("unconfirmed: {}", clean(why)), RowTone::Unsure),
+        JournalStep::NeverLeft => (NEVER_LEFT.to_owned(), RowTone::Wrong),
+        _ => ("queued".to_owned(), RowTone::Plain),
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     Action, AppContext, Effect, Message, Order, Orders,
     answer_drafts::AnswerDraftList,
     decisions::alert_of,
-    desk::{AnswerDraft, AnswerStep, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
+    desk::{AnswerDraft, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
     domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
     idle::{OTHER_PLACE, READ_ONLY, unless},
     journal_feed::CALLS_FOR,
@@ -273,7 +273,7 @@ pub fn calls_as_failed(record: &DecisionRecord, cx: &AppContext) -> bool {
 
 fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
     if let Some(decision) = live(record, cx) {
-        return decision.is_waiting() || matches!(decision.fate, Fate::NotRecorded | Fate::Unconfirmed);
+        return decision.is_waiting() || matches!(decision.fate(), Fate::NotRecorded | Fate::Unconfirmed);
     }
     let is_open = || {
         let is_last = record.place == cx.journal.place() && !cx.journal.history().is_superseded(record);
@@ -363,12 +363,12 @@ fn look_again(cx: &mut AppContext) -> Orders {
 }
 
 fn is_unconfirmed(record: &DecisionRecord, cx: &AppContext) -> bool {
-    live(record, cx).map_or_else(|| record.fate().may_have_arrived(), |decision| decision.fate == Fate::Unconfirmed)
+    live(record, cx).map_or_else(|| record.fate().may_have_arrived(), |decision| decision.fate() == Fate::Unconfirmed)
 }
 
 /// Returns true where somebody can dismiss it, or take that back.
 fn can_be_dismissed(record: &DecisionRecord, cx: &AppContext) -> bool {
-    let is_over = live(record, cx).is_none_or(|pending| pending.fate == Fate::NotRecorded);
+    let is_over = live(record, cx).is_none_or(|pending| pending.fate() == Fate::NotRecorded);
     (record.fate() == Fate::NotRecorded || is_overtaken_refund(record)) && is_over
 }
 
@@ -378,9 +378,8 @@ fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
     if !decision.dismissed {
         cx.hint(format!("Dismissed. In History {} takes that back.", cx.key(Action::Dismiss)));
     }
-    let dismissed = JournalStep::Dismissed { decision: decision.key.clone(), taken_back: decision.dismissed };
+    let dismissed = JournalStep::Dismissed { taken_back: decision.dismissed };
     // It may be known here alone that it did not leave.
-    let read =
-        (*decision.step() == AnswerStep::NeverLeft).then(|| JournalStep::Read { decision: decision.key.clone() });
-    read.into_iter().chain([dismissed]).map(|step| cx.record(step).into()).collect()
+    let read = decision.step().filter(|step| **step == JournalStep::NeverLeft).cloned();
+    read.into_iter().chain([dismissed]).map(|step| cx.record(decision.key.clone(), step).into()).collect()
 }

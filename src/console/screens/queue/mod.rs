@@ -261,7 +261,8 @@ fn stage(
     let key = cx.decisions.stage(alert, resolution, undo_window, cx.now);
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
     let mut effects: Vec<Effect> = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
-    effects.extend(cx.decisions.get(key).map(|staged| cx.journal.write(staged.staged_step(None), cx.now)));
+    let staged = cx.decisions.get(key);
+    effects.extend(staged.map(|made| cx.journal.write(made.journal_key(), made.staged_step(None), cx.now)));
     if queue.listing.cursor_id == Some(id) {
         move_on(queue, cx);
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::{DecisionEvent, Decisions, HoldReason, MARGIN, PendingDecision, PreflightStage, is_due};
-use crate::{domain::Timestamp, ledger::steps::Fate};
+use crate::domain::Timestamp;
 
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
 const LEAST_BEFORE: Duration = Duration::minutes(5);
@@ -41,6 +41,18 @@ impl PendingDecision {
     /// Returns true where it is staged and leaves only when another one is recorded.
     fn waits_for_another(&self) -> bool {
         self.after.is_some() && self.leaves_at().is_some()
+    }
+
+    /// Returns true where it waits here for this reason.
+    pub fn waits_for(&self, why: HoldReason) -> bool {
+        self.is_waiting() && self.after == why.first()
+    }
+}
+
+impl HoldReason {
+    /// Returns the decision that is waited for.
+    fn first(self) -> Option<u64> {
+        if let Self::NotRecorded(first) = self { Some(first) } else { None }
     }
 }
 
@@ -136,21 +148,6 @@ impl Decisions {
         held.filter_map(PendingDecision::asked_at).min()
     }
 
-    /// Returns the number that were refused and stand there for somebody to see to.
-    pub fn refused(&self) -> usize {
-        self.all.iter().filter(|decision| decision.fate == Fate::NotRecorded).count()
-    }
-}
-
-impl PendingDecision {
-    /// Returns true where it waits here for this reason.
-    pub fn waits_for(&self, why: HoldReason) -> bool {
-        let first = if let HoldReason::NotRecorded(first) = why { Some(first) } else { None };
-        self.is_waiting() && self.after == first
-    }
-}
-
-impl Decisions {
     /// Holds the answers whose time has come while the service cannot be reached, except those whose deadline is near.
     pub fn wait(&mut self, now: Timestamp) {
         let held = self.held_since.is_some();
@@ -198,8 +195,7 @@ impl Decisions {
     /// Has it asked what becomes of those that wait for a reason: of those that follow nothing once, whatever holds
     /// them.
     pub(super) fn ask_about(&mut self, why: HoldReason) {
-        let case = |why: &HoldReason| if let HoldReason::NotRecorded(first) = why { Some(*first) } else { None };
-        if !self.pending_questions.iter().any(|asked| case(asked) == case(&why)) {
+        if !self.pending_questions.iter().any(|asked| asked.first() == why.first()) {
             self.pending_questions.push(why);
         }
     }

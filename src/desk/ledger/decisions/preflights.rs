@@ -7,10 +7,7 @@ use chrono::Duration;
 use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, PreflightStage};
 use crate::{
     domain::{Alert, Timestamp},
-    ledger::{
-        preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice},
-        steps::AnswerStep,
-    },
+    ledger::preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice},
 };
 
 /// Lifetime of a check's result, 2 s. Where the answer was not sent by then, it is checked again.
@@ -129,7 +126,7 @@ impl Decisions {
                 return None;
             }
             PreflightResult::Answered(alert) => {
-                let event = DecisionEvent::answered(AnswerStep::Overtaken, *alert);
+                let event = DecisionEvent::overtaken(*alert);
                 self.note(key, &event, now);
                 return Some(event);
             }

@@ -8,7 +8,7 @@ use chrono::Duration;
 use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, SendTiming, is_due, seconds_left};
 use crate::{
     domain::{Alert, Resolution, Timestamp},
-    ledger::steps::{AnswerStep, Fate},
+    ledger::steps::Fate,
 };
 
 /// Most decisions that were made together and are with the networks at once.
@@ -58,7 +58,7 @@ impl Decisions {
             .iter()
             .filter(|decision| is_due(decision, held, now) && !self.is_kept(decision) && among(decision))
             .partition(|decision| decision.together.is_some());
-        let is_leaving = |decision: &&PendingDecision| decision.fate == Fate::Sending || decision.is_being_checked();
+        let is_leaving = |decision: &&PendingDecision| decision.fate() == Fate::Sending || decision.is_being_checked();
         let with_networks = self.all.iter().filter(is_leaving).filter(|decision| decision.together.is_some()).count();
         let mut together: Vec<&PendingDecision> = together;
         together.sort_by_key(|decision| (decision.last_moment().is_none(), decision.last_moment(), decision.key));
@@ -91,7 +91,7 @@ impl Decisions {
     /// Returns true where it is certain of a decision that others wait here for that it was not recorded.
     pub fn is_certain_of_first(&self, key: u64) -> bool {
         // One that another was faster with is no longer kept.
-        self.awaited(key).is_none_or(|first| first.fate == Fate::NotRecorded)
+        self.awaited(key).is_none_or(|first| first.fate() == Fate::NotRecorded)
     }
 
     /// Returns true where the payment of a decision that others wait here for is refunded otherwise.
@@ -107,7 +107,7 @@ impl Decisions {
     /// Takes in an alert that another has answered, where a decision on it has not left.
     pub fn answered_elsewhere(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
         let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
-        let event = DecisionEvent::answered(AnswerStep::Overtaken, alert.clone());
+        let event = DecisionEvent::overtaken(alert.clone());
         self.note(decision.key, &event, now);
         Some((decision, event))
     }

@@ -8,7 +8,7 @@ use crate::{
     Action, Loadable,
     answer_words::{duplicate_words, list_behind},
     decisions::PendingDecision,
-    desk::{AnswerStep, DecisionRecord, Fate, MatchedOrders},
+    desk::{DecisionRecord, Fate, JournalStep, MatchedOrders},
     domain::{
         Alert, OrderAdvice, OrderMatch, ResolutionAttempt, Timestamp, advice::AdviceBasis, duplicate,
         redact::without_exchange, resolution::Decision, rule::DecisionRule,
@@ -107,7 +107,7 @@ impl Parts<'_> {
         let cx = self.cx;
         match (cx.decisions.of(alert.id), cx.unfinished.of(alert.id)) {
             // The engine knows more of a decision than whoever sent it and heard nothing.
-            (Some(decision), Some(unfinished)) if decision.fate == Fate::Unconfirmed => self.unfinished(unfinished),
+            (Some(decision), Some(unfinished)) if decision.fate() == Fate::Unconfirmed => self.unfinished(unfinished),
             (Some(decision), _) => self.decision(decision),
             (None, Some(unfinished)) => self.unfinished(unfinished),
             (None, None) => match cx.list_behind(alert) {
@@ -124,7 +124,7 @@ impl Parts<'_> {
         let (theme, now) = (&self.cx.theme, self.cx.now);
         let (tone, words) = progress_of(decision, self.cx);
         let (sign, style) = (tone.sign(), tone.of(theme));
-        let is_offline = decision.fate == Fate::Queued && decision.leaves_at().is_none();
+        let is_offline = decision.fate() == Fate::Queued && decision.leaves_at().is_none();
         let why = match &decision.polling {
             _ if is_offline && decision.is_closed(now) => {
                 Some("avert asks before it sends. The alert has expired.".to_owned())
@@ -138,7 +138,7 @@ impl Parts<'_> {
                 };
                 Some(format!("{why}. {next}"))
             }
-            None => decision.why.clone().filter(|_| decision.fate == Fate::NotRecorded),
+            None => decision.why().map(str::to_owned),
         };
         let undo = self.cx.key(Action::Undo);
         let offer = match is_offline {
@@ -148,7 +148,7 @@ impl Parts<'_> {
         self.callout(style, &format!("{sign} {}: {words}", decision.word()), |parts| {
             why.iter().for_each(|why| parts.say(&without_exchange(why), theme.plain));
             offer.iter().for_each(|offer| parts.offer(offer, Some(Action::Undo)));
-            if decision.fate == Fate::NotRecorded {
+            if decision.fate() == Fate::NotRecorded {
                 parts.again();
             }
         });
@@ -158,8 +158,8 @@ impl Parts<'_> {
     fn failed_before(&mut self, record: &DecisionRecord) {
         let theme = &self.cx.theme;
         let (became, why) = match record.step() {
-            AnswerStep::NeverLeft => ("not sent", "The console ended first."),
-            step => ("not recorded", step.reason().unwrap_or_default()),
+            Some(JournalStep::NeverLeft) => ("not sent", "The console ended first."),
+            step => ("not recorded", step.and_then(JournalStep::reason).unwrap_or_default()),
         };
         self.callout(theme.danger, &format!("! {}: {became}", said_in_words(&record.said)), |parts| {
             parts.say(&without_exchange(why), theme.plain);
