@@ -28,9 +28,6 @@ pub trait AlertSink {
     /// When it cannot be kept.
     fn put(&mut self, alert: &Alert) -> io::Result<()>;
 
-    /// Hears how many there are, before the alerts of a page come.
-    fn counted(&mut self, _: u64) {}
-
     /// Hears that a page is over, of a list of so many.
     ///
     /// # Errors
@@ -68,8 +65,7 @@ pub async fn read_whole_list(
     query.page.page = 0;
     loop {
         let page = alerts.list(query).await.map_err(ListReadError::Service)?;
-        let (before, facts) = (walk.found(), PageFacts::of(&page));
-        sink.counted(facts.total);
+        let facts = PageFacts::of(&page);
         for alert in page.data {
             if walk.meet(alert.id) {
                 let alert = if details { alerts.get(alert.id).await.map_err(ListReadError::Service)? } else { alert };
@@ -77,10 +73,10 @@ pub async fn read_whole_list(
             }
         }
         sink.end_page(facts.total).map_err(ListReadError::Write)?;
-        match walk.follow(before, facts) {
+        match walk.follow(facts) {
             Next::Page(number) => query.page.page = number,
             Next::Done => return Ok(None),
-            Next::Short(why) => return Ok(Some(why.words(walk.seen(), walk.total()))),
+            Next::Short(why) => return Ok(Some(walk.words(why))),
         }
     }
 }

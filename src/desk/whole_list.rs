@@ -15,8 +15,9 @@ pub struct PageWalk {
     pass: u32,
     /// The page that is asked for next.
     page: u64,
-    /// Different alerts of this pass.
+    /// Different alerts of this pass, and of them those of pages before.
     found: u64,
+    before: u64,
     total: u64,
     /// True where the total changed in the course of this pass.
     changed: bool,
@@ -66,7 +67,8 @@ pub enum Shortfall {
 impl PageWalk {
     /// A walk that has not begun.
     pub fn start() -> Self {
-        Self { seen: HashMap::new(), pass: 1, page: 0, found: 0, total: 0, changed: false, ended: false }
+        let (pass, page, found, before, total) = (1, 0, 0, 0, 0);
+        Self { seen: HashMap::new(), pass, page, found, before, total, changed: false, ended: false }
     }
 
     /// Reads a list from its beginning of which these were met already.
@@ -81,20 +83,10 @@ impl PageWalk {
         before.is_none()
     }
 
-    /// Total, as the newest page said.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// Number of different alerts that have been seen.
-    pub fn seen(&self) -> u64 {
-        self.seen.len() as u64
-    }
-
-    /// Returns the step that follows a page whose alerts were all met. `before` is the number of different ones that
-    /// this pass had found before it.
-    pub fn follow(&mut self, before: u64, page: PageFacts) -> Next {
+    /// Returns the step that follows a page whose alerts were all met.
+    pub fn follow(&mut self, page: PageFacts) -> Next {
         let number = self.page;
+        let before = std::mem::replace(&mut self.before, self.found);
         self.page += 1;
         self.changed |= page.counted && number > 0 && page.total != self.total;
         self.total = page.total;
@@ -112,11 +104,6 @@ impl PageWalk {
         Next::Short(if page.rows == 0 { Shortfall::Empty(number) } else { Shortfall::Repeated(number) })
     }
 
-    /// The number of different alerts that this pass has found.
-    pub fn found(&self) -> u64 {
-        self.found
-    }
-
     fn end(&mut self) -> Next {
         if self.changed { self.again() } else { Next::Done }
     }
@@ -126,31 +113,29 @@ impl PageWalk {
         if self.pass == MOST_PASSES {
             return Next::Short(Shortfall::Changing);
         }
-        (self.pass, self.page, self.found) = (self.pass + 1, 0, 0);
+        self.pass += 1;
+        (self.page, self.found, self.before) = (0, 0, 0);
         (self.changed, self.ended) = (false, false);
         Next::Page(0)
     }
 }
 
-impl Shortfall {
-    /// The error, in words.
-    pub fn words(self, written: u64, total: u64) -> String {
-        let why = match self {
-            Self::Repeated(1) => {
-                "its page 1 is its page 0 once more, as if it numbered them from 1 (the interface numbers them from 0)"
-                    .to_owned()
-            }
-            Self::Repeated(page) => format!("its page {page} repeats pages before it"),
-            Self::Empty(0) => {
-                "its page 0 is empty, as if it numbered them from 1 (the interface numbers them from 0)".to_owned()
-            }
-            Self::Empty(page) => format!("its page {page} is empty already"),
-            Self::Changing => {
+impl PageWalk {
+    /// Describes a list that is not whole, and why.
+    pub fn words(&self, why: Shortfall) -> String {
+        let from_1 = |is_so| match is_so {
+            true => ", as if it numbered them from 1 (the interface numbers them from 0)",
+            false => "",
+        };
+        let why = match why {
+            Shortfall::Repeated(page) => format!("its page {page} repeats pages before it{}", from_1(page == 1)),
+            Shortfall::Empty(page) => format!("its page {page} is empty already{}", from_1(page == 0)),
+            Shortfall::Changing => {
                 format!("it changed each of the {MOST_PASSES} times that it was read; try again when less is going on")
             }
         };
-        let (total, written) = (count(total), count(written));
-        format!("the list is not whole: the deployment counts {total} alerts and {written} could be read; {why}")
+        let (total, read) = (count(self.total), count(self.seen.len() as u64));
+        format!("the list is not whole: the deployment counts {total} alerts and {read} could be read; {why}")
     }
 }
 
@@ -167,15 +152,14 @@ mod tests {
         for _ in 0..100 {
             let Next::Page(number) = next else { break };
             let (rows, total) = page(walk.pass, number);
-            let before = walk.found();
             for id in &rows {
                 walk.meet(AlertId(uuid::Uuid::from_u128(*id)));
             }
             let facts =
                 PageFacts { rows: rows.len() as u64, size, total: total.unwrap_or_default(), counted: total.is_some() };
-            next = walk.follow(before, facts);
+            next = walk.follow(facts);
         }
-        (next, walk.seen())
+        (next, walk.seen.len() as u64)
     }
 
     /// Rows of page `number` of a list of so many, `size` a page.
@@ -233,12 +217,12 @@ mod tests {
         let (mut next, mut new) = (Next::Page(0), 0);
 
         while let Next::Page(number) = next {
-            let (before, rows) = (walk.found(), rows(number, 10, 25));
+            let rows = rows(number, 10, 25);
             new += rows.iter().filter(|id| walk.meet(AlertId(uuid::Uuid::from_u128(**id)))).count();
-            next = walk.follow(before, PageFacts { rows: rows.len() as u64, size: 10, total: 25, counted: true });
+            next = walk.follow(PageFacts { rows: rows.len() as u64, size: 10, total: 25, counted: true });
         }
 
-        assert_eq!((next, walk.seen(), new), (Next::Done, 25, 15));
+        assert_eq!((next, walk.seen.len(), new), (Next::Done, 25, 15));
     }
 
     #[test]

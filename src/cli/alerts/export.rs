@@ -127,16 +127,12 @@ struct Shown<'s, S> {
 }
 
 impl<S: AlertSink> AlertSink for Shown<'_, S> {
-    fn counted(&mut self, total: u64) {
-        self.bar.set_length(total);
-        self.sink.counted(total);
-    }
-
     fn put(&mut self, alert: &Alert) -> io::Result<()> {
         self.sink.put(alert)
     }
 
     fn end_page(&mut self, total: u64) -> io::Result<()> {
+        self.bar.set_length(total);
         self.bar.set_position(self.sink.count());
         self.sink.end_page(total)
     }
