@@ -12,7 +12,7 @@ use crate::{
     domain::AlertId,
     file::write_new,
     records::{Cells, RecordFormat, RecordWriter},
-    run_file::{self, RunFileError},
+    run_file::{self, RunFileError, failed},
 };
 
 /// Part of an export: a file beside the target, `FILE.part`, held by one export at a time.
@@ -50,8 +50,8 @@ impl ExportPart {
             return Err(RunFileError::Unusable(format!("{shown}: is there already: name another file, or remove it")));
         }
         let file = run_file::open(&path, "{\"export\":", "export")?;
-        let failed = |error| RunFileError::Failed { path: path.clone(), error };
-        if file.metadata().map_err(failed)?.len() > 0 && !resume {
+        let is_new = file.metadata().map_err(failed(&path))?.len() == 0;
+        if !is_new && !resume {
             return Err(run_file::left_behind(&path, "export"));
         }
         let mut met = Vec::new();
@@ -68,11 +68,11 @@ impl ExportPart {
             }
             Ok(())
         })?;
-        let is_new = file.metadata().map_err(failed)?.len() == 0;
+        let is_new = file.metadata().map_err(failed(&path))?.len() == 0;
         let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file) };
         if is_new {
             let head = serde_json::json!({ "export": about }).to_string();
-            part.put(&head).map_err(|error| RunFileError::Failed { path: part.path.clone(), error })?;
+            part.put(&head).map_err(failed(&part.path))?;
         }
         Ok((part, met))
     }

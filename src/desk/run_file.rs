@@ -19,6 +19,11 @@ pub enum RunFileError {
     Failed { path: PathBuf, error: io::Error },
 }
 
+/// Returns the error of a file that cannot be read or written.
+pub(crate) fn failed(path: &Path) -> impl FnOnce(io::Error) -> RunFileError {
+    |error| RunFileError::Failed { path: path.to_owned(), error }
+}
+
 /// Returns the path of a run's file beside another one: `FILE.part`.
 pub fn beside(file: &Path, extension: &str) -> PathBuf {
     let mut path = file.as_os_str().to_owned();
@@ -44,16 +49,15 @@ pub(crate) fn read(
     path: &Path,
     mut take: impl FnMut(&[u8]) -> Result<(), String>,
 ) -> Result<(), RunFileError> {
-    let failed = |error| RunFileError::Failed { path: path.to_owned(), error };
     let (mut reader, mut line) = (BufReader::new(file), Vec::new());
     let (mut number, mut whole) = (0, 0);
-    while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 && line.ends_with(b"\n") {
+    while reader.read_until(b'\n', &mut line).map_err(failed(path))? > 0 && line.ends_with(b"\n") {
         number += 1;
         take(&line).map_err(|what| RunFileError::Unusable(format!("{}: line {number}: {what}", path.display())))?;
         whole += line.len() as u64;
         line.clear();
     }
-    file.set_len(whole).map_err(failed)
+    file.set_len(whole).map_err(failed(path))
 }
 
 /// Returns the error of beginning where an earlier run has left its file.

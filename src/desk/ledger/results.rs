@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::{AlertId, Timestamp, closed_enum},
     file::directory_of,
-    run_file::{self, RunFileError},
+    run_file::{self, RunFileError, failed},
 };
 
 closed_enum! {
@@ -151,11 +151,11 @@ impl ResultsFile {
 
     /// Writes the head, and syncs the file's name to the disk with it.
     fn begin(&mut self, place: &str) -> Result<(), RunFileError> {
-        self.file.set_len(0).map_err(|error| self.failed(error))?;
+        self.file.set_len(0).map_err(failed(&self.path))?;
         self.append(&Head { decisions: place.to_owned() })?;
         let directory = directory_of(&self.path);
         let synced = File::open(directory).and_then(|directory| directory.sync_all());
-        synced.map_err(|error| RunFileError::Failed { path: directory.to_owned(), error })
+        synced.map_err(failed(directory))
     }
 
     /// Appends an entry and syncs it to the disk.
@@ -164,13 +164,12 @@ impl ResultsFile {
     }
 
     fn append(&mut self, line: &impl Serialize) -> Result<(), RunFileError> {
-        let text = serde_json::to_string(line).map_err(|error| self.failed(error.into()))? + "\n";
-        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
-        written.map_err(|error| self.failed(error))
-    }
-
-    fn failed(&self, error: io::Error) -> RunFileError {
-        RunFileError::Failed { path: self.path.clone(), error }
+        let mut append = || -> io::Result<()> {
+            let text = serde_json::to_string(line)? + "\n";
+            self.file.write_all(text.as_bytes())?;
+            self.file.sync_data()
+        };
+        append().map_err(failed(&self.path))
     }
 }
 
