@@ -58,7 +58,7 @@ pub struct PendingDecision {
     /// alert says so.
     step: Option<JournalStep>,
     /// The moment at which it leaves, where it is queued and does not wait for its user's word.
-    due: Option<Timestamp>,
+    pub due: Option<Timestamp>,
     /// The polls of its alert, while it is unconfirmed.
     pub polling: Option<Polling>,
     /// True where it leaves without its undo time, because the window closes meanwhile.
@@ -202,11 +202,6 @@ impl PendingDecision {
     /// Returns true where it has not left and can be taken back.
     pub fn is_here(&self) -> bool {
         self.fate() == Fate::Queued
-    }
-
-    /// When it leaves, where it is staged; nothing where it waits here for its user's word, or has left.
-    pub fn leaves_at(&self) -> Option<Timestamp> {
-        self.due
     }
 
     /// Returns true where it is queued and its time has come: it leaves when its user says so again.
@@ -436,8 +431,7 @@ impl Decisions {
 
     /// The staged decisions, the next to leave first.
     pub fn staged(&self) -> Vec<(&PendingDecision, Timestamp)> {
-        let mut staged: Vec<_> =
-            self.all.iter().filter_map(|decision| Some((decision, decision.leaves_at()?))).collect();
+        let mut staged: Vec<_> = self.all.iter().filter_map(|decision| Some((decision, decision.due?))).collect();
         staged.sort_by_key(|(_, due)| *due);
         staged
     }
@@ -589,7 +583,7 @@ impl Decisions {
 
 /// Returns true where a staged decision's time has come, while the countdowns are held or not.
 fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
-    let Some(due) = decision.leaves_at() else { return false };
+    let Some(due) = decision.due else { return false };
     if held { decision.last_moment().is_some_and(|last| last.max(due) <= now) } else { due <= now }
 }
 

@@ -102,7 +102,7 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
 
 /// The tone of a pending answer, and in few words how far it is.
 pub fn progress_of(pending: &PendingDecision, cx: &AppContext) -> (RowTone, String) {
-    let timing = pending.leaves_at().map(|due| cx.decisions.departure(pending, due, cx.now));
+    let timing = pending.due.map(|due| cx.decisions.departure(pending, due, cx.now));
     let (tone, words) = match (timing, pending.fate()) {
         (Some(SendTiming::In(seconds)), _) => return (RowTone::Under, format!("sends in {seconds} s")),
         (Some(SendTiming::InTurn), _) => (RowTone::Under, "queued"),

@@ -40,7 +40,7 @@ impl PendingDecision {
 
     /// Returns true where it is staged and leaves only when another one is recorded.
     fn waits_for_another(&self) -> bool {
-        self.after.is_some() && self.leaves_at().is_some()
+        self.after.is_some() && self.due.is_some()
     }
 
     /// Returns true where it waits here for this reason.
@@ -84,7 +84,7 @@ impl Decisions {
     pub fn closed_unseen(&mut self, now: Timestamp) -> Vec<(PendingDecision, DecisionEvent)> {
         let Some(told) = self.told.filter(|told| now - *told > UNSEEN) else { return Vec::new() };
         let closed = |decision: &&PendingDecision| {
-            decision.leaves_at().is_some() && !decision.is_closed(told) && decision.is_closed(now)
+            decision.due.is_some() && !decision.is_closed(told) && decision.is_closed(now)
         };
         let closed: Vec<PendingDecision> = self.all.iter().filter(closed).cloned().collect();
         let event = DecisionEvent::refused("not sent: expired while the console was closed");
@@ -117,7 +117,7 @@ impl Decisions {
     /// Returns true where a decision is staged and paused, and follows no other one.
     fn is_paused_itself(&self, decision: &PendingDecision) -> bool {
         let paused = decision.together.is_some_and(|number| self.is_paused(number));
-        paused && decision.after.is_none() && decision.leaves_at().is_some()
+        paused && decision.after.is_none() && decision.due.is_some()
     }
 
     /// Asks about those whose window would close while they are held: what follows another decision, and what is
@@ -134,7 +134,7 @@ impl Decisions {
             if let Some(first) = decision.after.filter(|_| decision.waits_for_another() && late(decision)) {
                 decision.due = None;
                 asked.push(HoldReason::NotRecorded(first));
-            } else if is_paused && decision.leaves_at().is_some() {
+            } else if is_paused && decision.due.is_some() {
                 decision.due = None;
                 asked.push(HoldReason::Paused);
             }

@@ -26,12 +26,12 @@ const LEAST_LEFT: Duration = Duration::minutes(5);
 impl PendingDecision {
     /// Returns true where its check is running.
     pub fn is_being_checked(&self) -> bool {
-        self.check == PreflightStage::Running && self.leaves_at().is_some()
+        self.check == PreflightStage::Running && self.due.is_some()
     }
 
     /// Returns true where it waits here because not everything could be checked.
     pub fn waits_for_check(&self) -> bool {
-        self.unchecked_since.is_some() && self.check == PreflightStage::Due && self.leaves_at().is_some()
+        self.unchecked_since.is_some() && self.check == PreflightStage::Due && self.due.is_some()
     }
 
     /// Returns true where it has waited for that before.

@@ -171,7 +171,7 @@ impl Decisions {
     /// countdowns stand.
     pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
         let now = self.held_since.unwrap_or(now);
-        let leaves = |decision: &PendingDecision| match self.departure(decision, decision.leaves_at()?, now) {
+        let leaves = |decision: &PendingDecision| match self.departure(decision, decision.due?, now) {
             SendTiming::In(seconds) => Some(seconds),
             _ => None,
         };

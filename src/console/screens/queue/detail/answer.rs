@@ -124,7 +124,7 @@ impl Parts<'_> {
         let (theme, now) = (&self.cx.theme, self.cx.now);
         let (tone, words) = progress_of(decision, self.cx);
         let (sign, style) = (tone.sign(), tone.of(theme));
-        let is_offline = decision.fate() == Fate::Queued && decision.leaves_at().is_none();
+        let is_offline = decision.fate() == Fate::Queued && decision.due.is_none();
         let why = match &decision.polling {
             _ if is_offline && decision.is_closed(now) => {
                 Some("avert asks before it sends. The alert has expired.".to_owned())
@@ -143,7 +143,7 @@ impl Parts<'_> {
         let undo = self.cx.key(Action::Undo);
         let offer = match is_offline {
             true => Some(format!("{undo}  undo   {}  send or keep", self.cx.key(Action::Refresh))),
-            false => decision.leaves_at().map(|_| format!("{undo}  undo")),
+            false => decision.due.map(|_| format!("{undo}  undo")),
         };
         self.callout(style, &format!("{sign} {}: {words}", decision.word()), |parts| {
             why.iter().for_each(|why| parts.say(&without_exchange(why), theme.plain));
