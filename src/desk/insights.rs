@@ -65,21 +65,10 @@ pub async fn insights(
     let mut limits = Vec::new();
     let open = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
     let waiting = read(alerts, open, SortField::HoursLeft, SortOrder::Ascending).await?;
-    if waiting.is_cut() {
-        limits.push(InsightLimit::Waiting {
-            read: waiting.data.len() as u64,
-            total: waiting.total,
-            in_order: waiting.in_order,
-        });
-    }
+    let cut = |part: &ListPart| part.is_cut().then_some((part.data.len() as u64, part.total, part.in_order));
+    limits.extend(cut(&waiting).map(|(read, total, in_order)| InsightLimit::Waiting { read, total, in_order }));
     let newest = read(alerts, scope.clone(), SortField::AlertTimeStamp, SortOrder::Descending).await?;
-    if newest.is_cut() {
-        limits.push(InsightLimit::Past {
-            read: newest.data.len() as u64,
-            total: newest.total,
-            in_order: newest.in_order,
-        });
-    }
+    limits.extend(cut(&newest).map(|(read, total, in_order)| InsightLimit::Past { read, total, in_order }));
     if waiting.data.iter().any(|alert| matches!(alert.deadline, Deadline::HoursLeft(_))) {
         limits.push(InsightLimit::WholeHours);
     }

@@ -44,17 +44,6 @@ pub async fn same_payments(
     found
 }
 
-/// The same for one alert.
-pub async fn same_payment(
-    alerts: &dyn Alerts,
-    duplicates: Option<&dyn Duplicates>,
-    id: AlertId,
-    query: Option<AlertQuery>,
-) -> Result<Vec<Alert>, ServiceError> {
-    let found = same_payments(alerts, duplicates, vec![(id, query)]).await;
-    found.into_iter().next().map_or(Ok(Vec::new()), |(_, found)| found)
-}
-
 /// Most pages of a search that are read.
 const SEARCH_PAGES: u64 = 10;
 

@@ -6,7 +6,7 @@ use std::{collections::HashMap, time::Duration};
 use super::fold::{History, KnownAnswer};
 use crate::{
     domain::{Alert, AlertId, OrderAdvice, Resolution, duplicate, sanitize},
-    lists::same_payment,
+    lists::same_payments,
     service::{Deployment, ServiceError},
 };
 
@@ -182,7 +182,9 @@ impl Preflight {
             Err(ServiceError::AlertNotFound(_)) => {}
             Err(error) => return Err(error),
         }
-        let mut found = same_payment(&*deployment.alerts, deployment.duplicates.as_deref(), alert.id, query).await?;
+        let asked = vec![(alert.id, query)];
+        let found = same_payments(&*deployment.alerts, deployment.duplicates.as_deref(), asked).await;
+        let mut found = found.into_iter().next().map_or(Ok(Vec::new()), |(_, found)| found)?;
         found.retain(|other| duplicate::evidence(alert, other).is_some());
         let known = |other: &Alert| KnownAnswer::given(self.answers.get(&other.id), other).into_owned();
         let found: Vec<Alert> = found.iter().map(known).collect();
