@@ -66,7 +66,7 @@ use crate::domain::{Alert, AlertId, OrderAdvice, time::SharedClock};
 
 /// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the
 /// drawing path.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Desk {
     directory: PathBuf,
     journal: Option<Journal>,

@@ -71,15 +71,6 @@ struct OwnFile {
     unwritten: String,
 }
 
-impl std::fmt::Debug for Journal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Journal")
-            .field("directory", &self.directory)
-            .field("writer", &self.writer)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Journal {
     /// Opens the journal for a process on this place. What those that have ended wrote is merged, and lines beyond the
     /// retention are pruned. Returns what they left unfinished on this place.
