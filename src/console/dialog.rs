@@ -70,14 +70,8 @@ pub trait Dialog: Send {
         None
     }
 
-    /// Returns true where it is a list with nothing to lose, which is closed for the palette, and lies unseen under
-    /// Find.
+    /// Returns true where it is a list with nothing to lose, which is closed for the palette and for Find.
     fn gives_way(&self) -> bool {
-        false
-    }
-
-    /// Returns true where it stands in the place of lists below it, which are not seen meanwhile.
-    fn hides_lists(&self) -> bool {
         false
     }
 

@@ -68,12 +68,7 @@ impl App {
         let noted = u16::try_from(notes.len()).unwrap_or(0);
         let [_, between, lines, _] = stacked(area, [1, FILL, noted, 1]);
         let first = docked.map_or(between, |list| list.intersection(between));
-        // What hides lists hides them too where something lies over it.
-        let hiding = self.dialogs.iter().rposition(|dialog| dialog.hides_lists()).unwrap_or(0);
         for (index, dialog) in self.dialogs.iter().enumerate() {
-            if index < hiding && dialog.gives_way() {
-                continue;
-            }
             let between = if index == 0 { first } else { between };
             if self.cx.settings.plain {
                 // Lines are read from end to end: nothing stands beside it.

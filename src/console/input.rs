@@ -40,10 +40,7 @@ impl App {
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
             Event::Key(key) if self.suspends(key) => self.act(Action::Suspend),
-            Event::Key(key) if let Some(action) = self.leads_from_list(key) => {
-                if action == Action::Find && !self.dialogs.iter().any(|dialog| dialog.hides_lists()) {
-                    return self.act(action);
-                }
+            Event::Key(key) if self.leads_from_list(key) => {
                 // What lies below it takes the key.
                 self.dialogs.pop();
                 self.input(Event::Key(key))
@@ -130,13 +127,12 @@ impl App {
         }
     }
 
-    /// Returns where a key leads from an open list: the palette, for which it is closed, or Find, which stands in its
-    /// place meanwhile.
-    pub(super) fn leads_from_list(&self, key: KeyEvent) -> Option<Action> {
+    /// Returns true where a key leads from an open list to the palette or to Find, for which it is closed.
+    pub(super) fn leads_from_list(&self, key: KeyEvent) -> bool {
         let all = [KeyContext::Views, KeyContext::Menu, KeyContext::Always];
+        let action = self.cx.settings.keymap.action(&all, key.into());
         let gives_way = self.dialogs.last().is_some_and(|dialog| dialog.gives_way());
-        let action = self.cx.settings.keymap.action(&all, key.into()).filter(|_| gives_way)?;
-        matches!(action, Action::Help | Action::Find).then_some(action)
+        gives_way && matches!(action, Some(Action::Help | Action::Find))
     }
 
     /// Says that an action does nothing where one is. Who goes as far as it goes sees that.

@@ -28,7 +28,6 @@ pub enum Action {
     MarkAll,
     Bulk,
     GoToWarned,
-    Raw,
     Open,
     Back,
     Search,

@@ -13,39 +13,26 @@ pub const BACK_BEFORE: Duration = Duration::hours(1);
 /// Shortest snooze.
 const SHORTEST: Duration = Duration::minutes(1);
 
-/// Reason that an alert cannot be snoozed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoSnooze {
-    /// The alert has an outcome.
-    Answered,
-    /// The alert has expired.
-    Lapsed,
-    /// The time to its deadline is no longer than [`BACK_BEFORE`].
-    ClosesIn(Duration),
-    /// The provider gave whole hours alone, and so few that no more can be relied on.
-    FewHours(i64),
-}
-
-/// Returns the end of a snooze of this length, shortened by the alert's deadline.
-pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<Timestamp, NoSnooze> {
+/// Returns the end of a snooze of this length, shortened by the alert's deadline; or why there is none, in words.
+pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<Timestamp, &'static str> {
+    let expired = Err("it has expired");
     if alert.outcome.is_some() {
-        return Err(NoSnooze::Answered);
+        return Err("it is answered");
     }
     if alert.expired_at.is_some() || alert.status == AlertStatus::Expired {
-        return Err(NoSnooze::Lapsed);
+        return expired;
     }
-    let (latest, why) = match alert.deadline {
-        Deadline::At(moment) if moment <= now => return Err(NoSnooze::Lapsed),
-        Deadline::At(moment) => (moment - BACK_BEFORE, NoSnooze::ClosesIn(moment - now)),
+    let latest = match alert.deadline {
+        Deadline::At(moment) if moment <= now => return expired,
+        Deadline::At(moment) => moment - BACK_BEFORE,
         // Whole hours rounded down: so many are left at least.
         Deadline::HoursLeft(hours) => {
-            let left = Duration::try_hours(hours.clamp(0, 1_000)).unwrap_or_default();
-            (now + left - BACK_BEFORE, NoSnooze::FewHours(hours))
+            now + Duration::try_hours(hours.clamp(0, 1_000)).unwrap_or_default() - BACK_BEFORE
         }
         // Without a known deadline, an alert is never long out of sight.
-        Deadline::Unknown => (now + SNOOZE_LENGTHS[0], NoSnooze::Lapsed),
+        Deadline::Unknown => now + SNOOZE_LENGTHS[0],
     };
-    if latest - now < SHORTEST { Err(why) } else { Ok(latest.min(now + length)) }
+    if latest - now < SHORTEST { Err("it is due within an hour") } else { Ok(latest.min(now + length)) }
 }
 
 /// The most characters of a note (Unicode scalar values).
@@ -111,7 +98,7 @@ mod tests {
         SNOOZE_LENGTHS.map(|length| (snoozed_until(alert, length, now()).unwrap() - now()).num_minutes())
     }
 
-    fn why_not(alert: &Alert) -> Option<NoSnooze> {
+    fn why_not(alert: &Alert) -> Option<&'static str> {
         snoozed_until(alert, SNOOZE_LENGTHS[0], now()).err()
     }
 
@@ -130,11 +117,11 @@ mod tests {
         let lapsed = Alert { expired_at: Some(now()), ..closing_in(500) };
         let few = Alert { deadline: Deadline::HoursLeft(1), ..closing_in(0) };
 
-        assert_eq!(why_not(&closing_in(60)), Some(NoSnooze::ClosesIn(Duration::hours(1))));
-        assert_eq!(why_not(&closing_in(-1)), Some(NoSnooze::Lapsed));
-        assert_eq!(why_not(&answered), Some(NoSnooze::Answered));
-        assert_eq!(why_not(&lapsed), Some(NoSnooze::Lapsed));
-        assert_eq!(why_not(&few), Some(NoSnooze::FewHours(1)));
+        assert_eq!(why_not(&closing_in(60)), Some("it is due within an hour"));
+        assert_eq!(why_not(&closing_in(-1)), Some("it has expired"));
+        assert_eq!(why_not(&answered), Some("it is answered"));
+        assert_eq!(why_not(&lapsed), Some("it has expired"));
+        assert_eq!(why_not(&few), Some("it is due within an hour"));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! table      columns as data; one cursor, one scroll window
 //! sheet      titles, sentences, facts and tables below each other
 //! form       fields as data: focus, keys, scrolling, errors, buttons
-//! widgets    input, buttons, panel, menu, scrollbar, click targets
+//! widgets    input, buttons, panel, scrollbar, click targets
 //! ```
 
 use avert_domain as domain;

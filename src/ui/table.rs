@@ -14,7 +14,7 @@ use ratatui::{
 use crate::{
     Theme,
     areas::{FILL, inset, stacked},
-    text::{columns as width_of, cut},
+    text::{CUT, columns as width_of, cut},
     widgets::scrollbar,
 };
 
@@ -259,10 +259,10 @@ impl Cursor {
     /// Draws the lines of a page, each of a row or of none, so that the row at `at` is in sight. Lines of no row belong
     /// to the next row, and at the end to the last one.
     #[expect(clippy::too_many_arguments, reason = "what is drawn, how, and where")]
-    pub fn draw_page(
+    pub fn draw_page<'l>(
         &self,
         rows: &[Option<usize>],
-        line_of: impl Fn(usize) -> Line<'static>,
+        line_of: impl Fn(usize) -> Line<'l>,
         (at, has_focus): (usize, bool),
         theme: &Theme,
         buffer: &mut Buffer,
@@ -297,6 +297,9 @@ impl Cursor {
                 span.style = theme.plain;
             }
             buffer.set_line(cells.x, line.y, &shown, cells.width);
+            if shown.width() > usize::from(cells.width) && cells.width > 0 {
+                buffer.set_stringn(cells.right() - 1, cells.y, CUT, 1, theme.quiet);
+            }
             row.iter().for_each(|row| note(line, *row));
         }
         scrollbar::draw(theme, buffer, body, top as u64, rows.len() as u64);

@@ -9,10 +9,9 @@ use ratatui::{
 };
 
 use crate::{
-    AppContext, Pen,
+    AppContext,
     domain::Alert,
     screens::queue::columns::Column,
-    text::columns,
     times,
     ui::table::{self, DataTable},
 };
@@ -25,8 +24,6 @@ pub struct AlertRow<'a> {
     pub style: Style,
     /// True where nothing is to be done with it: it steps back.
     pub quiet: bool,
-    /// Cells of further columns behind the state; as many as the table has titles for them.
-    pub beside: Vec<(String, Style)>,
 }
 
 /// So many columns of what is known of alerts stay however narrow it gets.
@@ -34,9 +31,6 @@ const ALWAYS: usize = 3;
 
 /// Columns that are kept for what happens.
 const WHAT: u16 = 22;
-
-/// The rank of the first column behind what happens: what is known of alerts gives way before.
-const BESIDE: u8 = 9;
 
 /// What alerts of any payment are known by.
 pub const OF_MANY: &[Column] = &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Descriptor];
@@ -48,17 +42,16 @@ pub const OF_QUEUE: &[Column] =
 /// Columns that tell the alerts of one payment apart.
 pub const OF_ONE_PAYMENT: &[Column] = &[Column::Left, Column::Provider, Column::Type, Column::ProviderId];
 
-/// A table of such rows: what the alerts are known by, what happens under a title where there is one, and further
-/// columns.
+/// A table of such rows: what the alerts are known by, and what happens under a title where there is one.
 pub fn table<'t>(
     rows: &[AlertRow<'t>],
     known: &[Column],
-    (title, beside): (&'t str, &'t [String]),
+    title: &'static str,
     room: u16,
     cx: &'t AppContext,
 ) -> DataTable<'t, AlertRow<'t>> {
     let mut shown = vec![table::TableColumn::new("", |row: &AlertRow<'t>, _| Span::styled(row.sign.0, row.sign.1))];
-    for (rank, (index, column)) in (BESIDE + 1..).zip(known.iter().copied().enumerate()) {
+    for (rank, (index, column)) in (1..).zip(known.iter().copied().enumerate()) {
         let is_kept = index < ALWAYS && column != Column::Type;
         let cell = table::TableColumn::new(column.title(), move |row: &AlertRow<'t>, width| {
             known_cell(row, column, width, cx)
@@ -71,11 +64,6 @@ pub fn table<'t>(
     }
     let what = table::TableColumn::new(title, |row: &AlertRow<'t>, _| Span::styled(row.what.clone(), row.style));
     shown.extend((!title.is_empty()).then(|| what.min(WHAT).reserve(WHAT)));
-    for (at, title) in beside.iter().enumerate() {
-        let text = move |row: &AlertRow<'t>| row.beside.get(at).cloned().unwrap_or_default();
-        let cell = move |row: &AlertRow<'t>, _| Span::styled(text(row).0, text(row).1);
-        shown.push(table::TableColumn::new(title.as_str(), cell).rank(BESIDE - u8::try_from(at).unwrap_or(0)));
-    }
     DataTable::of(shown, rows, room)
 }
 
@@ -87,19 +75,6 @@ fn known_cell<'s>(row: &AlertRow<'_>, column: Column, width: u16, cx: &AppContex
         _ => cx.theme.plain,
     };
     Span::styled(column.text(row.alert, width, cx.times(), cx.now).into_owned(), style)
-}
-
-/// The rest of the cursor's row, in a line below the list.
-pub fn draw_below(
-    (table, known): (&DataTable<'_, AlertRow<'_>>, &[Column]),
-    row: Option<&AlertRow<'_>>,
-    buffer: &mut Buffer,
-    line: Rect,
-) {
-    let what = table.width(1 + known.len());
-    if let Some(row) = row.filter(|row| columns(&row.what) > what) {
-        Pen::new(buffer, line).put(&row.what, row.style);
-    }
 }
 
 /// Empties an area for a page of its own.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, Reply, TextInput, Theme,
-    answer_words::{answer_words, is_answered_refunded, without_reason},
+    answer_words::{answer_words, without_reason},
     desk::find::FoundAlerts,
     dialog,
     domain::{
@@ -28,10 +28,7 @@ use crate::{
     text::{counted, sanitize, wrap_to},
     times::searched_at,
     ui::areas::{FILL, stacked},
-    widgets::{
-        menu::{Selection, is_roomy},
-        panel::PanelWidth,
-    },
+    widgets::panel::PanelWidth,
 };
 
 /// What is searched.
@@ -48,7 +45,14 @@ const LINES_OF_A_LIMIT: usize = 2;
 pub struct FindDialog {
     input: TextInput,
     menu: OpenMenu,
-    search: AlertSearch,
+    /// When it is searched for what is typed.
+    due: Option<Timestamp>,
+    /// The search that is on its way.
+    asked: Option<FindQuery>,
+    /// The newest answer, and what it is an answer to.
+    shown: Option<(FindQuery, Reply<FoundAlerts>)>,
+    /// Why what is typed cannot be searched for.
+    wrong: Option<String>,
     /// True where the best one is gone to as soon as it is known.
     goes: bool,
     /// Filter and sort of the Queue, which words of the filter narrow.
@@ -62,39 +66,70 @@ pub fn open(queue: &Queue) -> Orders {
 
 impl FindDialog {
     fn of(view: (AlertFilter, Sort)) -> Self {
-        let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
-        Self { input: TextInput::one_line(""), menu, search: AlertSearch::default(), goes: false, view }
+        let menu = OpenMenu::new(&[KeyContext::Menu]);
+        let input = TextInput::one_line("");
+        Self { input, menu, due: None, asked: None, shown: None, wrong: None, goes: false, view }
     }
 
+    /// Something was typed: it is searched for when typing rests.
     fn typed(&mut self, cx: &AppContext) {
-        self.search.typed(cx);
+        self.due = Some(if cx.operator { searched_at(self.asked.is_some(), cx.now) } else { cx.now + LONG_REST });
         self.goes = false;
     }
 
     /// Searches for the typed text. A filter is listed by enter and not searched for.
     fn search(&mut self, cx: &AppContext) -> Orders {
         let text = self.input.text();
-        self.search.search(if self.filter(cx).is_some() { "" } else { &text })
+        (self.due, self.asked, self.wrong) = (None, None, None);
+        if text.trim().is_empty() || self.filter(cx).is_some() {
+            self.shown = None;
+            return Vec::new();
+        }
+        match FindQuery::parse(&text) {
+            Ok(query) if matches!(&self.shown, Some((known, Ok(_))) if *known == query) => Vec::new(),
+            Ok(query) => {
+                self.asked = Some(query.clone());
+                vec![Effect::Find(query).into()]
+            }
+            Err(why) => {
+                (self.wrong, self.shown) = (Some(why), None);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns true where what is shown is the answer to what is typed.
+    fn is_current(&self) -> bool {
+        self.due.is_none() && self.asked.is_none()
+    }
+
+    /// What was found last.
+    fn found(&self) -> Option<&FoundAlerts> {
+        self.shown.as_ref()?.1.as_ref().ok()
+    }
+
+    fn alerts(&self) -> &[Alert] {
+        self.found().map_or(&[], |found| found.alerts.as_slice())
     }
 
     /// Goes to what is chosen: to the best one of what is typed, once it is known, unless another one was chosen of
     /// what is shown.
     fn pick(&mut self, event: &Event, cx: &AppContext) -> Orders {
-        let chosen = self.menu.chosen.index(self.search.alerts().len());
-        let is_meant = self.search.is_current() || chosen > Some(0) || matches!(event, Event::Mouse(_));
+        let chosen = self.menu.chosen(self.alerts().len());
+        let is_meant = self.is_current() || chosen > Some(0) || matches!(event, Event::Mouse(_));
         if let Some(at) = chosen.filter(|_| is_meant) {
             return self.go(at);
         }
         self.goes = true;
-        let is_asked = self.search.asked.is_some() && self.search.due.is_none();
+        let is_asked = self.asked.is_some() && self.due.is_none();
         let orders = if is_asked { Vec::new() } else { self.search(cx) };
         // What is typed means what is shown already.
-        if self.search.asked.is_some() { orders } else { self.go(0) }
+        if self.asked.is_some() { orders } else { self.go(0) }
     }
 
     /// Goes to an alert in the Queue.
     fn go(&self, at: usize) -> Orders {
-        let Some(alert) = self.search.alerts().get(at) else { return Vec::new() };
+        let Some(alert) = self.alerts().get(at) else { return Vec::new() };
         vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
     }
 
@@ -121,7 +156,7 @@ impl FindDialog {
 
     /// What is chosen.
     fn chosen(&self) -> Option<&Alert> {
-        self.menu.chosen.index(self.search.alerts().len()).and_then(|at| self.search.alerts().get(at))
+        self.menu.chosen(self.alerts().len()).and_then(|at| self.alerts().get(at))
     }
 
     /// Opens the case of what is chosen.
@@ -138,7 +173,7 @@ impl FindDialog {
         if matches!(event, Event::Key(key) if is_alt_enter(key)) {
             return self.open_case(cx);
         }
-        match self.menu.update(event, self.search.alerts().len(), cx) {
+        match self.menu.update(event, self.alerts().len(), cx) {
             Some(Action::MenuClose) => vec![Effect::GiveUpFind.into(), Order::Close],
             Some(Action::MenuPick) => match self.filter(cx) {
                 Some((filter, sort)) => self.list(filter, sort),
@@ -155,13 +190,13 @@ impl FindDialog {
         if let Some((filter, sort)) = filter {
             return (format!("Filter: {}", render(filter, *sort)), theme.quiet);
         }
-        if let Some(wrong) = &self.search.wrong {
+        if let Some(wrong) = &self.wrong {
             return (wrong.clone(), theme.danger);
         }
-        if !self.search.is_current() {
+        if !self.is_current() {
             return ("looking…".to_owned(), theme.quiet);
         }
-        match &self.search.shown {
+        match &self.shown {
             None => (String::new(), theme.quiet),
             Some((_, Err(error))) => (sanitize(&error.to_string()).into_owned(), theme.danger),
             // Words of the filter that cannot be read were searched for as text.
@@ -184,12 +219,10 @@ impl FindDialog {
 impl Dialog for FindDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
-            Message::Tick if self.search.due.is_some_and(|due| due <= cx.now) => return self.search(cx),
-            Message::Found(query, answer) => {
-                if !self.search.answered(query, answer) {
-                    return Vec::new();
-                }
-                self.menu.chosen = Selection::default();
+            Message::Tick if self.due.is_some_and(|due| due <= cx.now) => return self.search(cx),
+            Message::Found(query, answer) if self.asked.as_ref() == Some(query) => {
+                (self.asked, self.shown) = (None, Some((query.clone(), answer.clone())));
+                self.menu.cursor.at = 0;
                 return if self.goes { self.go(0) } else { Vec::new() };
             }
             Message::Input(event) => {
@@ -208,26 +241,26 @@ impl Dialog for FindDialog {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let room = OpenMenu::room(PanelWidth::Search, area);
-        let titles = ["ANSWER".to_owned()];
-        let rows = match &self.search.shown {
+        let rows = match &self.shown {
             Some((query, Ok(found))) => rows(found, query, theme),
             _ => Vec::new(),
         };
-        let table = alert_rows::table(&rows, OF_FOUND, ("MATCH", &titles), room, cx);
+        let table = alert_rows::table(&rows, OF_FOUND, "MATCH", room, cx);
         let heads = table.head(theme).to_string();
         let filter = self.filter(cx);
         let is_filter = filter.is_some();
-        let empty = match &self.search.shown {
+        let empty = match &self.shown {
             _ if is_filter => "Enter lists these alerts.",
-            Some((_, Ok(_))) if !self.search.is_current() => "",
+            Some((_, Ok(_))) if !self.is_current() => "",
             Some((_, Ok(_))) => "No match. Try fewer words.",
             _ if self.input.is_empty() => EXPLAINED,
             _ => "",
         };
-        let above = u16::from(is_roomy(area));
+        // What could not be searched; the last sentences say it of the whole deployment.
+        let limits = self.found().map_or(&[][..], |found| &found.limits[found.limits.len().saturating_sub(3)..]);
         let limits: Vec<String> =
-            self.search.limits().iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
-        let of_alert = match self.search.alerts() {
+            limits.iter().flat_map(|limit| wrap_to(&sanitize(limit), room, LINES_OF_A_LIMIT)).collect();
+        let of_alert = match self.alerts() {
             [] => Vec::new(),
             _ => vec![("alt-enter", "case", Action::Open)],
         };
@@ -237,111 +270,33 @@ impl Dialog for FindDialog {
             groups: vec![(0, &heads)],
             empty,
             width: PanelWidth::Search,
-            field: above + 2 + u16::try_from(limits.len()).unwrap_or(0),
+            field: 3 + u16::try_from(limits.len()).unwrap_or(0),
             // Nothing is gone to where it is known that nothing was found.
             pick: Some(match () {
                 () if is_filter => "list",
-                () if self.input.is_empty() || self.search.alerts().is_empty() && self.search.is_current() => "",
+                () if self.input.is_empty() || self.alerts().is_empty() && self.is_current() => "",
                 () => "show",
             }),
             also: of_alert,
             ..List::default()
         };
         let fields = self.menu.draw(&list, frame, area, cx);
-        let [_, field, said, limited] = stacked(fields, [above, 1, 1, FILL]);
+        let [_, field, said, limited] = stacked(fields, [1, 1, 1, FILL]);
         self.input.draw_field(frame, field, theme, true, WHAT);
         let (words, style) = self.note(filter.as_ref(), cx);
         Pen::new(frame.buffer_mut(), said).put(&words, style);
         put_lines(frame.buffer_mut(), limited, limits.iter().map(|limit| (limit, theme.warning)));
     }
 
-    fn hides_lists(&self) -> bool {
-        true
-    }
-
     fn next_due(&self) -> Option<Timestamp> {
-        self.search.due
+        self.due
     }
 }
 
 /// Typing rests so long before it is searched for at a deployment that has to be asked for each word by itself.
 const LONG_REST: Duration = Duration::milliseconds(350);
 
-/// A search for alerts by what is being typed.
-#[derive(Debug, Default)]
-struct AlertSearch {
-    /// When it is searched for what is typed.
-    due: Option<Timestamp>,
-    /// The search that is on its way.
-    asked: Option<FindQuery>,
-    /// The newest answer, and what it is an answer to.
-    shown: Option<(FindQuery, Reply<FoundAlerts>)>,
-    /// Why what is typed cannot be searched for.
-    wrong: Option<String>,
-}
-
-impl AlertSearch {
-    /// Something was typed: it is searched for when typing rests.
-    fn typed(&mut self, cx: &AppContext) {
-        self.due = Some(if cx.operator { searched_at(self.asked.is_some(), cx.now) } else { cx.now + LONG_REST });
-    }
-
-    /// Searches for a text.
-    fn search(&mut self, text: &str) -> Orders {
-        self.due = None;
-        self.asked = None;
-        self.wrong = None;
-        if text.trim().is_empty() {
-            self.shown = None;
-            return Vec::new();
-        }
-        match FindQuery::parse(text) {
-            Ok(query) if matches!(&self.shown, Some((known, Ok(_))) if *known == query) => Vec::new(),
-            Ok(query) => {
-                self.asked = Some(query.clone());
-                vec![Effect::Find(query).into()]
-            }
-            Err(why) => {
-                self.wrong = Some(why);
-                self.shown = None;
-                Vec::new()
-            }
-        }
-    }
-
-    /// Takes an answer in; whether it is the one that is waited for.
-    fn answered(&mut self, query: &FindQuery, answer: &Reply<FoundAlerts>) -> bool {
-        if self.asked.as_ref() != Some(query) {
-            return false;
-        }
-        self.asked = None;
-        self.shown = Some((query.clone(), answer.clone()));
-        true
-    }
-
-    /// Returns true where what is shown is the answer to what is typed.
-    fn is_current(&self) -> bool {
-        self.due.is_none() && self.asked.is_none()
-    }
-
-    /// What was found last.
-    fn alerts(&self) -> &[Alert] {
-        match &self.shown {
-            Some((_, Ok(found))) => &found.alerts,
-            _ => &[],
-        }
-    }
-
-    /// What could not be searched; the last sentences say it of the whole deployment.
-    fn limits(&self) -> &[String] {
-        match &self.shown {
-            Some((_, Ok(found))) => &found.limits[found.limits.len().saturating_sub(3)..],
-            _ => &[],
-        }
-    }
-}
-
-/// The columns of what was found, behind which stand what matched and the answer.
+/// The columns of what was found, behind which stands what matched, with the answer.
 const OF_FOUND: &[Column] =
     &[Column::Left, Column::Provider, Column::Amount, Column::Card, Column::Order, Column::Descriptor];
 
@@ -353,18 +308,11 @@ fn rows<'a>(found: &'a FoundAlerts, query: &FindQuery, theme: &Theme) -> Vec<Ale
             Some(FindField { label: "order", value: Cow::Owned(format!("{order_id}, {} match", confidence.as_str())) })
         };
         let matched = query.best_field(alert).or_else(order);
-        let what = matched.map_or_else(String::new, |field| format!("{} {}", field.label, sanitize(&field.value)));
+        let matched = matched.map(|field| format!("{} {}", field.label, sanitize(&field.value)));
         let answer = alert.outcome.as_ref().map(|outcome| without_reason(&answer_words(alert, outcome)).to_owned());
-        let of_answer = if is_answered_refunded(alert) { theme.ok } else { theme.quiet };
-        let (quiet, beside) = (alert.is_over(), vec![(answer.unwrap_or_default(), of_answer)]);
-        AlertRow {
-            sign: ("", theme.plain),
-            alert,
-            what,
-            style: if quiet { theme.plain } else { theme.strong },
-            quiet,
-            beside,
-        }
+        let what = matched.into_iter().chain(answer).collect::<Vec<_>>().join(", ");
+        let quiet = alert.is_over();
+        AlertRow { sign: ("", theme.plain), alert, what, style: if quiet { theme.plain } else { theme.strong }, quiet }
     };
     found.alerts.iter().map(row).collect()
 }

@@ -4,7 +4,7 @@ use ratatui::{Frame, layout::Rect};
 
 use crate::{
     AppContext, Dialog, Message, Order, Orders,
-    ui::form::{Entered, Form, FormField},
+    ui::form::{Entered, Form},
 };
 
 /// Orders that a form leads to, or the field at fault and what is wrong with it.
@@ -26,23 +26,11 @@ impl FormDialog {
     }
 }
 
-/// Asks for one line: under a title, with a note below the text and the words of its button.
-pub fn prompt(
-    title: impl Into<String>,
-    (note, button): (&'static str, &'static str),
-    text: &str,
-    mut answer: impl FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send + 'static,
-) -> Orders {
-    let form = Form::new(title, button, vec![FormField::text("", text).note(note)], 0);
-    let dialog = FormDialog::new(form, move |form, cx| answer(&form.text(0), cx).map_err(|wrong| (0, wrong)));
-    vec![Order::Open(Box::new(dialog))]
-}
-
 impl Dialog for FormDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         let orders = match self.form.handle(event) {
-            Entered::Nothing | Entered::Reset => return Vec::new(),
+            Entered::Nothing => return Vec::new(),
             Entered::Leave => Vec::new(),
             Entered::Submit => match (self.submit)(&self.form, cx) {
                 Ok(orders) => orders,

@@ -44,7 +44,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::CopyId if keys == KeyContext::Queue => queue.current().map(|alert| alert_menus::copy(alert, cx))?,
         Action::OpenLink => queue.current().map(|alert| alert_menus::open_link(alert, cx))?,
         Action::Export => export::open(queue, cx),
-        Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort(), cx.views.vocabulary)),
+        Action::Filter => filter_form::open(queue.filter(), queue.sort(), cx.views.vocabulary),
         Action::Open if keys == KeyContext::Settings => settings_dialogs::open_setting(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Refund => answer_form::chosen(Choice::Refunded, queue, cx),

@@ -108,11 +108,9 @@ impl NoteForm {
         match self.form.handle(event) {
             Entered::Leave => return self.leave(cx),
             Entered::Submit => return self.submit(cx),
-            Entered::Nothing | Entered::Reset => {}
+            Entered::Nothing => {}
         }
         let text = self.form.raw_text(0);
-        let over = text.chars().count().checked_sub(MAX_NOTE_CHARS).filter(|over| *over > 0);
-        self.form.set_error(0, over.map(|over| format!("{over} too many (at most {MAX_NOTE_CHARS})")));
         let has_card = mask_card_numbers(&text) != text;
         self.form.set_note(0, if has_card { CARD } else { STAYS }, has_card);
         if text != self.kept {

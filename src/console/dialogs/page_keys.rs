@@ -6,22 +6,14 @@ use crate::{
     screens::ScreenName,
 };
 
-/// Returns true where an action means the same on a page over the screen as on every screen.
-pub fn is_everywhere(action: Action) -> bool {
-    use Action::{Help, Mouse, Quit, Suspend, Undo};
-    matches!(action, Help | Mouse | Quit | Suspend | Undo)
-}
-
-/// Returns true where an action leads away from the page.
-pub fn leads_elsewhere(action: Action) -> bool {
-    action == Action::Find || ScreenName::of(action).is_some()
-}
-
-/// Does what leads away from a page: Find lies over it, and `esc` there brings it back; for anything else it is left,
-/// with what lies below it.
-pub fn lead_elsewhere(action: Action) -> Orders {
-    let left = (action != Action::Find).then_some(Order::Leave);
-    left.into_iter().chain([Order::Act(action)]).collect()
+/// Does what an action means on every page; none where it has no meaning beside a page's own. For a screen the page is
+/// left, with what lies below it.
+pub fn on_every_page(action: Action) -> Option<Orders> {
+    use Action::{Find, Help, Mouse, Quit, Suspend, Undo};
+    match action {
+        Find | Help | Mouse | Quit | Suspend | Undo => Some(vec![Order::Act(action)]),
+        _ => ScreenName::of(action).map(|_| vec![Order::Leave, Order::Act(action)]),
+    }
 }
 
 /// Returns the reason for which an action does nothing on a page now that has no meaning of its own for it.
@@ -29,6 +21,6 @@ pub fn why_idle_on_page(action: Action, cx: &AppContext) -> Option<&'static str>
     match action {
         Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
         Action::Back => None,
-        action => unless(leads_elsewhere(action) || is_everywhere(action), OTHER_PLACE),
+        action => unless(on_every_page(action).is_some(), OTHER_PLACE),
     }
 }

@@ -7,9 +7,12 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::menu::{List, OpenMenu, type_into};
+use super::{
+    menu::{List, OpenMenu, type_into},
+    views::shown,
+};
 use crate::{
-    Action, AppContext, Dialog, KeyContext, Message, NextConsole, Order, Orders, SessionInfo, TextInput, Theme, Tone,
+    Action, AppContext, Dialog, KeyContext, Message, NextConsole, Order, Orders, SessionInfo, TextInput, Theme,
     desk::BuiltIn,
     keymap::{Binding, Chord, Keymap},
     screens::{ScreenName, queue::ListSign},
@@ -17,11 +20,8 @@ use crate::{
     ui::areas::rest_of,
     user_settings::{USER_SETTINGS, UserSetting},
     views::SavedViews,
-    widgets::{menu::Selection, panel::PanelWidth},
+    widgets::panel::PanelWidth,
 };
-
-/// Blank columns before the scrollbar.
-const BEFORE_BAR: u16 = 2;
 
 /// The most columns for the keys and for the names.
 const KEYS: u16 = 16;
@@ -40,7 +40,7 @@ pub struct Palette {
 impl Palette {
     /// Returns the palette with these offers.
     pub fn of(offers: Vec<PaletteOffer>, over_page: bool) -> Self {
-        let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
+        let menu = OpenMenu::new(&[KeyContext::Menu]);
         Self { input: TextInput::one_line(""), menu, offers, over_page }
     }
 
@@ -66,7 +66,7 @@ impl Palette {
     /// Runs the chosen one.
     fn pick(&self, cx: &mut AppContext) -> Orders {
         let rows = self.rows();
-        let Some(offer) = self.menu.chosen.index(rows.len()).map(|at| rows[at].clone()) else { return Vec::new() };
+        let Some(offer) = self.menu.chosen(rows.len()).map(|at| rows[at].clone()) else { return Vec::new() };
         // What leads elsewhere leaves the page that lies between.
         let leave = self.over_page.then_some(Order::Leave);
         let there: Orders = match offer.goal {
@@ -80,12 +80,8 @@ impl Palette {
                 vec![Order::Act(Action::ShowSettings), Message::GoToSetting(setting).into()]
             }
             PaletteGoal::Open(next) => vec![Message::OpenConsole(next).into()],
-            PaletteGoal::View(name) => match cx.views.named(&name, cx.now, cx.calendar()) {
-                Some(Ok(view)) => vec![Order::Act(Action::ShowQueue), Message::ShowView(view).into()],
-                Some(Err(error)) => {
-                    cx.notify(Tone::Bad, format!("View {name} cannot be read: {error}"));
-                    return vec![Order::Close];
-                }
+            PaletteGoal::View(name) => match shown(&name, cx) {
+                Some(view) => vec![Order::Act(Action::ShowQueue), view],
                 None => return vec![Order::Close],
             },
         };
@@ -124,7 +120,7 @@ impl Dialog for Palette {
         let Message::Input(event) = message else { return Vec::new() };
         // Letters are searched for, so they are no commands here.
         match type_into(&mut self.input, event, cx) {
-            Some(true) => self.menu.chosen = Selection::default(),
+            Some(true) => self.menu.cursor.at = 0,
             Some(false) => {}
             None => {
                 let length = self.rows().len();
@@ -140,9 +136,9 @@ impl Dialog for Palette {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let room = OpenMenu::room(PanelWidth::Search, area) - BEFORE_BAR;
+        let room = OpenMenu::room(PanelWidth::Search, area);
         let rows = self.rows();
-        let chosen = self.menu.chosen.index(rows.len()).map(|at| rows[at]);
+        let chosen = self.menu.chosen(rows.len()).map(|at| rows[at]);
         let pick = chosen.and_then(|offer| match (&offer.goal, offer.idle) {
             (_, Some(_)) => Some("say why"),
             (PaletteGoal::Act(_) | PaletteGoal::InViews(_), None) => Some("run"),
@@ -156,7 +152,6 @@ impl Dialog for Palette {
             width: PanelWidth::Search,
             field: 2,
             below: chosen.map(|offer| sanitize(about(offer)).into_owned()).unwrap_or_default(),
-            below_lines: 1,
             pick,
             ..List::default()
         };

@@ -5,8 +5,7 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
 
 use super::menu::NO_FIELD;
 use crate::{
-    AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, SessionInfo, Theme, Tone,
-    domain::Timestamp,
+    AppContext, ClickTargets, Dialog, Effect, Message, Orders, SessionInfo, Theme, Tone,
     keymap::Chord,
     pen::{put_lines, put_right},
     text::{CUT, count, wrap},
@@ -190,38 +189,5 @@ impl<A: PanelQuestion> Dialog for QuestionDialog<A> {
         let mut question = Question::new(area);
         self.asked.tell(&mut question, cx);
         question.draw(&self.asked.answers(cx), &self.targets, &cx.theme, frame.buffer_mut());
-    }
-}
-
-/// A confirmation: enter leaves things as they are, a letter has them changed.
-pub struct Confirmation {
-    pub question: String,
-    /// What it is about, as it is at a moment.
-    pub subject: Box<dyn Fn(Timestamp) -> String + Send>,
-    /// What follows from yes.
-    pub follows: &'static str,
-    pub warning: Option<&'static str>,
-    /// The key of yes and its words.
-    pub yes: KeyedAnswer,
-    pub effect: Effect,
-}
-
-impl PanelQuestion for Confirmation {
-    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
-        vec![("enter", "Cancel"), self.yes]
-    }
-
-    fn answered(&mut self, key: &str, _: &mut AppContext) -> Orders {
-        let effect = (key == self.yes.0).then(|| self.effect.clone().into());
-        [Order::Close].into_iter().chain(effect).collect()
-    }
-
-    fn tell(&self, question: &mut Question, cx: &AppContext) {
-        let theme = &cx.theme;
-        question.line(self.question.as_str(), theme.strong);
-        question.say(&(self.subject)(cx.now), theme.quiet);
-        question.gap();
-        question.say(self.follows, theme.plain);
-        self.warning.into_iter().for_each(|warning| question.say(warning, theme.warning));
     }
 }

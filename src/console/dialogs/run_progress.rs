@@ -7,7 +7,7 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use super::{
     alert_rows::{self, AlertRow, OF_MANY},
     answer_form,
-    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere, why_idle_on_page},
+    page_keys::{on_every_page, why_idle_on_page},
 };
 use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen,
@@ -18,15 +18,14 @@ use crate::{
     domain::AlertId,
     idle::OTHER_PLACE,
     keymap::Chord,
-    resolving::{briefly, undo},
+    resolving::briefly,
     runs::{LeftOut, RunRow, RunState},
     screens::activity::proof::result_of,
-    text::{columns, count},
+    text::count,
     times,
     ui::{
         areas::{FILL, inset, stacked},
-        fit::{self, KeyHint},
-        pen::put_right,
+        fit::{self, KeyHint, Segment},
         table::{self, Cursor},
     },
     words::in_words,
@@ -45,10 +44,10 @@ enum Target {
 /// What can be done here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deed {
-    Back,
+    /// What a key does on every page.
+    Everywhere(Action),
     /// Go to the alert under the cursor.
     GoTo,
-    Undo,
     Pause,
     Retry,
     /// Open the form again as it was filled in, where its answers were undone.
@@ -69,23 +68,21 @@ impl RunProgress {
     /// What can be done now, each with its key and words.
     fn offered(run: &RunState<'_>, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
         let here = run.items.iter().any(|item| item.pending.is_some_and(PendingDecision::is_here));
-        let mut offered =
-            vec![(Deed::Back, "esc".to_owned(), "back"), (Deed::GoTo, "enter".to_owned(), "to the alert")];
-        if here {
-            offered.push((Deed::Undo, cx.key(Action::Undo), "undo"));
-            let words = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
-            offered.push((Deed::Pause, "ctrl-p".to_owned(), words));
-        }
-        if run.has_ended() && run.failed().next().is_some() {
-            offered.push((Deed::Retry, "r".to_owned(), "answer failed ones again"));
-        }
-        if !here && run.items.iter().any(|item| item.fate() == Fate::Undone) {
-            offered.push((Deed::Reopen, cx.key(Action::Bulk), "answer"));
-        }
-        if run.has_ended() && !here {
-            offered.push((Deed::Dismiss, "x".to_owned(), "dismiss"));
-        }
-        offered
+        let of = |action| (Deed::Everywhere(action), cx.key(action));
+        let [(back, esc), (undo, u)] = [Action::Back, Action::Undo].map(of);
+        let pause = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
+        let is_back = run.items.iter().any(|item| item.fate() == Fate::Undone);
+        let all = [
+            (true, back, esc, "back"),
+            (true, Deed::GoTo, "enter".to_owned(), "to the alert"),
+            (here, undo, u, "undo"),
+            (here, Deed::Pause, "ctrl-p".to_owned(), pause),
+            (run.has_ended() && run.failed().next().is_some(), Deed::Retry, "r".to_owned(), "answer failed ones again"),
+            (!here && is_back, Deed::Reopen, cx.key(Action::Bulk), "answer"),
+            (run.has_ended() && !here, Deed::Dismiss, "x".to_owned(), "dismiss"),
+        ];
+        let offered = all.into_iter().filter(|(is_offered, ..)| *is_offered);
+        offered.map(|(_, deed, key, words)| (deed, key, words)).collect()
     }
 
     /// The row of the cursor.
@@ -106,50 +103,36 @@ impl RunProgress {
             .into_iter()
             .find(|(_, key, _)| key.parse::<Chord>().is_ok_and(|key| key == pressed))
             .map(|(deed, ..)| deed);
-        match (deed, cx.settings.keymap.action(&CONTEXTS, pressed)) {
-            (Some(deed), _) => self.act(deed, cx),
-            (None, Some(action)) => Self::act_as_everywhere(action, cx),
-            (None, None) => {
+        match deed.or_else(|| cx.settings.keymap.action(&CONTEXTS, pressed).map(Deed::Everywhere)) {
+            Some(deed) => self.perform(deed, cx),
+            None => {
                 cx.hint_unknown(key);
                 Vec::new()
             }
         }
     }
 
-    /// Does what a key means on every screen.
-    fn act_as_everywhere(action: Action, cx: &mut AppContext) -> Orders {
-        match action {
-            Action::Back => vec![Order::Close],
-            // What waits is asked about, over this page.
-            Action::Refresh => vec![Order::Act(action)],
-            action if leads_elsewhere(action) => lead_elsewhere(action),
-            action if is_everywhere(action) => vec![Order::Act(action)],
-            action => {
-                cx.hint_idle(action, Some(OTHER_PLACE));
-                Vec::new()
-            }
-        }
-    }
-
-    fn act(&mut self, deed: Deed, cx: &mut AppContext) -> Orders {
+    fn perform(&mut self, deed: Deed, cx: &mut AppContext) -> Orders {
         let Some(run) = cx.newest_run() else { return vec![Order::Close] };
         let number = run.number;
         match deed {
-            Deed::Back => return vec![Order::Close],
+            Deed::Everywhere(Action::Back) => return vec![Order::Close],
+            // What waits is asked about, over this page.
+            Deed::Everywhere(Action::Refresh) => return vec![Order::Act(Action::Refresh)],
+            Deed::Everywhere(action) => {
+                return on_every_page(action).unwrap_or_else(|| {
+                    cx.hint_idle(action, Some(OTHER_PLACE));
+                    Vec::new()
+                });
+            }
             Deed::GoTo => {
                 // Wherever it is by now: what is answered leaves the list.
                 let alert = run.rows().get(self.position(&run)).map(|row| Box::new(row.alert().clone()));
                 let goes = alert.map(|alert| [Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()]);
                 return std::iter::once(Order::Leave).chain(goes.into_iter().flatten()).collect();
             }
-            Deed::Undo => return undo(cx),
-            Deed::Pause => {
-                if cx.decisions.is_paused(number) {
-                    cx.decisions.release_paused(number, cx.now);
-                } else {
-                    cx.decisions.pause(number);
-                }
-            }
+            Deed::Pause if cx.decisions.is_paused(number) => cx.decisions.release_paused(number, cx.now),
+            Deed::Pause => cx.decisions.pause(number),
             Deed::Retry => {
                 let failed = run.failed().map(|item| (item.alert.clone(), item.resolution.clone())).collect();
                 return answer_form::again(failed, cx);
@@ -163,34 +146,23 @@ impl RunProgress {
         Vec::new()
     }
 
-    fn draw_title(run: &RunState<'_>, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
+    /// What was answered and how, since when, and how many have their result.
+    fn title(run: &RunState<'_>, cx: &AppContext) -> Vec<Segment<()>> {
         let theme = &cx.theme;
-        let mut pen = Pen::new(frame.buffer_mut(), line);
-        pen.put(run.subject, theme.strong);
-        pen.skip(3);
         let mut said: Vec<String> = run.items.iter().map(|item| in_words(item.resolution)).collect();
         said.dedup();
-        if let [only] = said.as_slice() {
-            pen.put_whole(only, theme.plain);
-            pen.skip(3);
-        }
+        let said = if let [only] = said.as_slice() { only.clone() } else { String::new() };
         let when = match run.ended_at() {
             Some(at) => format!("ended {}", cx.times().row(at, cx.now)),
             None => format!("begun {}", times::ago(run.started, cx.now)),
         };
-        pen.put_whole(&when, theme.quiet);
-    }
-
-    /// The bar of what has its result, and its count.
-    fn draw_bar(run: &RunState<'_>, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
-        let theme = &cx.theme;
-        let (done, all) = (run.items.iter().filter(|item| item.has_ended()).count(), run.items.len());
-        let words = format!("  {done} of {all}");
-        let bar = inset(line, 0, columns(&words));
-        put_right(frame.buffer_mut(), line, &words, theme.strong);
-        let mut pen = Pen::new(frame.buffer_mut(), bar);
-        pen.put(&"━".repeat(usize::from(bar.width) * done / all.max(1)), theme.accent);
-        pen.put(&"─".repeat(pen.room().into()), theme.line);
+        let done = run.items.iter().filter(|item| item.has_ended()).count();
+        vec![
+            Segment::new(0, run.subject, theme.strong),
+            Segment::new(3, said, theme.plain).or_none(8),
+            Segment::new(3, when, theme.quiet).or_none(9),
+            Segment::new(3, format!("{done} of {}", run.items.len()), theme.strong).right(),
+        ]
     }
 }
 
@@ -212,7 +184,7 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
             ((sign, style), why.clone(), style, alert.outcome.is_some())
         }
     };
-    AlertRow { sign, alert: row.alert(), what, style, quiet, beside: Vec::new() }
+    AlertRow { sign, alert: row.alert(), what, style, quiet }
 }
 
 impl Dialog for RunProgress {
@@ -230,7 +202,7 @@ impl Dialog for RunProgress {
                     self.chosen = cx.newest_run().and_then(|run| run.rows().get(row).map(|row| row.alert().id));
                     Vec::new()
                 }
-                Some(Target::Do(deed)) => self.act(deed, cx),
+                Some(Target::Do(deed)) => self.perform(deed, cx),
                 None => Vec::new(),
             },
             _ => Vec::new(),
@@ -246,7 +218,7 @@ impl Dialog for RunProgress {
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
-        (!is_everywhere(action) && action != Action::Refresh).then(|| Self::act_as_everywhere(action, cx))
+        Some(self.perform(Deed::Everywhere(action), cx))
     }
 
     fn takes_questions(&self) -> bool {
@@ -265,10 +237,9 @@ impl Dialog for RunProgress {
         self.targets.clear();
         alert_rows::open_page(cx, frame.buffer_mut(), area);
         let Some(run) = cx.newest_run() else { return };
-        let [_, title, _, bar, said, _, list, below] = stacked(area, [1, 1, 1, 1, 1, 1, FILL, 1]);
-        let [title, bar, said, below] = [title, bar, said, below].map(|line| inset(line, 2, 2));
-        Self::draw_title(&run, frame, title, cx);
-        Self::draw_bar(&run, frame, bar, cx);
+        let [_, title, _, said, _, list] = stacked(area, [1, 1, 1, 1, 1, FILL]);
+        let [title, said] = [title, said].map(|line| inset(line, 2, 2));
+        fit::draw(&Self::title(&run, cx), frame.buffer_mut(), title, |_, ()| {});
         let mut pen = Pen::new(frame.buffer_mut(), said);
         if !run.left_out.is_empty() {
             pen.put(&format!("{} marked", count((run.items.len() + run.left_out.len()) as u64)), cx.theme.plain);
@@ -276,11 +247,10 @@ impl Dialog for RunProgress {
         }
         pen.put(&run.words(cx.decisions.is_paused(run.number)), cx.theme.plain);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
-        let table = alert_rows::table(&rows, OF_MANY, ("RESULT", &[]), table::room(list), cx);
-        let (at, buffer) = (self.position(&run), frame.buffer_mut());
+        let table = alert_rows::table(&rows, OF_MANY, "RESULT", table::room(list), cx);
         let note = |area, row| self.targets.push(area, Target::Row(row));
-        self.list.draw((&table, &rows), (at, true), &cx.theme, buffer, list, note);
-        alert_rows::draw_below((&table, OF_MANY), rows.get(at), buffer, below);
+        let at = (self.position(&run), true);
+        self.list.draw((&table, &rows), at, &cx.theme, frame.buffer_mut(), list, note);
     }
 
     fn draw_keys(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {

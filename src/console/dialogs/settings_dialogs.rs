@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use super::{
     menu::pick,
-    question::{Confirmation, KeyedAnswer, PanelQuestion, Question, ask},
+    question::{KeyedAnswer, PanelQuestion, Question, ask},
 };
 use crate::{
     Action, AppContext, Effect, Message, Order, Orders, Screen as _,
@@ -68,22 +68,40 @@ pub fn create(settings: &SettingsScreen, cx: &AppContext) -> Orders {
 pub fn revoke(settings: &SettingsScreen, cx: &AppContext) -> Orders {
     let can_be = settings.why_idle(Action::CredentialRevoke, cx).is_none();
     let credential = settings.chosen().filter(|_| can_be).cloned();
-    let asked = credential.map(|credential| ask(revocation(settings.is_own(&credential), credential)));
+    let asked = credential.map(|credential| ask(Revocation { own: settings.is_own(&credential), credential }));
     asked.map(Order::Open).into_iter().collect()
 }
 
 /// The question whether a credential is revoked; `own` where this console itself uses it.
-fn revocation(own: bool, credential: Credential) -> Confirmation {
-    Confirmation {
-        question: format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)),
-        effect: Effect::RevokeCredential(credential.kind, credential.id.clone()),
-        follows: match credential.kind {
+struct Revocation {
+    own: bool,
+    credential: Credential,
+}
+
+impl PanelQuestion for Revocation {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
+        vec![("enter", "Cancel"), ("r", "Revoke")]
+    }
+
+    fn answered(&mut self, key: &str, _: &mut AppContext) -> Orders {
+        let Credential { kind, id, .. } = &self.credential;
+        let revoked = (key == "r").then(|| Effect::RevokeCredential(*kind, id.clone()).into());
+        [Order::Close].into_iter().chain(revoked).collect()
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let (theme, Credential { kind, id, .. }) = (&cx.theme, &self.credential);
+        question.line(format!("Revoke {} {}?", kind.as_str(), sanitize(id)), theme.strong);
+        question.say(&described(&self.credential, cx.now), theme.quiet);
+        question.gap();
+        let follows = match kind {
             CredentialKind::Client => "Its tokens stop working at once. This cannot be undone.",
             CredentialKind::Key(_) => "Requests with it are refused at once. This cannot be undone.",
-        },
-        warning: own.then_some("⚠ This console uses it and will be cut off."),
-        yes: ("r", "Revoke"),
-        subject: Box::new(move |now| described(&credential, now)),
+        };
+        question.say(follows, theme.plain);
+        if self.own {
+            question.say("⚠ This console uses it and will be cut off.", theme.warning);
+        }
     }
 }
 

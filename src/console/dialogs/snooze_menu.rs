@@ -5,12 +5,12 @@ use ratatui::text::{Line, Span};
 
 use super::menu::Pick;
 use crate::{
-    Action, AppContext, Effect, Keep, Message, Order, Orders, Tone,
+    AppContext, Effect, Keep, Message, Order, Orders, Tone,
     decisions::alert_of,
     desk::SnoozedAlert,
     domain::{
         Alert, AlertId, Timestamp,
-        snooze::{NoSnooze, SNOOZE_LENGTHS, snoozed_until},
+        snooze::{SNOOZE_LENGTHS, snoozed_until},
     },
     resolving::subject,
     screens::queue::state::Queue,
@@ -21,6 +21,9 @@ use crate::{
 
 /// Columns for the lengths.
 const LENGTHS: usize = 12;
+
+/// Reasons of which one holds for each of several alerts that cannot be snoozed.
+const CANNOT_BE: &str = "answered, queued or due within an hour";
 
 /// The alerts that a menu is about.
 struct Snoozing {
@@ -57,7 +60,7 @@ fn begin(snoozing: Snoozing, cx: &mut AppContext) -> Orders {
     if offers.is_empty() && aside == 0 {
         let why = match (snoozing.alerts.len(), fitting(first, SNOOZE_LENGTHS[0], cx)) {
             (1, Err(why)) => why,
-            _ => "each is answered, queued or due within an hour".to_owned(),
+            _ => CANNOT_BE,
         };
         cx.notify(Tone::Note, format!("Not snoozed: {why}."));
         return Vec::new();
@@ -69,11 +72,7 @@ fn begin(snoozing: Snoozing, cx: &mut AppContext) -> Orders {
     let line = |choice: &Option<(Duration, Timestamp)>| {
         let (name, about) = match choice {
             None => ("unsnooze".to_owned(), "back in its views at once".to_owned()),
-            Some((length, until)) => {
-                let is_cut = *until < cx.now + *length;
-                let cut = if is_cut { ": 1 h before it is due" } else { "" };
-                (times::short(*until - cx.now), format!("until {}{cut}", cx.times().at(*until, cx.now)))
-            }
+            Some((_, until)) => (times::short(*until - cx.now), format!("until {}", cx.times().at(*until, cx.now))),
         };
         Line::from(vec![
             Span::styled(format!("{name:<LENGTHS$}"), cx.theme.strong),
@@ -126,22 +125,11 @@ pub fn kept(snoozed: &[SnoozedAlert], answer: Result<(), String>, cx: &mut AppCo
 }
 
 /// Until when an alert is snoozed for so long, or why it is not, in words.
-fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp, String> {
+fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp, &'static str> {
     if cx.decisions.is_underway(alert.id) {
-        return Err("an answer is queued".to_owned());
+        return Err("an answer is queued");
     }
-    snoozed_until(alert, length, cx.now).map_err(|why| match why {
-        NoSnooze::Answered => "it is answered".to_owned(),
-        NoSnooze::Lapsed => "it has expired".to_owned(),
-        // The journal keeps it: told by the clock it stays true.
-        NoSnooze::ClosesIn(left) => {
-            format!("it is due at {}, too soon to snooze", cx.times().at(cx.now + left, cx.now))
-        }
-        NoSnooze::FewHours(hours) => {
-            let hours = counted(u64::try_from(hours).unwrap_or(0), "hour", "hours");
-            format!("it is due in {hours}, too soon to snooze")
-        }
-    })
+    snoozed_until(alert, length, cx.now)
 }
 
 impl Snoozing {
@@ -164,25 +152,19 @@ impl Snoozing {
     fn begin(&self, length: Duration, cx: &mut AppContext) -> Orders {
         let new: Vec<SnoozedAlert> = self.fitting(length, cx).collect();
         let ids: Vec<AlertId> = new.iter().map(|new| new.alert.id).collect();
-        let known = ids.iter().filter(|id| cx.snoozes.until(**id).is_some()).count();
-        if cx.snoozes.len() + new.len() > MOST_SNOOZED + known {
+        if cx.snoozes.len() + new.len() > MOST_SNOOZED {
             cx.notify(Tone::Note, format!("Not snoozed: {MOST_SNOOZED} alerts at once is the most."));
             return vec![Order::Close];
         }
         let Some(last) = new.iter().map(|new| new.until).max() else { return vec![Order::Close] };
         let back = cx.times().at(last, cx.now);
-        let (mut words, wakes) = match new.len() {
-            1 => (format!("Snoozed until {back}."), "unsnoozes it"),
-            many => (format!("{many} alerts snoozed until {back}."), "unsnoozes them"),
+        let stay = match self.alerts.len() - new.len() {
+            0 => String::new(),
+            stay => format!(" {}: {CANNOT_BE}.", counted(stay as u64, "alert stays", "alerts stay")),
         };
-        let stay = self.alerts.len() - new.len();
-        if stay > 0 {
-            let left = counted(stay as u64, "alert stays", "alerts stay");
-            words.push_str(&format!(" {left}: answered, queued or due within an hour."));
-        }
+        let snoozed = if new.len() == 1 { "Snoozed".to_owned() } else { format!("{} alerts snoozed", new.len()) };
         // The cursor has gone on: where the way back is has to be said.
-        let [snooze, pick] = [Action::Snooze, Action::MenuPick].map(|action| cx.key(action));
-        words.push_str(&format!(" In the view Snoozed {snooze} {pick} {wakes}."));
+        let words = format!("{snoozed} until {back}.{stay} Unsnooze in the view Snoozed.");
         cx.snoozes.begin(new.clone(), words);
         self.done(Keep::Snooze(new, cx.now), Some(Message::Snoozed(ids)))
     }

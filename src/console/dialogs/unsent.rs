@@ -219,18 +219,9 @@ impl PanelQuestion for EarlierSession {
         question.about(&cx.place);
         let Leftovers { unsent, unanswered } = &self.0;
         // Who leaves in order is asked about what has not left; an answer may stay away from them as well.
-        let title = match (unsent.is_empty(), unanswered.len()) {
-            (false, _) => "The last session ended early",
-            (true, 1) => "One answer is unconfirmed",
-            (true, _) => "Some answers are unconfirmed",
-        };
-        question.line(title, theme.strong);
-        let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
-        let kept = match cx.place.read_only {
-            // Where nothing is sent from, no form opens.
-            true => format!("Not sent. Answer again in Activity ({activity})."),
-            false => format!("Not sent. Retry in Activity ({activity}, then {again})."),
-        };
+        let is_early = !unsent.is_empty();
+        question.line(if is_early { "The last session ended early" } else { "Unconfirmed answers" }, theme.strong);
+        let kept = format!("Answer again in Activity ({}).", cx.key(Action::ShowActivity));
         let (parked, checked): (Vec<_>, Vec<_>) =
             unanswered.iter().partition(|left| cx.unfinished.parked_on(left.said.alert.id).is_some());
         let word = format!("Check the network's portal, then {} sets the result.", cx.key(Action::Settle));

@@ -8,7 +8,7 @@ use ratatui::{
 };
 
 use super::{
-    form_dialog::prompt,
+    form_dialog::FormDialog,
     menu::{List, OpenMenu},
 };
 use crate::{
@@ -17,8 +17,8 @@ use crate::{
     domain::query,
     screens::queue::state::Queue,
     text::sanitize,
+    ui::form::{Form, FormField},
     views::View,
-    widgets::menu::Selection,
 };
 
 /// Columns for the names.
@@ -37,37 +37,29 @@ impl ViewsMenu {
     pub fn of(queue: &Queue, cx: &AppContext) -> Self {
         let at = cx.views.names().iter().position(|name| *name == queue.view.name).unwrap_or(0);
         let listed = View::listed(queue.view.name.clone(), queue.filter().clone(), queue.sort());
-        let menu = OpenMenu::new(Selection::at(at), &[KeyContext::Menu, KeyContext::Views], Action::MenuPick);
+        let mut menu = OpenMenu::new(&[KeyContext::Menu, KeyContext::Views]);
+        menu.cursor.at = at;
         Self { menu, listed }
     }
 
     /// The place of the chosen view among all of them.
     fn chosen(&self, cx: &AppContext) -> Option<usize> {
-        self.menu.chosen.index(cx.views.names().len())
-    }
-
-    fn show(&self, at: usize, cx: &mut AppContext) -> Orders {
-        let name = cx.views.names()[at].to_owned();
-        match cx.views.named(&name, cx.now, cx.calendar()) {
-            Some(Ok(view)) => vec![Order::Close, Message::ShowView(view).into()],
-            Some(Err(error)) => {
-                cx.notify(Tone::Bad, format!("View {name} cannot be read: {error}"));
-                vec![Order::Close]
-            }
-            None => vec![Order::Close],
-        }
+        self.menu.chosen(cx.views.names().len())
     }
 
     /// Does what is wanted of the list.
     fn perform(&mut self, wanted: Option<Action>, cx: &mut AppContext) -> Orders {
         match (wanted, self.chosen(cx)) {
             (Some(Action::MenuClose), _) => vec![Order::Close],
-            (Some(Action::MenuPick), Some(at)) => self.show(at, cx),
+            (Some(Action::MenuPick), Some(at)) => {
+                let name = cx.views.names()[at].to_owned();
+                [Order::Close].into_iter().chain(shown(&name, cx)).collect()
+            }
             (Some(Action::ViewSave), _) => self.save(),
             (Some(Action::ViewDelete), Some(at)) => delete(at, cx),
             (Some(Action::ViewRestore), _) => match cx.views.restore().map(|(at, view)| (at, view.clone())) {
                 Ok((at, view)) => {
-                    self.menu.chosen = Selection::at(at);
+                    self.menu.cursor.at = at;
                     cx.notify(Tone::Good, format!("{} is back.", view.name));
                     vec![Effect::Keep(Keep::View(view)).into()]
                 }
@@ -83,9 +75,22 @@ impl ViewsMenu {
     /// Asks for the name to save what is listed under.
     fn save(&self) -> Orders {
         let listed = self.listed.clone();
-        let answer = move |name: &str, cx: &mut AppContext| save_as(name, &listed, cx);
-        let asked = prompt("Save this view as", ("saved on this computer", "Save"), "", answer);
-        [Order::Close].into_iter().chain(asked).collect()
+        let name = FormField::text("", "").note("saved on this computer");
+        let form = Form::new("Save this view as", "Save", vec![name], 0);
+        let dialog =
+            FormDialog::new(form, move |form, cx| save_as(&form.text(0), &listed, cx).map_err(|wrong| (0, wrong)));
+        vec![Order::Close, Order::Open(Box::new(dialog))]
+    }
+}
+
+/// Shows a view by its name, or says why it cannot be.
+pub fn shown(name: &str, cx: &mut AppContext) -> Option<Order> {
+    match cx.views.named(name, cx.now, cx.calendar())? {
+        Ok(view) => Some(Message::ShowView(view).into()),
+        Err(error) => {
+            cx.notify(Tone::Bad, format!("View {name} cannot be read: {error}"));
+            None
+        }
     }
 }
 
@@ -151,7 +156,7 @@ impl Dialog for ViewsMenu {
         // The built-in views stay.
         let is_own = self.chosen(cx).is_some_and(|at| at >= BuiltIn::ALL.len());
         let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };
-        let list = List { title: "Views", entries, ..List::default() };
-        self.menu.draw_without(withheld, &list, frame, area, cx);
+        let list = List { title: "Views", entries, withheld, ..List::default() };
+        self.menu.draw(&list, frame, area, cx);
     }
 }

@@ -5,7 +5,7 @@ use ratatui::{
     layout::{Constraint, Layout, Margin, Rect},
 };
 
-use super::{Form, Spot, field::FieldKind};
+use super::{Form, FormField, Spot, field::FieldKind};
 use crate::{
     Pen, Theme,
     areas::{FILL, rest_of, stacked},
@@ -18,13 +18,23 @@ use crate::{
     },
 };
 
-/// Fields as they are laid out for a frame: those in sight, where each begins, how high it is, and all together.
-#[derive(Debug, Clone)]
-struct LaidOut {
-    shown: Vec<usize>,
-    starts: Vec<u16>,
-    heights: Vec<u16>,
-    total: u16,
+/// A field as it is laid out for a frame: its place among all, the line that it begins on, and its lines.
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    field: usize,
+    start: u16,
+    height: u16,
+}
+
+/// Says of a field whether a blank line stands before it.
+type Gap = fn(&FormField) -> bool;
+
+/// Blank lines between the fields, between their groups, or none: where there is little room they go in this order.
+const GAPS: [Gap; 3] = [|_| true, |field| field.apart, |_| false];
+
+/// Lines of all fields together.
+fn total(placed: &[Placed]) -> u16 {
+    placed.last().map_or(0, |last| last.start + last.height)
 }
 
 impl Form {
@@ -34,26 +44,25 @@ impl Form {
         widest.map_or(0, |widest| widest + 3)
     }
 
-    /// Lays the fields out in so many columns: with blank lines between them, between groups, or without any.
-    fn laid_out(&self, content: u16, theme: &Theme) -> [LaidOut; 3] {
-        let shown: Vec<usize> = (0..self.fields.len()).filter(|field| !self.fields[*field].hidden).collect();
-        let height = |field: &usize| {
-            let each = &self.fields[*field];
-            let foot = u16::try_from(each.foot(content, theme).len()).unwrap_or(1).max(u16::from(each.counts()));
-            each.rows(content, self.focus == Spot::Field(*field)) + foot
+    /// Lays the fields out in so many columns.
+    fn laid_out(&self, content: u16, gap: Gap, theme: &Theme) -> Vec<Placed> {
+        let mut end = 0;
+        let shown = self.fields.iter().enumerate().filter(|(_, field)| !field.hidden);
+        let place = |(index, field): (usize, &FormField)| {
+            let foot = u16::try_from(field.foot(content, theme).len()).unwrap_or(1).max(u16::from(field.counts()));
+            let height = field.rows(content, self.focus == Spot::Field(index)) + foot;
+            let start = end + u16::from(end > 0 && gap(field));
+            end = start + height;
+            Placed { field: index, start, height }
         };
-        let heights: Vec<u16> = shown.iter().map(height).collect();
-        let with_gaps = |gap: &dyn Fn(usize) -> bool| {
-            let mut end = 0;
-            let start = |(place, height): (usize, &u16)| {
-                let start = end + u16::from(place > 0 && gap(shown[place]));
-                end = start + height;
-                start
-            };
-            let starts = heights.iter().enumerate().map(start).collect();
-            LaidOut { shown: shown.clone(), starts, heights: heights.clone(), total: end }
-        };
-        [with_gaps(&|_| true), with_gaps(&|field| self.fields[field].apart), with_gaps(&|_| false)]
+        shown.map(place).collect()
+    }
+
+    /// The first layout in so many columns that takes as few lines, else the one without blank lines.
+    fn fitting(&self, content: u16, most: u16, theme: &Theme) -> Vec<Placed> {
+        let mut ways = GAPS.map(|gap| self.laid_out(content, gap, theme)).into_iter();
+        let last = ways.next_back().unwrap_or_default();
+        ways.find(|placed| total(placed) <= most).unwrap_or(last)
     }
 
     /// Draws it into the middle of an area.
@@ -66,24 +75,22 @@ impl Form {
         if !self.leave_note.is_empty() {
             buttons[0].note = Some((self.leave_note.to_owned(), theme.quiet));
         }
-        let (button_rows, word) = (button_lines(&buttons, panel.room()), u16::from(self.word.is_some()));
-        // Where there is little room the blank lines go first: between fields, between groups, then around them.
-        let lines = |around: u16, fields: u16| 1 + around + fields + around.max(word) + button_rows;
-        let fits = |(around, laid): &(u16, LaidOut)| lines(*around, laid.total) <= panel.most_lines();
-        let [roomy, grouped, close] = self.laid_out(content, theme);
-        let ways = [(1, roomy), (1, grouped), (1, close.clone())];
-        let (around, laid) = ways.into_iter().find(fits).unwrap_or((0, close));
-        let inside = panel.open(lines(around, laid.total), theme, frame.buffer_mut());
-        let [title, _, body, said, foot] = stacked(inside, [1, around, FILL, around.max(word), button_rows]);
+        let button_rows = button_lines(&buttons, panel.room());
+        let (most, beside) = (panel.most_lines(), 3 + button_rows);
+        let placed = self.fitting(content, most.saturating_sub(beside), theme);
+        // Where even the fields alone have no room the blank lines around them go too.
+        let around = u16::from(total(&placed) + beside <= most);
+        let word = around.max(u16::from(self.word.is_some()));
+        let lines = 1 + around + total(&placed) + word + button_rows;
+        let inside = panel.open(lines.min(most), theme, frame.buffer_mut());
+        let [title, _, body, said, foot] = stacked(inside, [1, around, FILL, word, button_rows]);
         let mut pen = Pen::new(frame.buffer_mut(), title);
         pen.put(&self.title, theme.strong);
         pen.skip(2);
         pen.put(&self.about, theme.quiet);
         put_right(frame.buffer_mut(), title, self.badge, theme.production);
-        self.draw_fields(&laid, theme, frame, body);
-        if let Some(word) = &self.word {
-            Pen::new(frame.buffer_mut(), said).put(word, theme.warning);
-        }
+        self.draw_fields(&placed, theme, frame, body);
+        Pen::new(frame.buffer_mut(), said).put(self.word.as_deref().unwrap_or_default(), theme.warning);
         draw_buttons(&buttons, self.focus, label, (theme, frame.buffer_mut(), foot), |area, spot| {
             self.targets.push(area, spot);
         });
@@ -91,23 +98,19 @@ impl Form {
 
     /// Rows that its fields take in so many columns, and at most so many: blank lines go where there is little room.
     pub fn rows(&self, width: u16, most: u16, theme: &Theme) -> u16 {
-        self.fitting(width, most, theme).total.min(most)
-    }
-
-    fn fitting(&self, width: u16, most: u16, theme: &Theme) -> LaidOut {
-        let [roomy, grouped, close] = self.laid_out(width.saturating_sub(self.label_columns()), theme);
-        [roomy, grouped].into_iter().find(|laid| laid.total <= most).unwrap_or(close)
+        total(&self.fitting(width.saturating_sub(self.label_columns()), most, theme)).min(most)
     }
 
     /// Draws its fields alone into an area of its user.
     pub fn draw_inside(&self, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
         self.targets.clear();
-        self.draw_fields(&self.fitting(area.width, area.height, theme), theme, frame, area);
+        let content = area.width.saturating_sub(self.label_columns());
+        self.draw_fields(&self.fitting(content, area.height, theme), theme, frame, area);
     }
 
-    fn draw_fields(&self, laid: &LaidOut, theme: &Theme, frame: &mut Frame<'_>, body: Rect) {
-        let (label, top) = (self.label_columns(), self.scroll(laid, body.height));
-        for ((field, start), height) in laid.shown.iter().zip(&laid.starts).zip(&laid.heights) {
+    fn draw_fields(&self, placed: &[Placed], theme: &Theme, frame: &mut Frame<'_>, body: Rect) {
+        let (label, top) = (self.label_columns(), self.scroll(placed, body.height));
+        for Placed { field, start, height } in placed {
             let Some(below_top) = start.checked_sub(top) else { continue };
             let place = Rect { y: body.y + below_top, height: *height, ..body }.intersection(body);
             if !place.is_empty() {
@@ -115,23 +118,20 @@ impl Form {
             }
         }
         let window = body.outer(Margin::new(1, 0));
-        scrollbar::draw(theme, frame.buffer_mut(), window, top.into(), laid.total.into());
+        scrollbar::draw(theme, frame.buffer_mut(), window, top.into(), total(placed).into());
     }
 
     /// First line in sight: the beginning of a field.
-    fn scroll(&self, laid: &LaidOut, room: u16) -> u16 {
-        let LaidOut { shown, starts, heights, total } = laid;
-        let mut top = self.top.get().min(total - room.min(*total));
-        if self.follows.get() {
-            let place = self.focus().and_then(|focus| shown.iter().position(|field| *field == focus));
-            let place = place.unwrap_or(starts.len().max(1) - 1);
-            if let (Some(first), Some(height)) = (starts.get(place), heights.get(place)) {
-                let end = first + height;
-                top = top.clamp((end - room.min(end)).min(*first), *first);
-            }
+    fn scroll(&self, placed: &[Placed], room: u16) -> u16 {
+        let all = total(placed);
+        let mut top = self.top.get().min(all - room.min(all));
+        let focus = self.focus().and_then(|focus| placed.iter().find(|placed| placed.field == focus));
+        if let Some(Placed { start, height, .. }) = focus.or(placed.last()).filter(|_| self.follows.get()) {
+            let end = start + height;
+            top = top.clamp((end - room.min(end)).min(*start), *start);
         }
         self.top.set(top);
-        starts.iter().copied().find(|start| *start >= top).unwrap_or(top)
+        placed.iter().map(|placed| placed.start).find(|start| *start >= top).unwrap_or(top)
     }
 
     fn draw_field(&self, index: usize, label: u16, theme: &Theme, frame: &mut Frame<'_>, area: Rect) {
@@ -139,16 +139,11 @@ impl Form {
         let focused = self.focus == Spot::Field(index);
         let [label, beside] = Layout::horizontal([Constraint::Length(label), Constraint::Fill(1)]).areas(area);
         Pen::new(frame.buffer_mut(), label).put(field.label, if focused { theme.key } else { theme.quiet });
-        let rows = field.rows(beside.width, focused);
-        let [main, foot] = stacked(beside, [rows, FILL]);
-        let input_width = field.width.map_or(Constraint::Fill(1), Constraint::Length);
-        let [place, _, note] = Layout::horizontal([
-            input_width,
-            Constraint::Length(2),
-            Constraint::Fill(u16::from(field.width.is_some())),
-        ])
-        .areas(main);
-        let place = if field.width.is_some() { place } else { main };
+        let [main, foot] = stacked(beside, [field.rows(beside.width, focused), FILL]);
+        let [place, note] = match field.width {
+            Some(width) => Layout::horizontal([Constraint::Length(width), Constraint::Fill(1)]).spacing(2).areas(main),
+            None => [main, Rect::default()],
+        };
         match &field.kind {
             FieldKind::Text { input, most_chars, .. } => {
                 input.draw_field(frame, place, theme, focused, field.hint);
@@ -160,21 +155,14 @@ impl Form {
                 }
             }
             FieldKind::Facts(facts) => {
-                let lines = facts.iter().flat_map(|fact| {
-                    fact.lines(place.width).into_iter().enumerate().map(move |(at, line)| (fact, at == 0, line))
-                });
-                for ((fact, is_first, line), row) in lines.zip(place.rows()) {
-                    let mut pen = Pen::new(frame.buffer_mut(), row);
-                    pen.put(if is_first { &fact.lead.0 } else { "" }, fact.lead.1);
-                    pen.skip(fact.indent() - if is_first { columns(&fact.lead.0) } else { 0 });
-                    pen.put(&line, fact.style);
+                let lines = facts.iter().flat_map(|fact| fact.lines(place.width));
+                for (line, row) in lines.zip(place.rows()) {
+                    frame.buffer_mut().set_line(row.x, row.y, &line, row.width);
                 }
             }
             FieldKind::Options { .. } => self.draw_options(index, focused, theme, frame, place),
         }
-        if field.width.is_some() {
-            Pen::new(frame.buffer_mut(), note).put(&field.note, theme.quiet);
-        }
+        Pen::new(frame.buffer_mut(), note).put(&field.note, theme.quiet);
         put_lines(frame.buffer_mut(), foot, field.foot(beside.width, theme));
     }
 

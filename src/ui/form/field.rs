@@ -1,10 +1,13 @@
 //! Fields of a form, and the rows that each takes.
 
-use ratatui::style::Style;
+use ratatui::{
+    style::Style,
+    text::{Line, Span},
+};
 
 use crate::{
     TextInput, Theme,
-    text::{columns, wrap, wrap_to},
+    text::{columns, hanging, wrap_to},
     widgets::buttons::flow,
 };
 
@@ -48,31 +51,25 @@ impl FormOption {
 /// A line of facts: a sign or a key, and a text that goes on below itself.
 #[derive(Debug, Clone)]
 pub struct FactLine {
-    pub lead: (String, Style),
-    pub text: String,
-    pub style: Style,
+    lead: Span<'static>,
+    text: String,
+    style: Style,
 }
 
 impl FactLine {
     /// A text alone.
     pub fn of(text: impl Into<String>, style: Style) -> Self {
-        Self { lead: (String::new(), style), text: text.into(), style }
+        Self { lead: Span::default(), text: text.into(), style }
     }
 
     /// The same behind a sign or a key.
     #[must_use]
-    pub fn lead(self, lead: impl Into<String>, style: Style) -> Self {
-        Self { lead: (lead.into(), style), ..self }
+    pub fn lead(self, lead: &str, style: Style) -> Self {
+        Self { lead: Span::styled(format!("{lead} "), style), ..self }
     }
 
-    /// Columns of the lead, with the blank behind it.
-    pub(super) fn indent(&self) -> u16 {
-        let lead = columns(&self.lead.0);
-        lead + u16::from(lead > 0)
-    }
-
-    pub(super) fn lines(&self, room: u16) -> Vec<String> {
-        wrap(&self.text, room.saturating_sub(self.indent()).max(1))
+    pub(super) fn lines(&self, room: u16) -> Vec<Line<'static>> {
+        hanging(self.lead.clone(), &self.text, self.style, room)
     }
 }
 
@@ -115,11 +112,6 @@ impl FormField {
         Self::new(label, FieldKind::Text { input: Box::new(input), rows, most_chars })
     }
 
-    fn options(label: &'static str, words: Vec<String>, at: usize, on: Option<Vec<bool>>) -> Self {
-        let options = words.into_iter().map(FormOption::of).collect();
-        Self::new(label, FieldKind::Options { options, at, on, arrangement: Arrangement::Flow, open: false })
-    }
-
     /// A fact that is shown.
     pub fn fact(label: &'static str, text: impl Into<String>, style: Style) -> Self {
         Self::new(label, FieldKind::Facts(vec![FactLine::of(text, style)]))
@@ -142,7 +134,7 @@ impl FormField {
 
     /// One of several, all of them in sight.
     pub fn choice(label: &'static str, words: &[&str], chosen: usize) -> Self {
-        Self::options(label, words.iter().map(|word| (*word).to_owned()).collect(), chosen, None)
+        Self::keyed(label, words.iter().map(|word| FormOption::of(*word)).collect(), Some(chosen))
     }
 
     /// One of several that have keys, or none yet.
@@ -162,8 +154,9 @@ impl FormField {
 
     /// Any of several.
     pub fn checks(label: &'static str, options: impl IntoIterator<Item = (String, bool)>) -> Self {
-        let (words, on) = options.into_iter().unzip();
-        Self::options(label, words, 0, Some(on))
+        let (options, on) = options.into_iter().map(|(words, on)| (FormOption::of(words), on)).unzip();
+        let arrangement = Arrangement::Flow;
+        Self::new(label, FieldKind::Options { options, at: 0, on: Some(on), arrangement, open: false })
     }
 
     /// The same with words in it while it is empty.
@@ -243,10 +236,17 @@ impl FormField {
         matches!(&self.kind, FieldKind::Text { most_chars: Some(_), .. })
     }
 
+    /// Says by how many characters its text is too long, where it is.
+    fn too_long(&self) -> Option<String> {
+        let FieldKind::Text { input, most_chars: Some(most), .. } = &self.kind else { return None };
+        let over = input.text().chars().count().checked_sub(*most).filter(|over| *over > 0)?;
+        Some(format!("{over} too many (at most {most})"))
+    }
+
     /// Lines below it: its error, else its note.
     pub(super) fn foot(&self, room: u16, theme: &Theme) -> Vec<(String, Style)> {
         let style = if self.note_warns { theme.warning } else { theme.quiet };
-        match &self.error {
+        match self.error.clone().or_else(|| self.too_long()) {
             Some(error) => {
                 let lines = wrap_to(&format!("✗ {error}"), room, ERROR_LINES);
                 lines.into_iter().map(|line| (line, theme.danger)).collect()

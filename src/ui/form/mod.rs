@@ -23,7 +23,6 @@ pub enum Entered {
     /// Nothing that anybody else has to know.
     Nothing,
     Submit,
-    Reset,
     Leave,
 }
 
@@ -48,7 +47,6 @@ pub struct Form {
     leave_note: &'static str,
     /// Stands at the right of the title where what is submitted reaches the real world.
     badge: &'static str,
-    resets: bool,
     focus: Spot,
     /// A sentence about the last key, until the next one.
     word: Option<String>,
@@ -69,7 +67,6 @@ impl Form {
             submit: (submit, "enter"),
             leave_note: "",
             badge: "",
-            resets: false,
             focus: Spot::Field(focus),
             word: None,
             touched: false,
@@ -95,12 +92,6 @@ impl Form {
     #[must_use]
     pub fn by_ctrl_s(self, leave_note: &'static str) -> Self {
         Self { submit: (self.submit.0, "ctrl-s"), leave_note, ..self }
-    }
-
-    /// The same with a button that resets it.
-    #[must_use]
-    pub fn with_reset(self) -> Self {
-        Self { resets: true, ..self }
     }
 
     /// Text of a field, without blanks around it.
@@ -216,22 +207,10 @@ impl Form {
         }
     }
 
-    /// Gives a field other options; the chosen place stays.
-    pub fn set_options(&mut self, field: usize, words: &[&str]) {
-        if let FieldKind::Options { options, .. } = &mut self.fields[field].kind {
-            *options = words.iter().map(|word| FormOption::of(*word)).collect();
-        }
-    }
-
     /// Shows other words below a field, or a warning.
     pub fn set_note(&mut self, field: usize, note: &str, warns: bool) {
         let field = &mut self.fields[field];
         (field.note, field.note_warns) = (note.to_owned(), warns);
-    }
-
-    /// Shows other words behind the title.
-    pub fn set_about(&mut self, about: impl Into<String>) {
-        self.about = about.into();
     }
 
     /// Shows an error at a field, or takes it away.
@@ -262,11 +241,10 @@ impl Form {
         self.fields.iter().enumerate().filter(can_have_focus).map(|(place, _)| place)
     }
 
-    fn buttons(&self) -> Vec<Button<'static, Spot>> {
+    fn buttons(&self) -> [Button<'static, Spot>; 2] {
+        let (words, key) = self.submit;
         let leave = Button::quiet(Spot::Button(Entered::Leave), "Cancel", "esc");
-        let reset = self.resets.then(|| Button::quiet(Spot::Button(Entered::Reset), "Reset", "ctrl-r"));
-        let submit = Button::primary(Spot::Button(Entered::Submit), self.submit.0, self.submit.1);
-        [Some(leave), reset, Some(submit)].into_iter().flatten().collect()
+        [leave, Button::primary(Spot::Button(Entered::Submit), words, key)]
     }
 }
 
@@ -315,7 +293,6 @@ impl Form {
         match (key.code, self.focus) {
             (KeyCode::Esc, _) => return Entered::Leave,
             (KeyCode::Char('s'), _) if ctrl => return Entered::Submit,
-            (KeyCode::Char('r'), _) if ctrl && self.resets => return Entered::Reset,
             (KeyCode::Char(' '), Spot::Button(button)) => return button,
             (KeyCode::Enter, Spot::Button(button)) if button != Entered::Submit => return button,
             (KeyCode::Enter, _) if self.submit.1 == "enter" => return Entered::Submit,
@@ -442,7 +419,7 @@ mod tests {
             FormField::checks("Parts", ["a", "b"].map(|part| (part.to_owned(), false))),
             FormField::list("Sort", ["amount", "merchant"].map(FormOption::of).to_vec(), Some(0), true),
         ];
-        Form::new("Form", "Do", fields, 0).with_reset()
+        Form::new("Form", "Do", fields, 0)
     }
 
     fn press(form: &mut Form, codes: &[KeyCode]) -> Entered {
@@ -489,10 +466,7 @@ mod tests {
         }
 
         assert_eq!((form.chosen(1), form.ticked(2, &['a', 'b']), form.chosen(3)), (1, vec!['b'], 1));
-        assert_eq!(
-            ["Cancel", "Reset", "Do"].map(|text| click(&mut form, text)),
-            [Entered::Leave, Entered::Reset, Entered::Submit]
-        );
+        assert_eq!(["Cancel", "Do"].map(|text| click(&mut form, text)), [Entered::Leave, Entered::Submit]);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! part of.
 
 pub mod buttons;
-pub mod menu;
 pub mod panel;
 pub mod scrollbar;
 pub mod text_input;

@@ -215,7 +215,7 @@ fn a_note_can_be_added_in_the_case_and_help_tells_of_its_keys_there() {
     rig.type_text("from the case");
     rig.press("ctrl-s");
 
-    assert!(help.contains("Show the alert as JSON"), "{help}");
+    assert!(help.contains("Next alert of the payment"), "{help}");
     assert!(form.contains("Notes stay on this computer."), "{form}");
     assert_eq!(kept(&rig)[0].text, "from the case");
     assert!(rig.screen().contains("note"), "the case is still open: {}", rig.screen());

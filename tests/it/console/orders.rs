@@ -122,7 +122,7 @@ fn the_case_shows_the_order_too() {
     rig.press("enter");
 
     let screen = rig.screen();
-    assert!(screen.contains("x JSON") && screen.contains("NW-923421"), "{screen}");
+    assert!(screen.contains("esc back") && screen.contains("NW-923421"), "{screen}");
 }
 
 #[test]

@@ -136,9 +136,9 @@ fn it_goes_to_a_setting_by_its_name() {
 fn from_the_case_it_acts_on_the_case_and_leaves_it_for_elsewhere() {
     let mut rig = doubled().start();
     rig.press("j enter");
-    type_in(&mut rig, "JSON");
+    type_in(&mut rig, "copy a fact");
     rig.press("enter");
-    assert!(rig.screen().contains("providerId"), "{}", rig.screen());
+    assert!(rig.screen().contains("network id"), "{}", rig.screen());
 
     type_in(&mut rig, "settings");
     rig.press("enter");

@@ -1,17 +1,14 @@
 //! A picture of every state of the filter form, between the header and the footer of a console.
 
-use avert::{
-    console::{
-        dialogs::filter_form::FilterForm,
-        theme::{Theme, ThemeName},
-    },
-    domain::query::{Vocabulary, parse},
-};
+use avert::console::theme::{Theme, ThemeName};
 use crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use rstest::rstest;
 
-use super::*;
+use super::{
+    filter::{self, OpenFilter},
+    *,
+};
 
 /// What stands in a console of this size, whose first line and last one are its own.
 fn in_console((width, height): (u16, u16), draw: impl FnOnce(&mut Frame<'_>, Rect)) -> Screen {
@@ -30,14 +27,11 @@ fn picture(screen: &Screen) -> String {
     format!("rows {first} to {last}, {cursor}\n{}", rows[first..=last].join("\n"))
 }
 
-fn filter_state(name: &str) -> FilterForm {
+fn filter_state(name: &str) -> OpenFilter {
     let open = |query: &str, events: Vec<Event>| {
-        let (filter, sort) = parse(query, Vocabulary::Desk).unwrap();
-        let mut form = FilterForm::new(&filter, sort, Vocabulary::Desk);
-        for event in events {
-            form.handle(&event);
-        }
-        form
+        let mut filter = filter::open(query);
+        events.iter().for_each(|event| drop(filter.handle(event)));
+        filter
     };
     match name {
         "empty" => open("", Vec::new()),
@@ -67,8 +61,8 @@ fn the_filter_form_looks_as_it_did(
     #[values("empty", "set", "wrong", "sorting")] name: &str,
     #[values((80, 24), (120, 40))] size: (u16, u16),
 ) {
-    let form = filter_state(name);
-    let screen = in_console(size, |frame, area| form.draw(frame, area, &Theme::named(ThemeName::Dark)));
+    let filter = filter_state(name);
+    let screen = in_console(size, |frame, area| filter.form.draw(&Theme::named(ThemeName::Dark), frame, area));
 
     insta::assert_snapshot!(format!("filter_{name}_{}x{}", size.0, size.1), picture(&screen));
 }

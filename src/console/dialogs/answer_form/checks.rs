@@ -14,7 +14,7 @@ use crate::{
     answer_words::{answered_as, duplicate_words, list_behind},
     decisions::{PendingDecision, leaves_at_once},
     domain::{
-        Alert, AlertStatus, Deadline, Dialect, OrderAdvice,
+        Alert, AlertStatus, Deadline, Dialect, OrderAdvice, decide,
         duplicate::{Duplicate, DuplicateState, not_compared},
         resolution::{Decision, InvalidReason},
     },
@@ -82,7 +82,7 @@ impl AnswerForm {
     /// The answer that is suggested for the one alert.
     pub(super) fn suggestion<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
         let row = self.rows.first().filter(|row| row.alert.outcome.is_none())?;
-        Suggestion::by(&row.alert, row.others(), self.order_of_one(), cx)
+        Suggestion::by(&row.alert, row.others(), self.orders[0], cx)
     }
 
     pub(super) fn says(&self, decision: Decision, dialect: Dialect) -> bool {
@@ -120,12 +120,11 @@ impl AnswerForm {
         let told = cautions.iter().filter(|caution| **caution != Caution::RefundDenied);
         let mut checks: Vec<FactLine> = told.map(|caution| warn(self.caution_words(*caution, row, cx))).collect();
         checks.extend(self.fields.contradiction().map(note));
-        checks.extend(cx.held_back_by().map(|why| note(format!("{why}: it stays queued, avert asks first"))));
         checks.extend(cx.known_decisions().duplicates(&row.alert, row.others()).iter().map(|double| {
             let words = duplicate_words(double, cx.now);
             if double.is_refunded() { refunded(words) } else { note(words) }
         }));
-        checks.extend(self.order_of_one().filter(OrderAdvice::was_refunded_before).map(|order| {
+        checks.extend(self.orders[0].filter(OrderAdvice::was_refunded_before).map(|order| {
             let whose = if order.only_warns { "an order, perhaps of this payment, was" } else { "its order was" };
             refunded(format!("{whose} {}", order.why))
         }));
@@ -243,11 +242,15 @@ impl AnswerForm {
         if self.plans.is_ok() && self.scope != AnswerScope::One && self.counts().sent == 0 {
             return then;
         }
-        let status = self.fields.next_status().filter(|_| self.scope == AnswerScope::One);
         if let Some(words) =
             self.fields.answer_words().filter(|_| self.scope != AnswerScope::Bulk || self.plans.is_ok())
         {
-            let status = status.map_or_else(String::new, |status| format!(" (API status {status})"));
+            let status = match self.plan_of(0) {
+                Some(RowPlan::Sent(resolution)) if self.scope == AnswerScope::One => {
+                    format!(" (API status {})", decide(resolution).status)
+                }
+                _ => String::new(),
+            };
             let follow = match self.follows_refund() {
                 true => " The refund is sent first, the others follow.",
                 false if self.fields.is_without_reason() && self.plans.is_ok() => " Each with its own reason.",
@@ -258,17 +261,19 @@ impl AnswerForm {
         if self.fields.refunds() {
             then.push(FactLine::of("avert reports, it moves no money.", theme.quiet));
         }
-        let (due, all) = self.due_now(cx);
-        let finality = match (cx.held_back_by(), cx.settings.undo_window.as_secs()) {
+        let (held, undo) = (cx.held_back_by(), cx.settings.undo_window.as_secs());
+        let (due, all) = if held.is_none() && undo > 0 { self.due_now(cx) } else { (0, 1) };
+        let finality = match (held, undo) {
             (Some(why), _) => format!("{why}: it stays queued"),
             (None, 0) => "Final at once.".to_owned(),
-            (None, _) if due > 0 && due == all => "Due now: sent at once, no undo.".to_owned(),
             (None, seconds) => {
                 format!("Final {seconds} s after ctrl-s. {} undoes until then.", cx.key(Action::Undo))
             }
         };
-        then.push(FactLine::of(finality, theme.warning));
-        if due > 0 && due < all {
+        if due < all {
+            then.push(FactLine::of(finality, theme.warning));
+        }
+        if due > 0 {
             let words = format!("{} due now: sent at once, no undo.", count(due as u64));
             then.push(FactLine::of(words, theme.warning));
         }

@@ -1,8 +1,8 @@
 //! Choices of an answer: what an analyst says of an alert before the reason, and the words of the older dialect for it.
 
 use crate::domain::{
-    AlertStatus, Dialect, Resolution, ResolutionParts, decide,
-    resolution::{Decision, InvalidReason, OlderRefunded, OlderWord},
+    Dialect, Resolution, ResolutionParts,
+    resolution::{Decision, OlderRefunded, OlderWord},
 };
 
 /// What an analyst says of an alert, before the reason.
@@ -20,18 +20,13 @@ impl Choice {
     /// Every choice, in the order of the form.
     pub const ALL: [Self; 3] = [Self::Refunded, Self::NotRefunded, Self::Invalid];
 
-    /// The key that makes it, where the focus is on the decision.
-    pub const fn key(self) -> char {
-        match self {
-            Self::Refunded => 'r',
-            Self::NotRefunded => 'n',
-            Self::Invalid => 'i',
-        }
-    }
-
-    /// In words, which are the `refunded` field of the body as well.
+    /// In the words of the `refunded` field of the body.
     pub const fn words(self) -> &'static str {
-        self.with_any_reason().refunded()
+        match self {
+            Self::Refunded => Decision::Refunded.refunded(),
+            Self::NotRefunded => Decision::NotRefunded.refunded(),
+            Self::Invalid => "INVALID",
+        }
     }
 
     /// Returns its name on screens.
@@ -43,18 +38,51 @@ impl Choice {
         }
     }
 
-    /// The decision, with some reason where it needs one.
-    const fn with_any_reason(self) -> Decision {
-        match self {
-            Self::Refunded => Decision::Refunded,
-            Self::NotRefunded => Decision::NotRefunded,
-            Self::Invalid => Decision::Invalid(InvalidReason::NotFound),
+    /// The words of the older dialect that it begins with. Confirmed fraud has words of its own at the network; what an
+    /// alert is invalid for has to be chosen.
+    pub(super) const fn usual_words(self, fraud: bool) -> Option<(OlderWord, OlderRefunded)> {
+        match (self, fraud) {
+            (Self::Refunded, true) => Some((OlderWord::Stopped, OlderRefunded::Refunded)),
+            (Self::NotRefunded, true) => Some((OlderWord::Missed, OlderRefunded::NotRefunded)),
+            (Self::Refunded, false) => Some(Decision::Refunded.older_words()),
+            (Self::NotRefunded, false) => Some(Decision::NotRefunded.older_words()),
+            (Self::Invalid, _) => None,
         }
     }
 
-    /// The status that follows in the current dialect; the same for every reason.
-    pub(super) fn next_status(self) -> AlertStatus {
-        decide(&Resolution::Current { decision: self.with_any_reason(), comments: String::new() }).status
+    /// The one that a word of the older dialect goes with.
+    pub(super) const fn of_word(word: OlderWord) -> Self {
+        use OlderWord as Word;
+        match word {
+            Word::Missed | Word::UnresolvedDispute => Self::NotRefunded,
+            Word::PreviouslyCancelled
+            | Word::PreviouslyRefunded
+            | Word::Notfound
+            | Word::NotFound
+            | Word::OtherWord => Self::Invalid,
+            Word::Stopped | Word::PartiallyStopped | Word::AccountSuspended => Self::Refunded,
+            Word::InProgress | Word::ShipperContacted | Word::Resolved => Self::Refunded,
+        }
+    }
+
+    /// The one that a decision was made by.
+    pub fn of(resolution: &Resolution) -> Self {
+        match resolution {
+            Resolution::Current { decision, .. } => Self::from(*decision),
+            Resolution::Older { word, .. } => Self::of_word(*word),
+        }
+    }
+
+    /// The one that so much of a decision was made by; it is open, as for invalid, where the parts do not say.
+    pub fn of_parts(parts: &ResolutionParts, dialect: Dialect) -> Self {
+        Self::said_in(parts, dialect).unwrap_or(Self::Invalid)
+    }
+
+    /// The same, where the parts say.
+    pub fn said_in(parts: &ResolutionParts, dialect: Dialect) -> Option<Self> {
+        let word = || parts.resolution.as_deref().and_then(OlderWord::known).map(Self::of_word);
+        let said = || Self::ALL.into_iter().find(|choice| parts.refunded.as_deref() == Some(choice.words()));
+        if dialect == Dialect::Older { word() } else { said() }
     }
 }
 
@@ -68,94 +96,13 @@ impl From<Decision> for Choice {
     }
 }
 
-/// The `refunded` words of the older dialect in the order of the form: key and words.
-pub(super) static REFUNDS: [(OlderRefunded, char, &str); 3] = [
-    (OlderRefunded::Refunded, 'r', "REFUNDED"),
-    (OlderRefunded::NotRefunded, 'n', "NOT REFUNDED"),
-    (OlderRefunded::NotSettled, 's', "NOT SETTLED"),
-];
-
-/// The word that a key begins with. Confirmed fraud has words of its own at the network; what an alert is invalid for
-/// has to be chosen.
-pub(super) fn usual_word(begun: Choice, fraud: bool) -> Option<OlderWord> {
-    match (begun, fraud) {
-        (Choice::Refunded, true) => Some(OlderWord::Stopped),
-        (Choice::Refunded, false) => Some(OlderWord::Resolved),
-        (Choice::NotRefunded, true) => Some(OlderWord::Missed),
-        (Choice::NotRefunded, false) => Some(OlderWord::UnresolvedDispute),
-        (Choice::Invalid, _) => None,
-    }
-}
-
-/// The refund that a key begins with.
-pub(super) fn usual_refund(begun: Choice) -> Option<OlderRefunded> {
-    match begun {
-        Choice::Refunded => Some(OlderRefunded::Refunded),
-        Choice::NotRefunded => Some(OlderRefunded::NotRefunded),
-        Choice::Invalid => None,
-    }
-}
-
-/// The status that follows from a word, which is the word's alone.
-pub(super) fn next_status(word: OlderWord) -> AlertStatus {
-    let (refunded, comments) = (OlderRefunded::NotRefunded, String::new());
-    decide(&Resolution::Older { word, refunded, amount_stopped: None, comments }).status
-}
-
-/// The refund that goes with a word that a key began: what the word only makes likely is left to be chosen.
-pub(super) fn refund_of(word: OlderWord, begun: Choice) -> Option<OlderRefunded> {
-    let is_fitting = |refunded: &OlderRefunded| fitting_refund(word).is_none_or(|fitting| fitting == *refunded);
-    said_refund(word).or_else(|| usual_refund(begun).filter(is_fitting))
-}
-
-/// The refund that a word says itself.
-fn said_refund(word: OlderWord) -> Option<OlderRefunded> {
+/// The only refund of the older dialect that goes with a word.
+pub(super) const fn fitting_refund(word: OlderWord) -> Option<OlderRefunded> {
     match word {
         OlderWord::PreviouslyRefunded => Some(OlderRefunded::Refunded),
-        OlderWord::Missed | OlderWord::UnresolvedDispute => Some(OlderRefunded::NotRefunded),
+        OlderWord::Missed | OlderWord::UnresolvedDispute | OlderWord::Notfound | OlderWord::NotFound => {
+            Some(OlderRefunded::NotRefunded)
+        }
         _ => None,
-    }
-}
-
-/// The only refund that goes with a word, whether it says so itself or not.
-pub(super) fn fitting_refund(word: OlderWord) -> Option<OlderRefunded> {
-    match word {
-        OlderWord::Notfound | OlderWord::NotFound => Some(OlderRefunded::NotRefunded),
-        word => said_refund(word),
-    }
-}
-
-/// The key that a word goes with.
-fn says(word: OlderWord) -> Choice {
-    use OlderWord as Word;
-    match word {
-        Word::Missed | Word::UnresolvedDispute => Choice::NotRefunded,
-        Word::PreviouslyCancelled | Word::PreviouslyRefunded | Word::Notfound | Word::NotFound | Word::OtherWord => {
-            Choice::Invalid
-        }
-        Word::Stopped | Word::PartiallyStopped | Word::AccountSuspended => Choice::Refunded,
-        Word::InProgress | Word::ShipperContacted | Word::Resolved => Choice::Refunded,
-    }
-}
-
-impl Choice {
-    /// The one that a decision was made by.
-    pub fn of(resolution: &Resolution) -> Self {
-        match resolution {
-            Resolution::Current { decision, .. } => Self::from(*decision),
-            Resolution::Older { word, .. } => says(*word),
-        }
-    }
-
-    /// The one that so much of a decision was made by; it is open, as for invalid, where the parts do not say.
-    pub fn of_parts(parts: &ResolutionParts, dialect: Dialect) -> Self {
-        Self::said_in(parts, dialect).unwrap_or(Self::Invalid)
-    }
-
-    /// The same, where the parts say.
-    pub fn said_in(parts: &ResolutionParts, dialect: Dialect) -> Option<Self> {
-        let word = || parts.resolution.as_deref().and_then(OlderWord::known).map(says);
-        let said = || Self::ALL.into_iter().find(|choice| parts.refunded.as_deref() == Some(choice.words()));
-        if dialect == Dialect::Older { word() } else { said() }
     }
 }

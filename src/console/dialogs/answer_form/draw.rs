@@ -7,7 +7,7 @@ use ratatui::{
     buffer::Buffer,
     layout::{Margin, Rect},
     style::Style,
-    text::{Line, Span},
+    text::Line,
 };
 
 use super::{AnswerForm, Part, RowPlan, Target, item::AnswerScope};
@@ -46,7 +46,7 @@ impl AnswerForm {
         self.draw_title(frame.buffer_mut(), title, cx);
         self.fields.draw(&cx.theme, frame, fields);
         if list_rows > 0 {
-            self.draw_list(frame, [list, word], cx);
+            self.draw_list(frame, list, cx);
         }
         let said = self.word.as_deref().or(self.fields.word());
         Pen::new(frame.buffer_mut(), word).put(said.unwrap_or_default(), cx.theme.warning);
@@ -131,7 +131,7 @@ impl AnswerForm {
         let (AnswerScope::Bulk, Ok(plans)) = (self.scope, &self.plans) else {
             return all.map(AnswerRow::Alert).collect();
         };
-        let needs_review = |at: &usize| matches!(plans.get(*at), Some(RowPlan::Out { care: true, .. }));
+        let needs_review = |at: &usize| plans.get(*at).is_some_and(|plan| plan.reviewed_for().is_some());
         let mut same: BTreeMap<(bool, String), Vec<usize>> = BTreeMap::new();
         for at in all.clone().filter(|at| !needs_review(at)) {
             let key = match &plans[at] {
@@ -171,42 +171,37 @@ impl AnswerForm {
                 let words = in_words_with(resolution, &alert.currency);
                 (("·", theme.accent), theme.plain, sanitize(&words).into_owned(), false)
             }
-            Some(RowPlan::Out { why, care: true, .. }) => (("⚠", theme.warning), theme.warning, why.clone(), false),
+            Some(RowPlan::Out { care: true, .. }) => (("⚠", theme.warning), theme.warning, String::new(), false),
             Some(RowPlan::Out { why, care: false, .. }) => (("–", theme.quiet), theme.quiet, why.clone(), true),
             None => ((" ", theme.quiet), theme.quiet, String::new(), false),
         };
-        AlertRow { sign, alert, what, style, quiet, beside: Vec::new() }
+        AlertRow { sign, alert, what, style, quiet }
     }
 
-    pub(super) fn draw_list(&self, frame: &mut Frame<'_>, [list, word]: [Rect; 2], cx: &AppContext) {
+    pub(super) fn draw_list(&self, frame: &mut Frame<'_>, list: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let is_bulk = self.scope == AnswerScope::Bulk;
         let rows: Vec<AlertRow<'_>> = (0..self.rows.len()).map(|at| self.alert_row(at, theme)).collect();
         let columns = if is_bulk { OF_QUEUE } else { OF_ONE_PAYMENT };
         let title = if is_bulk { "" } else { "ANSWER" };
-        let table = alert_rows::table(&rows, columns, (title, &[]), table::room(list), cx);
+        let table = alert_rows::table(&rows, columns, title, table::room(list), cx);
         let listed = self.list_rows();
         // What needs review says why below its row.
         let below = |row: &AnswerRow| match row {
-            AnswerRow::Alert(at) if is_bulk && rows[*at].sign.0 == "⚠" => Some(&rows[*at]),
-            _ => None,
+            AnswerRow::Alert(at) => self.plan_of(*at).and_then(RowPlan::reviewed_for),
+            AnswerRow::Same(..) => None,
         };
         let heights: Vec<usize> = listed.iter().map(|row| 1 + usize::from(below(row).is_some())).collect();
         let line = |index: usize, line: usize| match listed.get(index) {
-            Some(row) if line > 0 => below(row).map_or_else(Line::default, |row| {
-                Line::styled(cut(&format!("{INDENT}{}", row.what), table::room(list)).into_owned(), row.style)
-            }),
+            Some(row) if line > 0 => {
+                let why = format!("{INDENT}{}", below(row).unwrap_or_default());
+                Line::styled(cut(&why, table::room(list)).into_owned(), theme.warning)
+            }
             Some(AnswerRow::Alert(at)) => table.line(&rows[*at]),
             Some(AnswerRow::Same(words, members)) => {
                 let total = total_of(members.iter().map(|at| &self.rows[*at].alert));
                 let total = if total.is_empty() { total } else { format!(", {total}") };
-                let does = if self.unfolded.contains(words) { " folds" } else { " unfolds" };
-                let mut spans = vec![
-                    Span::raw(INDENT),
-                    Span::styled(format!("{} × {words}{total}", count(members.len() as u64)), theme.plain),
-                ];
-                spans.extend([Span::styled("   space", theme.key), Span::styled(does, theme.quiet)]);
-                Line::from(spans)
+                Line::styled(format!("{INDENT}{} × {words}{total}", count(members.len() as u64)), theme.plain)
             }
             None => Line::default(),
         };
@@ -214,9 +209,5 @@ impl AnswerForm {
         let note = |area, row| self.targets.push(area, Target::Row(row));
         let at = (self.list.at, has_focus);
         self.list.draw_tall((table.head(theme), &heights), line, at, theme, frame.buffer_mut(), list, note);
-        if let (true, None, Some(AnswerRow::Alert(at))) = (has_focus && !is_bulk, &self.word, listed.get(self.list.at))
-        {
-            alert_rows::draw_below((&table, columns), rows.get(*at), frame.buffer_mut(), word);
-        }
     }
 }

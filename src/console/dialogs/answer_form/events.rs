@@ -7,30 +7,17 @@ use super::{
     AnswerForm, CONTEXTS, Part, RowPlan, Target,
     draw::AnswerRow,
     fields::{ANYWAY, NUMBER},
-    item::{AnswerScope, Caution, FormItem},
+    item::{AnswerScope, FormItem},
     validation::duplicate_indices,
 };
 use crate::{
-    Action, AppContext, Effect, Message, Order, Orders, Reply,
+    AppContext, Effect, Message, Orders, Reply,
     desk::Draft,
-    dialogs::{
-        alert_menus,
-        page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere},
-    },
+    dialogs::{alert_menus, page_keys::on_every_page},
     domain::{Alert, AlertId, Timestamp, duplicate},
     text::sanitize,
     ui::form::Entered,
 };
-
-/// Action of space in the list.
-enum OnSpace {
-    /// Folds the rows of this line, or unfolds them.
-    Fold(String),
-    LeaveOut(usize),
-    Add(usize),
-    SendAnyway(usize, Vec<Caution>),
-    Nothing,
-}
 
 impl AnswerForm {
     /// Goes from the fields to the list of several alerts, or back.
@@ -45,36 +32,31 @@ impl AnswerForm {
         self.word = None;
         let alt = key.modifiers == KeyModifiers::ALT;
         let control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
-        let was_kept = self.kept_send.is_some();
         match key.code {
             KeyCode::Char('s') if control => return self.send(cx),
             KeyCode::Esc => return self.close(cx),
             _ => {}
         }
-        self.kept_send = None;
-        if was_kept {
+        if self.kept_send.take().is_some() {
             self.word = Some("Not sent: ctrl-s sends.".to_owned());
         }
         let is_one = self.scope == AnswerScope::One;
-        let orders = match (key.code, self.part) {
+        let tab = matches!(key.code, KeyCode::Tab | KeyCode::BackTab).then_some(key.code == KeyCode::Tab);
+        let leaves_part = |forward| self.part == Part::List || self.fields.form.is_at_end(forward);
+        let orders = match (key.code, tab.filter(|forward| !is_one && leaves_part(*forward))) {
+            (_, Some(forward)) => {
+                self.step(forward);
+                Vec::new()
+            }
             (KeyCode::Char('t'), _) if alt => self.take_suggestion(cx),
             (KeyCode::Char('o'), _) if alt && is_one => return alert_menus::open_link(&self.rows[0].alert, cx),
-            (KeyCode::Tab | KeyCode::BackTab, part) if !is_one => {
-                let forward = key.code == KeyCode::Tab;
-                if part == Part::Answer && !self.fields.form.is_at_end(forward) {
-                    self.event(&Event::Key(key), cx)
-                } else {
-                    self.step(forward);
-                    Vec::new()
-                }
-            }
-            (_, Part::Answer) => self.event(&Event::Key(key), cx),
+            _ if self.part == Part::Answer => self.event(&Event::Key(key), cx),
             // The answer can be changed from anywhere.
-            (KeyCode::Char(_), Part::List) if alt => {
+            (KeyCode::Char(_), _) if alt => {
                 self.part = Part::Answer;
                 self.event(&Event::Key(key), cx)
             }
-            (_, Part::List) => match self.key_in_list(key, cx) {
+            _ => match self.key_in_list(key, cx) {
                 Some(orders) => return orders,
                 None => Vec::new(),
             },
@@ -96,7 +78,7 @@ impl AnswerForm {
         match entered {
             Entered::Submit => self.send(cx),
             Entered::Leave => self.close(cx),
-            Entered::Nothing | Entered::Reset => Vec::new(),
+            Entered::Nothing => Vec::new(),
         }
     }
 
@@ -105,31 +87,26 @@ impl AnswerForm {
         if key.modifiers.is_empty() && self.list.key(key.code, self.list_rows().len()) {
             return Some(self.show_beside());
         }
-        let action = cx.settings.keymap.action(&CONTEXTS, key.into());
-        match (key.code, action) {
-            (KeyCode::Char('x' | ' '), _) => self.toggle(),
-            (KeyCode::Char('0'..='9'), _) if key.modifiers.is_empty() => match self.asked_number() {
-                Some(_) => {
-                    self.part = Part::Answer;
-                    self.fields.type_number(key);
-                }
-                None => self.word = Some("A form is open. esc goes back.".to_owned()),
-            },
-            (KeyCode::Enter, _) => self.word = Some("ctrl-s sends, enter does not.".to_owned()),
-            (_, Some(action)) if is_everywhere(action) => return Some(vec![Order::Act(action)]),
-            (_, Some(action)) if leads_elsewhere(action) => return Some(self.leave_for(action, cx)),
-            (KeyCode::F(_), _) => cx.hint_unknown(key),
-            (KeyCode::Char(_), _) => {
-                self.word = Some("Press tab to type a comment. x leaves an alert out.".to_owned());
+        match key.code {
+            KeyCode::Char('x' | ' ') => self.toggle(),
+            KeyCode::Char('0'..='9') if key.modifiers.is_empty() && self.asked_number().is_some() => {
+                self.part = Part::Answer;
+                self.fields.go_to_number();
+                self.fields.handle(&Event::Key(key));
             }
-            _ => {}
+            // A digit that is mistyped leads to no other screen.
+            KeyCode::Char('0'..='9') => self.word = Some("A form is open. esc goes back.".to_owned()),
+            KeyCode::Enter => self.word = Some("ctrl-s sends, enter does not.".to_owned()),
+            _ => {
+                let action = cx.settings.keymap.action(&CONTEXTS, key.into());
+                let orders = action.and_then(on_every_page);
+                if orders.is_none() {
+                    cx.hint_unknown(key);
+                }
+                return orders;
+            }
         }
         None
-    }
-
-    /// Leaves the form for what a key leads to; what stands in it is kept.
-    pub(super) fn leave_for(&mut self, action: Action, cx: &mut AppContext) -> Orders {
-        self.close(cx).into_iter().chain(lead_elsewhere(action)).collect()
     }
 
     /// Shows the alert of the list's cursor in the detail beside the form.
@@ -139,48 +116,42 @@ impl AnswerForm {
         alert.filter(|_| is_new).map(|alert| Message::ShowBeside(alert).into()).into_iter().collect()
     }
 
-    /// Returns the action of space on the row under the list's cursor.
-    fn on_space(&self) -> OnSpace {
-        let at = match self.list_rows().into_iter().nth(self.list.at) {
-            Some(AnswerRow::Same(words, _)) => return OnSpace::Fold(words),
-            Some(AnswerRow::Alert(at)) => at,
-            None => return OnSpace::Nothing,
-        };
-        match self.plan_of(at) {
-            Some(RowPlan::Sent(_)) => OnSpace::LeaveOut(at),
-            Some(RowPlan::Out { .. }) if self.rows[at].left_out => OnSpace::Add(at),
-            Some(RowPlan::Out { cautions, .. }) if !cautions.is_empty() => OnSpace::SendAnyway(at, cautions.clone()),
-            _ => OnSpace::Nothing,
-        }
-    }
-
-    /// Describes that action for the footer.
+    /// Describes for the footer what space does on the row under the list's cursor.
     pub(super) fn space_words(&self) -> &'static str {
-        match self.on_space() {
-            OnSpace::Fold(words) if self.unfolded.contains(&words) => "fold",
-            OnSpace::Fold(_) => "unfold",
-            OnSpace::Add(_) => "add",
-            OnSpace::SendAnyway(..) => "send anyway",
-            OnSpace::LeaveOut(_) | OnSpace::Nothing => "leave out",
+        match self.list_rows().get(self.list.at) {
+            Some(AnswerRow::Same(words, _)) if self.unfolded.contains(words) => "fold",
+            Some(AnswerRow::Same(..)) => "unfold",
+            Some(AnswerRow::Alert(at)) if self.rows[*at].left_out => "add",
+            Some(AnswerRow::Alert(at)) if self.plan_of(*at).is_some_and(|plan| !plan.cautions().is_empty()) => {
+                "send anyway"
+            }
+            _ => "leave out",
         }
     }
 
+    /// Does what space does on the row under the list's cursor. What comes up after Send anyway has to be confirmed
+    /// anew.
     fn toggle(&mut self) {
-        match self.on_space() {
-            OnSpace::Fold(words) => {
+        let at = match self.list_rows().into_iter().nth(self.list.at) {
+            Some(AnswerRow::Same(words, _)) => {
                 if !self.unfolded.remove(&words) {
                     self.unfolded.insert(words);
                 }
                 return;
             }
-            OnSpace::LeaveOut(at) => {
-                self.rows[at].left_out = true;
-                self.rows[at].confirmed.clear();
+            Some(AnswerRow::Alert(at)) => at,
+            None => return,
+        };
+        let plan = self.plan_of(at).cloned();
+        let row = &mut self.rows[at];
+        match plan {
+            _ if row.left_out => row.left_out = false,
+            Some(RowPlan::Sent(_)) => {
+                row.left_out = true;
+                row.confirmed.clear();
             }
-            OnSpace::Add(at) => self.rows[at].left_out = false,
-            // What comes up later has to be confirmed anew.
-            OnSpace::SendAnyway(at, cautions) => self.rows[at].confirmed.extend(cautions),
-            OnSpace::Nothing => self.word = Some("Answer this alert in its own form.".to_owned()),
+            Some(RowPlan::Out { cautions, .. }) if !cautions.is_empty() => row.confirmed.extend(cautions),
+            _ => self.word = Some("Answer this alert in its own form.".to_owned()),
         }
         if self.scope != AnswerScope::Bulk {
             self.list.at = (self.list.at + 1).min(self.rows.len() - 1);
@@ -193,7 +164,7 @@ impl AnswerForm {
         match suggested {
             Some((decision, comments)) if self.scope == AnswerScope::One => {
                 self.rows[0].confirmed.clear();
-                self.fields.take(decision.reason(), decision.into(), &comments);
+                self.fields.take(decision, &comments);
                 Vec::new()
             }
             _ => self.say("Nothing is suggested for this alert."),

@@ -19,7 +19,7 @@ use chrono::Duration;
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use uuid::Uuid;
 
-use super::page_keys::{is_everywhere, leads_elsewhere, why_idle_on_page};
+use super::page_keys::{on_every_page, why_idle_on_page};
 use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders,
     desk::{AnswerDraft, Draft},
@@ -33,11 +33,14 @@ use item::FormItem;
 pub use opening::{
     KnownCase, again, begun, chosen, marked, nothing_to_repeat, open_again, repeat, suggested_draft, take_suggested,
 };
-use validation::{FormAnswer, duplicate_indices, orders};
-pub use validation::{RowPlan, cannot_be_answered};
+pub use validation::cannot_be_answered;
+use validation::{FormAnswer, RowPlan, duplicate_indices, orders};
 
 /// Above so many alerts their number is typed before they are sent.
 const TYPED_ABOVE: usize = 10;
+
+/// What is typed is on the desk before so much time has passed twice.
+const KEEP_AFTER: Duration = Duration::milliseconds(150);
 
 /// The keys that work everywhere do so while the list has the focus.
 const CONTEXTS: [KeyContext; 1] = [KeyContext::Always];
@@ -69,6 +72,8 @@ pub struct AnswerForm {
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
     duplicate_indices: Vec<BTreeSet<usize>>,
+    /// The advice of the shop's orders on each alert.
+    orders: Vec<Option<OrderAdvice>>,
     /// The plan for each alert by what is said now; or what is wrong with that.
     plans: Result<Vec<RowPlan>, Vec<FieldError>>,
     part: Part,
@@ -86,7 +91,12 @@ pub struct AnswerForm {
     /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
     /// How many needed a look then.
     kept_send: Option<usize>,
-    typed: TypedAnswer,
+    /// What stands in it, as it was opened or as it was kept last.
+    draft: AnswerDraft,
+    /// When what was typed since is kept.
+    keep_due: Option<Timestamp>,
+    /// True where it was sent or closed: nothing more is kept.
+    ended: bool,
     word: Option<String>,
     targets: ClickTargets<Target>,
 }
@@ -94,21 +104,20 @@ pub struct AnswerForm {
 impl AnswerForm {
     /// The form on alerts, with an answer chosen, or none yet.
     fn new(rows: Vec<FormItem>, choice: Option<Choice>, said: &Draft, scope: AnswerScope, cx: &AppContext) -> Self {
-        let first = first_of(scope, &rows);
-        let most = first.money().filter(|_| scope == AnswerScope::One);
-        let fields = AnswerFields::new(first, choice, cx.place.dialect, said).of(most);
-        let typed = TypedAnswer::begun(AnswerDraft {
+        let fields = AnswerFields::new(first_of(scope, &rows), choice, cx.place.dialect, said);
+        let draft = AnswerDraft {
             id: Uuid::now_v7(),
             case: matches!(scope, AnswerScope::Case(_)),
             alerts: rows.iter().map(|row| row.alert.id).collect(),
             left_out: Vec::new(),
             answer: fields.answer(),
-        });
+        };
         let mut form = Self {
             fields,
             scope,
             chosen: None,
             duplicate_indices: duplicate_indices(&rows),
+            orders: Vec::new(),
             plans: Ok(Vec::new()),
             part: Part::Answer,
             list: Cursor::default(),
@@ -119,19 +128,14 @@ impl AnswerForm {
             asked: if rows.iter().all(FormItem::is_looked_up) { rows.len() } else { 0 },
             rows,
             kept_send: None,
-            typed,
+            draft,
+            keep_due: None,
+            ended: false,
             word: None,
             targets: ClickTargets::default(),
         };
         form.work_out(cx);
         form
-    }
-
-    /// Fills the answer in as it was said before.
-    fn fill_in(&mut self, said: &Draft, cx: &AppContext) {
-        self.fields.fill_in(said);
-        self.typed = TypedAnswer::begun(self.stands());
-        self.work_out(cx);
     }
 
     /// Goes on with a draft. What is typed next is no comment where a number is asked for.
@@ -141,29 +145,42 @@ impl AnswerForm {
         }
         // Of a draft that is for others too, what was typed for them stays.
         if draft.case || draft.alerts.len() == self.rows.len() {
-            self.typed.is_of(draft.id);
+            self.draft.id = draft.id;
         }
-        self.fill_in(&draft.answer, cx);
+        self.fields.fill_in(&draft.answer);
+        self.draft = self.stands();
+        self.work_out(cx);
         self.fields.go_to_number();
     }
 
     /// What stands in the form now.
     fn stands(&self) -> AnswerDraft {
         let left_out = self.rows.iter().filter(|row| row.left_out).map(|row| row.alert.id).collect();
-        AnswerDraft { left_out, answer: self.fields.answer(), ..self.typed.known().clone() }
+        AnswerDraft { left_out, answer: self.fields.answer(), ..self.draft.clone() }
     }
 
-    /// Keeps what stands in the form, now or once it is time. A draft is text: without any there is none.
+    /// Keeps what stands in the form, once it is time; with `at_once` whatever was typed since. A draft is text: what
+    /// was not touched leaves the draft that is there as it is, and a blank one is dropped.
     fn keep_typed(&mut self, at_once: bool, cx: &mut AppContext) -> Option<Effect> {
         let stands = self.stands();
+        if self.ended || stands == self.draft {
+            self.keep_due = None;
+            return None;
+        }
+        let due = *self.keep_due.get_or_insert(cx.now + KEEP_AFTER);
+        if !at_once && due > cx.now {
+            return None;
+        }
+        self.keep_due = None;
+        self.draft = stands.clone();
         let is_blank = self.fields.is_bare() && stands.left_out.is_empty();
-        self.typed.keep(stands, is_blank, at_once, cx)
+        if is_blank { cx.answer_drafts.drop(stands.id) } else { Some(cx.answer_drafts.keep(stands)) }
     }
 
     /// Works out the plan for each alert by what is said now.
     fn work_out(&mut self, cx: &AppContext) {
-        let orders = orders(&self.rows, &self.duplicate_indices);
-        for (row, order) in self.rows.iter_mut().zip(&orders) {
+        self.orders = orders(&self.rows, &self.duplicate_indices);
+        for (row, order) in self.rows.iter_mut().zip(&self.orders) {
             if !row.confirmed.is_empty() || row.known.is_some() {
                 row.drop_stale_confirmations(row.refunds_known(*order, cx));
             }
@@ -171,17 +188,8 @@ impl AnswerForm {
         self.offer_reason(cx);
         let parts = self.fields.answer();
         let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
-        let answer = FormAnswer {
-            said: Resolution::from_parts(parts.clone(), cx.place.dialect, most.as_ref()),
-            rows: &self.rows,
-            duplicate_indices: &self.duplicate_indices,
-            orders,
-            scope: self.scope,
-            choice: self.fields.choice(),
-            parts,
-            cx,
-        };
-        self.plans = answer.plan();
+        let said = Resolution::from_parts(parts.clone(), cx.place.dialect, most.as_ref());
+        self.plans = FormAnswer { form: &*self, parts, said, cx }.plan();
         self.show_facts(cx);
     }
 
@@ -192,15 +200,10 @@ impl AnswerForm {
         }
         let row = &self.rows[0];
         let duplicates = cx.known_decisions().duplicates(&row.alert, row.others());
-        let advised = advice(&row.alert, duplicates.iter(), self.order_of_one().as_ref());
+        let advised = advice(&row.alert, duplicates.iter(), self.orders[0].as_ref());
         if let Some(reason) = advised.and_then(|advice| advice.decision.reason()) {
             self.fields.offer(reason);
         }
-    }
-
-    /// The advice of the shop's orders on the one alert.
-    fn order_of_one(&self) -> Option<OrderAdvice> {
-        orders(&self.rows, &self.duplicate_indices)[0]
     }
 
     /// The plan for an alert; nothing where what is said is wrong for all.
@@ -224,7 +227,7 @@ impl AnswerForm {
         let kept = self.keep_typed(true, cx);
         let mut outcome = vec![Order::Close];
         outcome.extend(kept.into_iter().map(Order::from));
-        self.typed.end();
+        self.ended = true;
         outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
         outcome
     }
@@ -251,7 +254,7 @@ impl Dialog for AnswerForm {
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        self.typed.next_due()
+        self.keep_due
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {
@@ -267,13 +270,8 @@ impl Dialog for AnswerForm {
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
-        match action {
-            Action::Back => Some(self.close(cx)),
-            action if leads_elsewhere(action) => Some(self.leave_for(action, cx)),
-            action if is_everywhere(action) => None,
-            // Nothing goes on to what lies below.
-            _ => Some(Vec::new()),
-        }
+        // Nothing goes on to what lies below.
+        Some(if action == Action::Back { self.close(cx) } else { on_every_page(action).unwrap_or_default() })
     }
 
     fn in_hand(&self) -> Vec<AlertId> {
@@ -296,59 +294,4 @@ fn first_of(scope: AnswerScope, rows: &[FormItem]) -> &Alert {
         AnswerScope::One | AnswerScope::Bulk => row.alert.outcome.is_none(),
     };
     &rows.iter().find(stands_for_all).unwrap_or(&rows[0]).alert
-}
-
-/// What is typed is on the desk before so much time has passed twice.
-const KEEP_AFTER: Duration = Duration::milliseconds(150);
-
-/// What stands in the form, as far as it is kept.
-#[derive(Debug)]
-struct TypedAnswer {
-    /// As it was opened, or as it was kept last.
-    known: AnswerDraft,
-    /// When what was typed since is kept.
-    due: Option<Timestamp>,
-    /// True where the form was sent or closed: nothing more is kept.
-    ended: bool,
-}
-
-impl TypedAnswer {
-    /// The form opens with this in it.
-    fn begun(known: AnswerDraft) -> Self {
-        Self { known, due: None, ended: false }
-    }
-
-    /// It goes on with the draft of this id.
-    fn is_of(&mut self, id: Uuid) {
-        self.known.id = id;
-    }
-
-    fn known(&self) -> &AnswerDraft {
-        &self.known
-    }
-
-    fn next_due(&self) -> Option<Timestamp> {
-        self.due
-    }
-
-    /// Keeps what stands in the form, once it is time; with `at_once` whatever was typed since. What was not touched
-    /// leaves the draft that is there as it is, and a blank one is dropped.
-    fn keep(&mut self, stands: AnswerDraft, is_blank: bool, at_once: bool, cx: &mut AppContext) -> Option<Effect> {
-        if self.ended || stands == self.known {
-            self.due = None;
-            return None;
-        }
-        let due = *self.due.get_or_insert(cx.now + KEEP_AFTER);
-        if !at_once && due > cx.now {
-            return None;
-        }
-        self.due = None;
-        self.known = stands.clone();
-        if is_blank { cx.answer_drafts.drop(stands.id) } else { Some(cx.answer_drafts.keep(stands)) }
-    }
-
-    /// The form is sent or closed by its user.
-    fn end(&mut self) {
-        (self.due, self.ended) = (None, true);
-    }
 }

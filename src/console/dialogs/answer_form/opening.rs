@@ -202,12 +202,6 @@ impl KnownCase<'_> {
         form.open(note, cx)
     }
 
-    /// The plan for each alert if the form that the case opens were sent as it stands; nothing where it would be
-    /// refused, because a reason is asked for. It is the form itself that says it.
-    pub fn foresee(&self, choice: Choice, cx: &AppContext) -> Option<Vec<RowPlan>> {
-        self.filled_in(choice, &Draft::default(), cx).0.plans.ok()
-    }
-
     /// The form as it opens, and what is said of that.
     fn filled_in(&self, choice: Choice, said: &Draft, cx: &AppContext) -> (AnswerForm, Option<String>) {
         let facts_of = |alert: &Alert| self.facts.get(&alert.id);
@@ -241,9 +235,6 @@ impl AnswerForm {
             None => format!("Your draft for \"{}\" is saved.", Choice::of_parts(&other.answer, dialect).words()),
         });
         if let Some(draft) = found {
-            if let (None, Some(choice)) = (choice, Choice::said_in(&draft.answer, dialect)) {
-                self.fields.take(None, choice, "");
-            }
             self.restore(draft, cx);
         }
         (self, note)

@@ -4,7 +4,6 @@ use super::{
     AnswerForm, Part, RowPlan,
     fields::NUMBER,
     item::{AnswerScope, FormItem},
-    validation::orders,
 };
 use crate::{
     Action, AppContext, Message, Order, Orders,
@@ -24,9 +23,9 @@ impl AnswerForm {
             Ok(plans) => plans,
             Err(wrong) => {
                 let wrong = wrong.clone();
-                let why = self.fields.refuse(&wrong);
+                self.fields.refuse(&wrong);
                 self.part = Part::Answer;
-                return self.say(&why);
+                return self.say("Not sent: see the fields.");
             }
         };
         let made = |(row, plan): (&FormItem, &RowPlan)| match plan {
@@ -74,9 +73,9 @@ impl AnswerForm {
 
     fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &AppContext) -> Orders {
         let mut outcome = vec![Order::Close];
-        self.typed.end();
+        self.ended = true;
         let draft = Some(self.stands()).filter(|_| !self.fields.is_bare());
-        let known = self.rows[0].refunds_known(self.order_of_one(), cx);
+        let known = self.rows[0].refunds_known(self.orders[0], cx);
         let sent = made.into_iter().next();
         outcome.extend(sent.map(|(alert, resolution)| {
             Message::Decided(Box::new(alert), resolution, draft.map(Box::new), known).into()
@@ -107,7 +106,7 @@ impl AnswerForm {
         };
         let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
-        self.typed.end();
+        self.ended = true;
         outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
         for (alert, known) in known {
             cx.decisions.confirm(alert, known);
@@ -135,6 +134,6 @@ impl AnswerForm {
             let rested_on = || rests(row).then(|| row.refunds_known(order, cx));
             Some((row.alert.id, row.known.clone().or_else(rested_on)?))
         };
-        self.rows.iter().zip(orders(&self.rows, &self.duplicate_indices)).filter_map(of).collect()
+        self.rows.iter().zip(self.orders.iter().copied()).filter_map(of).collect()
     }
 }

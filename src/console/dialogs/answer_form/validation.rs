@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AnswerScope, Choice,
+    AnswerForm, AnswerScope, Choice,
     item::{Caution, FormItem},
 };
 use crate::{
@@ -18,7 +18,6 @@ use crate::{
     },
     resolving::subject,
     screens::activity::proof::standing_of,
-    text::sanitize,
     words::in_words,
 };
 
@@ -52,12 +51,17 @@ impl RowPlan {
     }
 
     /// Returns the cautions that would have to be confirmed before it is sent.
-    pub fn cautions(&self) -> &[Caution] {
+    pub(super) fn cautions(&self) -> &[Caution] {
         if let Self::Out { cautions, .. } = self { cautions } else { &[] }
     }
 
+    /// Returns why it needs review, where it does.
+    pub(super) fn reviewed_for(&self) -> Option<&str> {
+        if let Self::Out { why, care: true, .. } = self { Some(why) } else { None }
+    }
+
     /// Returns true where it is sent.
-    pub fn is_sent(&self) -> bool {
+    pub(super) fn is_sent(&self) -> bool {
         matches!(self, Self::Sent(_))
     }
 }
@@ -110,13 +114,7 @@ pub(super) fn orders(rows: &[FormItem], duplicate_indices: &[BTreeSet<usize>]) -
 
 /// The answer of a form with the alerts that it is for.
 pub(super) struct FormAnswer<'f> {
-    pub rows: &'f [FormItem],
-    /// For each alert the positions of the others that are on its payment.
-    pub duplicate_indices: &'f [BTreeSet<usize>],
-    /// Advice of the shop's orders for each.
-    pub orders: Vec<Option<OrderAdvice>>,
-    pub scope: AnswerScope,
-    pub choice: Option<Choice>,
+    pub form: &'f AnswerForm,
     pub parts: ResolutionParts,
     /// The decision that is said, whatever the alert; or what is wrong with it.
     pub said: Result<Resolution, Vec<FieldError>>,
@@ -126,17 +124,17 @@ pub(super) struct FormAnswer<'f> {
 impl FormAnswer<'_> {
     /// The plan for every alert, in their order; or what is wrong with the answer.
     pub(super) fn plan(&self) -> Result<Vec<RowPlan>, Vec<FieldError>> {
+        let rows = &self.form.rows;
         // Each alert's own rules come later: what is wrong for all is told once, at its field.
-        let mut all: Vec<RowPlan> = Vec::with_capacity(self.rows.len());
-        for (at, row) in self.rows.iter().enumerate() {
+        let mut all: Vec<RowPlan> = Vec::with_capacity(rows.len());
+        for (at, row) in rows.iter().enumerate() {
             let plan = match self.takes_no_part(row) {
                 Some(out) => out,
                 None => self.check(at, self.resolution_of(at)?, &all),
             };
             all.push(plan);
         }
-        let is_left_out =
-            |first| self.rows.iter().zip(&all).any(|(row, plan)| row.alert.id == first && !plan.is_sent());
+        let is_left_out = |first| rows.iter().zip(&all).any(|(row, plan)| row.alert.id == first && !plan.is_sent());
         if self.refund_of_case().is_some_and(is_left_out) {
             // What follows from a refund does not leave without it.
             all.iter_mut().filter(|plan| plan.is_sent()).for_each(|plan| *plan = RowPlan::out("follows the refund"));
@@ -146,29 +144,26 @@ impl FormAnswer<'_> {
 
     /// The alert of the case whose refund the others follow, where money goes back.
     fn refund_of_case(&self) -> Option<AlertId> {
-        let AnswerScope::Case(first) = self.scope else { return None };
+        let AnswerScope::Case(first) = self.form.scope else { return None };
         self.said.as_ref().is_ok_and(Resolution::gives_money_back).then_some(first)
     }
 
     /// The other alerts of the form that are on the payment of one.
     fn beside(&self, at: usize) -> impl Iterator<Item = &Alert> {
-        self.duplicate_indices[at].iter().map(|other| &self.rows[*other].alert)
+        self.form.duplicate_indices[at].iter().map(|other| &self.form.rows[*other].alert)
     }
 
     /// Returns the plan of an alert that cannot be answered now, or is left out.
     fn takes_no_part(&self, row: &FormItem) -> Option<RowPlan> {
-        let stands = |plan: &RowPlan| match plan {
-            RowPlan::Out { cautions, .. } => cautions.is_empty() || !row.confirms(cautions),
-            RowPlan::Sent(_) => true,
-        };
+        let stands = |plan: &RowPlan| plan.cautions().is_empty() || !row.confirms(plan.cautions());
         let cannot = cannot_be_answered(&row.alert, self.cx).filter(stands);
         cannot.or_else(|| row.left_out.then(|| RowPlan::out("skipped by you")))
     }
 
     /// The decision for an alert: what is said, or what follows from it in its case.
     fn resolution_of(&self, at: usize) -> Result<Resolution, Vec<FieldError>> {
-        let AnswerScope::Case(first) = self.scope else { return self.said.clone() };
-        let (alert, dialect) = (&self.rows[at].alert, self.cx.place.dialect);
+        let AnswerScope::Case(first) = self.form.scope else { return self.said.clone() };
+        let (alert, dialect) = (&self.form.rows[at].alert, self.cx.place.dialect);
         let of = |reason| Resolution::from_parts(invalid(reason, dialect, self.parts.comments.clone()), dialect, None);
         if self.refund_of_case().is_some() && alert.id != first {
             // Money goes back by the same decision.
@@ -176,11 +171,11 @@ impl FormAnswer<'_> {
         }
         // A refund of the older dialect that was chosen by hand asks for its word.
         let is_open = self.parts.resolution.is_none() && (dialect == Dialect::Current || self.parts.refunded.is_none());
-        if self.choice == Some(Choice::Invalid) && self.said.is_err() && is_open {
+        if self.form.fields.choice() == Some(Choice::Invalid) && self.said.is_err() && is_open {
             let duplicates = self.cx.known_decisions().duplicates(alert, self.beside(at));
             // Which of several is a duplicate is not said by those that wait.
             let advised =
-                advice(alert, duplicates.iter(), self.orders[at].as_ref()).filter(|advice| advice.after_refund);
+                advice(alert, duplicates.iter(), self.form.orders[at].as_ref()).filter(|advice| advice.after_refund);
             return advised.and_then(|advice| advice.decision.reason()).map_or_else(|| self.said.clone(), of);
         }
         self.said.clone()
@@ -188,41 +183,33 @@ impl FormAnswer<'_> {
 
     /// Checks a decision on an alert by itself, and beside the alerts before it.
     fn check(&self, at: usize, resolution: Resolution, earlier: &[RowPlan]) -> RowPlan {
-        let alert = &self.rows[at].alert;
+        let (rows, scope) = (&self.form.rows, self.form.scope);
+        let alert = &rows[at].alert;
+        if scope != AnswerScope::One && matches!(&resolution, Resolution::Older { amount_stopped: Some(_), .. }) {
+            return RowPlan::care("a stopped amount is of one alert");
+        }
         if let Some(out) = self.warning(at, &resolution) {
             return out;
         }
-        let beside = &self.duplicate_indices[at];
+        let beside = &self.form.duplicate_indices[at];
         if let Some(first) = self.refund_of_case()
             && alert.id != first
-            && !beside.iter().any(|other| self.rows[*other].alert.id == first)
+            && !beside.iter().any(|other| rows[*other].alert.id == first)
         {
             return RowPlan::care("not proven to be the same payment");
         }
-        if self.scope != AnswerScope::Bulk {
-            return RowPlan::Sent(resolution);
-        }
-        let first = earlier.iter().zip(self.rows).find(|(plan, _)| plan.is_sent());
-        if let (Resolution::Older { amount_stopped: Some(_), .. }, Some((_, first))) = (&resolution, first)
-            && !first.alert.currency.is_same(&alert.currency)
-        {
-            return RowPlan::care(format!("the stopped amount is in {}", sanitize(first.alert.currency.as_str())));
-        }
         let is_refunded =
             |at: &&usize| matches!(earlier.get(**at), Some(RowPlan::Sent(other)) if other.gives_money_back());
-        match beside.iter().find(is_refunded) {
-            Some(twin) => RowPlan::care(format!("same payment as {}, above", subject(&self.rows[*twin].alert))),
+        match beside.iter().find(is_refunded).filter(|_| scope == AnswerScope::Bulk) {
+            Some(twin) => RowPlan::care(format!("same payment as {}, above", subject(&rows[*twin].alert))),
             None => RowPlan::Sent(resolution),
         }
     }
 
     /// Returns the warning against a decision on an alert that can be answered, as far as it was not confirmed.
     fn warning(&self, at: usize, resolution: &Resolution) -> Option<RowPlan> {
-        let (row, order, now) = (&self.rows[at], self.orders[at].as_ref(), self.cx.now);
+        let (row, order, now) = (&self.form.rows[at], self.form.orders[at].as_ref(), self.cx.now);
         let alert = &row.alert;
-        if let Some(why) = amount_error(alert, resolution) {
-            return Some(RowPlan::care(why));
-        }
         let others = row.others().iter().chain(self.beside(at));
         let mut refunds = self.cx.known_decisions().duplicates(alert, others);
         refunds.retain(Duplicate::is_refunded);
@@ -264,16 +251,6 @@ impl FormAnswer<'_> {
         };
         Some(RowPlan::Out { why, care: true, cautions })
     }
-}
-
-/// Returns the error of the stopped amount of an answer to this alert.
-fn amount_error(alert: &Alert, resolution: &Resolution) -> Option<&'static str> {
-    let Resolution::Older { amount_stopped: Some(stopped), .. } = resolution else { return None };
-    let (stopped, disputed) = (stopped.decimal(), alert.money()?);
-    if stopped > disputed.amount.decimal() {
-        return Some("the stopped amount is more than its own");
-    }
-    (stopped.normalize().scale() > disputed.decimals()).then_some("too many decimals for its currency")
 }
 
 /// Returns true where an answer is the one that is advised.

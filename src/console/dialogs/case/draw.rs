@@ -12,21 +12,21 @@ use ratatui::{
 
 use super::{
     CaseDialog, Target,
-    standing::{shared_words, shares, waits},
+    standing::{matched_by, waits},
     timeline::{KnownOfCase, timeline},
 };
 use crate::{
-    Action, AppContext, Loadable, Theme,
+    Action, AppContext, Loadable,
     answer_words::{answer_words, by_with_comment, is_answered_refunded, who_answered},
     dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT},
-    domain::{Alert, Dialect, Resolution, Timestamp, resolution::InvalidReason, sanitize::lines},
+    domain::{Alert, Resolution, Timestamp},
     screens::activity::proof::{progress_of, standing_of},
     screens::queue::{
         columns::{amount, masked},
-        detail::{Facet, Part, WIDEST, facets, put},
+        detail::{Facet, Part, facets, put},
         facts::Facts,
     },
-    text::{counted, hanging, indented_json, sanitize, wrap_indented, wrap_spans},
+    text::{counted, hanging, sanitize, wrap_spans},
     times,
     ui::{
         areas::{FILL, stacked},
@@ -67,28 +67,6 @@ fn state(alert: &Alert, cx: &AppContext) -> String {
     }
 }
 
-/// A warning: its title, what follows, a key and what that does; and the row of the alert that the title names.
-#[derive(Default)]
-struct CaseWarning {
-    title: String,
-    text: &'static str,
-    key: String,
-    does: String,
-    named: Option<usize>,
-}
-
-impl CaseWarning {
-    fn lines(&self, width: u16, theme: &Theme) -> Vec<Line<'static>> {
-        let parts = [
-            (format!("⚠ {} ", self.title), theme.warning.add_modifier(Modifier::BOLD)),
-            (self.text.to_owned(), theme.plain),
-            (self.key.clone(), theme.key),
-            (self.does.clone(), theme.plain),
-        ];
-        wrap_spans(&parts.map(|(text, style)| Span::styled(sanitize(&text).into_owned(), style)), width)
-    }
-}
-
 impl CaseDialog {
     pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
@@ -103,9 +81,7 @@ impl CaseDialog {
     /// Draws the head of the case, its alerts and the warnings. Returns the area below them.
     fn draw_case(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> Rect {
         let inside = Margin::new(2, 0);
-        let warning = self.warning(cx);
-        let lines =
-            warning.as_ref().map_or_else(Vec::new, |warning| warning.lines(area.inner(inside).width, &cx.theme));
+        let lines = self.warning(area.inner(inside).width, cx);
         let [shown, warned] = [self.alerts.len().min(usize::from(area.height / 3).max(2)) + 1, lines.len()]
             .map(|lines| u16::try_from(lines).unwrap_or(u16::MAX));
         let blank = u16::from(area.height >= TALL);
@@ -115,9 +91,6 @@ impl CaseDialog {
         fit::draw(&self.matched_by(cx), frame.buffer_mut(), matched, |_, ()| {});
         self.draw_alerts(frame, list, cx);
         Text::from(lines).render(warned, frame.buffer_mut());
-        if let Some(named) = warning.and_then(|warning| warning.named) {
-            self.targets.push(Rect { height: warned.height.min(1), ..warned }, Target::Row(named));
-        }
         facts
     }
 
@@ -148,8 +121,10 @@ impl CaseDialog {
             };
             (self.facts.values().find_map(failed).unwrap_or_default(), theme.warning)
         };
-        let mut segments =
-            vec![Segment::new(0, doubt, style), Segment::new(0, shared_words(&self.alerts), theme.quiet).cut_to(9, 0)];
+        let mut segments = vec![
+            Segment::new(0, doubt, style),
+            Segment::new(0, matched_by(self.current(), &self.alerts), theme.quiet).cut_to(9, 0),
+        ];
         if let Some((first, at)) = self.first_to_close(now) {
             let urgent = cx.urgency(times::left(first, now).urgency);
             segments.push(Segment::new(4, "first due in", theme.quiet));
@@ -168,18 +143,10 @@ impl CaseDialog {
 
     fn draw_alerts(&self, frame: &mut Frame<'_>, list: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let foreseen = self.foreseen.as_ref();
-        let mut titles = vec!["SHARES".to_owned()];
-        titles.extend(foreseen.map(|foreseen| match foreseen.refunds {
-            true => format!("WITH {}", cx.key(Action::Refund)),
-            false if cx.place.dialect == Dialect::Current => format!("WITH {}: INVALID", cx.key(Action::Invalid)),
-            false => format!("WITH {}", cx.key(Action::Invalid)),
-        }));
         let rows: Vec<AlertRow<'_>> = self
             .alerts
             .iter()
             .map(|alert| {
-                let shares = shares(alert, &self.alerts);
                 let over = alert.outcome.is_some();
                 let pending = cx.decisions.of(alert.id).map(|pending| (&pending.resolution, progress_of(pending, cx)));
                 let at_engine =
@@ -194,86 +161,71 @@ impl CaseDialog {
                     None if over || alert.is_closed(cx.now) => (("", theme.quiet), state(alert, cx), theme.quiet),
                     None => (("", theme.plain), state(alert, cx), theme.plain),
                 };
-                let gets = foreseen.map_or_else(String::new, |foreseen| foreseen.gets(alert.id).to_owned());
-                let beside = vec![(shares, if over { theme.quiet } else { theme.plain }), (gets, theme.accent)];
-                AlertRow { sign, alert, what, style, quiet: over, beside }
+                AlertRow { sign, alert, what, style, quiet: over }
             })
             .collect();
-        let table = alert_rows::table(&rows, OF_ONE_PAYMENT, ("STATE", &titles), table::room(list), cx);
+        let table = alert_rows::table(&rows, OF_ONE_PAYMENT, "STATE", table::room(list), cx);
         let note = |area, row| self.targets.push(area, Target::Row(row));
         self.list.draw((&table, &rows), (self.position(), true), theme, frame.buffer_mut(), list, note);
     }
 
-    /// Says that money has gone back already, or that one alone is to be refunded.
-    fn warning(&self, cx: &AppContext) -> Option<CaseWarning> {
-        if self.alerts.iter().all(|alert| alert.outcome.is_some()) {
-            return None;
-        }
+    /// Says that money has gone back already, or that one alone is to be refunded, in lines of this width.
+    fn warning(&self, width: u16, cx: &AppContext) -> Vec<Line<'static>> {
+        let (theme, refunded) = (&cx.theme, self.refund_words(cx));
+        let open = self.alerts.iter().filter(|alert| waits(alert, cx)).count();
+        let is_one_of_several = open > 1 && !cx.place.read_only;
+        let (title, text) = match &refunded {
+            _ if self.alerts.iter().all(|alert| alert.outcome.is_some()) => return Vec::new(),
+            Some(refunded) => (refunded.as_str(), "A second refund would pay the cardholder twice. "),
+            None if is_one_of_several => ("Refund one of them only.", ""),
+            None => return Vec::new(),
+        };
+        // No key answers where nothing is sent.
+        let (key, does) = match refunded.is_some() {
+            _ if open == 0 || cx.place.read_only => (String::new(), String::new()),
+            true => {
+                let answers = format!(" answers {}.", counted(open as u64, "open alert", "open alerts"));
+                (cx.key(Action::Invalid), answers)
+            }
+            false => {
+                let reports = " reports this one as refunded, the others as duplicates.".to_owned();
+                (cx.key(Action::Refund), reports)
+            }
+        };
+        let parts = [
+            (format!("⚠ {title} "), theme.warning.add_modifier(Modifier::BOLD)),
+            (text.to_owned(), theme.plain),
+            (key, theme.key),
+            (does, theme.plain),
+        ];
+        wrap_spans(&parts.map(|(text, style)| Span::styled(sanitize(&text).into_owned(), style)), width)
+    }
+
+    /// What is known of a refund of the payment, recorded or under way, in words.
+    fn refund_words(&self, cx: &AppContext) -> Option<String> {
         let known = cx.known_decisions();
         // The refund itself goes before an answer that says that there was one.
         let refunded = self.alerts.iter().map(|alert| known.answered(alert)).filter(|alert| alert.was_refunded());
         let refunded = refunded.min_by_key(|alert| alert.says_refunded_before());
         let coming = self.alerts.iter().map(|alert| known.foreseen(alert)).find(|alert| alert.was_refunded());
-        // The alert that is named here is one of the rows: a click goes to it.
-        let other = refunded.as_ref().or(coming.as_ref());
-        let named = other.and_then(|other| self.alerts.iter().position(|alert| alert.id == other.id));
-        let name = other.map_or_else(String::new, |other| format!("{} {}", other.provider, other.provider_id));
-        let title = match (&refunded, other) {
+        let Some(other) = refunded.as_ref().or(coming.as_ref()) else { return self.refunded_elsewhere(cx) };
+        let name = format!("{} {}", other.provider, other.provider_id);
+        Some(match &refunded {
             // Money does not go back by that answer: it went back before.
-            (_, Some(other)) if other.says_refunded_before() => format!("Refunded before, by the answer to {name}."),
-            (Some(other), _) => {
+            _ if other.says_refunded_before() => format!("Refunded before, by the answer to {name}."),
+            Some(other) => {
                 let by = who_answered(other.id, &self.audit, cx.journal.history(), cx.journal.place());
                 format!("Already refunded: {name}{}.", by_with_comment(other, by.as_deref()))
             }
-            (None, Some(other)) if known.may_have_arrived(other.id) => format!("A refund is unconfirmed: {name}."),
-            (None, Some(_)) => format!("A refund is under way: {name}."),
-            (None, None) => match self.refunded_elsewhere(cx) {
-                Some(who) => who,
-                None => return self.warning_of_several(cx),
-            },
-        };
-        let sent = self.foreseen.as_ref().filter(|foreseen| !foreseen.refunds).map_or(0, |foreseen| foreseen.sent);
-        let (key, does) = match sent {
-            // No key answers where nothing is sent.
-            0 => (String::new(), String::new()),
-            sent => {
-                let said = if cx.place.dialect == Dialect::Current { "as invalid" } else { "as it fits" };
-                let answers = format!(" answers {} {said}.", counted(sent as u64, "open alert", "open alerts"));
-                (cx.key(Action::Invalid), answers)
-            }
-        };
-        Some(CaseWarning { title, text: "A second refund would pay the cardholder twice. ", key, does, named })
-    }
-
-    /// Says that one of several that wait is to be refunded.
-    fn warning_of_several(&self, cx: &AppContext) -> Option<CaseWarning> {
-        if cx.place.read_only || self.alerts.iter().filter(|alert| waits(alert, cx)).count() < 2 {
-            return None;
-        }
-        let (key, does) = if waits(self.current(), cx) {
-            let others = match cx.place.dialect {
-                Dialect::Current => "duplicates".to_owned(),
-                Dialect::Older => InvalidReason::Duplicate.older_word().as_str().to_owned(),
-            };
-            (cx.key(Action::Refund), format!(" reports this one as refunded, the others as {others}."))
-        } else {
-            ("tab".to_owned(), " goes to the refunded one.".to_owned())
-        };
-        Some(CaseWarning { title: "Refund one of them only.".to_owned(), key, does, ..CaseWarning::default() })
+            None if known.may_have_arrived(other.id) => format!("A refund is unconfirmed: {name}."),
+            None => format!("A refund is under way: {name}."),
+        })
     }
 
     /// Facts and timeline, beside each other where there is room.
     fn draw_facts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let (alert, facts) = (self.current(), self.facts_here());
         let note = |line: Rect, action: Action| self.targets.push(line, Target::Do(action));
-        if self.raw {
-            let json = (cx.alert_json)(alert, cx.now);
-            let lines = wrap_indented(&lines(&indented_json(&json)), area.width.min(WIDEST));
-            let parts: Vec<Part> =
-                lines.into_iter().map(|line| Part::of(Line::from(Span::styled(line, cx.theme.plain)))).collect();
-            put(&[(&parts, area)], &self.scroll, cx, frame.buffer_mut(), area, note);
-            return;
-        }
         let count = match area.width {
             THREE.. => 3,
             TWO.. => 2,
@@ -303,7 +255,6 @@ impl CaseDialog {
     fn timeline(&self, width: u16, cx: &AppContext) -> Vec<Part> {
         let theme = &cx.theme;
         let known = KnownOfCase {
-            facts: &self.facts,
             unfinished: &cx.unfinished,
             notes: &cx.notes,
             history: cx.journal.history(),
@@ -328,12 +279,11 @@ impl CaseDialog {
         let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
         let mut offered = vec![key(Action::Back, "back")];
         if !cx.place.read_only {
-            let invalid = if cx.place.dialect == Dialect::Current { "invalid" } else { "other word" };
             let (one, all) = if self.alerts.len() > 1 { (" one", "all ") } else { ("", "") };
             let answers = [
                 (Action::Refund, format!("refund{one}")),
                 (Action::NotRefunded, format!("{all}not refunded")),
-                (Action::Invalid, format!("{all}{invalid}")),
+                (Action::Invalid, format!("{all}invalid")),
             ];
             // What lapsed or asks for no answer can be ticked in the form, which alone is no reason to offer it.
             let is_offered = self.alerts.len() == 1 || self.alerts.iter().any(|alert| waits(alert, cx));
@@ -349,11 +299,9 @@ impl CaseDialog {
         }
         offered.push(key(Action::Note, "note"));
         if self.current().outcome.is_none() {
-            let is_aside = cx.snoozes.until(self.current().id).is_some();
-            offered.push(key(Action::Snooze, if is_aside { "wake" } else { "snooze" }));
+            offered.push(key(Action::Snooze, "snooze"));
         }
         offered.push(key(Action::CopyId, "copy"));
-        offered.push(key(Action::Raw, if self.raw { "facts" } else { "JSON" }));
         // The help stays, however narrow it gets: from there every key is found.
         offered.push(KeyHint { stays: true, ..key(Action::Help, "help") });
         let note = |area, action| self.targets.push(area, Target::Do(action));

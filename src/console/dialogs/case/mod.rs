@@ -8,16 +8,16 @@ mod timeline;
 use std::{collections::HashMap, sync::LazyLock};
 
 use chrono::Duration;
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event, KeyEvent, MouseEventKind};
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
-use standing::{Foreseen, can_be_answered};
+use standing::can_be_answered;
 
 use super::{
     alert_menus,
     answer_form::{Choice, KnownCase, suggested_draft},
     note_form,
-    page_keys::{is_everywhere, lead_elsewhere, leads_elsewhere, why_idle_on_page},
+    page_keys::{on_every_page, why_idle_on_page},
     settle, snooze_menu,
 };
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
         duplicate,
         resolution::Decision,
     },
-    idle::{NONE_MADE, NONE_PARKED, READ_ONLY, unless},
+    idle::{NONE_PARKED, READ_ONLY, unless},
     screens::queue::{
         facts::{Facts, change_match},
         state::Queue,
@@ -50,6 +50,16 @@ const APART: Duration = Duration::seconds(3);
 
 /// Whose keys it takes.
 const CONTEXTS: [KeyContext; 3] = [KeyContext::Case, KeyContext::Queue, KeyContext::Always];
+
+/// What it does by itself beside answers, whatever its alerts are.
+const OWN: [Action; 16] = {
+    use Action::{Bottom, CopyId, DetailDown, DetailUp, Down, GoToAlert, NextPane, Note, OpenLink, PageDown, PageUp};
+    use Action::{Refresh, Snooze, Top, Unmatch, Up};
+    [
+        Bottom, CopyId, DetailDown, DetailUp, Down, GoToAlert, NextPane, Note, OpenLink, PageDown, PageUp, Refresh,
+        Snooze, Top, Unmatch, Up,
+    ]
+};
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,12 +85,8 @@ pub struct CaseDialog {
     audit: Vec<AuditEntry>,
     /// Of which alerts it was asked last, each with whether it was answered.
     audit_asked: Vec<(AlertId, bool)>,
-    /// Answer of each alert by the key that fits.
-    foreseen: Option<Foreseen>,
     /// When its alerts were read.
     read_at: Timestamp,
-    /// True where the alert is shown as the interface writes it.
-    raw: bool,
     scroll: Scroll,
     list: Cursor,
     targets: ClickTargets<Target>,
@@ -89,24 +95,18 @@ pub struct CaseDialog {
 /// Opens the case of the alert under the cursor.
 pub fn open(queue: &Queue, cx: &AppContext) -> Orders {
     let Some(alert) = queue.current() else { return Vec::new() };
-    open_read(alert, Some(&queue.facts), queue.link.read_at.unwrap_or(cx.now), cx)
+    open_on(alert, Some(&queue.facts), cx)
 }
 
 /// Opens the case of an alert, with what is known around it.
 pub fn open_on(alert: &Alert, known: Option<&Facts>, cx: &AppContext) -> Orders {
-    open_read(alert, known, cx.now, cx)
-}
-
-fn open_read(alert: &Alert, known: Option<&Facts>, read_at: Timestamp, cx: &AppContext) -> Orders {
     let mut case = CaseDialog {
         alerts: vec![alert.clone()],
         cursor: alert.id,
         facts: HashMap::new(),
         audit: Vec::new(),
         audit_asked: Vec::new(),
-        foreseen: None,
-        read_at,
-        raw: false,
+        read_at: cx.now,
         scroll: Scroll::default(),
         list: Cursor::default(),
         targets: ClickTargets::default(),
@@ -205,8 +205,6 @@ impl CaseDialog {
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Orders {
         match action {
-            // One thing at a time: the JSON goes before the page does.
-            Action::Back if self.raw => (self.raw, self.scroll) = (false, Scroll::default()),
             Action::Back => return vec![Order::Close],
             Action::Down => self.move_by(1),
             Action::Up => self.move_by(-1),
@@ -217,10 +215,6 @@ impl CaseDialog {
             Action::DetailUp => self.scroll.by(-3),
             Action::PageDown => self.scroll.by(10),
             Action::PageUp => self.scroll.by(-10),
-            Action::Raw => {
-                self.raw = !self.raw;
-                self.scroll.reset();
-            }
             Action::Refund | Action::NotRefunded | Action::Invalid => return self.decide(action, cx),
             Action::Settle => return settle::open(self.parked(cx), cx),
             Action::CopyId => return alert_menus::copy(self.current(), cx),
@@ -231,7 +225,6 @@ impl CaseDialog {
             }
             Action::Note => return note_form::open(self.current(), cx),
             Action::Snooze => return snooze_menu::open_on(self.current(), cx),
-            action if leads_elsewhere(action) => return lead_elsewhere(action),
             Action::Unmatch => return run(change_match(self.current(), self.facts_here(), cx)),
             Action::Suggested => return self.take_suggestion(cx),
             Action::GoToWarned => {
@@ -246,8 +239,10 @@ impl CaseDialog {
                 self.audit_asked.clear();
                 return self.read_again(cx);
             }
-            action if is_everywhere(action) => return vec![Order::Act(action)],
-            action => self.hint_idle(action, cx),
+            action => match on_every_page(action) {
+                Some(orders) => return orders,
+                None => self.hint_idle(action, cx),
+            },
         }
         Vec::new()
     }
@@ -341,12 +336,6 @@ impl CaseDialog {
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
-        if key.code == KeyCode::Esc && key.modifiers == KeyModifiers::NONE {
-            return self.act(Action::Back, cx);
-        }
-        if key.code == KeyCode::Tab {
-            return self.act(Action::NextPane, cx);
-        }
         match cx.settings.keymap.action(&CONTEXTS, key.into()) {
             Some(action) => self.act(action, cx),
             None => {
@@ -428,41 +417,24 @@ impl Dialog for CaseDialog {
         Vec::new()
     }
 
-    fn settle(&mut self, cx: &AppContext) {
-        let refunded = self.alerts.iter().any(|alert| cx.known_decisions().foreseen(alert).was_refunded())
-            || self.refunded_elsewhere(cx).is_some();
-        self.foreseen = Foreseen::of(&self.known(), refunded, cx);
-    }
-
     fn contexts(&self) -> &'static [KeyContext] {
         &CONTEXTS
     }
 
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
-        use Action::{CopyId, DetailDown, DetailUp, GoToAlert, Note, OpenLink, PageDown, PageUp, Raw, Refresh};
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Refund | Action::NotRefunded | Action::Invalid => {
                 writes().or_else(|| unless(self.takes(action, cx), "answered or queued"))
             }
-            Action::Repeat if cx.last_made.is_none() => Some(NONE_MADE),
-            Action::Repeat => Some("a case is answered by one form"),
-            Action::Down | Action::Up | Action::Top | Action::Bottom | Action::NextPane => {
-                unless(self.alerts.len() > 1, "the case has one alert")
-            }
-            Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
-            CopyId | DetailDown | DetailUp | GoToAlert | Note | OpenLink | PageDown | PageUp | Raw | Refresh => None,
-            Action::Snooze => {
-                unless(self.alerts.iter().any(|alert| alert.outcome.is_none()), "every alert of the case is answered")
-            }
             Action::Suggested => writes().or_else(|| unless(self.suggested(cx).is_some(), "nothing is suggested")),
-            Action::Unmatch => {
-                unless(self.facts_here().orders.as_ref().is_some_and(Result::is_ok), "no order is known")
-            }
+            Action::Repeat => Some("a case is answered by one form"),
+            Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
             Action::GoToWarned => {
                 let warned = cx.known_decisions().weightiest(self.current(), &self.alerts);
                 unless(warned.is_some(), "no warning names another alert")
             }
+            action if OWN.contains(&action) => None,
             action => why_idle_on_page(action, cx),
         }
     }
@@ -472,8 +444,8 @@ impl Dialog for CaseDialog {
     }
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
-        // What is the same everywhere the application does; nothing else ever goes on to what lies below.
-        (!is_everywhere(action)).then(|| self.act(action, cx))
+        // Nothing goes on to what lies below.
+        Some(self.act(action, cx))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

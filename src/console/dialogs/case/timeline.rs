@@ -1,28 +1,20 @@
 //! The timeline of a case: what happened on one payment, the oldest first.
 
-use std::collections::{BTreeMap, HashMap};
-
 use chrono::Duration;
 
 use crate::{
     answer_words::{answer_words, by_with_comment, maker, who_answered},
     desk::{History, JournalStep},
-    domain::{Alert, AlertId, AuditEntry, Delivery, DeliveryState, Timestamp},
+    domain::{Alert, AuditEntry, Timestamp},
     notes::NoteList,
     resolving::UNCHECKED,
-    screens::{
-        activity::proof::{RowTone, step_words},
-        queue::facts::Facts,
-    },
+    screens::activity::proof::{RowTone, step_words},
     unfinished::{Stage, Unfinished},
     words::{in_words, said_in_words},
 };
 
 /// What follows so soon is told with what it follows.
 const AT_ONCE: Duration = Duration::minutes(1);
-
-/// So many characters of a network's id tell an alert from the others of a case.
-const ENDING: usize = 6;
 
 /// An event of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +26,6 @@ pub(super) struct Happened {
 
 /// What is known of a case beyond its alerts.
 pub(super) struct KnownOfCase<'k> {
-    pub(super) facts: &'k HashMap<AlertId, Facts>,
     pub(super) unfinished: &'k Unfinished,
     pub(super) notes: &'k NoteList,
     pub(super) history: &'k History,
@@ -62,24 +53,16 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
             let by = note.user.as_deref().map_or_else(String::new, |user| format!(" by {user}"));
             told.add(note.at, RowTone::Plain, &format!("note{by}: {}", note.text.replace('\n', " / ")));
         }
-        let deliveries = known.facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded());
-        told.of_webhooks(deliveries.map_or(&[][..], Vec::as_slice));
     }
     events.sort_by_key(|event| event.at);
     events
 }
 
-/// What an alert is called among these: by its network, and by the end of its id there where the network has others.
+/// What an alert is called among these: by its network, and by its id there where the network has others.
 fn called(alert: &Alert, alerts: &[Alert]) -> String {
-    let provider = &alert.provider;
-    let others = || alerts.iter().filter(|other| other.id != alert.id && other.provider == *provider);
-    if others().next().is_none() {
-        return provider.to_string();
-    }
-    let id = &alert.provider_id;
-    let end = id.char_indices().rev().nth(ENDING - 1).map_or(id.as_str(), |(at, _)| &id[at..]);
-    let is_told = end.len() < id.len() && !others().any(|other| other.provider_id.ends_with(end));
-    if is_told { format!("{provider} …{end}") } else { format!("{provider} {id}") }
+    let Alert { provider, provider_id, .. } = alert;
+    let is_alone = !alerts.iter().any(|other| other.id != alert.id && other.provider == *provider);
+    if is_alone { provider.to_string() } else { format!("{provider} {provider_id}") }
 }
 
 /// The events of one alert.
@@ -97,15 +80,13 @@ impl AlertEvents<'_> {
     /// Adds the events of the alert.
     fn of_alert(&mut self, known: &KnownOfCase<'_>) {
         let alert = self.alert;
-        // By whom it was taken in is not told: an import may bring the moment with it.
-        let seen = alert.alert_time.zip(alert.created_at);
-        let at_once = seen.is_some_and(|(at, seen)| seen >= at && seen - at < AT_ONCE);
-        if let Some(at) = alert.alert_time {
-            let seen = if at_once { ", seen" } else { "" };
-            let what = format!("{} alerts {}{seen}", alert.provider, alert.provider_id);
+        let raised = alert.alert_time;
+        if let Some(at) = raised {
+            let what = format!("{} alerts {}", alert.provider, alert.provider_id);
             self.events.push(Happened { at, what, tone: RowTone::Plain });
         }
-        if let Some(at) = alert.created_at.filter(|_| !at_once) {
+        let is_later = |at: &Timestamp| raised.is_none_or(|raised| *at < raised || *at - raised >= AT_ONCE);
+        if let Some(at) = alert.created_at.filter(is_later) {
             self.add(at, RowTone::Quiet, "received");
         }
         if let Some(at) = alert.expired_at {
@@ -159,50 +140,28 @@ impl AlertEvents<'_> {
             self.add(entry.at, RowTone::Plain, &format!("result set by {}: {said}", entry.by_whom()));
         }
     }
-
-    /// Adds the results of the alert's webhooks: those that fared alike within a minute are told once.
-    fn of_webhooks(&mut self, deliveries: &[Delivery]) {
-        let mut alike: BTreeMap<(i64, String), (usize, Timestamp, RowTone)> = BTreeMap::new();
-        for delivery in deliveries {
-            let (at, fate, weight) = match (delivery.delivered_at, delivery.state) {
-                (Some(at), _) => (at, "delivered", RowTone::Quiet),
-                (None, DeliveryState::Exhausted) => (delivery.at, "failed", RowTone::Unsure),
-                (None, _) => (delivery.at, "pending", RowTone::Quiet),
-            };
-            let what = format!("webhook {}: {fate}", delivery.kind.as_str().trim_start_matches("alert."));
-            alike.entry((at.timestamp() / 60, what)).or_insert((0, at, weight)).0 += 1;
-        }
-        for ((_, what), (count, at, weight)) in alike {
-            let many = if count > 1 { format!(" to {count}") } else { String::new() };
-            self.add(at, weight, &format!("{what}{many}"));
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Loadable;
     use crate::desk::{JournalDecision, JournalWriter};
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
-    use crate::domain::{
-        AttemptId, DeliveryId, EndpointId, EventId, EventKind, Outcome, Provider, Resolution, ResolutionAttempt,
-    };
+    use crate::domain::{AttemptId, Outcome, Provider, Resolution, ResolutionAttempt};
 
     /// What is known, for one test.
     #[derive(Default)]
     struct Around {
-        facts: HashMap<AlertId, Facts>,
         unfinished: Unfinished,
         history: History,
         audit: Vec<AuditEntry>,
     }
 
     fn told(alerts: &[Alert], around: &Around) -> Vec<Happened> {
-        let Around { facts, unfinished, history, audit } = around;
+        let Around { unfinished, history, audit } = around;
         let notes = &NoteList::default();
-        timeline(alerts, &KnownOfCase { facts, unfinished, notes, history, place: "acme", audit })
+        timeline(alerts, &KnownOfCase { unfinished, notes, history, place: "acme", audit })
     }
 
     fn at(text: &str) -> Timestamp {
@@ -256,7 +215,7 @@ mod tests {
         let at_once = told(&[seen("2026-03-02T12:00:20Z")], &Around::default());
 
         assert_eq!(words(&later), ["ETHOCA alerts A", "ETHOCA: received"]);
-        assert_eq!(words(&at_once), ["ETHOCA alerts A, seen"]);
+        assert_eq!(words(&at_once), ["ETHOCA alerts A"]);
     }
 
     #[test]
@@ -287,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn alerts_of_one_network_are_told_apart_by_the_end_of_their_ids_there() {
+    fn alerts_of_one_network_are_told_apart_by_their_ids_there() {
         let lapsed = |provider: Provider, id: &str| Alert {
             provider,
             provider_id: id.to_owned(),
@@ -307,7 +266,7 @@ mod tests {
 
         assert_eq!(
             words(&events),
-            ["VERIFI", "ETHOCA A-100000417", "ETHOCA A-200000417", "CDRN …000001", "CDRN …000002"]
+            ["VERIFI", "ETHOCA A-100000417", "ETHOCA A-200000417", "CDRN V-1000000001", "CDRN V-1000000002"]
                 .map(|called| format!("{called}: expired"))
         );
     }
@@ -413,46 +372,6 @@ mod tests {
 
         let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
         assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: Refunded \"88213\"", "ETHOCA alerts A"]);
-    }
-
-    #[test]
-    fn webhooks_that_fared_alike_within_a_minute_are_told_once() {
-        let at = |text: &str| from_iso(text).unwrap();
-        let alert = Alert { transaction_time: None, alert_time: None, ..Alert::sample() };
-        let sent = Delivery {
-            id: DeliveryId::generate(),
-            event: EventId::generate(),
-            kind: EventKind::AlertCreated,
-            at: at("2026-03-02T12:00:00Z"),
-            alert: alert.id,
-            test: false,
-            endpoint: EndpointId::generate(),
-            url: "https://shop.example/hooks".to_owned(),
-            state: DeliveryState::Delivered,
-            attempts: 1,
-            due: None,
-            last_result: None,
-            delivered_at: None,
-        };
-        let delivered = |moment: &str| Delivery { delivered_at: Some(at(moment)), ..sent.clone() };
-        let deliveries = vec![
-            delivered("2026-03-02T12:00:01Z"),
-            delivered("2026-03-02T12:00:59Z"),
-            delivered("2026-03-02T12:01:00Z"),
-            Delivery {
-                delivered_at: None,
-                state: DeliveryState::Exhausted,
-                at: at("2026-03-02T12:00:01Z"),
-                ..sent.clone()
-            },
-        ];
-        let facts = HashMap::from([(alert.id, Facts { deliveries: Loadable::Loaded(deliveries), ..Facts::default() })]);
-
-        let events = told(&[alert], &Around { facts, ..Around::default() });
-
-        let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
-        let delivered = "ETHOCA: webhook created: delivered";
-        assert_eq!(told, [&format!("{delivered} to 2"), "ETHOCA: webhook created: failed", delivered]);
     }
 
     #[test]
