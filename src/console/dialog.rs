@@ -55,11 +55,6 @@ pub trait Dialog: Send {
         Some(OTHER_PLACE)
     }
 
-    /// Returns true where such an action means something on it now.
-    fn offers(&self, action: Action, cx: &AppContext) -> bool {
-        self.why_idle(action, cx).is_none()
-    }
-
     /// Does an action that was chosen in a list over it; `None` where that is not its own.
     fn act(&mut self, _: Action, _: &mut AppContext) -> Option<Orders> {
         None

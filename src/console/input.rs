@@ -9,8 +9,8 @@ use super::{
     app::App,
     dialog,
     dialogs::{
+        answer_form,
         palette::{self, Palette},
-        repeat_in_form,
     },
     idle::{NONE_STAGED, unless},
     ui::areas::SMALLEST,
@@ -169,7 +169,7 @@ impl App {
         match (own, action) {
             (Some(outcome), _) => self.carry_out(outcome),
             (None, Action::Repeat) => {
-                let outcome = repeat_in_form(&mut self.screens, &mut self.cx);
+                let outcome = answer_form::repeat(true, &mut self.screens.queue, &mut self.cx);
                 self.carry_out(outcome)
             }
             (None, action) => self.act(action),

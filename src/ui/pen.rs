@@ -2,7 +2,7 @@
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::{Theme, areas::inset, text};
+use super::{areas::inset, text};
 
 /// A cursor that writes from left to right within one line.
 pub struct Pen<'b> {
@@ -36,18 +36,6 @@ impl<'b> Pen<'b> {
             self.x = x;
         }
         Rect::new(start, self.y, self.x - start, 1)
-    }
-
-    /// Writes a text only where all of it has room.
-    pub fn put_whole(&mut self, text: &str, style: Style) -> Option<Rect> {
-        (text::columns(text) <= self.room()).then(|| self.put(text, style))
-    }
-
-    /// Writes a key and what it does. Returns the area that both took.
-    pub fn put_key(&mut self, key: &str, words: &str, theme: &Theme) -> Rect {
-        let key = self.put(key, theme.key);
-        self.skip(1);
-        key.union(self.put(words, theme.quiet))
     }
 
     /// Leaves so many columns blank.

@@ -155,11 +155,6 @@ impl<'c, T> DataTable<'c, T> {
         Self { columns, places }
     }
 
-    /// Columns of the screen that a column has; none where it is left out.
-    pub fn width(&self, column: usize) -> u16 {
-        self.places.iter().find(|place| place.column == column).map_or(0, |place| place.width)
-    }
-
     /// The heads of the columns.
     pub fn head(&self, theme: &Theme) -> Line<'static> {
         self.in_line(|column, _| Span::styled(column.head.clone(), theme.quiet))

@@ -7,7 +7,7 @@ use super::menu::{Pick, pick};
 use crate::{
     Action, AppContext, Effect, Order, Orders, Tone,
     domain::{Alert, AlertLink},
-    text::{cut_path, sanitize},
+    text::sanitize,
 };
 
 /// A fact that can be copied: its key, its name, and its text where the alert tells it.
@@ -75,24 +75,13 @@ fn copy_fact(CopiedFact { name, .. }: &CopiedFact, text: Option<&str>, cx: &mut 
     vec![Effect::Copy(text.to_owned()).into(), Order::Close]
 }
 
-/// Columns that the settings file is named in at most.
-const LONGEST_FILE: u16 = 60;
-
 /// Opens the link of an alert, the menu of several, or says how to have one.
 pub fn open_link(alert: &Alert, cx: &mut AppContext) -> Orders {
     let links = cx.settings.links.of(alert);
     match links.as_slice() {
         [] => {
-            let kept_in = cx.settings.kept_in.as_ref().map(|file| file.display().to_string());
-            let file = kept_in.map_or_else(
-                || "the settings".to_owned(),
-                |file| cut_path(&file, cx.settings.home.as_deref(), LONGEST_FILE),
-            );
-            let words = format!(
-                "No link is set for {}. Add it in {file}: [links] order = \
-                    \"https://shop.example/{{merchantOrderId}}\".",
-                alert.provider
-            );
+            let example = "[links] order = \"https://shop.example/{merchantOrderId}\"";
+            let words = format!("No link is set for {}. Add it in the settings file: {example}.", alert.provider);
             cx.notify(Tone::Note, words);
             Vec::new()
         }

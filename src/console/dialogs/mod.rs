@@ -23,7 +23,7 @@ pub mod views;
 
 use super::{
     Action, AppContext, KeyContext, Orders, dialog,
-    screens::{ScreenName, Screens, queue::state::Queue},
+    screens::{ScreenName, Screens},
 };
 
 use answer_form::Choice;
@@ -52,7 +52,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Invalid => answer_form::chosen(Choice::Invalid, queue, cx),
         Action::Bulk if !queue.marked.is_empty() => answer_form::marked(None, queue, cx),
         Action::Bulk => run_progress::open(cx),
-        Action::Repeat => repeat(cx.place.may_be_production(), queue, cx),
+        Action::Repeat => answer_form::repeat(cx.place.may_be_production(), queue, cx),
         Action::Settle => settle::open(chosen, cx),
         Action::Suggested => answer_form::take_suggested(queue, cx),
         Action::CredentialCreate => settings_dialogs::create(settings, cx),
@@ -61,15 +61,3 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
     })
 }
 
-/// Makes the last decision again, in a form where that is wanted or something has to be confirmed.
-fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
-    match cx.last_made.clone() {
-        Some(last) => answer_form::repeat(&last, in_form, queue, cx),
-        None => answer_form::nothing_to_repeat(cx),
-    }
-}
-
-/// Opens the form of the last decision, for one that was chosen in a list: nothing is sent by a choice.
-pub fn repeat_in_form(screens: &mut Screens, cx: &mut AppContext) -> Orders {
-    repeat(true, &mut screens.queue, cx)
-}

@@ -49,17 +49,11 @@ impl Palette {
         ranked(&self.offers, &self.input.text()).into_iter().map(|at| &self.offers[at]).collect()
     }
 
-    /// Returns the headings over the rows. Search results stand without them, except for what has no effect now.
+    /// Returns the headings over the rows. Search results stand without them.
     fn headings<'r>(&self, rows: &[&'r PaletteOffer]) -> Vec<(usize, &'r str)> {
-        let typed = self.input.text();
-        let heading = |offer: &'r PaletteOffer| match offer.idle {
-            Some(_) if !is_named(offer, &typed) => "Not available now",
-            _ if typed.is_empty() => &offer.group,
-            _ => "",
-        };
-        let mut headings: Vec<(usize, &str)> = rows.iter().map(|offer| heading(offer)).enumerate().collect();
+        let mut headings: Vec<(usize, &str)> = rows.iter().map(|offer| offer.group.as_str()).enumerate().collect();
         headings.dedup_by_key(|(_, heading)| *heading);
-        headings.retain(|(_, heading)| !heading.is_empty());
+        headings.retain(|_| self.input.is_empty());
         headings
     }
 
@@ -139,11 +133,6 @@ impl Dialog for Palette {
         let room = OpenMenu::room(PanelWidth::Search, area);
         let rows = self.rows();
         let chosen = self.menu.chosen(rows.len()).map(|at| rows[at]);
-        let pick = chosen.and_then(|offer| match (&offer.goal, offer.idle) {
-            (_, Some(_)) => Some("say why"),
-            (PaletteGoal::Act(_) | PaletteGoal::InViews(_), None) => Some("run"),
-            _ => None,
-        });
         let list = List {
             title: "Keys and commands",
             entries: rows.iter().map(|offer| offer_line(offer, room, theme)).collect(),
@@ -152,7 +141,6 @@ impl Dialog for Palette {
             width: PanelWidth::Search,
             field: 2,
             below: chosen.map(|offer| sanitize(about(offer)).into_owned()).unwrap_or_default(),
-            pick,
             ..List::default()
         };
         let fields = self.menu.draw(&list, frame, area, cx);
@@ -284,8 +272,8 @@ pub fn consoles(place: &SessionInfo) -> Vec<PaletteOffer> {
     profiles.chain(organizations).collect()
 }
 
-/// The offers that fit what is typed, by their places: what goes by that very name, then what does something now, of
-/// it what has the words in its name; of equal ones the first.
+/// The offers that fit what is typed, by their places: what goes by that very name, then what has the words in its
+/// name; of equal ones the first.
 pub fn ranked(offers: &[PaletteOffer], typed: &str) -> Vec<usize> {
     let words: Vec<String> = words_of(typed).collect();
     let rank = |offer: &PaletteOffer| {
@@ -294,18 +282,13 @@ pub fn ranked(offers: &[PaletteOffer], typed: &str) -> Vec<usize> {
         // Within a sentence it is how a word begins.
         let sentence = || [&offer.about, &offer.group, &offer.keys].into_iter().flat_map(|text| words_of(text));
         let fits = |word: &String| is_in_name(word) || sentence().any(|other| other.starts_with(word.as_str()));
-        let is_named = is_named(offer, typed);
+        let is_named = !name.is_empty() && words_of(&name).eq(words.iter().cloned());
         let leads = words.iter().all(is_in_name);
-        words.iter().all(fits).then_some((!is_named, offer.idle.is_some() && !is_named, !leads))
+        words.iter().all(fits).then_some((!is_named, !leads))
     };
     let mut fitting: Vec<_> = offers.iter().enumerate().filter_map(|(at, offer)| Some((rank(offer)?, at))).collect();
     fitting.sort_unstable();
     fitting.into_iter().map(|(_, at)| at).collect()
-}
-
-/// Returns true where what is typed is the very name of an offer.
-pub fn is_named(offer: &PaletteOffer, typed: &str) -> bool {
-    !offer.name.is_empty() && words_of(&offer.name).eq(words_of(typed))
 }
 
 /// What stands between words.

@@ -34,7 +34,7 @@ pub fn open(wanted: Option<AlertId>, cx: &mut AppContext) -> Orders {
     }
     let title = format!("Set the result of {}", sanitize(&in_words(&attempt.resolution)));
     let badge = if cx.place.is_production() { " PRODUCTION " } else { "" };
-    let form = Form::new(title, "Save", fields(&attempt, cx), ANSWER).by_ctrl_s("").badge(badge);
+    let form = Form::new(title, "Save", fields(&attempt, cx), ANSWER).by_ctrl_s().badge(badge);
     dialog::open(FormDialog::new(form, move |form, cx| submit(&attempt, form.chosen(ANSWER), cx)))
 }
 

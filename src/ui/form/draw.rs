@@ -71,10 +71,7 @@ impl Form {
         let panel = Panel::of(PanelWidth::Dialog, area);
         let label = self.label_columns();
         let Some(content) = panel.room().checked_sub(label).filter(|content| *content >= 20) else { return };
-        let mut buttons = self.buttons();
-        if !self.leave_note.is_empty() {
-            buttons[0].note = Some((self.leave_note.to_owned(), theme.quiet));
-        }
+        let buttons = self.buttons();
         let button_rows = button_lines(&buttons, panel.room());
         let (most, beside) = (panel.most_lines(), 3 + button_rows);
         let placed = self.fitting(content, most.saturating_sub(beside), theme);

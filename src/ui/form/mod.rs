@@ -44,7 +44,6 @@ pub struct Form {
     fields: Vec<FormField>,
     /// Words and key of the button that submits.
     submit: (&'static str, &'static str),
-    leave_note: &'static str,
     /// Stands at the right of the title where what is submitted reaches the real world.
     badge: &'static str,
     focus: Spot,
@@ -65,7 +64,6 @@ impl Form {
             about: String::new(),
             fields,
             submit: (submit, "enter"),
-            leave_note: "",
             badge: "",
             focus: Spot::Field(focus),
             word: None,
@@ -88,10 +86,10 @@ impl Form {
         Self { badge, ..self }
     }
 
-    /// The same submitted by ctrl-s alone; leaving it says what becomes of the text.
+    /// The same submitted by ctrl-s alone.
     #[must_use]
-    pub fn by_ctrl_s(self, leave_note: &'static str) -> Self {
-        Self { submit: (self.submit.0, "ctrl-s"), leave_note, ..self }
+    pub fn by_ctrl_s(self) -> Self {
+        Self { submit: (self.submit.0, "ctrl-s"), ..self }
     }
 
     /// Text of a field, without blanks around it.

@@ -35,14 +35,12 @@ pub struct Button<'b, S> {
     /// Empty where it has none of its own.
     pub key: Cow<'b, str>,
     pub kind: ButtonKind,
-    /// What pressing it leads to, beside its key.
-    pub note: Option<(String, Style)>,
 }
 
 impl<'b, S> Button<'b, S> {
-    /// A button without a note.
+    /// A button.
     pub fn new(kind: ButtonKind, spot: S, words: impl Into<Cow<'b, str>>, key: impl Into<Cow<'b, str>>) -> Self {
-        Self { spot, words: words.into(), key: key.into(), kind, note: None }
+        Self { spot, words: words.into(), key: key.into(), kind }
     }
 
     /// One that leaves all as it is.
@@ -55,17 +53,15 @@ impl<'b, S> Button<'b, S> {
         Self::new(ButtonKind::Primary, spot, words, key)
     }
 
-    /// Columns that it takes with its key and its note.
-    pub fn width(&self) -> u16 {
-        let beside = |text: &str| if text.is_empty() { 0 } else { columns(text) + BESIDE };
-        columns(&button(&self.words, false))
-            + beside(&self.key)
-            + beside(self.note.as_ref().map_or("", |(text, _)| text))
+    /// Columns that it takes with its key.
+    fn width(&self) -> u16 {
+        let key = if self.key.is_empty() { 0 } else { columns(&self.key) + BESIDE };
+        columns(&button(&self.words, false)) + key
     }
 }
 
-/// Blank columns between two buttons, and before a button's key and note.
-pub const BETWEEN: u16 = 4;
+/// Blank columns between two buttons, and before a button's key.
+const BETWEEN: u16 = 4;
 const BESIDE: u16 = 2;
 
 /// How many lines buttons take in so many columns.
@@ -95,7 +91,7 @@ pub fn draw_buttons<S: Copy + PartialEq>(
     }
 }
 
-/// Draws one button with its key and its note. Returns the area of its words and its key.
+/// Draws one button with its key. Returns the area of both.
 fn draw_button<S>(each: &Button<'_, S>, focused: bool, theme: &Theme, buffer: &mut Buffer, place: Rect) -> Rect {
     let mut pen = Pen::new(buffer, place);
     let mut drawn = pen
@@ -103,10 +99,6 @@ fn draw_button<S>(each: &Button<'_, S>, focused: bool, theme: &Theme, buffer: &m
     if !each.key.is_empty() {
         pen.skip(BESIDE);
         drawn = drawn.union(pen.put(&each.key, theme.key));
-    }
-    if let Some((text, style)) = &each.note {
-        pen.skip(BESIDE);
-        pen.put(text, *style);
     }
     drawn
 }

@@ -511,7 +511,7 @@ fn without_a_reason_nothing_leaves() {
     rig.press("* b alt-i ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(rig.screen().contains("choose a reason, 1 to 4"), "{}", rig.screen());
+    assert!(rig.screen().contains("choose one: 1 to 4"), "{}", rig.screen());
     rig.press("3 ctrl-s");
     rig.advance(Duration::seconds(6));
     assert_eq!(rig.sent(), 3);

@@ -139,7 +139,7 @@ fn without_any_link_it_is_said_how_to_have_one() {
 
     rig.press("o");
 
-    assert!(rig.screen().contains("No link is set for ETHOCA. Add it in "), "{}", rig.screen());
+    assert!(rig.screen().contains("No link is set for ETHOCA. Add it in the settings file: "), "{}", rig.screen());
 }
 
 #[test]

@@ -160,21 +160,15 @@ fn nothing_that_fits_is_said_and_enter_does_nothing() {
 }
 
 #[test]
-fn what_does_nothing_now_stands_last_with_why_and_choosing_it_says_so_and_no_more() {
+fn what_does_nothing_now_says_why_and_choosing_it_says_so_and_no_more() {
     let mut rig = doubled().start();
-    rig.press(":");
-    rig.press("end");
-    let listed = rig.screen();
     let effects = rig.done.len();
 
-    rig.press("esc");
     type_in(&mut rig, "repeat last answer");
+    let listed = rig.screen();
     rig.press("enter");
 
-    let idle = listed.find("Not available now").unwrap_or_else(|| panic!("{listed}"));
-    let repeat = listed.find("no answer yet").unwrap_or_else(|| panic!("{listed}"));
-    let applies = listed.rfind("set quiet hours").unwrap_or_else(|| panic!("{listed}"));
-    assert!(applies < idle && idle < repeat, "{listed}");
+    assert!(listed.contains("no answer yet"), "{listed}");
     let said = rig.screen();
     assert!(said.contains("No answer yet in this session"), "{said}");
     assert!(!said.contains("Keys and commands") && rig.app.decisions().staged().is_empty(), "{said}");

@@ -47,7 +47,7 @@ fn invalid_requires_a_reason_and_says_so_at_the_reason() {
     let sent = sent(&mut form);
 
     let screen = Screen::answer(&form, 80, 24);
-    let (error, last_reason) = (screen.find("✗ choose a reason"), screen.find("transaction not found"));
+    let (error, last_reason) = (screen.find("✗ choose one: 1 to 4"), screen.find("transaction not found"));
     assert_eq!((sent, error.y), (None, last_reason.y + 1));
 }
 
@@ -193,7 +193,7 @@ fn everything_that_is_wrong_is_said_at_once_and_nothing_is_sent() {
 
     let screen = Screen::answer(&form, 80, 24);
     assert_eq!(sent, None);
-    assert!(screen.has("choose a reason") && screen.has("has 300 characters: at most 250"), "{}", screen.text());
+    assert!(screen.has("choose one: 1 to 4") && screen.has("has 300 characters: at most 250"), "{}", screen.text());
 }
 
 #[test]

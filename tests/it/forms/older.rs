@@ -76,7 +76,7 @@ fn an_invalid_alert_asks_for_the_resolution_and_the_refund_at_their_fields() {
 
     let screen = Screen::answer(&form, 120, 40);
     assert_eq!(step, None);
-    assert_eq!(screen.find("✗ choose a resolution, 1 to 13").y, screen.find("13 ( ) NOT_FOUND").y + 1);
+    assert_eq!(screen.find("✗ choose one: 1 to 13").y, screen.find("13 ( ) NOT_FOUND").y + 1);
     assert_eq!(screen.find("✗ choose one: alt-r").y, screen.find("Refund  ").y + 1);
 }
 

@@ -14,7 +14,7 @@ use crate::{
     answer_words::{answered_as, duplicate_words, list_behind},
     decisions::{PendingDecision, leaves_at_once},
     domain::{
-        Alert, AlertStatus, Deadline, Dialect, OrderAdvice, decide,
+        Alert, Dialect, OrderAdvice, Timestamp, decide,
         duplicate::{Duplicate, DuplicateState, not_compared},
         resolution::{Decision, InvalidReason},
     },
@@ -131,7 +131,7 @@ impl AnswerForm {
         if row.alert.network_rule_applied() && !is_told(Caution::NetworkRule) {
             checks.push(refunded(self.caution_words(Caution::NetworkRule, row, cx)));
         }
-        checks.extend(closing(&row.alert, cx).filter(|_| !is_told(Caution::Closed)).map(note));
+        checks.extend(closing(&row.alert, cx.now).filter(|_| !is_told(Caution::Closed)).map(note));
         if self.is_searching() {
             checks.push(aside("checking duplicates…".to_owned()));
         } else if let Some(error) = row.not_searched() {
@@ -169,7 +169,7 @@ impl AnswerForm {
                 let word = cx.decisions.of(row.alert.id).map(PendingDecision::word).unwrap_or_default();
                 return format!("{} was sent before and is unconfirmed", sanitize(&word));
             }
-            Caution::Closed => return closing(&row.alert, cx).unwrap_or_else(|| caution.words().to_owned()),
+            Caution::Closed => return closing(&row.alert, cx.now).unwrap_or_else(|| caution.words().to_owned()),
             Caution::NetworkRule => row.alert.rule_name.as_deref(),
             Caution::Changed => row.changed.as_deref(),
             Caution::OrderFound => row.exact(),
@@ -298,17 +298,11 @@ impl AnswerForm {
 }
 
 /// A deadline that is near or over, in words.
-fn closing(alert: &Alert, cx: &AppContext) -> Option<String> {
-    let (now, closed) = (cx.now, "the network may refuse an answer");
-    let end = alert.expired_at.or_else(|| alert.deadline.moment());
-    Some(match (end, alert.deadline) {
-        (Some(end), _) if end <= now => format!("expired {}: {closed}", times::ago(end, now)),
-        (Some(end), _) if end - now <= CLOSING => {
-            format!("due in {}, at {}", times::short(end - now), cx.times().at(end, now))
-        }
-        (None, _) if alert.status == AlertStatus::Expired => format!("expired: {closed}"),
-        (None, Deadline::HoursLeft(..0)) => "may have expired".to_owned(),
-        (None, Deadline::HoursLeft(0)) => "due within an hour, or expired".to_owned(),
-        _ => return None,
-    })
+fn closing(alert: &Alert, now: Timestamp) -> Option<String> {
+    let soon = alert.deadline.moment().filter(|at| *at - now <= CLOSING);
+    match soon {
+        _ if alert.is_closed(now) => Some("expired: the network may refuse an answer".to_owned()),
+        Some(at) => Some(format!("due in {}", times::short(at - now))),
+        None => None,
+    }
 }

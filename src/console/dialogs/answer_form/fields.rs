@@ -56,6 +56,9 @@ pub(super) struct FieldFacts {
 pub struct AnswerFields {
     pub(super) form: Form,
     dialect: Dialect,
+    /// Words of the answers in the body, and those of their reasons, in the order of the form.
+    answers: [&'static str; 3],
+    reasons: Vec<&'static str>,
     /// True where the alert is about confirmed fraud, which has words of its own in the older dialect.
     fraud: bool,
     /// The digit that may be the first one of two.
@@ -84,7 +87,16 @@ impl AnswerFields {
             Some(Choice::Refunded | Choice::NotRefunded) => COMMENTS,
         };
         let fraud = alert.alert_type == AlertType::EthocaConfirmedFraud;
-        let mut fields = Self { form: Form::new("", "", fields, focus), dialect, fraud, first_digit: 0 };
+        let form = Form::new("", "", fields, focus);
+        let (answers, reasons) = match dialect {
+            Dialect::Current => {
+                (Choice::ALL.map(Choice::words), InvalidReason::ALL.map(InvalidReason::as_str).to_vec())
+            }
+            Dialect::Older => {
+                (OlderRefunded::ALL.map(OlderRefunded::as_str), OlderWord::ALL.map(OlderWord::as_str).to_vec())
+            }
+        };
+        let mut fields = Self { form, dialect, answers, reasons, fraud, first_digit: 0 };
         choice.into_iter().for_each(|choice| fields.begin(choice));
         fields.show(FieldFacts::default());
         fields.fill_in(said);
@@ -97,16 +109,29 @@ impl AnswerFields {
 
     /// Chooses an answer; in the older dialect its usual words.
     fn begin(&mut self, choice: Choice) {
-        let (answer, word) = match self.dialect {
-            Dialect::Current => (place(&Choice::ALL, &choice), None),
-            Dialect::Older => {
-                let (word, refunded) = choice.usual_words(self.fraud).unzip();
-                let word = word.and_then(|word| place(&OlderWord::ALL, &word));
-                (refunded.and_then(|refunded| place(&OlderRefunded::ALL, &refunded)), word)
+        [ANSWER, REASON].into_iter().for_each(|field| self.form.set_choice(field, None));
+        match (self.dialect, choice.usual_words(self.fraud)) {
+            (Dialect::Current, _) => self.choose_answer(choice.words()),
+            (Dialect::Older, None) => {}
+            (Dialect::Older, Some((word, refunded))) => {
+                self.choose_reason(word.as_str());
+                self.choose_answer(refunded.as_str());
             }
-        };
-        self.form.set_choice(ANSWER, answer);
-        self.form.set_choice(REASON, word);
+        }
+    }
+
+    /// Chooses an answer by its word in the body.
+    fn choose_answer(&mut self, word: &str) {
+        if let Some(at) = place(&self.answers, word) {
+            self.form.set_choice(ANSWER, Some(at));
+        }
+    }
+
+    /// Chooses a reason by its word in the body, or a resolution of the older dialect.
+    fn choose_reason(&mut self, word: &str) {
+        if let Some(at) = place(&self.reasons, word) {
+            self.choose_numbered(at);
+        }
     }
 
     /// The resolution of the older dialect that is chosen.
@@ -120,11 +145,10 @@ impl AnswerFields {
     }
 
     /// Chooses a reason, or a resolution of the older dialect with the only refund that goes with it.
-    fn choose_reason(&mut self, at: usize) {
+    fn choose_numbered(&mut self, at: usize) {
         self.form.set_choice(REASON, Some(at));
-        let refunded = self.older_word().and_then(fitting_refund);
-        if refunded.is_some() {
-            self.form.set_choice(ANSWER, refunded.and_then(|refunded| place(&OlderRefunded::ALL, &refunded)));
+        if let Some(refunded) = self.older_word().and_then(fitting_refund) {
+            self.choose_answer(refunded.as_str());
         }
     }
 
@@ -135,20 +159,12 @@ impl AnswerFields {
 
     /// The answer so far, as it would be sent.
     pub fn answer(&self) -> ResolutionParts {
-        let comments = self.comments();
-        if self.is_older() {
-            return ResolutionParts {
-                refunded: self.refunded().map(|refunded| refunded.as_str().to_owned()),
-                resolution: self.older_word().map(|word| word.as_str().to_owned()),
-                amount_stopped: self.form.given(AMOUNT).filter(|_| self.is_partial()),
-                comments,
-            };
-        }
+        let shown = |field| self.form.choice(field).filter(|_| self.form.is_shown(field));
         ResolutionParts {
-            refunded: self.choice().map(|choice| choice.words().to_owned()),
-            resolution: self.reason().map(|reason| reason.as_str().to_owned()),
-            amount_stopped: None,
-            comments,
+            refunded: shown(ANSWER).map(|at| self.answers[at].to_owned()),
+            resolution: shown(REASON).map(|at| self.reasons[at].to_owned()),
+            amount_stopped: self.form.given(AMOUNT).filter(|_| self.form.is_shown(AMOUNT)),
+            comments: self.comments(),
         }
     }
 
@@ -163,10 +179,6 @@ impl AnswerFields {
             Dialect::Older => Some(self.older_word().map_or(Choice::Invalid, Choice::of_word)),
             Dialect::Current => self.form.choice(ANSWER).map(|at| Choice::ALL[at]),
         }
-    }
-
-    fn reason(&self) -> Option<InvalidReason> {
-        self.form.choice(REASON).filter(|_| self.is_invalid()).map(|at| InvalidReason::ALL[at])
     }
 
     /// Returns true where it is Invalid, which asks for a reason.
@@ -212,28 +224,15 @@ impl AnswerFields {
     pub fn fill_in(&mut self, said: &ResolutionParts) {
         self.form.set_text(AMOUNT, said.amount_stopped.as_deref().unwrap_or_default());
         self.form.set_text(COMMENTS, &said.comments);
-        let (word, refunded) = (said.resolution.as_deref(), said.refunded.as_deref());
-        let (answer, reason) = match self.dialect {
-            Dialect::Older => (
-                refunded.and_then(OlderRefunded::known).and_then(|refunded| place(&OlderRefunded::ALL, &refunded)),
-                word.and_then(OlderWord::known).and_then(|word| place(&OlderWord::ALL, &word)),
-            ),
-            Dialect::Current => (
-                Choice::ALL.iter().position(|choice| refunded == Some(choice.words())),
-                word.and_then(InvalidReason::parse).and_then(|reason| place(&InvalidReason::ALL, &reason)),
-            ),
-        };
-        reason.into_iter().for_each(|at| self.choose_reason(at));
-        if answer.is_some() {
-            self.form.set_choice(ANSWER, answer);
-        }
+        said.resolution.iter().for_each(|word| self.choose_reason(word));
+        said.refunded.iter().for_each(|word| self.choose_answer(word));
         self.show_fields();
     }
 
     /// Chooses an answer with its comment, as it is suggested.
     pub(super) fn take(&mut self, decision: Decision, comments: &str) {
         self.begin(decision.into());
-        decision.reason().into_iter().for_each(|reason| self.choose_invalid(reason));
+        decision.reason().into_iter().for_each(|reason| self.choose_reason(&reason.resolution(self.dialect)));
         if !comments.is_empty() {
             self.form.set_text(COMMENTS, comments);
         }
@@ -241,19 +240,10 @@ impl AnswerFields {
         self.show_fields();
     }
 
-    /// Chooses a reason of Invalid, or its word in the older dialect.
-    fn choose_invalid(&mut self, reason: InvalidReason) {
-        let at = match self.dialect {
-            Dialect::Older => place(&OlderWord::ALL, &reason.older_word()),
-            Dialect::Current => place(&InvalidReason::ALL, &reason),
-        };
-        at.into_iter().for_each(|at| self.choose_reason(at));
-    }
-
     /// Chooses a reason that is advised, where none is chosen yet.
     pub(super) fn offer(&mut self, reason: InvalidReason) {
         if self.choice() == Some(Choice::Invalid) && self.form.choice(REASON).is_none() {
-            self.choose_invalid(reason);
+            self.choose_reason(&reason.resolution(self.dialect));
             self.show_fields();
         }
     }
@@ -314,8 +304,7 @@ impl AnswerFields {
     /// The field of an error, and its words: what was not chosen is asked for by its keys.
     fn placed(&self, error: &FieldError) -> (usize, String) {
         match error.field.as_str() {
-            "resolution" if self.is_older() => (REASON, "choose a resolution, 1 to 13".to_owned()),
-            "resolution" => (REASON, "choose a reason, 1 to 4".to_owned()),
+            "resolution" => (REASON, format!("choose one: 1 to {}", self.reasons.len())),
             "refunded" => {
                 let [refund, none, last] = letters(self.dialect);
                 (ANSWER, format!("choose one: alt-{refund}, alt-{none} or alt-{last}"))
@@ -331,9 +320,9 @@ impl AnswerFields {
     }
 }
 
-/// Place of one among all there are.
-fn place<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
-    all.iter().position(|known| known == one)
+/// Place of a word among others, in any letter case.
+fn place(words: &[&str], word: &str) -> Option<usize> {
+    words.iter().position(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// The letters of the answers in their order, or of the refunds of the older dialect.
@@ -389,7 +378,7 @@ impl AnswerFields {
         let before = self.form.choice(REASON);
         let entered = self.form.handle(event);
         let now = self.form.choice(REASON).filter(|now| Some(*now) != before);
-        now.into_iter().for_each(|now| self.choose_reason(now));
+        now.into_iter().for_each(|now| self.choose_numbered(now));
         entered
     }
 
@@ -417,7 +406,7 @@ impl AnswerFields {
 
     /// Chooses an answer by its letter, and goes on to what is to be filled in next. False where it is no such letter.
     fn choose_by(&mut self, letter: char) -> bool {
-        let at = place(&letters(self.dialect), &letter.to_ascii_lowercase());
+        let at = letters(self.dialect).iter().position(|known| known.eq_ignore_ascii_case(&letter));
         if at.is_some() {
             self.form.set_choice(ANSWER, at);
             self.go_on();
@@ -427,11 +416,11 @@ impl AnswerFields {
 
     /// Chooses a reason, or a word of the older dialect, by its number.
     fn digit(&mut self, first: usize, digit: usize) {
-        let count = if self.is_older() { OlderWord::ALL.len() } else { InvalidReason::ALL.len() };
+        let count = self.reasons.len();
         let numbered = |number: usize| number.checked_sub(1).filter(|at| *at < count);
         let two = numbered(first * 10 + digit).filter(|_| first > 0);
         let Some(at) = two.or(numbered(digit)) else { return self.form.say(format!("1 to {count} choose.")) };
-        self.choose_reason(at);
+        self.choose_numbered(at);
         // A 1 may be the first digit of two.
         if two.is_none() && digit * 10 <= count {
             self.first_digit = digit;

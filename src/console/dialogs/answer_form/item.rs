@@ -91,27 +91,14 @@ pub(super) struct FormItem {
 }
 
 impl FormItem {
-    /// An alert around which nothing is known.
-    pub(super) fn of(alert: Alert) -> Self {
-        let facts = Facts::of(alert.id);
-        Self { alert, left_out: false, confirmed: Vec::new(), known: None, changed: None, facts, is_searched: false }
-    }
-
-    /// An alert with what is known around it: what was looked up need not be again.
-    pub(super) fn known(alert: Alert, facts: &Facts) -> Self {
-        let item = Self::of(alert);
-        if facts.alert != Some(item.alert.id) {
-            return item;
-        }
-        let is_searched = facts.duplicates.loaded().is_some() && facts.orders_known;
-        Self { facts: Facts { orders_known: is_searched, ..facts.clone() }, is_searched, ..item }
-    }
-
-    /// The same where what is known may be old: all is looked up again.
-    pub(super) fn of_case(alert: &Alert, facts: Option<&Facts>) -> Self {
-        let item = facts.map_or_else(|| Self::of(alert.clone()), |facts| Self::known(alert.clone(), facts));
-        let facts = Facts { orders_known: false, not_again: None, ..item.facts };
-        Self { facts, is_searched: false, ..item }
+    /// An alert with what is known around it: what was looked up need not be `again`, unless it may be old.
+    pub(super) fn of(alert: Alert, known: Option<&Facts>, again: bool) -> Self {
+        let known = known.filter(|facts| facts.alert == Some(alert.id)).cloned();
+        let facts = known.unwrap_or_else(|| Facts::of(alert.id));
+        let is_searched = !again && facts.duplicates.loaded().is_some() && facts.orders_known;
+        let not_again = facts.not_again.clone().filter(|_| !again);
+        let facts = Facts { orders_known: is_searched, not_again, ..facts };
+        Self { alert, left_out: false, confirmed: Vec::new(), known: None, changed: None, facts, is_searched }
     }
 
     /// Returns true where everything around it was looked up.
@@ -141,7 +128,7 @@ impl FormItem {
     pub(super) fn take_alert(&mut self, alert: &Alert) -> Option<String> {
         let changed = alert.changed_since(&self.alert).filter(|_| alert.outcome.is_none());
         if changed.is_some() {
-            *self = Self { left_out: self.left_out, changed: changed.clone(), ..Self::of(alert.clone()) };
+            *self = Self { left_out: self.left_out, changed: changed.clone(), ..Self::of(alert.clone(), None, false) };
         } else {
             self.alert.clone_from(alert);
         }

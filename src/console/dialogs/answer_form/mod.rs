@@ -31,7 +31,7 @@ pub use fields::AnswerFields;
 pub use item::AnswerScope;
 use item::FormItem;
 pub use opening::{
-    KnownCase, again, begun, chosen, marked, nothing_to_repeat, open_again, repeat, suggested_draft, take_suggested,
+    KnownCase, again, begun, chosen, marked, open_again, repeat, suggested_draft, take_suggested,
 };
 pub use validation::cannot_be_answered;
 use validation::{FormAnswer, RowPlan, duplicate_indices, orders};

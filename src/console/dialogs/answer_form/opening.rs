@@ -92,10 +92,17 @@ fn open_one(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut
     form.open(note, cx)
 }
 
-/// Makes an answer again: on the alert under the cursor, or on what is marked. The form opens with it where a form is
-/// wanted, something has to be looked at or typed, or another answer is suggested.
-pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
-    let (mut said, choice) = (last.to_parts(), Choice::of(last));
+/// Makes the last answer again: on the alert under the cursor, or on what is marked. The form opens with it where a form
+/// is wanted, something has to be looked at or typed, or another answer is suggested.
+pub fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+    let Some(last) = cx.last_made.clone() else {
+        if !is_read_only(cx) {
+            let key = cx.key(Action::Repeat);
+            cx.hint(format!("No answer yet in this session: {key} repeats the last one."));
+        }
+        return Vec::new();
+    };
+    let (mut said, choice) = (last.to_parts(), Choice::of(&last));
     if queue.marked.is_empty() {
         // A stopped amount is of one payment.
         said.amount_stopped = None;
@@ -106,16 +113,7 @@ pub fn repeat(last: &Resolution, in_form: bool, queue: &mut Queue, cx: &mut AppC
 
 /// The form on one alert, filled in.
 fn on(alert: &Alert, choice: Choice, said: &Draft, facts: &Facts, cx: &AppContext) -> AnswerForm {
-    AnswerForm::new(vec![FormItem::known(alert.clone(), facts)], Some(choice), said, AnswerScope::One, cx)
-}
-
-/// Says that nothing was answered here yet.
-pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
-    if !is_read_only(cx) {
-        let key = cx.key(Action::Repeat);
-        cx.hint(format!("No answer yet in this session: {key} repeats the last one."));
-    }
-    Vec::new()
+    AnswerForm::new(vec![FormItem::of(alert.clone(), Some(facts), false)], Some(choice), said, AnswerScope::One, cx)
 }
 
 /// Opens the form on what is marked, with this choice, as it was left. Without a choice, the last draft has it, or it
@@ -159,7 +157,7 @@ pub fn again(failed: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
 
 /// The form on several alerts, and which ones those are.
 fn of_several(alerts: Vec<Alert>, choice: Option<Choice>, said: &Draft, from: &str, cx: &AppContext) -> AnswerForm {
-    let rows = alerts.into_iter().map(FormItem::of).collect();
+    let rows = alerts.into_iter().map(|alert| FormItem::of(alert, None, false)).collect();
     let form = AnswerForm::new(rows, choice, said, AnswerScope::Bulk, cx);
     AnswerForm { chosen: Some(from.to_owned()), ..form }
 }
@@ -210,7 +208,7 @@ impl KnownCase<'_> {
             return on(alone, choice, said, &facts, cx).with_draft(Some(choice), cx);
         }
         // The page may have been open for long: a send waits for what is found now.
-        let rows = self.alerts.iter().map(|alert| FormItem::of_case(alert, facts_of(alert))).collect();
+        let rows = self.alerts.iter().map(|alert| FormItem::of(alert.clone(), facts_of(alert), true)).collect();
         // Each alert has its own reason.
         let said = Draft { comments: said.comments.clone(), ..Draft::default() };
         let form = AnswerForm::new(rows, Some(choice), &said, AnswerScope::Case(self.first.id), cx);
