@@ -4,7 +4,7 @@
 use chrono::Duration;
 
 use super::{
-    AnswerForm, Choice,
+    AnswerForm,
     fields::FieldFacts,
     item::{AnswerScope, Caution, FormItem},
     validation::RowPlan,
@@ -16,7 +16,7 @@ use crate::{
     domain::{
         Alert, Dialect, OrderAdvice, Timestamp, decide,
         duplicate::{Duplicate, DuplicateState, not_compared},
-        resolution::{Decision, InvalidReason},
+        resolution::Decision,
     },
     suggestion::Suggestion,
     text::{count, sanitize},
@@ -85,16 +85,11 @@ impl AnswerForm {
         Suggestion::by(&row.alert, row.others(), self.orders[0], cx)
     }
 
+    /// Returns true where the form says this already.
     pub(super) fn says(&self, decision: Decision, dialect: Dialect) -> bool {
-        let answer = self.fields.answer();
-        match (dialect, decision.reason()) {
-            (Dialect::Current, reason) => {
-                answer.refunded.as_deref() == Some(decision.refunded())
-                    && answer.resolution.as_deref() == reason.map(InvalidReason::as_str)
-            }
-            (Dialect::Older, Some(reason)) => answer.resolution.as_deref() == Some(reason.older_word().as_str()),
-            (Dialect::Older, None) => Choice::said_in(&answer, dialect) == Some(Choice::from(decision)),
-        }
+        let said = self.fields.answer().resolution;
+        self.fields.choice() == Some(decision.into())
+            && decision.reason().is_none_or(|reason| said == Some(reason.resolution(dialect)))
     }
 
     /// The facts around one answer. What asks for Send anyway has the sign of a warning, any other fact has a dot.
@@ -142,13 +137,8 @@ impl AnswerForm {
             checks.push(FactLine::of("no warnings", theme.quiet));
         }
         let suggested = self.suggestion(cx).map(|suggestion| suggestion.decision());
-        let suggested = suggested.filter(|decision| !self.says(*decision, dialect)).map(|decision| {
-            let words = match (dialect, decision.reason()) {
-                (Dialect::Older, Some(reason)) => reason.older_word().as_str().to_owned(),
-                _ => decision.words(),
-            };
-            FactLine::of(words, theme.plain).lead("alt-t", theme.key)
-        });
+        let suggested = suggested.filter(|decision| !self.says(*decision, dialect));
+        let suggested = suggested.map(|decision| FactLine::of(decision.words(), theme.plain).lead("alt-t", theme.key));
         FieldFacts {
             checks,
             suggested: suggested.into_iter().collect(),

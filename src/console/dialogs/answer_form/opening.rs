@@ -88,8 +88,7 @@ fn is_refused(alert: &Alert, cx: &mut AppContext) -> bool {
 
 /// Opens the form on one alert with this choice, filled in; a draft for the same answer goes before that.
 fn open_one(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut AppContext) -> Orders {
-    let (form, note) = on(alert, choice, said, facts, cx).with_draft(Some(choice), cx);
-    form.open(note, cx)
+    on(alert, choice, said, facts, cx).open_with_draft(Some(choice), cx)
 }
 
 /// Makes the last answer again: on the alert under the cursor, or on what is marked. The form opens with it where a form
@@ -119,9 +118,8 @@ fn on(alert: &Alert, choice: Choice, said: &Draft, facts: &Facts, cx: &AppContex
 /// Opens the form on what is marked, with this choice, as it was left. Without a choice, the last draft has it, or it
 /// is made there.
 pub fn marked(choice: Option<Choice>, queue: &Queue, cx: &mut AppContext) -> Orders {
-    let Some(form) = of_marked(queue, choice, &Draft::default(), cx) else { return Vec::new() };
-    let (form, note) = form.with_draft(choice, cx);
-    form.open(note, cx)
+    let form = of_marked(queue, choice, &Draft::default(), cx);
+    form.map_or_else(Vec::new, |form| form.open_with_draft(choice, cx))
 }
 
 /// Goes on with a draft for several alerts, as far as they still wait for an answer. Nothing is marked for it.
@@ -196,46 +194,37 @@ impl KnownCase<'_> {
         if is_read_only(cx) || matches!(self.alerts, [alone] if is_refused(alone, cx)) {
             return Vec::new();
         }
-        let (form, note) = self.filled_in(choice, said, cx);
-        form.open(note, cx)
-    }
-
-    /// The form as it opens, and what is said of that.
-    fn filled_in(&self, choice: Choice, said: &Draft, cx: &AppContext) -> (AnswerForm, Option<String>) {
         let facts_of = |alert: &Alert| self.facts.get(&alert.id);
         if let [alone] = self.alerts {
             let facts = facts_of(alone).cloned().unwrap_or_default();
-            return on(alone, choice, said, &facts, cx).with_draft(Some(choice), cx);
+            return on(alone, choice, said, &facts, cx).open_with_draft(Some(choice), cx);
         }
         // The page may have been open for long: a send waits for what is found now.
         let rows = self.alerts.iter().map(|alert| FormItem::of(alert.clone(), facts_of(alert), true)).collect();
         // Each alert has its own reason.
         let said = Draft { comments: said.comments.clone(), ..Draft::default() };
         let form = AnswerForm::new(rows, Some(choice), &said, AnswerScope::Case(self.first.id), cx);
-        let (mut form, note) = form.with_draft(Some(choice), cx);
-        // Where the refund has to be looked at, the list begins with it.
-        form.go_to_row(form.refund_left_out().unwrap_or(0));
-        (form, note)
+        form.open_with_draft(Some(choice), cx)
     }
 }
 
 impl AnswerForm {
-    /// Adds the last draft for this answer, and returns the words about its drafts. Text that was written for one
+    /// Opens it with the last draft for this answer, and says what became of its drafts. Text that was written for one
     /// answer never slips into another one, and is not lost.
-    fn with_draft(mut self, choice: Option<Choice>, cx: &AppContext) -> (Self, Option<String>) {
+    fn open_with_draft(mut self, choice: Option<Choice>, cx: &mut AppContext) -> Orders {
         let (ids, dialect) = (self.in_hand(), cx.place.dialect);
         let drafts: Vec<&AnswerDraft> = cx.answer_drafts.on(matches!(self.scope, AnswerScope::Case(_)), &ids).collect();
         let is_same =
             |draft: &&AnswerDraft| choice.is_none_or(|choice| Choice::of_parts(&draft.answer, dialect) == choice);
-        let found = drafts.iter().rfind(|draft| is_same(draft)).copied();
-        let note = drafts.last().map(|other| match found {
+        let found = drafts.iter().rfind(|draft| is_same(draft)).copied().cloned();
+        let note = drafts.last().map(|other| match &found {
             Some(_) => RESTORED.to_owned(),
             None => format!("Your draft for \"{}\" is saved.", Choice::of_parts(&other.answer, dialect).words()),
         });
         if let Some(draft) = found {
-            self.restore(draft, cx);
+            self.restore(&draft, cx);
         }
-        (self, note)
+        self.open(note, cx)
     }
 
     /// Sends it at once where nothing has to be looked at, or opens it.
@@ -269,6 +258,8 @@ impl AnswerForm {
         if let Some(note) = note {
             cx.notify(Tone::Note, note);
         }
+        // Where the refund of a case has to be looked at, the list begins with it.
+        self.refund_left_out().into_iter().for_each(|row| self.go_to_row(row));
         let mut asked = self.look_up();
         asked.extend(self.show_beside());
         std::iter::once(Order::Open(Box::new(self))).chain(asked).collect()
