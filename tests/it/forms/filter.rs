@@ -144,13 +144,13 @@ fn every_parameter_can_be_set_by_keys_alone() {
 }
 
 #[rstest]
-#[case("2026-02-30", 7, "✗ 2026-02-30 is no day: use YYYY-MM-DD")]
-#[case("yesterday", 8, "✗ yesterday is no day: use YYYY-MM-DD")]
-#[case("2026-1", 9, "✗ 2026-1 is no day: use YYYY-MM-DD")]
-#[case("0", 5, "✗ whole hours, such as 6")]
-#[case("six", 5, "✗ whole hours, such as 6")]
-#[case("99999999999", 5, "✗ whole hours, such as 6")]
-#[case("42", 12, "✗ 42 is no company id: use UUIDs with commas")]
+#[case("2026-02-30", 7, "✗ takes a day such as 2026-01-31 (YYYY-MM-DD)")]
+#[case("yesterday", 8, "✗ takes a day such as 2026-01-31 (YYYY-MM-DD)")]
+#[case("2026-1", 9, "✗ takes a day such as 2026-01-31 (YYYY-MM-DD)")]
+#[case("0", 5, "✗ takes whole hours, 1 or more, such as 6")]
+#[case("six", 5, "✗ takes whole hours, 1 or more, such as 6")]
+#[case("99999999999", 5, "✗ takes whole hours, 1 or more, such as 6")]
+#[case("42", 12, "✗ takes company ids (UUIDs)")]
 fn a_wrong_field_says_so_below_itself_and_nothing_is_applied(
     #[case] text: &str,
     #[case] tab: usize,
@@ -170,14 +170,14 @@ fn a_wrong_field_says_so_below_itself_and_nothing_is_applied(
 }
 
 #[test]
-fn a_range_that_ends_before_it_begins_is_an_error_at_its_end() {
+fn a_range_that_ends_before_it_begins_is_an_error_at_its_beginning() {
     let mut form = open("from:2026-02-01");
     play(&mut form, tabs(8));
 
     play(&mut form, typed("2026-01-31"));
 
     assert_eq!(form.handle(&key(KeyCode::Enter)), FilterStep::Stay);
-    assert!(screen(&form, 80, 24).has("✗ 2026-01-31 is before the start, 2026-02-01"));
+    assert!(screen(&form, 80, 24).has("✗ the range begins on 2026-02-01, after its end on 2026-01-31"));
 }
 
 #[test]
