@@ -104,12 +104,11 @@ impl PanelQuestion for ExportProgress {
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {
         let Some(RunningExport { path, written, total, .. }) = cx.exports.running() else { return };
-        let (theme, room, home) = (&cx.theme, question.room(), cx.settings.home.as_deref());
-        let done = total.filter(|total| *total > 0).map_or(0, |total| u64::from(room) * (*written).min(total) / total);
+        let (theme, home) = (&cx.theme, cx.settings.home.as_deref());
+        let path = cut_path(&path.display().to_string(), home, question.room());
         question.line("Export", theme.strong);
-        question.line(cut_path(&path.display().to_string(), home, room), theme.quiet);
+        question.line(path, theme.quiet);
         question.gap();
-        question.line("━".repeat(usize::try_from(done).unwrap_or(0)), theme.accent);
         question.line(progress_words(*written, *total), theme.plain);
     }
 }

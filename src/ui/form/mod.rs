@@ -294,8 +294,7 @@ impl Form {
             (KeyCode::Char(' '), Spot::Button(button)) => return button,
             (KeyCode::Enter, Spot::Button(button)) if button != Entered::Submit => return button,
             (KeyCode::Enter, _) if self.submit.1 == "enter" => return Entered::Submit,
-            (KeyCode::Enter, Spot::Button(_)) => self.say("Press space here, or ctrl-s."),
-            (KeyCode::Enter, _) => self.say("ctrl-s keeps it, alt-enter begins a new line"),
+            (KeyCode::Enter, _) => self.say("ctrl-s keeps it, enter does not."),
             (KeyCode::PageDown, _) => self.scroll_by(i32::from(PAGE)),
             (KeyCode::PageUp, _) => self.scroll_by(-i32::from(PAGE)),
             (KeyCode::Down | KeyCode::Up, _) if self.step_in_list(key.code == KeyCode::Down) => {}

@@ -113,7 +113,7 @@ fn an_empty_note_is_refused_and_enter_keeps_nothing() {
     let entered = rig.screen();
 
     assert!(empty.contains("✗ nothing is written yet"), "{empty}");
-    assert!(entered.contains("ctrl-s keeps it, alt-enter begins a new line"), "{entered}");
+    assert!(entered.contains("ctrl-s keeps it, enter does not."), "{entered}");
     assert!(kept(&rig).is_empty());
 }
 
