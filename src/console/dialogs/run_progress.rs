@@ -21,7 +21,6 @@ use crate::{
     resolving::briefly,
     runs::{LeftOut, RunRow, RunState},
     screens::activity::proof::result_of,
-    text::count,
     times,
     ui::{
         areas::{FILL, inset, stacked},
@@ -240,12 +239,8 @@ impl Dialog for RunProgress {
         let [_, title, _, said, _, list] = stacked(area, [1, 1, 1, 1, 1, FILL]);
         let [title, said] = [title, said].map(|line| inset(line, 2, 2));
         fit::draw(&Self::title(&run, cx), frame.buffer_mut(), title, |_, ()| {});
-        let mut pen = Pen::new(frame.buffer_mut(), said);
-        if !run.left_out.is_empty() {
-            pen.put(&format!("{} marked", count((run.items.len() + run.left_out.len()) as u64)), cx.theme.plain);
-            pen.skip(3);
-        }
-        pen.put(&run.words(cx.decisions.is_paused(run.number)), cx.theme.plain);
+        let words = run.words(cx.decisions.is_paused(run.number));
+        Pen::new(frame.buffer_mut(), said).put(&words, cx.theme.plain);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let table = alert_rows::table(&rows, OF_MANY, "RESULT", table::room(list), cx);
         let note = |area, row| self.targets.push(area, Target::Row(row));
