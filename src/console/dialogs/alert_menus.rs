@@ -1,9 +1,7 @@
 //! Menus of an alert: the facts that somebody may want elsewhere, copied by a key each, and its links, of which one is
 //! opened at once and several are chosen from.
 
-use ratatui::text::{Line, Span};
-
-use super::menu::{Pick, pick};
+use super::menu::Pick;
 use crate::{
     Action, AppContext, Effect, Order, Orders, Tone,
     domain::{Alert, AlertLink},
@@ -41,21 +39,15 @@ fn given(text: &str) -> Option<String> {
 
 /// Opens the menu of an alert; its last entry unlinks the order of the shop, or links it again.
 pub fn copy(alert: &Alert, cx: &AppContext) -> Orders {
-    let theme = &cx.theme;
     let keys = FACTS.iter().map(|fact| if fact.key.is_empty() { cx.key(Action::CopyId) } else { fact.key.to_owned() });
     let keys: Vec<String> = keys.chain(["u".to_owned()]).collect();
-    let row = |key: &str, name: &str, value: Option<String>| {
-        let name = Span::styled(format!("{name:<19}"), if value.is_none() { theme.quiet } else { theme.strong });
-        let value = value.unwrap_or_else(|| "–".to_owned());
-        Line::from(vec![Span::styled(format!("{key:<3}"), theme.key), name, Span::styled(value, theme.quiet)])
-    };
     let texts: Vec<Option<String>> = FACTS.iter().map(|fact| (fact.text)(alert, cx)).collect();
-    let rows = FACTS.iter().zip(&keys).zip(&texts).map(|((fact, key), text)| {
-        let shown = if fact.name == RAW_JSON { Some("the whole alert".to_owned()) } else { text.clone() };
-        row(key, fact.name, shown)
-    });
-    let unlink = row("u", "unlink order", Some("or link again".to_owned()));
-    let entries = rows.chain([unlink]).collect();
+    let entry = |(fact, text): (&CopiedFact, &Option<String>)| {
+        let shown = if fact.name == RAW_JSON { "the whole alert" } else { text.as_deref().unwrap_or("–") };
+        (fact.name.to_owned(), shown.to_owned())
+    };
+    let unlink = ("unlink order".to_owned(), "or link again".to_owned());
+    let entries = FACTS.iter().zip(&texts).map(entry).chain([unlink]).collect();
     let picked = move |at: usize, cx: &mut AppContext| match FACTS.get(at) {
         Some(fact) => copy_fact(fact, texts[at].as_deref(), cx),
         None => vec![Order::Close, Order::Choose(Action::Unmatch)],
@@ -86,25 +78,22 @@ pub fn open_link(alert: &Alert, cx: &mut AppContext) -> Orders {
             Vec::new()
         }
         [only] => go(only, cx),
-        _ => links_menu(links, cx),
+        several => {
+            let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address (no browser here)" };
+            let entry = |link: &AlertLink| {
+                let words = match &link.address {
+                    Ok(address) | Err(address) => sanitize(address).into_owned(),
+                };
+                (link.to.to_string(), words)
+            };
+            let entries = several.iter().map(entry).collect();
+            let picked = move |at: usize, cx: &mut AppContext| {
+                let close = links[at].address.is_ok().then_some(Order::Close);
+                close.into_iter().chain(go(&links[at], cx)).collect()
+            };
+            Pick::new(title, entries, picked).open()
+        }
     }
-}
-
-fn links_menu(links: Vec<AlertLink>, cx: &AppContext) -> Orders {
-    let theme = &cx.theme;
-    let line = |link: &AlertLink| {
-        let (style, words) = match &link.address {
-            Ok(address) => (theme.strong, address),
-            Err(why) => (theme.quiet, why),
-        };
-        let address = Span::styled(sanitize(words).into_owned(), theme.quiet);
-        Line::from(vec![Span::styled(format!("{:<18}", link.to), style), address])
-    };
-    let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address (no browser here)" };
-    pick(title, 0, links.iter().map(line).collect(), move |at, cx| {
-        let close = links[at].address.is_ok().then_some(Order::Close);
-        close.into_iter().chain(go(&links[at], cx)).collect()
-    })
 }
 
 /// Opens a link; where there is no browser its address is shown and copied.

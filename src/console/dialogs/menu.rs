@@ -2,7 +2,11 @@
 //! field that narrows it.
 
 use crossterm::event::{Event, KeyCode, MouseEventKind};
-use ratatui::{Frame, layout::Rect, text::Line};
+use ratatui::{
+    Frame,
+    layout::Rect,
+    text::{Line, Span},
+};
 
 use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone, dialog,
@@ -191,6 +195,10 @@ impl OpenMenu {
 /// What is said to one who pastes where nothing can be typed.
 pub const NO_FIELD: &str = "Not pasted: no field is open.";
 
+/// Columns of the keys, and blank ones behind the names.
+const KEYS: usize = 3;
+const BEHIND_NAMES: usize = 3;
+
 /// Handler of the entry that is picked.
 type Picked = Box<dyn FnMut(usize, &mut AppContext) -> Orders + Send>;
 
@@ -199,34 +207,30 @@ pub struct Pick {
     menu: OpenMenu,
     title: String,
     about: String,
-    entries: Vec<Line<'static>>,
+    /// Name of each, and what it is about.
+    entries: Vec<(String, String)>,
     /// Keys that pick an entry by themselves, in the order of the entries.
     keys: Vec<String>,
     picked: Picked,
 }
 
-/// Opens a list; the entry at `at` is chosen. What is picked closes it, where its orders say so.
-pub fn pick(
-    title: impl Into<String>,
-    at: usize,
-    entries: Vec<Line<'static>>,
-    picked: impl FnMut(usize, &mut AppContext) -> Orders + Send + 'static,
-) -> Orders {
-    let mut pick = Pick::new(title, entries, picked);
-    pick.menu.cursor.at = at;
-    pick.open()
-}
-
 impl Pick {
-    /// A list of these entries. What is picked closes it, where its orders say so.
+    /// A list of these entries, each a name and what it is about. What is picked closes it, where its orders say so.
     pub fn new(
         title: impl Into<String>,
-        entries: Vec<Line<'static>>,
+        entries: Vec<(String, String)>,
         picked: impl FnMut(usize, &mut AppContext) -> Orders + Send + 'static,
     ) -> Self {
         let menu = OpenMenu::new(&[KeyContext::Menu]);
         let (title, picked) = (title.into(), Box::new(picked));
         Self { menu, title, about: String::new(), entries, keys: Vec::new(), picked }
+    }
+
+    /// The same with the entry at `at` chosen.
+    #[must_use]
+    pub fn at(mut self, at: usize) -> Self {
+        self.menu.cursor.at = at;
+        self
     }
 
     /// The same with words behind its title.
@@ -275,7 +279,14 @@ impl Dialog for Pick {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let (title, about, entries) = (self.title.as_str(), self.about.as_str(), self.entries.clone());
+        let (theme, title, about) = (&cx.theme, self.title.as_str(), self.about.as_str());
+        let names = self.entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + BEHIND_NAMES;
+        let entry = |(at, (name, about)): (usize, &(String, String))| {
+            let key = self.keys.get(at).map_or_else(String::new, |key| format!("{key:<KEYS$}"));
+            let (key, name) = (Span::styled(key, theme.key), Span::styled(format!("{name:<names$}"), theme.strong));
+            Line::from(vec![key, name, Span::styled(about.clone(), theme.quiet)])
+        };
+        let entries = self.entries.iter().enumerate().map(entry).collect();
         self.menu.draw(&List { title, about, entries, ..List::default() }, frame, area, cx);
     }
 }

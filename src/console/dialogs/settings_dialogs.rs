@@ -1,45 +1,30 @@
 //! Dialogs of the Settings screen: what a setting may be, a credential to create or to revoke, and a secret that is
 //! shown once, copied, and wiped when it is closed.
 
-use ratatui::text::{Line, Span};
-
 use super::{
-    menu::pick,
+    menu::Pick,
     question::{KeyedAnswer, PanelQuestion, Question, ask},
 };
 use crate::{
     Action, AppContext, Effect, Message, Order, Orders, Screen as _,
     domain::{CreatedCredential, Credential, CredentialKind, KeyScope, Secret},
     screens::settings::{draw::described, state::SettingsScreen},
-    setting::SettingValue,
     text::{capitalized, sanitize, wrap},
     user_settings::UserSetting,
 };
 
-/// Columns for the values of a setting.
-const VALUES: usize = 16;
-
 /// Opens the values of a setting; the one of now is chosen.
 pub fn open_setting(setting: &'static UserSetting, cx: &AppContext) -> Orders {
-    let (now, theme) = ((setting.current)(&cx.settings), &cx.theme);
+    let now = (setting.current)(&cx.settings);
     let mut options = setting.options.to_vec();
     let at = options.iter().position(|(value, _)| *value == now).unwrap_or_else(|| {
         options.insert(0, (now, "current"));
         0
     });
-    let line = |(index, (value, words)): (usize, &(SettingValue, &'static str))| {
-        let (sign, style) = if index == at { ("• ", theme.accent) } else { ("  ", theme.strong) };
-        let value = format!("{:<VALUES$}", value.shown());
-        Line::from(vec![
-            Span::styled(sign, theme.accent),
-            Span::styled(value, style),
-            Span::styled(*words, theme.quiet),
-        ])
-    };
-    let entries = options.iter().enumerate().map(line).collect();
-    pick(capitalized(setting.label), at, entries, move |at, _| {
-        vec![Order::Close, Message::ChangeSetting(setting, options[at].0).into()]
-    })
+    let entries = options.iter().map(|(value, words)| (value.shown(), (*words).to_owned())).collect();
+    let picked =
+        move |at: usize, _: &mut AppContext| vec![Order::Close, Message::ChangeSetting(setting, options[at].0).into()];
+    Pick::new(capitalized(setting.label), entries, picked).at(at).open()
 }
 
 /// What can be created, in the order of the list, each with what it is for.
@@ -55,13 +40,9 @@ pub fn create(settings: &SettingsScreen, cx: &AppContext) -> Orders {
     if settings.why_idle(Action::CredentialCreate, cx).is_some() {
         return Vec::new();
     }
-    let theme = &cx.theme;
-    let line = |(_, name, about): &(CredentialKind, &'static str, &'static str)| {
-        Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
-    };
-    pick("Create (secret shown only once)", 0, KINDS.iter().map(line).collect(), |at, _| {
-        vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()]
-    })
+    let entries = KINDS.iter().map(|(_, name, about)| ((*name).to_owned(), (*about).to_owned())).collect();
+    let picked = |at: usize, _: &mut AppContext| vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()];
+    Pick::new("Create (secret shown only once)", entries, picked).open()
 }
 
 /// Asks about the credential under the cursor, where it can be revoked.

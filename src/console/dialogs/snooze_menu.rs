@@ -1,8 +1,5 @@
 //! The menu that snoozes alerts for a while, never past an hour before their deadlines.
 
-use chrono::Duration;
-use ratatui::text::{Line, Span};
-
 use super::menu::Pick;
 use crate::{
     AppContext, Effect, Keep, Message, Order, Orders, Tone,
@@ -18,9 +15,7 @@ use crate::{
     text::{count, counted, sanitize},
     times,
 };
-
-/// Columns for the lengths.
-const LENGTHS: usize = 12;
+use chrono::Duration;
 
 /// Reasons of which one holds for each of several alerts that cannot be snoozed.
 const CANNOT_BE: &str = "answered, queued or due within an hour";
@@ -69,17 +64,11 @@ fn begin(snoozing: Snoozing, cx: &mut AppContext) -> Orders {
     if aside > 0 {
         choices.insert(if aside == snoozing.alerts.len() { 0 } else { choices.len() }, None);
     }
-    let line = |choice: &Option<(Duration, Timestamp)>| {
-        let (name, about) = match choice {
-            None => ("unsnooze".to_owned(), "back in its views at once".to_owned()),
-            Some((_, until)) => (times::short(*until - cx.now), format!("until {}", cx.times().at(*until, cx.now))),
-        };
-        Line::from(vec![
-            Span::styled(format!("{name:<LENGTHS$}"), cx.theme.strong),
-            Span::styled(about, cx.theme.quiet),
-        ])
+    let entry = |choice: &Option<(Duration, Timestamp)>| match choice {
+        None => ("unsnooze".to_owned(), "back in its views at once".to_owned()),
+        Some((_, until)) => (times::short(*until - cx.now), format!("until {}", cx.times().at(*until, cx.now))),
     };
-    let entries = choices.iter().map(line).collect();
+    let entries = choices.iter().map(entry).collect();
     let about = match snoozing.alerts.as_slice() {
         [alone] => sanitize(&subject(alone)).into_owned(),
         several => counted(several.len() as u64, "alert", "alerts"),

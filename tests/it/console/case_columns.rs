@@ -7,7 +7,7 @@ use avert::{
     desk::Desk,
     domain::{
         Alert, AlertId, AlertStatus, AlertType, Delivery, DeliveryState, Dialect, EventKind, MerchantOrder, OrderState,
-        Provider, Resolution, resolution::Decision, time::Clock as _,
+        Provider, Resolution, time::Clock as _,
     },
 };
 use chrono::Duration;

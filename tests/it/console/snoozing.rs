@@ -69,8 +69,8 @@ fn what_is_offered_is_cut_to_an_hour_before_the_deadline_and_says_so() {
     rig.press("z");
 
     let screen = rig.screen();
-    assert!(screen.contains("15m         until 14:18") && screen.contains("1h          until 15:03"), "{screen}");
-    assert!(screen.contains("2h39        until 16:43"), "{screen}");
+    assert!(screen.contains("15m    until 14:18") && screen.contains("1h     until 15:03"), "{screen}");
+    assert!(screen.contains("2h39   until 16:43"), "{screen}");
     assert!(!screen.contains("4 h         until"), "{screen}");
 }
 
@@ -177,7 +177,7 @@ fn marked_alerts_are_snoozed_together_each_to_its_own_deadline() {
     rig.press("down down enter");
 
     let screen = rig.screen();
-    assert!(menu.contains("Snooze 5 alerts") && menu.contains("2h39        until 16:43"), "{menu}");
+    assert!(menu.contains("Snooze 5 alerts") && menu.contains("2h39   until 16:43"), "{menu}");
     assert!(screen.contains("1 alert stays") && screen.contains("4 snoozed"), "{screen}");
     assert!(!screen.contains("marked"), "{screen}");
     let snoozed = rig
