@@ -10,15 +10,13 @@ use ratatui::{
 
 use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone, dialog,
-    keymap::Binding,
     text::capitalized,
     ui::{
         areas::{FILL, stacked},
-        fit::{self, KeyHint},
         table::{self, Cursor},
     },
     widgets::{
-        buttons::{Button, draw_buttons},
+        buttons::{Button, button_lines, draw_buttons},
         panel::{Panel, PanelWidth},
         text_input::Typed,
     },
@@ -71,9 +69,6 @@ impl<'m> List<'m> {
         lines
     }
 }
-
-/// The buttons of a list, and the other keys that work in it.
-type Hints<'m> = (Vec<Button<'m, Target>>, Vec<KeyHint<Target>>);
 
 /// An open list.
 #[derive(Debug)]
@@ -142,14 +137,14 @@ impl OpenMenu {
     /// Draws it into the middle of an area. Returns the free lines under its title.
     pub fn draw<'m>(&self, list: &List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
         self.targets.clear();
-        let (buttons, keys) = self.hints(list, cx);
         let (theme, panel) = (&cx.theme, Panel::of(list.width, area));
+        let buttons = self.buttons(list, cx);
+        let of_buttons = button_lines(&buttons, panel.room());
         let lines = list.lines(cx);
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
-        let of_keys = u16::from(!keys.is_empty());
-        let all = entries.saturating_add(4 + list.field + of_keys).min(panel.most_lines());
+        let all = entries.saturating_add(3 + list.field + of_buttons).min(panel.most_lines());
         let inside = panel.open(all, theme, frame.buffer_mut());
-        let [title, field, _, body, below, foot, beside] = stacked(inside, [1, list.field, 1, FILL, 1, 1, of_keys]);
+        let [title, field, _, body, below, foot] = stacked(inside, [1, list.field, 1, FILL, 1, of_buttons]);
         let mut pen = Pen::new(frame.buffer_mut(), title);
         pen.put(list.title, theme.strong);
         pen.skip(1);
@@ -167,28 +162,29 @@ impl OpenMenu {
         Pen::new(frame.buffer_mut(), below).put(&list.below, theme.plain);
         // The entries have the focus.
         draw_buttons(&buttons, Target::Entry(0), 0, (theme, frame.buffer_mut(), foot), &mut note);
-        fit::draw(&fit::keys(keys, theme), frame.buffer_mut(), beside, &mut note);
         field
     }
 
-    /// The buttons that end it, and the other keys that work in it, each with its words.
-    fn hints<'m>(&self, list: &List<'m>, cx: &'m AppContext) -> Hints<'m> {
+    /// What its keys do: the one that leaves first, the one that chooses last.
+    fn buttons<'m>(&self, list: &List<'m>, cx: &'m AppContext) -> Vec<Button<'m, Target>> {
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
-        let told: Vec<&Binding> =
-            bindings.filter(|binding| binding.footer && !list.withheld.contains(&binding.action)).collect();
-        let key = |binding: &'m Binding| {
-            Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)))
-        };
-        let of = |action| told.iter().find(|binding| binding.action == action).and_then(|binding| key(binding));
-        let leave = of(Action::MenuClose).map(|(key, words, target)| Button::quiet(target, capitalized(words), key));
-        let choose = of(Action::MenuPick).filter(|_| list.pick != Some(""));
-        let choose =
-            choose.map(|(key, words, target)| Button::primary(target, capitalized(list.pick.unwrap_or(words)), key));
-        let others = told.iter().filter(|binding| !matches!(binding.action, Action::MenuClose | Action::MenuPick));
-        let also = list.also.iter().map(|(key, words, action)| ((*key).to_owned(), *words, Target::Do(*action)));
-        let keys = also.chain(others.filter_map(|binding| key(binding)));
-        let keys = keys.map(|(key, words, target)| KeyHint::new(key, words, target)).collect();
-        (leave.into_iter().chain(choose).collect(), keys)
+        let told = bindings.filter(|binding| binding.footer && !list.withheld.contains(&binding.action));
+        let (mut leave, mut others, mut choose) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, binding) in told.filter_map(|binding| Some((binding.keys.first()?.to_string(), binding))) {
+            let target = Target::Do(binding.action);
+            let quiet = |words: &str| Button::quiet(target, capitalized(words), key.clone());
+            match (binding.action, list.pick) {
+                (Action::MenuClose, _) => leave.push(quiet(&binding.words)),
+                (Action::MenuPick, Some("")) => {}
+                (Action::MenuPick, pick) => {
+                    choose.push(Button::primary(target, capitalized(pick.unwrap_or(&binding.words)), key));
+                }
+                _ => others.push(quiet(&binding.words)),
+            }
+        }
+        let also =
+            list.also.iter().map(|(key, words, action)| Button::quiet(Target::Do(*action), capitalized(words), *key));
+        leave.into_iter().chain(also).chain(others).chain(choose).collect()
     }
 }
 

@@ -82,11 +82,9 @@ fn the_filter_form_keeps_what_has_no_field_in_it() {
     rig.list(parse(TYPED, Vocabulary::Desk).unwrap().0);
     rig.press("f");
 
-    let form = rig.screen();
     rig.press("ctrl-s");
     rig.advance(Duration::milliseconds(500));
 
-    assert!(form.contains(TYPED), "{form}");
     assert_eq!(rig.app.queue().filter(), &parse(TYPED, Vocabulary::Desk).unwrap().0);
 }
 

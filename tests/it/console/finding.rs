@@ -126,11 +126,6 @@ fn furnished() -> Rig {
 #[case::activity("4 tab")]
 #[case::settings("5 j")]
 #[case::case("enter")]
-#[case::case_as_json("enter x")]
-#[case::of_views("v j")]
-#[case::of_what_is_copied("y")]
-#[case::of_what_is_copied_over_a_case("enter y")]
-#[case::of_snoozes("G z")]
 fn esc_brings_back_the_place_that_it_was_opened_from(#[case] place: &str) {
     let mut rig = furnished();
     rig.press(place);

@@ -148,7 +148,7 @@ fn an_answer_that_never_came_claims_no_bad_end() {
     let told = rig.screen();
 
     assert!(!told.contains("ended before it was done"), "{told}");
-    assert!(told.contains("Unconfirmed answers") && told.contains("Sent, no reply"), "{told}");
+    assert!(told.contains("Left by the last session") && told.contains("Sent, no reply"), "{told}");
 }
 
 #[test]

@@ -447,7 +447,7 @@ fn a_grace_that_would_make_the_answer_late_is_left_out_and_said() {
     assert_eq!(rig.sent(), 1);
     assert!(rig.app.decisions().staged().is_empty());
     let screen = rig.screen();
-    assert!(screen.contains("1 due now: sent at once, no undo."), "{screen}");
+    assert!(screen.contains("Due now: sent at once, no undo."), "{screen}");
 }
 
 #[test]

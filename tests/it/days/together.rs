@@ -21,7 +21,7 @@ fn alerts_are_answered_together_and_those_that_fail_stop_no_other() {
     terminal.press("no such order");
     terminal.wait_for("no such order");
     terminal.press(CTRL_S);
-    terminal.wait_for("Type 12 to send 12 answers");
+    terminal.wait_for("The number is not typed yet");
     terminal.press("12");
     terminal.press(CTRL_S);
     terminal.wait_until("an end", |screen| screen.contains("6 recorded") && screen.contains("6 failed"));

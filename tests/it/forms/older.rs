@@ -224,7 +224,7 @@ fn an_amount_that_was_typed_is_not_sent_with_another_resolution() {
 #[rstest]
 #[case("", "✗ is required when resolution is PARTIALLY_STOPPED")]
 #[case("0", "✗ 0 is not allowed: more than 0 and at most the alert's amount")]
-#[case("1480.01", "✗ 1480.01 is not allowed: more than 0 and at most the alert's amount")]
+#[case("1480.01", "✗ 1480.01 is not allowed: more than 0 and at most the")]
 #[case("-5", "✗ -5 is not allowed: more than 0")]
 #[case("a lot", "✗ \"a lot\" is not a decimal amount such as 129.90")]
 #[case("1,5", "✗ \"1,5\" is not a decimal amount such as 129.90")]

@@ -36,11 +36,9 @@ impl AnswerForm {
         if made.is_empty() {
             return self.nothing_to_send(cx);
         }
-        if let Some(asked) = self.asked_number().filter(|asked| self.fields.form.text(NUMBER) != asked.to_string()) {
+        if self.asked_number().is_some_and(|asked| self.fields.form.text(NUMBER) != asked.to_string()) {
             self.part = Part::Answer;
-            self.fields
-                .form
-                .refuse(NUMBER, format!("Type {asked} to send {}.", counted(asked as u64, "answer", "answers")));
+            self.fields.form.refuse(NUMBER, "The number is not typed yet.");
             self.word = None;
             return Vec::new();
         }
