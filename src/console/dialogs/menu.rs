@@ -9,7 +9,7 @@ use ratatui::{
 };
 
 use crate::{
-    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone, dialog,
+    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Theme, Tone, dialog,
     text::capitalized,
     ui::{
         areas::{FILL, stacked},
@@ -275,16 +275,21 @@ impl Dialog for Pick {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let (theme, title, about) = (&cx.theme, self.title.as_str(), self.about.as_str());
-        let names = self.entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + BEHIND_NAMES;
-        let entry = |(at, (name, about)): (usize, &(String, String))| {
-            let key = self.keys.get(at).map_or_else(String::new, |key| format!("{key:<KEYS$}"));
-            let (key, name) = (Span::styled(key, theme.key), Span::styled(format!("{name:<names$}"), theme.strong));
-            Line::from(vec![key, name, Span::styled(about.clone(), theme.quiet)])
-        };
-        let entries = self.entries.iter().enumerate().map(entry).collect();
+        let (title, about) = (self.title.as_str(), self.about.as_str());
+        let entries = named_lines(&self.entries, &self.keys, &cx.theme);
         self.menu.draw(&List { title, about, entries, ..List::default() }, frame, area, cx);
     }
+}
+
+/// Lines of entries, each with its key where it has one, its name, and what it is about.
+pub fn named_lines(entries: &[(String, String)], keys: &[String], theme: &Theme) -> Vec<Line<'static>> {
+    let names = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + BEHIND_NAMES;
+    let entry = |(at, (name, about)): (usize, &(String, String))| {
+        let key = keys.get(at).map_or_else(String::new, |key| format!("{key:<KEYS$}"));
+        let (key, name) = (Span::styled(key, theme.key), Span::styled(format!("{name:<names$}"), theme.strong));
+        Line::from(vec![key, name, Span::styled(about.clone(), theme.quiet)])
+    };
+    entries.iter().enumerate().map(entry).collect()
 }
 
 /// Types an event into the field of a dialog. Returns whether the text is another one; nothing where the event is not

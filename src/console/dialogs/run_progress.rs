@@ -5,7 +5,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, MouseEventKind};
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
 use super::{
-    alert_rows::{self, AlertRow, OF_MANY},
+    alert_rows::{self, AlertRow, OF_QUEUE},
     answer_form,
     page_keys::{on_every_page, why_idle_on_page},
 };
@@ -49,8 +49,6 @@ enum Deed {
     GoTo,
     Pause,
     Retry,
-    /// Open the form again as it was filled in, where its answers were undone.
-    Reopen,
     Dismiss,
 }
 
@@ -68,7 +66,7 @@ impl RunProgress {
     fn offered(run: &RunState<'_>, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
         let here = run.items.iter().any(|item| item.pending.is_some_and(PendingDecision::is_here));
         let of = |action| (Deed::Everywhere(action), cx.key(action));
-        let [(back, esc), (undo, u)] = [Action::Back, Action::Undo].map(of);
+        let [(back, esc), (undo, u), (form, b)] = [Action::Back, Action::Undo, Action::Bulk].map(of);
         let pause = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
         let is_back = run.items.iter().any(|item| item.fate() == Fate::Undone);
         let all = [
@@ -77,7 +75,7 @@ impl RunProgress {
             (here, undo, u, "undo"),
             (here, Deed::Pause, "ctrl-p".to_owned(), pause),
             (run.has_ended() && run.failed().next().is_some(), Deed::Retry, "r".to_owned(), "answer failed ones again"),
-            (!here && is_back, Deed::Reopen, cx.key(Action::Bulk), "answer"),
+            (!here && is_back, form, b, "answer"),
             (run.has_ended() && !here, Deed::Dismiss, "x".to_owned(), "dismiss"),
         ];
         let offered = all.into_iter().filter(|(is_offered, ..)| *is_offered);
@@ -116,6 +114,8 @@ impl RunProgress {
         let number = run.number;
         match deed {
             Deed::Everywhere(Action::Back) => return vec![Order::Close],
+            // The form as it was filled in, where its answers were undone.
+            Deed::Everywhere(Action::Bulk) => return vec![Order::Close, Order::Act(Action::Bulk)],
             // What waits is asked about, over this page.
             Deed::Everywhere(Action::Refresh) => return vec![Order::Act(Action::Refresh)],
             Deed::Everywhere(action) => {
@@ -136,7 +136,6 @@ impl RunProgress {
                 let failed = run.failed().map(|item| (item.alert.clone(), item.resolution.clone())).collect();
                 return answer_form::again(failed, cx);
             }
-            Deed::Reopen => return vec![Order::Close, Order::Act(Action::Bulk)],
             Deed::Dismiss => {
                 cx.runs.dismiss(number);
                 return vec![Order::Close];
@@ -242,7 +241,7 @@ impl Dialog for RunProgress {
         let words = run.words(cx.decisions.is_paused(run.number));
         Pen::new(frame.buffer_mut(), said).put(&words, cx.theme.plain);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
-        let table = alert_rows::table(&rows, OF_MANY, "RESULT", table::room(list), cx);
+        let table = alert_rows::table(&rows, OF_QUEUE, "RESULT", table::room(list), cx);
         let note = |area, row| self.targets.push(area, Target::Row(row));
         let at = (self.position(&run), true);
         self.list.draw((&table, &rows), at, &cx.theme, frame.buffer_mut(), list, note);

@@ -1,15 +1,10 @@
 //! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here.
 
-use ratatui::{
-    Frame,
-    layout::Rect,
-    style::Modifier,
-    text::{Line, Span},
-};
+use ratatui::{Frame, layout::Rect};
 
 use super::{
     form_dialog::FormDialog,
-    menu::{List, OpenMenu},
+    menu::{List, OpenMenu, named_lines},
 };
 use crate::{
     Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone,
@@ -20,9 +15,6 @@ use crate::{
     ui::form::{Form, FormField},
     views::View,
 };
-
-/// Columns for the names.
-const NAMES: usize = 20;
 
 /// The list of views while it is open.
 #[derive(Debug)]
@@ -136,23 +128,13 @@ impl Dialog for ViewsMenu {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let theme = &cx.theme;
-        let line = |name: &str, about: &str| {
-            let is_current = name == self.listed.name;
-            let (sign, style) =
-                if is_current { ("• ", theme.accent.add_modifier(Modifier::BOLD)) } else { ("  ", theme.plain) };
-            Line::from(vec![
-                Span::styled(sign, theme.accent),
-                Span::styled(format!("{:<NAMES$}", sanitize(name)), style),
-                Span::styled(sanitize(about).into_owned(), theme.quiet),
-            ])
-        };
         let about = |at: usize| match at.checked_sub(BuiltIn::ALL.len()) {
             None => BuiltIn::ALL[at].about(cx.views.vocabulary),
             Some(own) => cx.views.own().get(own).map_or("", |view| &view.query),
         };
-        let entries: Vec<Line<'_>> =
-            cx.views.names().iter().enumerate().map(|(at, name)| line(name, about(at))).collect();
+        let named = |(at, name): (usize, &&str)| (sanitize(name).into_owned(), sanitize(about(at)).into_owned());
+        let entries: Vec<(String, String)> = cx.views.names().iter().enumerate().map(named).collect();
+        let entries = named_lines(&entries, &[], &cx.theme);
         // The built-in views stay.
         let is_own = self.chosen(cx).is_some_and(|at| at >= BuiltIn::ALL.len());
         let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };

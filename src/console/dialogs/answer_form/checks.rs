@@ -114,7 +114,6 @@ impl AnswerForm {
         // That it is refunded already is said by the refund itself.
         let told = cautions.iter().filter(|caution| **caution != Caution::RefundDenied);
         let mut checks: Vec<FactLine> = told.map(|caution| warn(self.caution_words(*caution, row, cx))).collect();
-        checks.extend(self.fields.contradiction().map(note));
         checks.extend(cx.known_decisions().duplicates(&row.alert, row.others()).iter().map(|double| {
             let words = duplicate_words(double, cx.now);
             if double.is_refunded() { refunded(words) } else { note(words) }

@@ -213,13 +213,6 @@ impl AnswerFields {
         }
     }
 
-    /// A word and a refund of the older dialect that contradict each other.
-    pub(super) fn contradiction(&self) -> Option<String> {
-        let (word, refunded) = (self.older_word()?, self.refunded()?);
-        let contradicts = fitting_refund(word).is_some_and(|fitting| fitting != refunded);
-        contradicts.then(|| format!("{} contradicts {}", word.as_str(), refunded.as_str()))
-    }
-
     /// Fills in what was said before, as far as that says something.
     pub fn fill_in(&mut self, said: &ResolutionParts) {
         self.form.set_text(AMOUNT, said.amount_stopped.as_deref().unwrap_or_default());

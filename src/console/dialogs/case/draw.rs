@@ -232,20 +232,17 @@ impl CaseDialog {
             _ => 1,
         };
         let areas = Layout::horizontal(vec![Constraint::Fill(1); count]).spacing(GAP).split(area);
-        let (fact, last) = (areas[0].width, areas[count - 1].width);
+        let width = areas.iter().map(|area| area.width).min().unwrap_or(0);
         let alone = self.alerts.len() == 1;
-        let of = |facet, width| facets(facet, alert, false, facts, cx, width);
-        let decides = |width| of(Facet::Decides { alone }, width);
-        let own = |width| of(Facet::Own { alone }, width);
-        let payment = |width| of(Facet::Payment, width);
-        let told = |width| self.timeline(width, cx);
-        let columns: Vec<Vec<Vec<Part>>> = match count {
-            3 => vec![vec![decides(fact), own(fact)], vec![payment(fact)], vec![told(last)]],
-            2 => vec![vec![decides(fact), payment(fact)], vec![told(last), own(last)]],
-            _ => vec![vec![decides(last), told(last), payment(last), own(last)]],
+        let of = |facet| facets(facet, alert, false, facts, cx, width);
+        let [decides, own, payment] = [Facet::Decides { alone }, Facet::Own { alone }, Facet::Payment].map(of);
+        let told = self.timeline(width, cx);
+        let columns = match count {
+            3 => vec![vec![decides, own], vec![payment], vec![told]],
+            2 => vec![vec![decides, payment], vec![told, own]],
+            _ => vec![vec![decides, told, payment, own]],
         };
-        let columns = columns.into_iter().map(|parts| parts.into_iter().flatten().collect());
-        let columns: Vec<Vec<Part>> = columns.collect();
+        let columns: Vec<Vec<Part>> = columns.into_iter().map(|parts| parts.into_iter().flatten().collect()).collect();
         // The facts of a column begin on the line of the others' first one.
         let first = |parts: &[Part]| usize::from(parts.first().is_some_and(Part::is_blank));
         let columns: Vec<_> = columns.iter().map(|parts| &parts[first(parts)..]).zip(areas.iter().copied()).collect();
