@@ -60,4 +60,3 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         _ => return None,
     })
 }
-

@@ -7,7 +7,7 @@ use super::{
     AnswerForm,
     fields::FieldFacts,
     item::{AnswerScope, Caution, FormItem},
-    validation::RowPlan,
+    row_plan::RowPlan,
 };
 use crate::{
     Action, AppContext,

@@ -8,7 +8,7 @@ use super::{
     draw::AnswerRow,
     fields::{ANYWAY, NUMBER},
     item::{AnswerScope, FormItem},
-    validation::duplicate_indices,
+    row_plan::duplicate_indices,
 };
 use crate::{
     AppContext, Effect, Message, Orders, Reply,

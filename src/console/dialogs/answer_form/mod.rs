@@ -10,6 +10,7 @@ mod events;
 mod fields;
 mod item;
 mod opening;
+mod row_plan;
 mod sending;
 mod validation;
 
@@ -23,18 +24,16 @@ use super::page_keys::{on_every_page, why_idle_on_page};
 use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders,
     desk::{AnswerDraft, Draft},
-    domain::{Alert, AlertId, OrderAdvice, Resolution, Timestamp, advice::advice, resolution::FieldError},
+    domain::{Alert, AlertId, OrderAdvice, Timestamp, advice::advice, resolution::FieldError},
     ui::table::Cursor,
 };
 pub use choice::Choice;
 pub use fields::AnswerFields;
 pub use item::AnswerScope;
 use item::FormItem;
-pub use opening::{
-    KnownCase, again, begun, chosen, marked, open_again, repeat, suggested_draft, take_suggested,
-};
-pub use validation::cannot_be_answered;
-use validation::{FormAnswer, RowPlan, duplicate_indices, orders};
+pub use opening::{KnownCase, again, begun, chosen, marked, open_again, repeat, suggested_draft, take_suggested};
+pub use row_plan::cannot_be_answered;
+use row_plan::{RowPlan, duplicate_indices, orders};
 
 /// Above so many alerts their number is typed before they are sent.
 const TYPED_ABOVE: usize = 10;
@@ -186,10 +185,7 @@ impl AnswerForm {
             }
         }
         self.offer_reason(cx);
-        let parts = self.fields.answer();
-        let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
-        let said = Resolution::from_parts(parts.clone(), cx.place.dialect, most.as_ref());
-        self.plans = FormAnswer { form: &*self, parts, said, cx }.plan();
+        self.plans = self.planned(cx);
         self.show_facts(cx);
     }
 

@@ -91,8 +91,8 @@ fn open_one(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut
     on(alert, choice, said, facts, cx).open_with_draft(Some(choice), cx)
 }
 
-/// Makes the last answer again: on the alert under the cursor, or on what is marked. The form opens with it where a form
-/// is wanted, something has to be looked at or typed, or another answer is suggested.
+/// Makes the last answer again: on the alert under the cursor, or on what is marked. The form opens with it where a
+/// form is wanted, something has to be looked at or typed, or another answer is suggested.
 pub fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(last) = cx.last_made.clone() else {
         if !is_read_only(cx) {

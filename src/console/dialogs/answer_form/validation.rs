@@ -1,129 +1,44 @@
 //! Validation of an answer: the plan for each alert of a form, what warns against its answer, and why it gets none.
 
-use std::collections::BTreeSet;
-
 use super::{
     AnswerForm, AnswerScope, Choice,
     item::{Caution, FormItem},
+    row_plan::{RowPlan, cannot_be_answered},
 };
 use crate::{
-    Action, AppContext,
-    answer_words::{answered_as, duplicate_words},
-    desk::Fate,
+    AppContext,
+    answer_words::duplicate_words,
     domain::{
-        Alert, AlertId, OrderAdvice, Resolution, ResolutionParts,
+        Alert, AlertId, Resolution, ResolutionParts,
         advice::{advice, refund_warning},
-        duplicate::{self, Duplicate, DuplicateState},
+        duplicate::{Duplicate, DuplicateState},
         resolution::{Decision, Dialect, FieldError, InvalidReason, invalid},
     },
     resolving::subject,
-    screens::activity::proof::standing_of,
-    words::in_words,
 };
 
-/// Plan for one alert of a form.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RowPlan {
-    Sent(Resolution),
-    /// It is left out, and why; `care` where it should be looked at by itself.
-    Out {
-        why: String,
-        care: bool,
-        /// Cautions that would have to be confirmed.
-        cautions: Vec<Caution>,
-    },
-}
-
-impl RowPlan {
-    /// Left out, and why.
-    fn out(why: impl Into<String>) -> Self {
-        Self::Out { why: why.into(), care: false, cautions: Vec::new() }
+impl AnswerForm {
+    /// Works out the plan for every alert by what is said now, in their order; or what is wrong with the answer.
+    pub(super) fn planned(&self, cx: &AppContext) -> Result<Vec<RowPlan>, Vec<FieldError>> {
+        let parts = self.fields.answer();
+        let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
+        let said = Resolution::from_parts(parts.clone(), cx.place.dialect, most.as_ref());
+        FormAnswer { form: self, parts, said, cx }.plan()
     }
-
-    /// Left out, to be looked at by itself, and why.
-    fn care(why: impl Into<String>) -> Self {
-        Self::Out { why: why.into(), care: true, cautions: Vec::new() }
-    }
-
-    /// Left out until this is confirmed.
-    fn doubt(caution: Caution) -> Self {
-        Self::Out { why: caution.words().to_owned(), care: true, cautions: vec![caution] }
-    }
-
-    /// Returns the cautions that would have to be confirmed before it is sent.
-    pub(super) fn cautions(&self) -> &[Caution] {
-        if let Self::Out { cautions, .. } = self { cautions } else { &[] }
-    }
-
-    /// Returns why it needs review, where it does.
-    pub(super) fn reviewed_for(&self) -> Option<&str> {
-        if let Self::Out { why, care: true, .. } = self { Some(why) } else { None }
-    }
-
-    /// Returns true where it is sent.
-    pub(super) fn is_sent(&self) -> bool {
-        matches!(self, Self::Sent(_))
-    }
-}
-
-/// Returns the plan of an alert that cannot be answered at all now; none where it can be.
-pub fn cannot_be_answered(alert: &Alert, cx: &AppContext) -> Option<RowPlan> {
-    let here = cx.decisions.of(alert.id);
-    if alert.outcome.is_some() {
-        return Some(RowPlan::out(format!("already answered: {}", answered_as(alert))));
-    }
-    if let Some(waiting) = here.filter(|decision| decision.is_waiting()) {
-        let follows = "queued until the refund is recorded";
-        return Some(RowPlan::out(if waiting.follows() { follows } else { "queued, not sent" }));
-    }
-    if cx.decisions.is_underway(alert.id) {
-        return Some(RowPlan::out(format!("an answer is queued: {} undo", cx.key(Action::Undo))));
-    }
-    if let Some(unfinished) = cx.unfinished.of(alert.id) {
-        let why = format!("{}: {}", in_words(&unfinished.resolution), standing_of(unfinished, cx).1);
-        return Some(RowPlan::Out { why, care: true, cautions: Vec::new() });
-    }
-    if here.is_some_and(|decision| decision.fate() == Fate::Unconfirmed) {
-        return Some(RowPlan::doubt(Caution::MayHaveArrived));
-    }
-    cx.journal.history().answered_on(alert.id).map(|_| RowPlan::doubt(Caution::ListBehind))
-}
-
-/// For each alert the positions of the others that are on its payment.
-pub(super) fn duplicate_indices(rows: &[FormItem]) -> Vec<BTreeSet<usize>> {
-    let before = duplicate::before(&rows.iter().map(|row| &row.alert).collect::<Vec<_>>());
-    let mut duplicate_indices = before.clone();
-    for (position, earlier) in before.into_iter().enumerate() {
-        for other in earlier {
-            duplicate_indices[other].insert(position);
-        }
-    }
-    duplicate_indices
-}
-
-/// Returns the advice of the shop's orders for each alert: that the payment's money went back counts for all its
-/// alerts, whichever the order was found by.
-pub(super) fn orders(rows: &[FormItem], duplicate_indices: &[BTreeSet<usize>]) -> Vec<Option<OrderAdvice>> {
-    let of = |(row, duplicate_indices): (&FormItem, &BTreeSet<usize>)| {
-        let own = row.order();
-        let told_by = |at: &usize| rows[*at].order()?.for_another(&rows[*at].alert, &row.alert);
-        own.filter(|own| own.refund.is_some()).or_else(|| duplicate_indices.iter().find_map(told_by)).or(own)
-    };
-    rows.iter().zip(duplicate_indices).map(of).collect()
 }
 
 /// The answer of a form with the alerts that it is for.
-pub(super) struct FormAnswer<'f> {
-    pub form: &'f AnswerForm,
-    pub parts: ResolutionParts,
+struct FormAnswer<'f> {
+    form: &'f AnswerForm,
+    parts: ResolutionParts,
     /// The decision that is said, whatever the alert; or what is wrong with it.
-    pub said: Result<Resolution, Vec<FieldError>>,
-    pub cx: &'f AppContext,
+    said: Result<Resolution, Vec<FieldError>>,
+    cx: &'f AppContext,
 }
 
 impl FormAnswer<'_> {
-    /// The plan for every alert, in their order; or what is wrong with the answer.
-    pub(super) fn plan(&self) -> Result<Vec<RowPlan>, Vec<FieldError>> {
+    /// Plans for every alert, in their order.
+    fn plan(&self) -> Result<Vec<RowPlan>, Vec<FieldError>> {
         let rows = &self.form.rows;
         // Each alert's own rules come later: what is wrong for all is told once, at its field.
         let mut all: Vec<RowPlan> = Vec::with_capacity(rows.len());
