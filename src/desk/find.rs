@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Desk, DeskError, lists::ListPart};
+use super::{Desk, DeskError, OrderDatabase, lists::ListPart};
 use crate::{
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, FindQuery, MatchConfidence, MatchGrade, MerchantOrder, PageRequest,
@@ -62,9 +62,10 @@ pub async fn find_everywhere(
     let mut found = find(alerts, search, query, size).await?;
     let (Some(desk), [word]) = (desk, query.words()) else { return Ok(found) };
     // An order may have a sign in its name that is none of the word.
-    let named = order_named(desk, query.text())
-        .and_then(|order| order.map_or_else(|| order_named(desk, word), |order| Ok(Some(order))));
-    let order = match named {
+    let named = |orders: &OrderDatabase| {
+        orders.named(query.text())?.map_or_else(|| orders.named(word), |order| Ok(Some(order)))
+    };
+    let order = match desk.orders().and_then(|orders| orders.as_ref().map_or(Ok(None), named)) {
         Ok(Some(order)) => order,
         Ok(None) => return Ok(found),
         Err(error) => return Ok(without_orders(found, &error)),
@@ -95,10 +96,6 @@ pub async fn find_everywhere(
 fn without_orders(mut found: FoundAlerts, error: &DeskError) -> FoundAlerts {
     found.limits.push(format!("the shop's orders were not looked at: {error}"));
     found
-}
-
-fn order_named(desk: &Desk, word: &str) -> Result<Option<MerchantOrder>, DeskError> {
-    desk.orders()?.map_or(Ok(None), |orders| orders.named(word))
 }
 
 /// Returns the queries for alerts of an order's payment: its transaction, its reference, its card and amount.
