@@ -29,12 +29,7 @@ pub trait AlertSink {
     fn put(&mut self, alert: &Alert) -> io::Result<()>;
 
     /// Hears that a page is over, of a list of so many.
-    ///
-    /// # Errors
-    /// When that cannot be kept.
-    fn end_page(&mut self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
+    fn end_page(&mut self, _: u64) {}
 
     /// Number of alerts that were taken.
     fn count(&self) -> u64;
@@ -72,7 +67,7 @@ pub async fn read_whole_list(
                 sink.put(&alert).map_err(ListReadError::Write)?;
             }
         }
-        sink.end_page(facts.total).map_err(ListReadError::Write)?;
+        sink.end_page(facts.total);
         match walk.follow(facts) {
             Next::Page(number) => query.page.page = number,
             Next::Done => return Ok(None),
@@ -132,11 +127,10 @@ impl<P: FnMut(u64, u64)> AlertSink for Exporting<'_, P> {
         self.writer.put(&(self.record)(alert))
     }
 
-    fn end_page(&mut self, total: u64) -> io::Result<()> {
+    fn end_page(&mut self, total: u64) {
         let total = total.saturating_sub(self.left_out);
         self.total = Some(total);
         (self.progress)(self.writer.count(), total);
-        Ok(())
     }
 
     fn count(&self) -> u64 {
@@ -186,7 +180,8 @@ async fn read_chosen(
     query.page = PageRequest { page: 0, size: u32::try_from(chosen.ids.len()).unwrap_or(u32::MAX) };
     let page = page_of(alerts, chosen, &query).await.map_err(ListReadError::Service)?;
     page.data.iter().try_for_each(|alert| sink.put(alert)).map_err(ListReadError::Write)?;
-    sink.end_page(page.total).map_err(ListReadError::Write)
+    sink.end_page(page.total);
+    Ok(())
 }
 
 fn in_words(error: &io::Error) -> String {

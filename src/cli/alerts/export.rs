@@ -131,10 +131,10 @@ impl<S: AlertSink> AlertSink for Shown<'_, S> {
         self.sink.put(alert)
     }
 
-    fn end_page(&mut self, total: u64) -> io::Result<()> {
+    fn end_page(&mut self, total: u64) {
         self.bar.set_length(total);
         self.bar.set_position(self.sink.count());
-        self.sink.end_page(total)
+        self.sink.end_page(total);
     }
 
     fn count(&self) -> u64 {
