@@ -27,19 +27,15 @@ pub async fn same_payments(
     let mut searched: HashMap<Option<String>, Result<Vec<Alert>, ServiceError>> = HashMap::new();
     let mut found = Vec::with_capacity(asked.len());
     for (id, query) in asked {
-        let answer = match query {
-            None => Ok(Vec::new()),
-            Some(query) => match searched.get(&query.filter.q) {
-                Some(known) => known.clone(),
-                None => {
-                    let text = query.filter.q.clone();
-                    let answer = search(alerts, query).await;
-                    searched.insert(text, answer.clone());
-                    answer
-                }
-            },
+        let Some(query) = query else {
+            found.push((id, Ok(Vec::new())));
+            continue;
         };
-        found.push((id, answer));
+        let text = query.filter.q.clone();
+        if !searched.contains_key(&text) {
+            searched.insert(text.clone(), search(alerts, query).await);
+        }
+        found.push((id, searched[&text].clone()));
     }
     found
 }
