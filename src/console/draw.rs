@@ -139,7 +139,7 @@ impl App {
         let said = |words: String, style| vec![Segment::new(2, words, style)];
         let mut segments = match staged.first() {
             Some(_) if is_covered => return Vec::new(),
-            Some((next, _)) => {
+            Some(next) => {
                 let what = match staged.len() {
                     1 => format!("{} {}", next.word(), next.subject()),
                     more => format!("{more} answers, next"),

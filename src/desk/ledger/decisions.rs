@@ -4,7 +4,7 @@ mod held;
 mod preflights;
 mod together;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 use chrono::Duration;
 
@@ -30,9 +30,6 @@ pub const MARGIN: Duration = Duration::seconds(10);
 
 /// Where one decision could not be sent, the others stay so long: by then it is found out whether they can be.
 const PROBED_WITHIN: Duration = Duration::seconds(2);
-
-/// The most landed alerts that are held.
-const MOST_LANDED: usize = 1_000;
 
 /// The last moment for a decision on an alert to leave in time; none where the deadline is not known to the moment, or
 /// has passed.
@@ -303,8 +300,8 @@ pub struct Decisions {
     told: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
-    /// The last 1,000 alerts that were answered here, with their outcomes. Lists of open alerts no longer have them.
-    landed: VecDeque<Alert>,
+    /// The alerts that were answered here, with their outcomes. Lists of open alerts no longer have them.
+    landed: Vec<Alert>,
     /// Alerts of first decisions that another answered faster, while others wait here for these.
     overtaken: HashMap<u64, Alert>,
     /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them
@@ -430,9 +427,9 @@ impl Decisions {
     }
 
     /// The staged decisions, the next to leave first.
-    pub fn staged(&self) -> Vec<(&PendingDecision, Timestamp)> {
-        let mut staged: Vec<_> = self.all.iter().filter_map(|decision| Some((decision, decision.due?))).collect();
-        staged.sort_by_key(|(_, due)| *due);
+    pub fn staged(&self) -> Vec<&PendingDecision> {
+        let mut staged: Vec<_> = self.all.iter().filter(|decision| decision.due.is_some()).collect();
+        staged.sort_by_key(|decision| decision.due);
         staged
     }
 
@@ -539,8 +536,7 @@ impl Decisions {
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
         let fate = event.step.fate();
         if let Some(alert) = &event.alert {
-            self.landed.truncate(MOST_LANDED - 1);
-            self.landed.push_front((**alert).clone());
+            self.landed.push((**alert).clone());
             let first = self.root_of(key);
             // Whoever gave the answer: what was to follow it is true.
             self.let_follow(first, fate == Fate::Recorded, now);
@@ -568,13 +564,12 @@ impl Decisions {
     }
 
     fn next_second(&self, now: Timestamp) -> Option<Timestamp> {
-        let staged = self.staged();
         if self.held_since.is_some() {
-            return staged.iter().filter_map(|(decision, due)| decision.last_moment().map(|last| last.max(*due))).min();
+            return self.all.iter().filter_map(|decision| Some(decision.last_moment()?.max(decision.due?))).min();
         }
         // What is due and still here waits for its turn, which no time brings.
-        let (_, due) = *staged.iter().find(|(_, due)| *due > now)?;
-        let left = (due - now).num_milliseconds().max(0);
+        let due = self.all.iter().filter_map(|decision| decision.due).filter(|due| *due > now).min()?;
+        let left = (due - now).num_milliseconds();
         // The countdown shows whole seconds, rounded up.
         let into_next = if left % 1000 == 0 && left > 0 { 1000 } else { left % 1000 };
         Some(now + Duration::milliseconds(into_next))
@@ -610,9 +605,9 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.is_coming())
     }
 
-    /// The alerts whose decisions came to an outcome here, with it, as far as they are held: the last one first.
+    /// The alerts whose decisions came to an outcome here, with it: the last one first.
     pub fn landed(&self) -> impl Iterator<Item = &Alert> {
-        self.landed.iter()
+        self.landed.iter().rev()
     }
 
     /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the

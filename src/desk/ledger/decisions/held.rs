@@ -65,7 +65,12 @@ impl Decisions {
         if back <= Duration::zero() {
             // What is held gets the whole time when it goes on.
             let missed = Some(-back).filter(|missed| *missed > UNSEEN && self.held_since.is_none())?;
-            return self.make_up_for(missed, now).then_some(missed);
+            let mut has_some_left = false;
+            for decision in &mut self.all {
+                decision.due = decision.due.map(|due| decision.in_time(due + missed, due));
+                has_some_left |= decision.due.is_some_and(|due| due > now);
+            }
+            return has_some_left.then_some(missed);
         }
         self.held_since = self.held_since.map(|since| since - back);
         for decision in &mut self.all {
@@ -92,19 +97,6 @@ impl Decisions {
         closed.into_iter().map(|decision| (decision, event.clone())).collect()
     }
 
-    /// Gives each undo time so much more time. Whether some of one is left now.
-    fn make_up_for(&mut self, missed: Duration, now: Timestamp) -> bool {
-        let mut has_some_left = false;
-        for decision in &mut self.all {
-            if let Some(due) = decision.due {
-                let later = decision.in_time(due + missed, due);
-                decision.due = Some(later);
-                has_some_left |= later > now;
-            }
-        }
-        has_some_left
-    }
-
     /// The decisions that are held here, each with the moment it calls at, when so much is left before its window
     /// closes.
     pub fn held(&self, before: Duration, now: Timestamp) -> impl Iterator<Item = (&PendingDecision, Timestamp)> {
@@ -128,16 +120,15 @@ impl Decisions {
         // It is asked once of all that are paused together.
         let paused: HashSet<u64> = paused.filter_map(|decision| decision.together).collect();
         let mut asked = Vec::new();
-        for decision in &mut self.all {
-            let is_paused =
-                decision.after.is_none() && decision.together.is_some_and(|number| paused.contains(&number));
-            if let Some(first) = decision.after.filter(|_| decision.waits_for_another() && late(decision)) {
-                decision.due = None;
-                asked.push(HoldReason::NotRecorded(first));
-            } else if is_paused && decision.due.is_some() {
-                decision.due = None;
-                asked.push(HoldReason::Paused);
-            }
+        for decision in self.all.iter_mut().filter(|decision| decision.due.is_some()) {
+            let is_paused = decision.together.is_some_and(|number| paused.contains(&number));
+            let why = match decision.after {
+                Some(first) if late(decision) => HoldReason::NotRecorded(first),
+                None if is_paused => HoldReason::Paused,
+                _ => continue,
+            };
+            decision.due = None;
+            asked.push(why);
         }
         asked.into_iter().for_each(|why| self.ask_about(why));
     }
@@ -220,16 +211,13 @@ impl Decisions {
 
     /// Takes back every decision that waits for this reason, and what was to leave after it; returns them.
     pub fn take_back_waiting(&mut self, why: HoldReason) -> Vec<PendingDecision> {
-        let waiting = self.waiting().filter(|decision| decision.waits_for(why)).map(|decision| decision.key).collect();
-        self.take_back_those(&waiting)
-    }
-
-    /// Takes back the decisions of these keys that have not left, and what was to leave after them; returns them.
-    fn take_back_those(&mut self, keys: &HashSet<u64>) -> Vec<PendingDecision> {
-        let taken = |decision: &PendingDecision| {
-            keys.contains(&decision.key) || decision.after.is_some_and(|first| keys.contains(&first))
+        let waiting = self.waiting().filter(|decision| decision.waits_for(why));
+        let waiting: HashSet<u64> = waiting.map(|decision| decision.key).collect();
+        let taken = |decision: &mut PendingDecision| {
+            let follows = decision.after.is_some_and(|first| waiting.contains(&first));
+            decision.is_here() && (follows || waiting.contains(&decision.key))
         };
-        self.all.extract_if(.., |decision| decision.is_here() && taken(decision)).collect()
+        self.all.extract_if(.., taken).collect()
     }
 
     /// The waiting decisions whose window has closed since this was asked last.

@@ -55,16 +55,12 @@ impl PendingDecision {
 
     /// Returns true where it has to be checked before it leaves, or again.
     fn needs_check(&self, now: Timestamp) -> bool {
-        match self.check {
-            PreflightStage::Due => true,
-            PreflightStage::Running => false,
-            PreflightStage::Done(_, at) => now - at > FRESH,
-        }
+        self.check != PreflightStage::Running && !self.was_checked(now)
     }
 
     /// Returns true where nothing is left to be checked.
     pub(super) fn was_checked(&self, now: Timestamp) -> bool {
-        self.check != PreflightStage::Running && !self.needs_check(now)
+        matches!(self.check, PreflightStage::Done(_, at) if now - at <= FRESH)
     }
 
     /// Builds the check right before it leaves. It takes no longer than the decision can wait for it.
