@@ -32,7 +32,8 @@ const APPLICATION_ID: i32 = 0x6176_726f;
 const NEWEST: u16 = 3;
 
 /// The newest schema. A file of an earlier one, which names columns otherwise and may know no owner, is brought up to
-/// date by it too.
+/// date by it too. The owner is at most one row, the id of the organization whose orders these are; the names of
+/// columns are those of files with one and the same first row.
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS merchant_order (
         order_id TEXT PRIMARY KEY,
@@ -51,9 +52,7 @@ const SCHEMA: &str = "
         alert TEXT NOT NULL, order_id TEXT NOT NULL, at INTEGER NOT NULL,
         PRIMARY KEY (alert, order_id)
     ) STRICT, WITHOUT ROWID;
-    -- At most one row: the id of the organization whose orders these are.
     CREATE TABLE IF NOT EXISTS owner (organization TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-    -- Names of columns are those of files with one and the same first row.
     DROP TABLE IF EXISTS header;
     CREATE TABLE header (
         first_row TEXT NOT NULL, field TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (first_row, field)
@@ -452,13 +451,8 @@ pub(super) fn order_file(directory: &Path, owner: Option<&OrderOwner>) -> Result
     if own.exists() {
         return Ok(own);
     }
-    let is_own = match OrderDatabase::at(first.clone())? {
-        None => owner.inherits,
-        Some(orders) => match orders.owner()? {
-            Some(organization) => organization == owner.organization,
-            None => owner.inherits,
-        },
-    };
+    let known = OrderDatabase::at(first.clone())?.map_or(Ok(None), |orders| orders.owner())?;
+    let is_own = known.map_or(owner.inherits, |organization| organization == owner.organization);
     Ok(if is_own { first } else { own })
 }
 
