@@ -43,8 +43,8 @@ pub use insights::{DeskFigures, FoundInsights, InsightLimit};
 pub use kept_list::KeptList;
 pub use keyring::KeyringError;
 pub use ledger::{
-    files::{Journal, Leftovers, WholeJournal},
-    fold::{DecisionRecord, History, NotificationRecord},
+    files::{Journal, WholeJournal},
+    fold::{DecisionRecord, History, Leftovers, NotificationRecord},
     steps::{
         Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep, JournalWriter, Notification,
         StagedAnswer,

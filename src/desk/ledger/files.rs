@@ -3,7 +3,7 @@
 //! into one.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{
-    fold::{DecisionRecord, History},
+    fold::{History, Leftovers},
     steps::{JournalEntry, JournalStep, JournalWriter},
 };
 use crate::{
@@ -35,22 +35,6 @@ const RUNNING: &str = "journal";
 /// A journal as it was read: the entries of the process that began first in front, and the numbers of the lines in the
 /// merged file that cannot be read.
 pub type WholeJournal = LinesRead<JournalEntry>;
-
-/// Decisions that earlier consoles had begun and not finished when they ended, the oldest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Leftovers {
-    /// Those that were made and did not leave.
-    pub unsent: Vec<DecisionRecord>,
-    /// Those that were sent and whose reply never came.
-    pub unanswered: Vec<DecisionRecord>,
-}
-
-impl Leftovers {
-    /// Returns whether there is nothing to report.
-    pub fn is_empty(&self) -> bool {
-        self.unsent.is_empty() && self.unanswered.is_empty()
-    }
-}
 
 /// The journal of a desk, open for one process. Clones write the same file.
 #[derive(Clone)]
@@ -110,8 +94,7 @@ impl Journal {
         self.own = Some(Arc::new(Mutex::new(OwnFile { file, merged, unwritten })));
         let (whole, live) = read_with_live(&self.directory)?;
         let here = whole.entries.into_iter().filter(|entry| entry.place == self.writer.place);
-        let (unanswered, unsent) = History::of(here).left(|session| live.contains(&session));
-        Ok(Leftovers { unsent, unanswered })
+        Ok(History::of(here).left(|session| live.contains(&session)))
     }
 
     /// Tells the lines of this process from those of others.
@@ -218,10 +201,9 @@ pub fn read_whole(directory: &Path) -> Result<WholeJournal, DeskError> {
             running.push((session, read_lines::<JournalEntry>(&path)?.entries));
         }
         let mut whole = read_lines::<JournalEntry>(&directory.join(FILE))?;
-        let mut merged: HashMap<Uuid, usize> = HashMap::new();
-        whole.entries.iter().for_each(|entry| *merged.entry(entry.session).or_default() += 1);
         for (session, entries) in running {
-            whole.entries.extend(entries.into_iter().skip(merged.get(&session).copied().unwrap_or(0)));
+            let merged = whole.entries.iter().filter(|entry| entry.session == session).count();
+            whole.entries.extend(entries.into_iter().skip(merged));
         }
         // A session's number tells when it began.
         whole.entries.sort_by_key(|entry| entry.session);
@@ -245,8 +227,9 @@ fn read_with_live(directory: &Path) -> Result<(WholeJournal, HashSet<Uuid>), Des
 pub fn read_history(directory: &Path, now: Timestamp) -> Result<(History, Vec<usize>), DeskError> {
     let (whole, live) = read_with_live(directory)?;
     let mut history = History::of(whole.entries);
-    let (_, unsent) = history.left(|session| live.contains(&session));
-    unsent.iter().for_each(|left| history.never_left(&left.key, now));
+    for left in history.left(|session| live.contains(&session)).unsent {
+        history.take(JournalWriter::default().entry(now, Some(left.key), JournalStep::NeverLeft));
+    }
     Ok((history, whole.unreadable))
 }
 

@@ -115,6 +115,22 @@ impl DecisionRecord {
     }
 }
 
+/// Decisions that earlier consoles had begun and not finished when they ended, the oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Leftovers {
+    /// Those that were made and did not leave.
+    pub unsent: Vec<DecisionRecord>,
+    /// Those that were sent and whose reply never came.
+    pub unanswered: Vec<DecisionRecord>,
+}
+
+impl Leftovers {
+    /// Returns whether there is nothing to report.
+    pub fn is_empty(&self) -> bool {
+        self.unsent.is_empty() && self.unanswered.is_empty()
+    }
+}
+
 /// The record of a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotificationRecord {
@@ -176,20 +192,13 @@ impl History {
                 let Notification { tone, words, alert } = *told;
                 self.notifications.push_back(NotificationRecord { at, place, tone, words, alert, decision });
             }
-            (step, Some(key)) => self.take_step(&key, at, user, step),
+            (step, Some(key)) => {
+                if let Some(index) = self.by_key.get(&key) {
+                    self.records[*index].take(at, user, step);
+                }
+            }
             (_, None) => {}
         }
-    }
-
-    fn take_step(&mut self, key: &str, at: Timestamp, user: Option<String>, step: JournalStep) {
-        if let Some(index) = self.by_key.get(key) {
-            self.records[*index].take(at, user, step);
-        }
-    }
-
-    /// Marks a decision as never sent, before the journal has a line of it.
-    pub fn never_left(&mut self, key: &str, at: Timestamp) {
-        self.take_step(key, at, None, JournalStep::NeverLeft);
     }
 
     /// Every decision, in the order in which the journal has them.
@@ -240,12 +249,12 @@ impl History {
         answered.max_by_key(|record| (record.is_recorded_by_it(), record.changed_at()))
     }
 
-    /// Returns the decisions that consoles that are gone left. The first list was sent and has no answer; the second is
-    /// never sent.
-    pub fn left(&self, lives: impl Fn(Uuid) -> bool) -> (Vec<DecisionRecord>, Vec<DecisionRecord>) {
+    /// Returns the decisions that consoles that are gone left.
+    pub fn left(&self, lives: impl Fn(Uuid) -> bool) -> Leftovers {
         let goes_on = self.records.iter().filter(|record| record.fate().goes_on() && !self.is_superseded(record));
         let left = goes_on.filter(|record| !lives(record.session)).cloned();
-        left.partition(|left| left.fate().may_have_arrived())
+        let (unanswered, unsent) = left.partition(|left| left.fate().may_have_arrived());
+        Leftovers { unsent, unanswered }
     }
 
     /// The notifications that are held, the oldest first.

@@ -5,7 +5,10 @@ use std::io::Write as _;
 use super::*;
 use crate::{
     domain::{Alert, AlertId, AlertType, Provider, Resolution, resolution::Decision, time::from_iso},
-    ledger::steps::{JournalDecision, Notification},
+    ledger::{
+        fold::DecisionRecord,
+        steps::{JournalDecision, Notification},
+    },
 };
 
 fn now() -> Timestamp {
