@@ -150,17 +150,17 @@ pub async fn export(
     progress: impl FnMut(u64, u64) + Send,
 ) -> Result<u64, ExportFailure> {
     let ExportRequest { path, format, mut query, chosen, hidden } = request;
-    let nothing = |why: String| ExportFailure { why, written: 0, total: None };
+    let failed = |written, total| move |why: String| ExportFailure { why, written, total };
     let begun =
         begin_new(&path).and_then(|file| RecordWriter::new(format, records.columns.clone(), Cells::default(), file));
-    let writer = begun.map_err(|error| nothing(in_words(&error)))?;
+    let writer = begun.map_err(|error| failed(0, None)(in_words(&error)))?;
     let mut exporting = Exporting { writer, record: &*records.record, hidden, left_out: 0, total: None, progress };
     let read = match chosen {
         None => read_whole_list(alerts, &mut query, false, PageWalk::start(), &mut exporting).await,
         Some(chosen) => read_chosen(alerts, &chosen, query, &mut exporting).await.map(|()| None),
     };
     let (written, total) = (exporting.count(), exporting.total);
-    let broke_off = |why: String| ExportFailure { why, written, total };
+    let broke_off = failed(written, total);
     match read {
         Ok(None) => {}
         Ok(Some(short)) => return Err(broke_off(short)),

@@ -132,14 +132,11 @@ fn number<'de, D: Deserializer<'de>>(
     what: &str,
 ) -> Result<Option<u32>, D::Error> {
     let number = i64::deserialize(deserializer)?;
-    match u32::try_from(number).ok().filter(|number| allowed.contains(number)) {
-        Some(number) => Ok(Some(number)),
-        None => Err(D::Error::custom(format!(
-            "{number} is not allowed: {what} from {} to {}",
-            allowed.start(),
-            allowed.end()
-        ))),
-    }
+    let known = u32::try_from(number).ok().filter(|number| allowed.contains(number));
+    known.map(Some).ok_or_else(|| {
+        let (least, most) = (allowed.start(), allowed.end());
+        D::Error::custom(format!("{number} is not allowed: {what} from {least} to {most}"))
+    })
 }
 
 /// The profiles there are.

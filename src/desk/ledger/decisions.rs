@@ -331,12 +331,12 @@ impl Decisions {
     /// Notes which refunds on its payment were known when an alert's decision was staged: confirmed, or what it rests
     /// on.
     pub fn confirm(&mut self, alert: AlertId, known: KnownRefunds) {
-        let Some(place) = self.all.iter().position(|decision| decision.alert.id == alert) else { return };
-        if self.all[place].after.is_none() {
-            // What an earlier console left is known by its alert alone.
-            self.all[place].after = self.rests_on(&self.all[place].alert, &self.all[place].resolution, &known.alerts);
+        let Some(staged) = self.of(alert) else { return };
+        // What an earlier console left is known by its alert alone.
+        let after = staged.after.or_else(|| self.rests_on(&staged.alert, &staged.resolution, &known.alerts));
+        if let Some(staged) = self.all.iter_mut().find(|decision| decision.alert.id == alert) {
+            (staged.after, staged.known) = (after, known);
         }
-        self.all[place].known = known;
     }
 
     /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never

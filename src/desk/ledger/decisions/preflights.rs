@@ -148,13 +148,11 @@ impl Decisions {
     ) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         let since = *decision.unchecked_since.get_or_insert(now);
-        let is_patient = match again {
-            PreflightRetry::After(_) => true,
-            PreflightRetry::Soon => now - since < PATIENCE,
-            PreflightRetry::Never => false,
+        let (is_patient, wait) = match again {
+            PreflightRetry::After(wait) => (true, Duration::from_std(wait).unwrap_or(PATIENCE)),
+            PreflightRetry::Soon => (now - since < PATIENCE, AGAIN),
+            PreflightRetry::Never => (false, AGAIN),
         };
-        let wait =
-            if let PreflightRetry::After(wait) = again { Duration::from_std(wait).unwrap_or(PATIENCE) } else { AGAIN };
         let next = now + wait.max(AGAIN);
         let has_time =
             decision.has_time(next) && decision.closes_from().is_none_or(|closes| closes - LEAST_LEFT > next);

@@ -53,14 +53,13 @@ impl Decisions {
     /// many as have room, those first whose window closes first.
     pub(super) fn in_turn(&self, now: Timestamp, among: impl Fn(&PendingDecision) -> bool) -> HashSet<u64> {
         let held = self.held_since.is_some();
-        let (together, alone): (Vec<_>, Vec<_>) = self
+        let (mut together, alone): (Vec<&PendingDecision>, Vec<_>) = self
             .all
             .iter()
             .filter(|decision| is_due(decision, held, now) && !self.is_kept(decision) && among(decision))
             .partition(|decision| decision.together.is_some());
         let is_leaving = |decision: &&PendingDecision| decision.fate() == Fate::Sending || decision.is_being_checked();
         let with_networks = self.all.iter().filter(is_leaving).filter(|decision| decision.together.is_some()).count();
-        let mut together: Vec<&PendingDecision> = together;
         together.sort_by_key(|decision| (decision.last_moment().is_none(), decision.last_moment(), decision.key));
         let room = MOST_AT_ONCE.saturating_sub(with_networks);
         alone.into_iter().chain(together.into_iter().take(room)).map(|decision| decision.key).collect()
