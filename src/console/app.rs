@@ -44,7 +44,7 @@ use super::{
 };
 use crate::{
     desk::{History, JournalDecision, Layout, Leftovers, ledger::preflight::Preflight},
-    domain::{AlertFilter, AlertId, Timestamp, time::SharedClock},
+    domain::{AlertId, Timestamp, time::SharedClock},
 };
 
 /// Interval between two tries to open a desk that could not be written at the start.
@@ -102,7 +102,6 @@ impl App {
                 operator,
                 now,
                 covered: false,
-                listed: AlertFilter::default(),
                 held_back: false,
                 leaving: false,
                 decisions: Decisions::default(),
@@ -356,9 +355,6 @@ impl App {
         effects.extend(self.cx.decisions.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
             effects.push(Effect::Unfinished);
-        }
-        if self.cx.listed != *self.screens.queue.filter() {
-            self.cx.listed.clone_from(self.screens.queue.filter());
         }
         for (name, ..) in ScreenName::ALL {
             if self.is_running(name) {

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     desk::{DecisionRecord, Draft, JournalAlert, JournalStep, Notification},
     domain::{
-        Alert, AlertFilter, AlertId, Calendar, DeliveryState, Resolution, Timestamp,
+        Alert, AlertId, Calendar, DeliveryState, Resolution, Timestamp,
         card::mask_card_numbers,
         rule::{DecisionRule, suggestion},
     },
@@ -50,8 +50,6 @@ pub struct AppContext {
     pub now: Timestamp,
     /// True where a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,
-    /// The filter of the Queue's list.
-    pub listed: AlertFilter,
     /// Another deployment does not answer, or nothing can be recorded: what would leave now waits.
     pub held_back: bool,
     /// Leaving as soon as what is with the service has come back.

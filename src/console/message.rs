@@ -179,8 +179,8 @@ pub enum Message {
     ListFound(AlertFilter, Sort),
     /// Alerts that a search over all fields found.
     Found(FindQuery, Reply<FoundAlerts>),
-    /// Insights of the alerts within a filter.
-    Insights(AlertFilter, Reply<FoundInsights>),
+    /// Insights of all alerts.
+    Insights(Reply<FoundInsights>),
     /// Figures of the desk.
     Figures(Box<DeskFigures>),
     /// The profiles there are.
@@ -339,8 +339,8 @@ pub enum Effect {
     OpenDesk,
     /// Use the desk that was opened; what was to be kept before is kept there.
     UseDesk,
-    /// Count the alerts within a filter by the days of a calendar, as of this moment.
-    Insights(AlertFilter, Calendar, Timestamp),
+    /// Count all alerts by the days of a calendar, as of this moment.
+    Insights(Calendar, Timestamp),
     /// Read what the desk knows: when decisions were recorded, and sales.
     ReadFigures,
     /// Try whether the service can write.

@@ -105,9 +105,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::AuditOf(alerts, entries)
         }
         Effect::LoadAudit(size) => Message::AuditLog(audit.as_ref()?.audit(None, size).await),
-        Effect::Insights(scope, calendar, now) => {
-            let found = insights(&**alerts, stats.as_deref(), &scope, calendar, now).await;
-            Message::Insights(scope, found)
+        Effect::Insights(calendar, now) => {
+            let all = AlertFilter::default();
+            Message::Insights(insights(&**alerts, stats.as_deref(), &all, calendar, now).await)
         }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         _ => return None,

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use chrono::{Datelike, Duration, DurationRound, Months, NaiveDate};
 
 use crate::{
-    Alert, AlertFilter, AlertStatus, AlertType, Calendar, CardScheme, Currency, CurrencySum, Deadline, LocalConditions,
-    MonitoredCount, OlderRefunded, Provider, QUARTER, Timestamp, is_refund, later_by,
+    Alert, AlertStatus, AlertType, Calendar, CardScheme, Currency, CurrencySum, Deadline, MonitoredCount,
+    OlderRefunded, Provider, QUARTER, Timestamp, is_refund, later_by,
 };
 
 /// Number of days that are listed one by one, today among them.
@@ -331,22 +331,6 @@ impl Lapsing {
         }
         let quarter = Some(quarter_of(deadline)).filter(|quarter| *quarter < last_quarter(now));
         Some(Self { quarter, soon: deadline <= soon(now), sum: CurrencySum::of_one(alert) })
-    }
-}
-
-/// Returns the part of a filter that selects alerts by their facts, and not by their state, which insights count.
-pub fn scope(filter: &AlertFilter) -> AlertFilter {
-    let conditions = LocalConditions { answered: None, notices: None, ..filter.conditions.clone() };
-    // A list of the interface is asked for alerts that expect an answer by their types.
-    let is_state = [true, false].map(AlertType::expecting).contains(&filter.types);
-    AlertFilter {
-        types: if is_state { Vec::new() } else { filter.types.clone() },
-        statuses: Vec::new(),
-        outcomes: Vec::new(),
-        expired: None,
-        expires_in: None,
-        conditions,
-        ..filter.clone()
     }
 }
 

@@ -219,20 +219,6 @@ fn a_month_ends_before_the_next_one_begins() {
     assert_eq!(monitored(&alerts, now()).iter().map(|count| count.chargebacks).collect::<Vec<_>>(), [2]);
 }
 
-#[test]
-fn how_alerts_stand_is_told_and_never_a_scope() {
-    let which = AlertFilter { providers: vec![Provider::Ethoca], q: Some("acme".to_owned()), ..AlertFilter::default() };
-    let how = AlertFilter {
-        statuses: vec![AlertStatus::Open],
-        outcomes: vec!["resolved".to_owned()],
-        expired: Some(false),
-        expires_in: Some(4),
-        ..which.clone()
-    };
-
-    assert_eq!(scope(&how), which);
-}
-
 #[rstest]
 #[case(119, 119)]
 #[case(121, 125)]

@@ -5,8 +5,8 @@ use avert::{
     console::{SessionInfo, message::Message},
     desk::{DeskFigures, JournalDecision, JournalStep, JournalWriter, SalesCount, WholeJournal},
     domain::{
-        Alert, AlertFilter, AlertId, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider,
-        Resolution, Timestamp, resolution::Decision, time::Clock,
+        Alert, AlertId, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider, Resolution,
+        Timestamp, resolution::Decision, time::Clock,
     },
     service::ServiceError,
 };
@@ -144,20 +144,6 @@ fn without_ten_minutes_of_work_there_is_no_pace_yet() {
 
     assert!(line(&mut rig, "3 due within").contains("3 due within 4 h   Pace: shown after 10 minutes of work"));
     assert!(!rig.screen().contains("an hour"));
-}
-
-#[test]
-fn numbers_follow_the_queues_filter_but_for_how_alerts_stand() {
-    let mut rig = whole();
-    rig.press("1 /");
-    rig.type_text("provider:cdrn status:open expires:3");
-    rig.press("enter 2");
-
-    let wanted = AlertFilter { providers: vec![Provider::Cdrn], ..AlertFilter::default() };
-    assert_eq!(rig.service.scopes.lock().unwrap().last(), Some(&wanted));
-    let title = line(&mut rig, "by the Queue's filter");
-    assert!(title.contains("provider:cdrn") && !title.contains("expires:3"), "{title}");
-    assert!(!rig.screen().contains("ETHOCA"), "{}", rig.screen());
 }
 
 #[test]

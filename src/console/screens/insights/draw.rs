@@ -14,9 +14,7 @@ use super::{
 };
 use crate::{
     AppContext, Pen,
-    domain::query::{self, DEFAULT_SORT},
     screens::loading::has_rows,
-    text::sanitize,
     ui::{
         areas::{BESIDE, FILL, stacked},
         sheet::Sheet,
@@ -37,7 +35,10 @@ pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area:
     // The last line is kept for notifications.
     let [title, _, body, _] = stacked(area.inner(Margin::new(GUTTER, 0)), [1, 1, FILL, 1]);
     screen.page.set(body.height);
-    draw_title(screen, cx, buffer, title);
+    let mut pen = Pen::new(buffer, title);
+    pen.put("Insights", cx.theme.strong);
+    pen.skip(3);
+    pen.put(&screen.found.stale_words(cx).unwrap_or_default(), cx.theme.warning);
     let mut sheet = Sheet::new(&cx.theme, body.width);
     if has_rows(&screen.found.data, |_| false, ["Insights", ""], cx, &mut sheet)
         && let Some(view) = InsightsView::of(screen, cx)
@@ -60,20 +61,4 @@ fn put(view: &InsightsView<'_>, sheet: &mut Sheet<'_>, is_wide: bool) {
     networks(view, second);
     measured(view, second);
     sheet.beside(left, right, BETWEEN);
-}
-
-/// What it is of: the Queue's filter, but for what says how alerts stand.
-fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
-    let theme = &cx.theme;
-    let mut pen = Pen::new(buffer, line);
-    pen.put("Insights", theme.strong);
-    pen.skip(3);
-    let within: Vec<_> = query::chips(&screen.scope, DEFAULT_SORT).into_iter().filter(|chip| chip.set).collect();
-    pen.put(if within.is_empty() { "of all alerts" } else { "by the Queue's filter" }, theme.quiet);
-    for chip in &within {
-        pen.skip(2);
-        pen.put(&sanitize(&chip.text), theme.accent);
-    }
-    pen.skip(3);
-    pen.put(&screen.found.stale_words(cx).unwrap_or_default(), theme.warning);
 }

@@ -21,11 +21,11 @@ const WHEEL: i16 = 3;
 impl Screen for InsightsScreen {
     fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         match message {
-            Message::Tick => return run(self.run_due(&cx.listed, cx.calendar(), cx.now)),
+            Message::Tick => return run(self.run_due(cx.calendar(), cx.now)),
             Message::Shown => self.refresh(cx.now),
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => wheel(&event).into_iter().for_each(|way| self.scroll.by(way * WHEEL)),
-            Message::Insights(scope, answer) => self.took(&scope, answer, cx.now),
+            Message::Insights(answer) => self.found.take(answer, cx.now),
             Message::Figures(figures) => self.figures = *figures,
             _ => {}
         }
