@@ -110,10 +110,9 @@ impl App {
         let first = leads.and_then(|action| keymap.binding(action));
         // The facts of an alert are worth more than what is done with many.
         let is_of_many = |action| matches!(action, Action::Bulk | Action::Mark);
-        let own = of(screen.keys())
-            .filter(|binding| !is_of_many(binding.action))
-            .chain(of(screen.keys()).filter(|binding| is_of_many(binding.action)));
-        let others = own.chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
+        let mut own: Vec<_> = of(screen.keys()).collect();
+        own.sort_by_key(|binding| is_of_many(binding.action));
+        let others = own.into_iter().chain(of(KeyContext::Always)).filter(|binding| Some(binding.action) != leads);
         let shown = back
             .into_iter()
             .chain(first)

@@ -202,16 +202,17 @@ impl Cursor {
 
     /// Moves by a key among so many rows; returns false for a key that does not move.
     pub fn key(&mut self, code: KeyCode, rows: usize) -> bool {
-        let (last, page) = (rows.max(1) - 1, self.page());
-        self.at = match code {
-            KeyCode::Down | KeyCode::Char('j') => (self.at + 1).min(last),
-            KeyCode::Up | KeyCode::Char('k') => self.at - self.at.min(1),
-            KeyCode::PageDown => (self.at + page).min(last),
-            KeyCode::PageUp => self.at - self.at.min(page),
-            KeyCode::Home | KeyCode::Char('g') => 0,
-            KeyCode::End | KeyCode::Char('G') => last,
+        let page = isize::try_from(self.page()).unwrap_or(isize::MAX);
+        let by = match code {
+            KeyCode::Down | KeyCode::Char('j') => 1,
+            KeyCode::Up | KeyCode::Char('k') => -1,
+            KeyCode::PageDown => page,
+            KeyCode::PageUp => -page,
+            KeyCode::Home | KeyCode::Char('g') => isize::MIN,
+            KeyCode::End | KeyCode::Char('G') => isize::MAX,
             _ => return false,
         };
+        self.at = moved(self.at, by, rows);
         true
     }
 

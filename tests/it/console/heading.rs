@@ -126,7 +126,7 @@ fn what_is_marked_has_a_sum_of_its_own() {
 }
 
 #[rstest]
-#[case::expired(BuiltIn::Expired, "Expired, latest first ")]
+#[case::expired(BuiltIn::Expired, "Expired, newest first ")]
 #[case::open(BuiltIn::ToAnswer, "To answer, by deadline ")]
 #[case::all(BuiltIn::All, "All, newest first ")]
 fn a_view_is_named_with_what_it_is_sorted_by_in_plain_words(#[case] view: BuiltIn, #[case] words: &str) {

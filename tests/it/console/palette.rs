@@ -113,7 +113,7 @@ fn it_goes_to_views_and_screens() {
 
     type_in(&mut rig, "expired");
     rig.press("enter");
-    assert!(rig.screen().contains("Expired, latest first"), "{}", rig.screen());
+    assert!(rig.screen().contains("Expired, newest first"), "{}", rig.screen());
     type_in(&mut rig, "insights");
     rig.press("enter");
     assert!(rig.screen().contains("answered today") || rig.screen().contains("2 Insights"), "{}", rig.screen());

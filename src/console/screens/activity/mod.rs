@@ -100,7 +100,6 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Back if cx.toasts.dismiss() => {}
         Action::Back => return vec![Order::Act(Action::ShowQueue)],
         Action::Open | Action::Reopen | Action::Dismiss => {
-            screen.hold(cx);
             let Some(chosen) = screen.chosen(cx) else { return Vec::new() };
             return rows::act(&chosen, action, cx);
         }

@@ -48,11 +48,6 @@ impl RowCursor {
         line
     }
 
-    /// Keeps it on the item that it is on.
-    fn hold(&mut self, items: &[ActivityItem<'_>]) {
-        self.id = items.get(self.row(items)).map(|item| (item.at(), item.key().into_owned()));
-    }
-
     /// Puts it on a row, or on the last one. On the first row it stays the first: new items are seen.
     pub fn move_to(&mut self, row: usize, items: &[ActivityItem<'_>]) {
         let row = moved(row, 0, items.len());
@@ -101,11 +96,6 @@ impl ActivityScreen {
     pub fn chosen(&self, cx: &AppContext) -> Option<ChosenItem> {
         let items = self.items(cx);
         items.get(self.cursor.row(&items)).map(ChosenItem::from)
-    }
-
-    /// Keeps the cursor on its item, of the first row too: what comes in above is not what an action was meant for.
-    pub fn hold(&mut self, cx: &AppContext) {
-        self.cursor.hold(&items(self.view, log(&self.audit), cx));
     }
 
     /// Shows a tab from its first row on.

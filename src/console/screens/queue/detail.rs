@@ -52,11 +52,6 @@ impl Part {
         Self { line, boxed: None, target: None }
     }
 
-    /// Columns that it takes.
-    pub fn width(&self) -> u16 {
-        u16::try_from(self.line.width()).unwrap_or(u16::MAX)
-    }
-
     /// Returns true where nothing stands in it.
     pub fn is_blank(&self) -> bool {
         self.line.width() == 0

@@ -100,11 +100,8 @@ fn list_sums(queue: &Queue, cx: &AppContext) -> Vec<Segment<Action>> {
 fn order_words(sort: Sort) -> String {
     let word = sort.field.words();
     match (sort.field, sort.order) {
-        (SortField::AlertTimeStamp, SortOrder::Ascending) => "oldest first".to_owned(),
-        (SortField::AlertTimeStamp, SortOrder::Descending) => "newest first".to_owned(),
-        // What expired is listed by itself: its name says what is latest.
-        (SortField::ExpiredAt, SortOrder::Ascending) => "earliest first".to_owned(),
-        (SortField::ExpiredAt, SortOrder::Descending) => "latest first".to_owned(),
+        (SortField::AlertTimeStamp | SortField::ExpiredAt, SortOrder::Ascending) => "oldest first".to_owned(),
+        (SortField::AlertTimeStamp | SortField::ExpiredAt, SortOrder::Descending) => "newest first".to_owned(),
         (_, SortOrder::Ascending) => format!("by {word}"),
         (_, SortOrder::Descending) => format!("by {word}, descending"),
     }

@@ -303,11 +303,7 @@ fn nothing_listed(queue: &Queue, cx: &AppContext) -> (&'static str, Vec<String>)
         }
         (None, None) => ("Loading…", Vec::new()),
         (None, Some(_)) if queue.all == Loadable::Loaded(0) => ("No alerts yet.", vec![first_steps(cx)]),
-        (None, Some(1..)) => {
-            let back = cx.snoozes.next_wake().map(|at| format!(" until {}", cx.times().at(at, cx.now)));
-            let told = format!("None comes back{}. {views} opens the view Snoozed.", back.unwrap_or_default());
-            ("All alerts here are snoozed.", vec![told])
-        }
+        (None, Some(1..)) => ("All alerts here are snoozed.", vec![format!("{views} opens the view Snoozed.")]),
         (None, Some(_)) if *queue.filter() == queue.view.filter => {
             let all = queue.all.loaded().map(|all| format!(" ({} in all)", counted(*all, "alert", "alerts")));
             let told = format!("{views} chooses another view{}.", all.unwrap_or_default());

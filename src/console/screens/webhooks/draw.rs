@@ -190,19 +190,13 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
 /// Heading of the deliveries: their number, and the endpoint that they are narrowed to.
 fn draw_heading(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
+    let more = if screen.has_more() { "+" } else { "" };
     let mut pen = Pen::new(buffer, line);
     pen.put("Deliveries", theme.strong);
-    let rows = screen.delivery_rows();
-    if !rows.is_empty() {
-        let known = count(rows.len() as u64);
-        pen.skip(2);
-        pen.put(&if screen.has_more() { format!("{known} newest") } else { known }, theme.quiet);
-    }
-    if let Some(id) = screen.shown {
-        let endpoint = screen.known(id).map(|endpoint| short(&endpoint.url.to_string()).to_owned());
-        pen.skip(2);
-        pen.put(&sanitize(&endpoint.unwrap_or_else(|| "a removed endpoint".to_owned())), theme.accent);
-    }
+    pen.skip(2);
+    pen.put(&format!("{}{more}", count(screen.delivery_rows().len() as u64)), theme.quiet);
+    pen.skip(2);
+    pen.put(&screen.shown.map(|id| screen.name_of(id)).unwrap_or_default(), theme.accent);
 }
 
 /// An address without its scheme.

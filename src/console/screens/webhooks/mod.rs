@@ -150,7 +150,7 @@ pub fn copy(id: String, cx: &mut AppContext) -> Orders {
 
 impl WebhooksScreen {
     /// The address of an endpoint, where it is known.
-    fn name_of(&self, id: EndpointId) -> String {
+    pub(super) fn name_of(&self, id: EndpointId) -> String {
         let url = self.known(id).map_or_else(|| id.to_string(), |endpoint| endpoint.url.to_string());
         sanitize(&url).into_owned()
     }
