@@ -268,7 +268,7 @@ fn what_cannot_be_read_is_said_and_what_was_read_stays() {
 
     rig.press("ctrl-r");
 
-    assert!(line(&mut rig, "Insights   of all").contains("▲ stale since 14:03"), "{}", rig.screen());
+    assert!(line(&mut rig, "  Insights   ▲").contains("▲ stale since 14:03"), "{}", rig.screen());
     assert!(rig.screen().contains("DUE BY HOUR"));
 }
 
@@ -355,20 +355,6 @@ fn what_does_not_fit_is_scrolled_to() {
     rig.press("k k k k k k k k");
 
     assert!(!scrolled.contains("due within") && rig.screen().contains("due within"));
-}
-
-#[test]
-fn the_title_says_of_which_days_it_is_where_the_queue_is_filtered_by_days() {
-    let now = clock().now();
-    let mut rig = Rig::new(morning(now));
-    rig.press("/");
-    rig.type_text("from:2026-11-01 ");
-    rig.press("enter 2");
-    rig.advance(Duration::seconds(1));
-
-    let screen = rig.screen();
-
-    assert!(screen.contains("by the Queue's filter  from:2026-11-01"), "{screen}");
 }
 
 #[test]

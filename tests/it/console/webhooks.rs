@@ -283,11 +283,11 @@ fn more_deliveries_are_loaded_as_the_cursor_comes_near_their_end_and_it_stays_on
     });
     rig.service.deliveries.lock().unwrap().extend(many);
     rig.press("3");
-    assert!(has(&mut rig, "100 newest"), "{}", rig.screen());
+    assert!(has(&mut rig, "Deliveries  100+"), "{}", rig.screen());
 
     rig.press("G");
     rest(&mut rig);
-    assert!(has(&mut rig, "200 newest"), "{}", rig.screen());
+    assert!(has(&mut rig, "Deliveries  200+"), "{}", rig.screen());
     let cursor = |rig: &mut Rig| line(rig, "▌");
     assert!(cursor(&mut rig).contains(" 151 "), "{}", rig.screen());
     rig.service.deliveries.lock().unwrap().push(Delivery { id: delivery_id(999), ..pattern });
