@@ -156,10 +156,8 @@ impl App {
             all.extend(palette::in_views(keymap));
             all.extend(palette::signs(&self.cx.theme));
         }
-        all.extend(palette::views(&self.cx.views));
-        all.extend(palette::settings());
         all.extend(palette::consoles(&self.cx.place));
-        dialog::open(Palette::of(all, !self.dialogs.is_empty()))
+        dialog::open(Palette::of(all))
     }
 
     /// Does what was chosen in a list: on the page that lies over the screen where that is its own, else on the screen.

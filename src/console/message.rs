@@ -185,8 +185,6 @@ pub enum Message {
     Figures(Box<DeskFigures>),
     /// The profiles there are.
     Profiles(Result<Vec<ListedProfile>, String>),
-    /// The cursor is to go to a setting.
-    GoToSetting(&'static UserSetting),
     /// A setting is to be changed.
     ChangeSetting(&'static UserSetting, SettingValue),
     /// Settings of the file, in the order of the table of settings.

@@ -1,4 +1,4 @@
-//! The command palette: one searchable list of keys, commands, views, settings and profiles, ranked by what is typed;
+//! The command palette: one searchable list of keys, commands and profiles, ranked by what is typed;
 //! enter runs the chosen one.
 
 use ratatui::{
@@ -7,25 +7,19 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{
-    menu::{List, OpenMenu, type_into},
-    views::shown,
-};
+use super::menu::{List, OpenMenu, type_into};
 use crate::{
     Action, AppContext, Dialog, KeyContext, Message, NextConsole, Order, Orders, SessionInfo, TextInput, Theme,
-    desk::BuiltIn,
     keymap::{Binding, Chord, Keymap},
     screens::{ScreenName, queue::ListSign},
-    text::{columns, cut, sanitize},
+    text::sanitize,
     ui::areas::rest_of,
-    user_settings::{USER_SETTINGS, UserSetting},
-    views::SavedViews,
     widgets::panel::PanelWidth,
 };
 
-/// The most columns for the keys and for the names.
-const KEYS: u16 = 16;
-const NAMES: u16 = 22;
+/// Columns of the keys and of the names.
+const KEYS: usize = 16;
+const NAMES: usize = 22;
 
 /// The palette while it is open.
 #[derive(Debug)]
@@ -33,15 +27,13 @@ pub struct Palette {
     input: TextInput,
     menu: OpenMenu,
     offers: Vec<PaletteOffer>,
-    /// True where a page lies between it and the screen, which is left with it.
-    over_page: bool,
 }
 
 impl Palette {
     /// Returns the palette with these offers.
-    pub fn of(offers: Vec<PaletteOffer>, over_page: bool) -> Self {
+    pub fn of(offers: Vec<PaletteOffer>) -> Self {
         let menu = OpenMenu::new(&[KeyContext::Menu]);
-        Self { input: TextInput::one_line(""), menu, offers, over_page }
+        Self { input: TextInput::one_line(""), menu, offers }
     }
 
     /// Returns the offers that match, best first.
@@ -58,28 +50,16 @@ impl Palette {
     }
 
     /// Runs the chosen one.
-    fn pick(&self, cx: &mut AppContext) -> Orders {
+    fn pick(&self) -> Orders {
         let rows = self.rows();
-        let Some(offer) = self.menu.chosen(rows.len()).map(|at| rows[at].clone()) else { return Vec::new() };
-        // What leads elsewhere leaves the page that lies between.
-        let leave = self.over_page.then_some(Order::Leave);
-        let there: Orders = match offer.goal {
+        let Some(offer) = self.menu.chosen(rows.len()).map(|at| rows[at]) else { return Vec::new() };
+        match offer.goal.clone() {
             // A sign has a meaning and does nothing.
-            PaletteGoal::Sign(_) => return Vec::new(),
-            PaletteGoal::Act(action) => return vec![Order::Close, Order::Choose(action)],
-            PaletteGoal::InViews(action) => {
-                return vec![Order::Close, Order::Choose(Action::Views), Order::Choose(action)];
-            }
-            PaletteGoal::Setting(setting) => {
-                vec![Order::Act(Action::ShowSettings), Message::GoToSetting(setting).into()]
-            }
-            PaletteGoal::Open(next) => vec![Message::OpenConsole(next).into()],
-            PaletteGoal::View(name) => match shown(&name, cx) {
-                Some(view) => vec![Order::Act(Action::ShowQueue), view],
-                None => return vec![Order::Close],
-            },
-        };
-        std::iter::once(Order::Close).chain(leave).chain(there).collect()
+            PaletteGoal::Sign(_) => Vec::new(),
+            PaletteGoal::Act(action) => vec![Order::Close, Order::Choose(action)],
+            PaletteGoal::InViews(action) => vec![Order::Close, Order::Choose(Action::Views), Order::Choose(action)],
+            PaletteGoal::Open(next) => vec![Order::Close, Message::OpenConsole(next).into()],
+        }
     }
 }
 
@@ -89,24 +69,18 @@ fn about(offer: &PaletteOffer) -> &str {
 }
 
 /// Returns an offer as a line: keys, name, effect. All of it is quiet where it has no effect now.
-fn offer_line<'l>(offer: &PaletteOffer, room: u16, theme: &Theme) -> Line<'l> {
-    let cell = |text: &str, width: u16| {
-        let text = cut(text, width).into_owned();
-        let blanks = " ".repeat(usize::from(width - columns(&text)) + 2);
-        text + &blanks
-    };
+fn offer_line(offer: &PaletteOffer, theme: &Theme) -> Line<'static> {
     let (key_style, name_style) = match (&offer.goal, offer.idle) {
         (PaletteGoal::Sign(sign), _) => (sign.drawn(theme).1, theme.strong),
         (_, Some(_)) => (theme.quiet, theme.quiet),
         (_, None) => (theme.key, theme.strong),
     };
-    let mut line = Line::from(vec![Span::styled(cell(&offer.keys, KEYS), key_style)]);
+    let mut spans = vec![Span::styled(format!("{:<KEYS$}  ", offer.keys), key_style)];
     if !offer.name.is_empty() {
-        line.push_span(Span::styled(cell(&sanitize(&offer.name), NAMES), name_style));
+        spans.push(Span::styled(format!("{:<NAMES$}  ", sanitize(&offer.name)), name_style));
     }
-    let left = room - room.min(columns(&line.to_string()));
-    line.push_span(Span::styled(cut(&sanitize(about(offer)), left).into_owned(), theme.quiet));
-    line
+    spans.push(Span::styled(sanitize(about(offer)).into_owned(), theme.quiet));
+    Line::from(spans)
 }
 
 impl Dialog for Palette {
@@ -120,7 +94,7 @@ impl Dialog for Palette {
                 let length = self.rows().len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Order::Close],
-                    Some(Action::MenuPick) => return self.pick(cx),
+                    Some(Action::MenuPick) => return self.pick(),
                     _ => {}
                 }
             }
@@ -130,12 +104,11 @@ impl Dialog for Palette {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let room = OpenMenu::room(PanelWidth::Search, area);
         let rows = self.rows();
         let chosen = self.menu.chosen(rows.len()).map(|at| rows[at]);
         let list = List {
             title: "Keys and commands",
-            entries: rows.iter().map(|offer| offer_line(offer, room, theme)).collect(),
+            entries: rows.iter().map(|offer| offer_line(offer, theme)).collect(),
             groups: self.headings(&rows),
             empty: "No match",
             width: PanelWidth::Search,
@@ -145,7 +118,7 @@ impl Dialog for Palette {
         };
         let fields = self.menu.draw(&list, frame, area, cx);
         let field = rest_of(fields, (1, 0));
-        self.input.draw_field(frame, field, theme, true, "a key, a command, a view, a setting, a profile");
+        self.input.draw_field(frame, field, theme, true, "a key, a command, a profile");
     }
 }
 
@@ -156,10 +129,6 @@ pub enum PaletteGoal {
     Act(Action),
     /// An action of the list of views: it opens, and does it where that needs no view to be chosen.
     InViews(Action),
-    /// A view.
-    View(String),
-    /// A setting of this console, where it is changed.
-    Setting(&'static UserSetting),
     /// Another console.
     Open(NextConsole),
     /// A sign of the list, of which the palette tells the meaning.
@@ -241,24 +210,6 @@ pub fn signs(theme: &Theme) -> Vec<PaletteOffer> {
         PaletteOffer { keys, ..PaletteOffer::new(PaletteGoal::Sign(sign), "Signs in the list", "", sign.about()) }
     };
     ListSign::ALL.into_iter().map(offer).collect()
-}
-
-/// The views, the built-in ones first.
-pub fn views(views: &SavedViews) -> Vec<PaletteOffer> {
-    let offer = |name: &str, about: &str| PaletteOffer::new(PaletteGoal::View(name.to_owned()), "Views", name, about);
-    let built_in = BuiltIn::ALL.iter().map(|view| offer(view.name(), view.about(views.vocabulary)));
-    built_in.chain(views.own().iter().map(|view| offer(&view.name, &view.query))).collect()
-}
-
-/// The settings that are changed while the console is open.
-pub fn settings() -> Vec<PaletteOffer> {
-    let offer = |setting: &'static UserSetting| {
-        let options: Vec<String> = setting.options.iter().map(|(value, _)| value.to_string()).collect();
-        let (name, about) =
-            (format!("set {}", setting.label), format!("Change it in Settings: {}", options.join(", ")));
-        PaletteOffer::new(PaletteGoal::Setting(setting), "Settings", &name, &about)
-    };
-    USER_SETTINGS.iter().map(offer).collect()
 }
 
 /// The other profiles and organizations that a console can be opened on.

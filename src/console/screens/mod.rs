@@ -96,7 +96,6 @@ impl Screens {
             | Message::CredentialCreated(_)
             | Message::CredentialRevoked(..)
             | Message::CreateCredential(_)
-            | Message::GoToSetting(_)
             | Message::Profiles(_) => ScreenName::Settings,
             Message::AuditLog(_) => ScreenName::Activity,
             Message::Endpoints(_)

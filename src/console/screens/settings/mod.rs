@@ -31,7 +31,6 @@ impl Screen for SettingsScreen {
             Message::RulesTaken => self.rules_listed(cx.settings.rules.len()),
             Message::Act(action) if self.why_idle(action, cx).is_none() => return act(self, action, cx),
             Message::Input(event) => return input(self, &event),
-            Message::GoToSetting(setting) => self.go_to_setting(setting),
             Message::Profiles(answer) => {
                 if let Ok(all) = &answer {
                     let others = all.iter().filter(|profile| !profile.here && profile.barred_by.is_none());

@@ -112,11 +112,6 @@ impl SettingsScreen {
         USER_SETTINGS.get(place)
     }
 
-    /// Puts the cursor on a setting.
-    pub fn go_to_setting(&mut self, setting: &UserSetting) {
-        self.cursor = USER_SETTINGS.iter().position(|known| known == setting).map(SettingsRow::Setting);
-    }
-
     /// Returns true where this console itself is known to the service by this credential.
     pub fn is_own(&self, credential: &Credential) -> bool {
         self.list.loaded().is_some_and(|list| list.in_use.contains(&credential.id))
