@@ -57,18 +57,18 @@ impl AnswerForm {
         let part = |gap, text: String, style: Style| Segment::<()>::new(gap, text, style);
         let mut segments = match self.scope {
             AnswerScope::One => self.title_of_one(&self.rows[0].alert, cx),
-            AnswerScope::Bulk => {
-                let what = format!("Answer {}", counted(self.rows.len() as u64, "alert", "alerts"));
-                let total = part(2, total_of(self.rows.iter().map(|row| &row.alert)), theme.plain).or_none(9);
-                let from = self.chosen.as_ref().map_or_else(String::new, |chosen| format!("from {chosen}"));
-                let from = part(3, from, theme.quiet).or_none(10);
-                vec![part(0, what, theme.strong), total, from]
-            }
-            AnswerScope::Case(first) => {
-                let what = format!("Answer {}, same payment", counted(self.rows.len() as u64, "alert", "alerts"));
+            AnswerScope::Bulk | AnswerScope::Case(_) => {
+                let same = if self.scope == AnswerScope::Bulk { "" } else { ", same payment" };
+                let what = format!("Answer {}{same}", counted(self.rows.len() as u64, "alert", "alerts"));
                 // The alerts of a case are about one payment.
-                let of_payment = self.rows.iter().map(|row| &row.alert).filter(|alert| alert.id == first);
-                vec![part(0, what, theme.strong), part(3, total_of(of_payment), theme.plain)]
+                let once = |alert: &&Alert| !matches!(self.scope, AnswerScope::Case(first) if first != alert.id);
+                let total = total_of(self.rows.iter().map(|row| &row.alert).filter(once));
+                let from = self.chosen.as_ref().map_or_else(String::new, |chosen| format!("from {chosen}"));
+                vec![
+                    part(0, what, theme.strong),
+                    part(3, total, theme.plain).or_none(9),
+                    part(3, from, theme.quiet).or_none(10),
+                ]
             }
         };
         segments.extend(cx.place.is_production().then(|| part(1, " PRODUCTION ".to_owned(), theme.production).right()));

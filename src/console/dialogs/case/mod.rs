@@ -30,7 +30,7 @@ use crate::{
         duplicate,
         resolution::Decision,
     },
-    idle::{NONE_PARKED, READ_ONLY, unless},
+    idle::{NONE_PARKED, OTHER_PLACE, READ_ONLY, unless},
     screens::queue::{
         facts::{Facts, change_match},
         state::Queue,
@@ -50,16 +50,6 @@ const APART: Duration = Duration::seconds(3);
 
 /// Whose keys it takes.
 const CONTEXTS: [KeyContext; 3] = [KeyContext::Case, KeyContext::Queue, KeyContext::Always];
-
-/// What it does by itself beside answers, whatever its alerts are.
-const OWN: [Action; 16] = {
-    use Action::{Bottom, CopyId, DetailDown, DetailUp, Down, GoToAlert, NextPane, Note, OpenLink, PageDown, PageUp};
-    use Action::{Refresh, Snooze, Top, Unmatch, Up};
-    [
-        Bottom, CopyId, DetailDown, DetailUp, Down, GoToAlert, NextPane, Note, OpenLink, PageDown, PageUp, Refresh,
-        Snooze, Top, Unmatch, Up,
-    ]
-};
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -434,8 +424,11 @@ impl Dialog for CaseDialog {
                 let warned = cx.known_decisions().weightiest(self.current(), &self.alerts);
                 unless(warned.is_some(), "no warning names another alert")
             }
-            action if OWN.contains(&action) => None,
-            action => why_idle_on_page(action, cx),
+            Action::Undo => why_idle_on_page(action, cx),
+            Action::Bulk | Action::Export | Action::Filter | Action::Search | Action::Views => Some(OTHER_PLACE),
+            Action::Mark | Action::MarkAll | Action::MarkRange => Some(OTHER_PLACE),
+            Action::SortNext | Action::SortReverse => Some(OTHER_PLACE),
+            _ => None,
         }
     }
 
