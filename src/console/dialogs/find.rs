@@ -154,14 +154,10 @@ impl FindDialog {
         ]
     }
 
-    /// What is chosen.
-    fn chosen(&self) -> Option<&Alert> {
-        self.menu.chosen(self.alerts().len()).and_then(|at| self.alerts().get(at))
-    }
-
     /// Opens the case of what is chosen.
     fn open_case(&self, cx: &mut AppContext) -> Orders {
-        let Some(alert) = self.chosen() else { return Vec::new() };
+        let alerts = self.alerts();
+        let Some(alert) = self.menu.chosen(alerts.len()).map(|at| &alerts[at]) else { return Vec::new() };
         [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect()
     }
 
@@ -240,7 +236,7 @@ impl Dialog for FindDialog {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let room = OpenMenu::room(PanelWidth::Search, area);
+        let room = OpenMenu::room(area);
         let rows = match &self.shown {
             Some((query, Ok(found))) => rows(found, query, theme),
             _ => Vec::new(),

@@ -129,9 +129,9 @@ impl OpenMenu {
         None
     }
 
-    /// How many columns an entry has in a list of this width.
-    pub fn room(width: PanelWidth, area: Rect) -> u16 {
-        table::room(Rect { width: Panel::of(width, area).room(), ..area })
+    /// How many columns an entry has in a list of the width for searches.
+    pub fn room(area: Rect) -> u16 {
+        table::room(Rect { width: Panel::of(PanelWidth::Search, area).room(), ..area })
     }
 
     /// Draws it into the middle of an area. Returns the free lines under its title.

@@ -53,7 +53,7 @@ fn a_note_is_kept_with_its_time_and_who_wrote_it_and_is_seen_everywhere() {
         "{screen}"
     );
     assert!(screen.contains("14:03, just now, Ana Pérez"), "{screen}");
-    assert!(case.contains("note by Ana Pérez"), "{case}");
+    assert!(case.contains("just now, Ana Pérez"), "{case}");
     assert_eq!(rig.sent(), 0, "nothing of it leaves this machine");
 }
 

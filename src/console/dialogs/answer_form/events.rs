@@ -198,18 +198,16 @@ impl AnswerForm {
 
     pub(super) fn mouse(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
         let Event::Mouse(mouse) = event else { return Vec::new() };
-        match mouse.kind {
+        let code = match mouse.kind {
             MouseEventKind::Down(_) => return self.click(event, cx),
-            MouseEventKind::ScrollDown | MouseEventKind::ScrollUp if self.scope == AnswerScope::One => {
-                self.fields.handle(event);
-            }
-            MouseEventKind::ScrollDown => {
-                self.list.key(KeyCode::Down, self.list_rows().len());
-            }
-            MouseEventKind::ScrollUp => {
-                self.list.key(KeyCode::Up, self.list_rows().len());
-            }
-            _ => {}
+            MouseEventKind::ScrollDown => KeyCode::Down,
+            MouseEventKind::ScrollUp => KeyCode::Up,
+            _ => return Vec::new(),
+        };
+        if self.scope == AnswerScope::One {
+            self.fields.handle(event);
+        } else {
+            self.list.key(code, self.list_rows().len());
         }
         Vec::new()
     }

@@ -253,7 +253,6 @@ impl CaseDialog {
         let theme = &cx.theme;
         let known = KnownOfCase {
             unfinished: &cx.unfinished,
-            notes: &cx.notes,
             history: cx.journal.history(),
             place: cx.journal.place(),
             audit: &self.audit,

@@ -6,7 +6,6 @@ use crate::{
     answer_words::{answer_words, by_with_comment, maker, who_answered},
     desk::{History, JournalStep},
     domain::{Alert, AuditEntry, Timestamp},
-    notes::NoteList,
     resolving::UNCHECKED,
     screens::activity::proof::{RowTone, step_words},
     unfinished::{Stage, Unfinished},
@@ -27,7 +26,6 @@ pub(super) struct Happened {
 /// What is known of a case beyond its alerts.
 pub(super) struct KnownOfCase<'k> {
     pub(super) unfinished: &'k Unfinished,
-    pub(super) notes: &'k NoteList,
     pub(super) history: &'k History,
     /// The place whose decisions the journal is asked for.
     pub(super) place: &'k str,
@@ -49,10 +47,6 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
         told.of_alert(known);
         told.of_desk(known);
         told.of_engine(known);
-        for note in known.notes.on(alert.id) {
-            let by = note.user.as_deref().map_or_else(String::new, |user| format!(" by {user}"));
-            told.add(note.at, RowTone::Plain, &format!("note{by}: {}", note.text.replace('\n', " / ")));
-        }
     }
     events.sort_by_key(|event| event.at);
     events
@@ -160,8 +154,7 @@ mod tests {
 
     fn told(alerts: &[Alert], around: &Around) -> Vec<Happened> {
         let Around { unfinished, history, audit } = around;
-        let notes = &NoteList::default();
-        timeline(alerts, &KnownOfCase { unfinished, notes, history, place: "acme", audit })
+        timeline(alerts, &KnownOfCase { unfinished, history, place: "acme", audit })
     }
 
     fn at(text: &str) -> Timestamp {
