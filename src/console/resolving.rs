@@ -86,11 +86,9 @@ pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
     outcome
 }
 
-/// Stages decisions that are made together, `chosen` from somewhere. Where the first one decides, the others leave only
-/// when it is recorded.
+/// Stages decisions that are made together. Where the first one decides, the others leave only when it is recorded.
 pub fn stage_together(
     subject: String,
-    chosen: Option<String>,
     made: Vec<(Alert, Resolution)>,
     first_decides: bool,
     cx: &mut AppContext,
@@ -105,7 +103,7 @@ pub fn stage_together(
     let books = AnswerBooks { history: cx.journal.history(), decisions: &cx.decisions };
     cx.runs.begin(number, subject, &keys, books, cx.now);
     let first = cx.decisions.get(number).map(PendingDecision::journal_key);
-    let run = first.filter(|_| keys.len() > 1).map(|first| JournalRun { first, from: chosen });
+    let run = first.filter(|_| keys.len() > 1).map(|first| JournalRun { first, from: None });
     let decisions = keys.iter().filter_map(|key| cx.decisions.get(*key));
     let steps = decisions.map(|made| (made.journal_key(), made.staged_step(run.clone()))).collect();
     vec![cx.journal.write_all(steps, cx.now).into()]

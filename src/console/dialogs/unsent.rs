@@ -69,9 +69,8 @@ impl PanelQuestion for Leave {
         question.gap();
         if let Some(why) = cx.held_back_by() {
             question.say(&format!("Nothing can be sent: {why}."), theme.warning);
-        } else if let Some(seconds) = cx.decisions.first_leaves_in(cx.now) {
-            let what = if staged.len() == 1 { "it is sent" } else { "the first is sent" };
-            question.say(&format!("Sending is paused. Stay, and {what} in {seconds} s."), theme.plain);
+        } else {
+            question.say("Sending is paused.", theme.plain);
         }
     }
 }

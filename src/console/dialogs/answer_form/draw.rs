@@ -63,12 +63,7 @@ impl AnswerForm {
                 // The alerts of a case are about one payment.
                 let once = |alert: &&Alert| !matches!(self.scope, AnswerScope::Case(first) if first != alert.id);
                 let total = total_of(self.rows.iter().map(|row| &row.alert).filter(once));
-                let from = self.chosen.as_ref().map_or_else(String::new, |chosen| format!("from {chosen}"));
-                vec![
-                    part(0, what, theme.strong),
-                    part(3, total, theme.plain).or_none(9),
-                    part(3, from, theme.quiet).or_none(10),
-                ]
+                vec![part(0, what, theme.strong), part(3, total, theme.plain).or_none(9)]
             }
         };
         segments.extend(cx.place.is_production().then(|| part(1, " PRODUCTION ".to_owned(), theme.production).right()));

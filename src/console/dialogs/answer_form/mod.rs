@@ -66,8 +66,6 @@ enum Target {
 pub struct AnswerForm {
     fields: AnswerFields,
     scope: AnswerScope,
-    /// From where several are, in words.
-    chosen: Option<String>,
     rows: Vec<FormItem>,
     /// For each alert the positions of the others that are on its payment.
     duplicate_indices: Vec<BTreeSet<usize>>,
@@ -114,7 +112,6 @@ impl AnswerForm {
         let mut form = Self {
             fields,
             scope,
-            chosen: None,
             duplicate_indices: duplicate_indices(&rows),
             orders: Vec::new(),
             plans: Ok(Vec::new()),

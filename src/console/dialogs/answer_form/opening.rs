@@ -138,7 +138,7 @@ pub fn begun(draft: Uuid, read: Reply<Vec<Alert>>, cx: &mut AppContext) -> Order
         return cx.answer_drafts.drop(draft.id).map(Order::from).into_iter().collect();
     }
     let choice = Choice::said_in(&draft.answer, cx.place.dialect);
-    let mut form = of_several(open, choice, &draft.answer, "the draft", cx);
+    let mut form = of_several(open, choice, &draft.answer, cx);
     form.restore(&draft, cx);
     form.open(Some(RESTORED.to_owned()), cx)
 }
@@ -150,14 +150,13 @@ pub fn again(failed: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
     let alerts: Vec<Alert> = failed.into_iter().map(|(alert, _)| alert).collect();
     // Somebody else may have answered them meanwhile.
     let read: Orders = alerts.iter().map(|alert| Effect::Get(alert.id).into()).collect();
-    of_several(alerts, choice, &parts, "what failed", cx).open(None, cx).into_iter().chain(read).collect()
+    of_several(alerts, choice, &parts, cx).open(None, cx).into_iter().chain(read).collect()
 }
 
-/// The form on several alerts, and which ones those are.
-fn of_several(alerts: Vec<Alert>, choice: Option<Choice>, said: &Draft, from: &str, cx: &AppContext) -> AnswerForm {
+/// The form on several alerts.
+fn of_several(alerts: Vec<Alert>, choice: Option<Choice>, said: &Draft, cx: &AppContext) -> AnswerForm {
     let rows = alerts.into_iter().map(|alert| FormItem::of(alert, None, false)).collect();
-    let form = AnswerForm::new(rows, choice, said, AnswerScope::Bulk, cx);
-    AnswerForm { chosen: Some(from.to_owned()), ..form }
+    AnswerForm::new(rows, choice, said, AnswerScope::Bulk, cx)
 }
 
 /// The form on what is marked, or it is said why it cannot be answered now.
@@ -174,8 +173,7 @@ fn of_marked(queue: &Queue, choice: Option<Choice>, said: &Draft, cx: &mut AppCo
         cx.notify(Tone::Note, format!("Marking a range: {key} ends it."));
         return None;
     }
-    let chosen = if queue.is_set_aside() { "what was found".to_owned() } else { format!("view {}", queue.view.name) };
-    let form = of_several(queue.marked.alerts().to_vec(), choice, said, &chosen, cx);
+    let form = of_several(queue.marked.alerts().to_vec(), choice, said, cx);
     Some(AnswerForm { came_from: queue.current().map(|alert| alert.id), ..form })
 }
 

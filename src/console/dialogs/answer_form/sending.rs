@@ -105,7 +105,7 @@ impl AnswerForm {
         let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
         self.ended = true;
-        outcome.extend(stage_together(words, self.chosen.clone(), made, first_decides, cx));
+        outcome.extend(stage_together(words, made, first_decides, cx));
         for (alert, known) in known {
             cx.decisions.confirm(alert, known);
         }

@@ -165,17 +165,6 @@ impl Decisions {
             SendTiming::In(seconds_left(due, now))
         }
     }
-
-    /// In how many seconds the first decision leaves that waits for its undo time alone, counted from where the
-    /// countdowns stand.
-    pub fn first_leaves_in(&self, now: Timestamp) -> Option<i64> {
-        let now = self.held_since.unwrap_or(now);
-        let leaves = |decision: &PendingDecision| match self.departure(decision, decision.due?, now) {
-            SendTiming::In(seconds) => Some(seconds),
-            _ => None,
-        };
-        self.all.iter().filter_map(leaves).min()
-    }
 }
 
 #[cfg(test)]
