@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     desk::{
-        AnswerDraft, ClosingAlerts, DeskFigures, ExportFailure, ExportRequest, FoundInsights, JournalDecision,
-        JournalEntry, Layout, Leftovers, MatchedOrders, Note, SavedView, SnoozedAlert, WholeJournal,
+        AnswerDraft, ClosingAlerts, DeskError, ExportFailure, ExportRequest, FoundInsights, JournalDecision,
+        JournalEntry, Layout, Leftovers, MatchedOrders, Note, SalesCount, SavedView, SnoozedAlert, WholeJournal,
         find::FoundAlerts,
         ledger::{
             preflight::{KnownRefunds, Preflight, PreflightResult},
@@ -181,8 +181,8 @@ pub enum Message {
     Found(FindQuery, Reply<FoundAlerts>),
     /// Insights of all alerts.
     Insights(Reply<FoundInsights>),
-    /// Figures of the desk.
-    Figures(Box<DeskFigures>),
+    /// Sales that were entered.
+    Sales(Result<Vec<SalesCount>, DeskError>),
     /// The profiles there are.
     Profiles(Result<Vec<ListedProfile>, String>),
     /// A setting is to be changed.
@@ -340,7 +340,7 @@ pub enum Effect {
     /// Count all alerts by the days of a calendar, as of this moment.
     Insights(Calendar, Timestamp),
     /// Read what the desk knows: when decisions were recorded, and sales.
-    ReadFigures,
+    ReadSales,
     /// Try whether the service can write.
     TryWriting,
     /// Ask which decisions the engine has not finished.

@@ -107,7 +107,7 @@ impl Runner {
             Effect::OpenDesk => self.open_desk(),
             Effect::UseDesk => self.use_desk(),
             Effect::MatchOrders(asked, change) => self.match_orders(asked, change),
-            Effect::ReadFigures => self.read_figures(),
+            Effect::ReadSales => self.read_sales(),
             Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
             Effect::Export(number, request) => self.export(number, *request),
             Effect::ReadRules => self.read_rules(),
@@ -238,9 +238,9 @@ impl Runner {
         self.beside(move || Some(Message::SettingKept(setting, keeper.keep(setting.table, setting.key, value))));
     }
 
-    fn read_figures(&self) {
+    fn read_sales(&self) {
         let Some(desk) = self.desk.clone() else { return };
-        self.beside(move || Some(Message::Figures(Box::new(desk.figures()))));
+        self.beside(move || Some(Message::Sales(desk.sales().list())));
     }
 
     /// The desk's orders are on the disk, and a change of them is not given up.

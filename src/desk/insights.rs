@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{lists::ListPart, sales::SalesCount};
+use super::lists::ListPart;
 use crate::{
     domain::{
         Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort,
@@ -37,14 +37,6 @@ pub enum InsightLimit {
     WholeHours,
     /// Alerts of this month, more than can be read.
     Month { total: u64 },
-}
-
-/// Figures that this desk alone has: the sales that were entered.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DeskFigures {
-    pub sales: Vec<SalesCount>,
-    /// Errors of reading, in words.
-    pub troubles: Vec<String>,
 }
 
 /// Counts the alerts within a scope. Where the service does not count them, its lists are read as far as that goes.

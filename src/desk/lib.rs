@@ -39,7 +39,7 @@ use uuid::Uuid;
 pub use drafts::{AnswerDraft, Draft, Drafts, NoteDraft};
 pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, begins_with, directory_of, make_directory, open_own, replace, turn, write_new};
-pub use insights::{DeskFigures, FoundInsights, InsightLimit};
+pub use insights::{FoundInsights, InsightLimit};
 pub use kept_list::KeptList;
 pub use keyring::KeyringError;
 pub use ledger::{
@@ -144,18 +144,10 @@ impl Desk {
         Notes::new(&self.directory)
     }
 
-    /// Returns the sales that were entered.
-    pub fn figures(&self) -> DeskFigures {
-        let (sales, troubles) = match self.sales().list() {
-            Ok(sales) => (sales, Vec::new()),
-            Err(error) => (Vec::new(), vec![error.to_string()]),
-        };
-        DeskFigures { sales, troubles }
-    }
-
     /// The orders of the shop; none where none were ever imported.
     pub fn orders(&self) -> Result<Option<OrderDatabase>, DeskError> {
-        OrderDatabase::at(self.order_file()?)?.map(|orders| self.claimed(orders)).transpose()
+        let orders = OrderDatabase::at(self.order_file()?)?;
+        orders.map(|orders| orders.claimed_by(self.order_owner.as_ref())).transpose()
     }
 
     /// The order that an alert matches best, or another one on its payment, by its id, and what it advises; nothing
@@ -167,19 +159,11 @@ impl Desk {
 
     /// The orders of the shop, to bring some in.
     pub fn make_orders(&self) -> Result<OrderDatabase, DeskError> {
-        OrderDatabase::making(self.order_file()?).and_then(|orders| self.claimed(orders))
+        OrderDatabase::making(self.order_file()?)?.claimed_by(self.order_owner.as_ref())
     }
 
     fn order_file(&self) -> Result<PathBuf, DeskError> {
         orders::order_file(&self.directory, self.order_owner.as_ref())
-    }
-
-    /// Orders of nobody belong to whoever opens them: the next organization that comes does not inherit them.
-    fn claimed(&self, orders: OrderDatabase) -> Result<OrderDatabase, DeskError> {
-        match &self.order_owner {
-            Some(owner) => orders.claimed_by(&owner.organization),
-            None => Ok(orders),
-        }
     }
 
     /// The stored layout; the default one where there is none.

@@ -165,9 +165,12 @@ impl OrderDatabase {
         self.ask(|conn| conn.query_row("SELECT organization FROM owner LIMIT 1", [], |row| row.get(0)).optional())
     }
 
-    /// Keeps whose orders these are, where it is not known yet.
-    pub(super) fn claimed_by(self, organization: &str) -> Result<Self, DeskError> {
-        if self.owner()?.is_none() {
+    /// Keeps whose orders these are, where it is not known yet: orders of nobody belong to whoever opens them, and the
+    /// next organization that comes does not inherit them.
+    pub(super) fn claimed_by(self, owner: Option<&OrderOwner>) -> Result<Self, DeskError> {
+        if let Some(OrderOwner { organization, .. }) = owner
+            && self.owner()?.is_none()
+        {
             let sql = "INSERT INTO owner (organization) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM owner)";
             self.ask(|conn| conn.execute(sql, [organization]))?;
         }

@@ -103,7 +103,7 @@ impl Screens {
             | Message::DeliveryAttempts(..)
             | Message::EndpointTested(..)
             | Message::SentAgain(_) => ScreenName::Webhooks,
-            Message::Insights(..) | Message::Figures(_) => ScreenName::Insights,
+            Message::Insights(..) | Message::Sales(_) => ScreenName::Insights,
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,
         }

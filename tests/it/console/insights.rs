@@ -3,7 +3,7 @@
 
 use avert::{
     console::{SessionInfo, message::Message},
-    desk::{DeskFigures, JournalDecision, JournalStep, JournalWriter, SalesCount, WholeJournal},
+    desk::{JournalDecision, JournalStep, JournalWriter, SalesCount, WholeJournal},
     domain::{
         Alert, AlertId, AlertStatus, AlertType, CardScheme, Currency, Deadline, Outcome, Provider, Resolution,
         Timestamp, resolution::Decision, time::Clock,
@@ -77,7 +77,7 @@ fn worked(moments: Vec<Timestamp>) -> Message {
 /// The desk records a decision each so many minutes, and has these sales counts.
 pub fn figures(rig: &mut Rig, minutes: i64, sales: Vec<SalesCount>) {
     rig.update(worked(recorded(minutes, 30, clock().now())));
-    rig.update(Message::Figures(Box::new(DeskFigures { sales, troubles: Vec::new() })));
+    rig.update(Message::Sales(Ok(sales)));
 }
 
 pub fn sales(month: &str, scheme: CardScheme, count: u64) -> SalesCount {

@@ -316,7 +316,7 @@ impl Rig {
                 self.done.push(Effect::Keep(what));
                 told
             }
-            Effect::ReadFigures
+            Effect::ReadSales
             | Effect::GiveUpFind
             | Effect::OpenDesk
             | Effect::UseDesk

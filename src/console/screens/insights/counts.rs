@@ -143,7 +143,7 @@ pub fn measured(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
 /// The sales that a programme is measured by.
 fn sales_of<'a>(view: &'a InsightsView<'_>, programme: Programme, month: SalesMonth) -> Option<&'a SalesCount> {
     let wanted = programme.sales_month(month);
-    view.figures.sales.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
+    view.sales?.as_ref().ok()?.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
 }
 
 /// The ratio that was reached: rounded up it may read as the bound, which it has not reached.

@@ -26,7 +26,7 @@ impl Screen for InsightsScreen {
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => wheel(&event).into_iter().for_each(|way| self.scroll.by(way * WHEEL)),
             Message::Insights(answer) => self.found.take(answer, cx.now),
-            Message::Figures(figures) => self.figures = *figures,
+            Message::Sales(sales) => self.sales = Some(sales),
             _ => {}
         }
         Vec::new()

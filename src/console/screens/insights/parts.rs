@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use super::state::InsightsScreen;
 use crate::{
     AppContext,
-    desk::{DeskFigures, FoundInsights, InsightLimit},
+    desk::{DeskError, FoundInsights, InsightLimit, SalesCount},
     domain::{
         CurrencySum, Insights, Lapsing, Timestamp, WorkPace,
         insights::{INSIGHT_DAYS, SOON_HOURS, due_soon, percentile},
@@ -24,14 +24,14 @@ const LABEL: u16 = 20;
 /// What is drawn, and with what.
 pub struct InsightsView<'a> {
     pub found: &'a FoundInsights,
-    pub figures: &'a DeskFigures,
+    pub sales: Option<&'a Result<Vec<SalesCount>, DeskError>>,
     pub cx: &'a AppContext,
 }
 
 impl<'a> InsightsView<'a> {
     /// What the screen is drawn of, once something was found.
     pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
-        Some(Self { found: screen.found.loaded()?, figures: &screen.figures, cx })
+        Some(Self { found: screen.found.loaded()?, sales: screen.sales.as_ref(), cx })
     }
 }
 
@@ -82,7 +82,8 @@ pub fn head(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     let undated =
         (undated > 0).then(|| format!("{} no time and are left out.", counted(undated, "answer has", "answers have")));
     let limits = view.found.limits.iter().map(limit_words);
-    for words in limits.chain(undated).chain(view.figures.troubles.iter().cloned()) {
+    let unread = view.sales.and_then(|sales| sales.as_ref().err()).map(DeskError::to_string);
+    for words in limits.chain(undated).chain(unread) {
         sheet.say(&format!("▲ {words}"), view.cx.theme.warning);
     }
 }

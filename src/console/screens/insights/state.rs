@@ -6,7 +6,7 @@ use chrono::Duration;
 
 use crate::{
     Effect,
-    desk::{DeskFigures, FoundInsights},
+    desk::{DeskError, FoundInsights, SalesCount},
     domain::{Calendar, Timestamp},
     screens::loading::{LoadSchedule, Polled},
     widgets::scrollbar::Scroll,
@@ -25,8 +25,8 @@ pub struct InsightsScreen {
     pub found: Polled<FoundInsights>,
     /// By whose days it was asked for.
     calendar: Calendar,
-    /// What the desk knows.
-    pub figures: DeskFigures,
+    /// The sales that were entered, once they are read.
+    pub sales: Option<Result<Vec<SalesCount>, DeskError>>,
     pub scroll: Scroll,
     /// Lines that have room, as of the last frame.
     pub page: Cell<u16>,
@@ -55,7 +55,7 @@ impl InsightsScreen {
             return Vec::new();
         }
         self.found.data.ask();
-        vec![Effect::Insights(calendar, now), Effect::ReadFigures]
+        vec![Effect::Insights(calendar, now), Effect::ReadSales]
     }
 
     /// When [`InsightsScreen::run_due`] has something to do by itself.
@@ -82,7 +82,7 @@ mod tests {
         let elsewhere = Calendar::at(chrono::FixedOffset::east_opt(4 * 3600).unwrap());
         let other = screen.run_due(elsewhere, now());
 
-        assert_eq!(first, [Effect::Insights(Calendar::UTC, now()), Effect::ReadFigures]);
+        assert_eq!(first, [Effect::Insights(Calendar::UTC, now()), Effect::ReadSales]);
         assert_eq!((again.len(), other.len()), (0, 2));
     }
 
