@@ -226,11 +226,6 @@ impl PendingDecision {
         }
     }
 
-    /// From when on it is certain that the window has closed.
-    fn closed_by(&self) -> Option<Timestamp> {
-        self.closes(1)
-    }
-
     /// The earliest moment that its window can close, where it was open.
     fn closes_from(&self) -> Option<Timestamp> {
         self.closes(0).filter(|closes| *closes >= self.staged_at && self.alert.expired_at.is_none())
@@ -243,7 +238,7 @@ impl PendingDecision {
 
     /// Returns true where it is certain that its alert's window has closed.
     pub fn is_closed(&self, now: Timestamp) -> bool {
-        self.alert.expired_at.is_some() || self.closed_by().is_some_and(|closed| closed <= now)
+        self.alert.expired_at.is_some() || self.closes(1).is_some_and(|closed| closed <= now)
     }
 
     /// The decision in the words of the interface: `REFUNDED`, `INVALID (duplicate alert)`.
@@ -559,7 +554,7 @@ impl Decisions {
     /// When something is due, or changes on the screen: the next look, the next whole second of the countdown.
     pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
         let polls = self.all.iter().filter_map(|decision| decision.polling.as_ref()?.next_wake());
-        let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(PendingDecision::closed_by);
+        let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(|decision| decision.closes(1));
         polls.chain(self.next_second(now)).chain(closing).chain(self.next_question()).min()
     }
 

@@ -38,11 +38,6 @@ impl PendingDecision {
         self.last_moment().map_or(later, |last| later.min(last.max(before)))
     }
 
-    /// Returns true where it is staged and leaves only when another one is recorded.
-    fn waits_for_another(&self) -> bool {
-        self.after.is_some() && self.due.is_some()
-    }
-
     /// Returns true where it waits here for this reason.
     pub fn waits_for(&self, why: HoldReason) -> bool {
         self.is_waiting() && self.after == why.first()
@@ -135,8 +130,10 @@ impl Decisions {
 
     /// When it is asked about the next of those.
     pub(super) fn next_question(&self) -> Option<Timestamp> {
-        let held = self.all.iter().filter(|decision| decision.waits_for_another() || self.is_paused_itself(decision));
-        held.filter_map(PendingDecision::asked_at).min()
+        let held = |decision: &&PendingDecision| {
+            decision.follows() && decision.due.is_some() || self.is_paused_itself(decision)
+        };
+        self.all.iter().filter(held).filter_map(PendingDecision::asked_at).min()
     }
 
     /// Holds the answers whose time has come while the service cannot be reached, except those whose deadline is near.

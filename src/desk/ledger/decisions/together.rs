@@ -68,7 +68,7 @@ impl Decisions {
     /// Returns true where a decision stays here whatever its time: it is paused, or waits for another one to be
     /// recorded.
     pub(super) fn is_kept(&self, decision: &PendingDecision) -> bool {
-        decision.after.is_some() || decision.together.is_some_and(|number| self.paused.contains(&number))
+        decision.follows() || decision.together.is_some_and(|number| self.is_paused(number))
     }
 
     /// Returns true where decisions wait here because this one, which they were to follow, is not known to be recorded.
