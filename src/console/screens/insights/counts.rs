@@ -146,13 +146,6 @@ fn sales_of<'a>(view: &'a InsightsView<'_>, programme: Programme, month: SalesMo
     view.sales?.as_ref().ok()?.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
 }
 
-/// The ratio that was reached: rounded up it may read as the bound, which it has not reached.
-fn ratio_words(reading: &ProgrammeReading) -> String {
-    let bound = reading.programme.ratio;
-    let is_below = reading.ratio() >= bound && !reading.reaches_ratio();
-    if is_below { format!("<{}", percent(bound)) } else { percent(reading.ratio()) }
-}
-
 /// `1.50 %`
 fn percent(hundredths: u64) -> String {
     format!("{}.{:02} %", count(hundredths / 100), hundredths % 100)
@@ -171,17 +164,15 @@ fn gauges<'v>(view: &'v InsightsView<'_>) -> Vec<TableColumn<'v, ProgrammeReadin
         Span::styled(words, style)
     };
     let ratio = move |reading: &ProgrammeReading, _| {
-        value(ratio_words(reading), reading, !reading.is_led_by_number(), reading.reaches_ratio())
+        value(percent(reading.ratio()), reading, !reading.is_led_by_number(), reading.reaches_ratio())
     };
     let number = move |reading: &ProgrammeReading, _| {
         value(count(reading.items), reading, reading.is_led_by_number(), reading.reaches_number())
     };
     let gauge = |reading: &ProgrammeReading, cells: u16| {
-        let other = if reading.is_led_by_number() { reading.reaches_ratio() } else { reading.reaches_number() };
         let style = match reading.reached() {
             1_000.. => theme.fill_now,
             NEAR.. => theme.fill_soon,
-            _ if other => theme.fill_soon,
             _ => theme.ok,
         };
         Span::styled(bar(reading.reached().min(1_000), 1_000, cells.min(GAUGE)), style)

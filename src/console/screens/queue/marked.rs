@@ -30,16 +30,9 @@ pub struct MarkedAlerts {
 pub struct PendingStretch {
     number: u64,
     /// The alert that it has to begin with, where a range was selected: the list may move meanwhile.
-    first: Option<AlertId>,
+    pub first: Option<AlertId>,
     /// How many rows were wanted.
     pub wanted: u64,
-}
-
-impl PendingStretch {
-    /// Returns true where rows that were read begin with the alert that the range began with, where one was selected.
-    pub fn is_as_selected(&self, alerts: &[Alert]) -> bool {
-        self.first.is_none_or(|first| alerts.first().is_some_and(|alert| alert.id == first))
-    }
 }
 
 impl MarkedAlerts {

@@ -21,9 +21,6 @@ use crate::{
 const LABEL: u16 = 14;
 const VALUE: u16 = 13;
 
-/// Columns of a moment to the minute.
-const MINUTE: u16 = 16;
-
 /// Widest path, in columns.
 const WIDEST: u16 = 110;
 
@@ -124,7 +121,6 @@ fn put_settings(cx: &AppContext, sheet: &mut Sheet<'_>) {
 fn credential_columns<'d>(settings: &'d SettingsScreen, cx: &'d AppContext) -> Vec<TableColumn<'d, &'d Credential>> {
     let theme = &cx.theme;
     let plain = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { theme.plain };
-    let digits = move |row: &Credential| if row.revoked_at.is_some() { theme.quiet } else { cx.digits() };
     let scope = |row: &Credential| match row.kind {
         CredentialKind::Key(scope) => scope.as_str(),
         CredentialKind::Client => "alerts",
@@ -138,16 +134,13 @@ fn credential_columns<'d>(settings: &'d SettingsScreen, cx: &'d AppContext) -> V
         None if settings.is_own(row) => Span::styled("in use here", theme.accent),
         None => Span::styled("works", theme.ok),
     };
-    let created = move |row: &&Credential, width| {
-        let format = if width < MINUTE { "%Y-%m-%d" } else { "%Y-%m-%d %H:%M" };
-        Span::styled(row.created_at.format(format).to_string(), theme.quiet)
-    };
+    let created = |row: &&Credential, _| Span::styled(row.created_at.format("%Y-%m-%d").to_string(), theme.quiet);
     vec![
         TableColumn::new("KIND", move |row: &&Credential, _| Span::styled(row.kind.as_str(), plain(row))),
-        TableColumn::new("ID", move |row: &&Credential, _| Span::styled(sanitize(&row.id).into_owned(), digits(row)))
+        TableColumn::new("ID", move |row: &&Credential, _| Span::styled(sanitize(&row.id).into_owned(), plain(row)))
             .min(12),
         TableColumn::new("SCOPE", move |row: &&Credential, _| Span::styled(scope(row), plain(row))).min(8).rank(2),
-        TableColumn::new("CREATED", created).min(10).rank(3),
+        TableColumn::new("CREATED", created).rank(3),
         TableColumn::new("LAST USED", used).rank(1),
         TableColumn::new("STATE", state).min(8),
     ]

@@ -152,12 +152,6 @@ fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &m
     match answer {
         Ok(created) => {
             screen.created(&created.credential);
-            if cx.covered {
-                cx.notify(
-                    Tone::Note,
-                    format!("The {} is created. Its secret comes next.", created.credential.kind.as_str()),
-                );
-            }
             vec![Order::OpenNext(ask(ShownSecret::new(created)))]
         }
         Err(error) => {

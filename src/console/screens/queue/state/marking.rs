@@ -89,7 +89,7 @@ impl Queue {
     pub fn take_collected(&mut self, number: u64, answer: Reply<(Vec<Alert>, u64)>, cx: &mut AppContext) {
         let Some(stretch) = self.marked.take_answer(number) else { return };
         match answer {
-            Ok((alerts, _)) if !stretch.is_as_selected(&alerts) => {
+            Ok((alerts, _)) if stretch.first.is_some() && stretch.first != alerts.first().map(|alert| alert.id) => {
                 cx.notify(Tone::Bad, "The list moved: nothing was marked.");
             }
             Ok((alerts, _)) => self.mark_these(&alerts, stretch.wanted.max(alerts.len() as u64), cx),
