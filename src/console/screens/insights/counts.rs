@@ -146,6 +146,13 @@ fn sales_of<'a>(view: &'a InsightsView<'_>, programme: Programme, month: SalesMo
     view.sales?.as_ref().ok()?.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
 }
 
+/// The ratio that was reached: rounded up it may read as the bound, which it has not reached.
+fn ratio_words(reading: &ProgrammeReading) -> String {
+    let bound = reading.programme.ratio;
+    let is_below = reading.ratio() >= bound && !reading.reaches_ratio();
+    if is_below { format!("<{}", percent(bound)) } else { percent(reading.ratio()) }
+}
+
 /// `1.50 %`
 fn percent(hundredths: u64) -> String {
     format!("{}.{:02} %", count(hundredths / 100), hundredths % 100)
@@ -164,7 +171,7 @@ fn gauges<'v>(view: &'v InsightsView<'_>) -> Vec<TableColumn<'v, ProgrammeReadin
         Span::styled(words, style)
     };
     let ratio = move |reading: &ProgrammeReading, _| {
-        value(percent(reading.ratio()), reading, !reading.is_led_by_number(), reading.reaches_ratio())
+        value(ratio_words(reading), reading, !reading.is_led_by_number(), reading.reaches_ratio())
     };
     let number = move |reading: &ProgrammeReading, _| {
         value(count(reading.items), reading, reading.is_led_by_number(), reading.reaches_number())
