@@ -29,16 +29,12 @@ use crate::{
     text::{counted, hanging, sanitize, wrap_spans},
     times,
     ui::{
-        areas::{FILL, stacked},
+        areas::{BESIDE, FILL, ROOMY, stacked},
         fit::{self, KeyHint, Segment},
         table,
     },
     words::in_words,
 };
-
-/// From so many columns on facts stand in two columns, and in three.
-const TWO: u16 = 100;
-const THREE: u16 = 150;
 
 /// Columns between columns of facts, and of the moments in the timeline.
 const GAP: u16 = 4;
@@ -226,9 +222,9 @@ impl CaseDialog {
     fn draw_facts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let (alert, facts) = (self.current(), self.facts_here());
         let note = |line: Rect, action: Action| self.targets.push(line, Target::Do(action));
-        let count = match area.width {
-            THREE.. => 3,
-            TWO.. => 2,
+        let count = match frame.area().width {
+            ROOMY.. => 3,
+            BESIDE.. => 2,
             _ => 1,
         };
         let areas = Layout::horizontal(vec![Constraint::Fill(1); count]).spacing(GAP).split(area);

@@ -25,7 +25,7 @@ use crate::{
     text::{self, capitalized, columns, counted, sanitize},
     times::{self, Urgency},
     ui::{
-        areas::{FILL, inset, stacked},
+        areas::{FILL, ROOMY, inset, stacked},
         fit::{self, Segment},
         table::{DataTable, TableColumn},
     },
@@ -123,15 +123,14 @@ fn drawn_sign(sign: Option<ListSign>, theme: &Theme) -> Span<'static> {
     sign.map(|sign| sign.drawn(theme)).map(|(sign, style)| Span::styled(sign, style)).unwrap_or_default()
 }
 
-/// Width of a list from which on it shows cards with their BIN: in a narrow one the descriptor needs the room more.
-const CARD_ROOM: u16 = 100;
+/// Columns of a card without its BIN: in a narrow list the descriptor needs the room more.
 const SHORT_CARD: u16 = 6;
 
 /// The columns of a list, each with what it shows; a sign and the flag show nothing that is sorted by.
 fn columns_of<'c>(
     queue: &Queue,
     cx: &'c AppContext,
-    room: u16,
+    is_roomy: bool,
 ) -> Vec<(Option<Column>, TableColumn<'c, QueueRow<'c>>)> {
     let (theme, sort, known) = (&cx.theme, queue.asked_listing().order, queue.listing.widths.get());
     let arrow = if sort.order == SortOrder::Ascending { "▲" } else { "▼" };
@@ -155,7 +154,7 @@ fn columns_of<'c>(
                 all.push((Some(column), drawn.gap(1)));
                 all.push((None, TableColumn::new("", flag).reserve(1)));
             }
-            Column::Card if room < CARD_ROOM => all.push((Some(column), drawn.max(SHORT_CARD))),
+            Column::Card if !is_roomy => all.push((Some(column), drawn.max(SHORT_CARD))),
             _ => all.push((Some(column), drawn)),
         }
     }
@@ -167,7 +166,7 @@ fn draw_rows(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, regions: &Regi
     let rows = rows(queue, window.iter().map(|(_, index)| *index), cx);
     let in_sight: Vec<QueueRow<'_>> = rows.into_iter().flatten().collect();
     let room = regions.heads.width;
-    let (shown, columns): (Vec<_>, Vec<_>) = columns_of(queue, cx, room).into_iter().unzip();
+    let (shown, columns): (Vec<_>, Vec<_>) = columns_of(queue, cx, buffer.area.width >= ROOMY).into_iter().unzip();
     let table = DataTable::of(columns, &in_sight, room);
     let mut widths = listing.widths.get();
     for place in &table.places {
