@@ -41,17 +41,24 @@ impl<W: Write> CompactBackend<W> {
 /// Weight: one code takes both kinds away.
 const WEIGHT: Modifier = Modifier::BOLD.union(Modifier::DIM);
 
-/// Every modifier with the code that sets it.
-const MODIFIERS: [(Modifier, u8); 9] = [
-    (Modifier::BOLD, 1),
-    (Modifier::DIM, 2),
-    (Modifier::ITALIC, 3),
-    (Modifier::UNDERLINED, 4),
-    (Modifier::SLOW_BLINK, 5),
-    (Modifier::RAPID_BLINK, 6),
-    (Modifier::REVERSED, 7),
-    (Modifier::HIDDEN, 8),
-    (Modifier::CROSSED_OUT, 9),
+/// The 16 ANSI colours in the order of their codes.
+const ANSI: [Color; 16] = [
+    Color::Black,
+    Color::Red,
+    Color::Green,
+    Color::Yellow,
+    Color::Blue,
+    Color::Magenta,
+    Color::Cyan,
+    Color::Gray,
+    Color::DarkGray,
+    Color::LightRed,
+    Color::LightGreen,
+    Color::LightYellow,
+    Color::LightBlue,
+    Color::LightMagenta,
+    Color::LightCyan,
+    Color::White,
 ];
 
 /// What a terminal writes with.
@@ -92,10 +99,9 @@ impl Ink {
             code(format_args!("0"));
             Self::NONE
         };
-        for (_, number) in
-            MODIFIERS.iter().filter(|(one, _)| to.modifier.contains(*one) && !now.modifier.contains(*one))
-        {
-            code(format_args!("{number}"));
+        // The code of each is its place among them, from 1.
+        for modifier in to.modifier.difference(now.modifier) {
+            code(format_args!("{}", modifier.bits().trailing_zeros() + 1));
         }
         for (before, after, base) in [(now.fg, to.fg, 30), (now.bg, to.bg, 40)] {
             if before != after {
@@ -113,26 +119,12 @@ impl Ink {
     }
 }
 
-/// The 16 ANSI colours as they follow on the code of black, and the terminal's own colour.
-fn named_color(color: Color) -> u8 {
-    match color {
-        Color::Black => 0,
-        Color::Red => 1,
-        Color::Green => 2,
-        Color::Yellow => 3,
-        Color::Blue => 4,
-        Color::Magenta => 5,
-        Color::Cyan => 6,
-        Color::Gray => 7,
-        Color::DarkGray => 60,
-        Color::LightRed => 61,
-        Color::LightGreen => 62,
-        Color::LightYellow => 63,
-        Color::LightBlue => 64,
-        Color::LightMagenta => 65,
-        Color::LightCyan => 66,
-        Color::White => 67,
-        Color::Reset | Color::Indexed(_) | Color::Rgb(..) => 9,
+/// The code of a named colour behind that of black; 9 is the terminal's own.
+fn named_color(color: Color) -> usize {
+    match ANSI.iter().position(|ansi| *ansi == color) {
+        Some(bright @ 8..) => bright + 52,
+        Some(place) => place,
+        None => 9,
     }
 }
 
@@ -171,10 +163,6 @@ impl<W: Write> Backend for CompactBackend<W> {
             sure &= cell.symbol().len() == 1;
         }
         if ink == Ink::NONE { Ok(()) } else { self.inner.write_all(b"\x1b[0m") }
-    }
-
-    fn append_lines(&mut self, lines: u16) -> io::Result<()> {
-        self.inner.append_lines(lines)
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
