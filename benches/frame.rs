@@ -7,15 +7,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use avert::console::app::{App, DeskState, Parts};
+use avert::console::app::{App, DeskState};
 use avert::console::compact_backend::CompactBackend;
 use avert::console::message::Effect;
 use avert::console::message::Message;
 use avert::console::terminal::FrameWriter;
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::{Preferences, SessionInfo};
+use avert::console::{Preferences, Session, SessionInfo};
+use avert::desk::AlertRecords;
+use avert::domain::query::Vocabulary;
 use avert::domain::time::{SharedClock, SystemClock};
-use avert::domain::{Alert, AlertId, AlertType, Currency, Deadline, Page, Provider};
+use avert::domain::{Alert, AlertId, AlertQuery, AlertType, Currency, Deadline, Page, Provider};
+use avert::service::{Deployment, ServiceError};
+use avert_service::listing::Lists;
 use chrono::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -125,18 +129,24 @@ struct Desk {
 impl Desk {
     fn with(total: u64) -> Self {
         let clock: SharedClock = Arc::new(SystemClock);
-        let parts = Parts {
+        // Nothing is asked of it: the pages are handed to the application.
+        let nothing = |_: &AlertQuery| Err(ServiceError::Unavailable(String::new()));
+        let mut deployment = Deployment::plain(Arc::new(Lists(nothing)));
+        deployment.vocabulary = Vocabulary::Desk;
+        let session = Session {
+            deployment,
+            clock,
             place: SessionInfo { name: "acme-eu".to_owned(), ..SessionInfo::default() },
             settings: Preferences::default(),
-            theme: Theme::named(ThemeName::Dark),
-            clock,
+            desk_dir: None,
             alert_json: Arc::new(|_, _| String::new()),
-            operator: false,
-            vocabulary: avert::domain::query::Vocabulary::Desk,
-            kept: DeskState::default(),
-            size: SIZE,
+            alert_records: AlertRecords { columns: Vec::new(), record: Arc::new(|_| String::new()) },
+            log_trouble: None,
+            rules: None,
+            profiles: None,
+            keeper: None,
         };
-        let (app, first) = App::new(parts);
+        let (app, first) = App::new(session, Theme::named(ThemeName::Dark), DeskState::default(), SIZE);
         let meter = Meter::default();
         let writer = FrameWriter::new(meter.clone());
         let options = TerminalOptions { viewport: Viewport::Fullscreen };

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, IsTerminal},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     time::Duration,
 };
@@ -29,7 +29,7 @@ use super::{
 use crate::{
     config,
     console::{
-        self, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo,
+        self, ConsoleError, NextConsole, Preferences, Session, SessionInfo,
         keymap::Keymap,
         notices::{DesktopSequence, NoticeSettings},
         setting::{ReadRules, RulesFile as _, SettingOverride, SettingsKeeper},
@@ -88,7 +88,7 @@ async fn open_once(
     args: &OpenArgs,
     signals: &mut Option<Signals>,
 ) -> anyhow::Result<Option<NextConsole>> {
-    let mut settings = console_settings(context, args.console, context.reports())?;
+    let mut settings = console_settings(context, args.console)?;
     settings.kept_in.clone_from(&context.settings_file);
     if let Some(target) = args.remote.target(context.profiles.as_ref(), variable)? {
         context.refuse_organization()?;
@@ -235,7 +235,7 @@ fn other_profiles(context: &Context, here: Option<&str>) -> Vec<String> {
 /// Returns the keeper of a console's settings, which writes and reads them again.
 fn settings_keeper(context: &Context, args: ConsoleArgs) -> Option<Arc<dyn SettingsKeeper>> {
     let (file, context) = (context.settings_file.clone()?, context.clone());
-    let read = move || console_settings(&context.with_settings_of_now()?, args, context.reports());
+    let read = move || console_settings(&context.with_settings_of_now()?, args);
     Some(Arc::new(SettingsFile::at(file, read)))
 }
 
@@ -270,7 +270,7 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
             tracing::info!(signal, "asked to end");
             // The console gets the same signal and restores the terminal by itself; this is for one that hangs.
             timeout(LAST_FRAME, &mut console).await.unwrap_or(Err(ConsoleError::Terminated { signal,
-                lost: LostAtEnd::default() }))
+                lost: String::new() }))
         }
     };
     ended.map_err(|error| match error {
@@ -282,7 +282,7 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
 }
 
 /// Returns the preferences of the console: from flags, else from the settings.
-pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: PathBuf) -> anyhow::Result<Preferences> {
+pub(super) fn console_settings(context: &Context, args: ConsoleArgs) -> anyhow::Result<Preferences> {
     let settings = &context.settings.console;
     Ok(Preferences {
         theme: match args.theme.unwrap_or(settings.theme) {
@@ -302,7 +302,6 @@ pub(super) fn console_settings(context: &Context, args: ConsoleArgs, reports: Pa
         browses: can_browse(variable),
         files: std::env::current_dir().unwrap_or_default(),
         home: BaseDirs::new().map(|directories| directories.home_dir().to_owned()),
-        reports,
         overrides: overrides(args),
         ..Preferences::default()
     })

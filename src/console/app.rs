@@ -8,12 +8,11 @@ use crossterm::event::{Event, MouseEventKind};
 use ratatui::layout::Rect;
 use uuid::Uuid;
 
-pub use super::session::{DeskState, Parts};
+pub use super::session::DeskState;
 use super::{
-    Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Tone,
+    Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Session, Theme, Tone,
     answer_drafts::AnswerDraftList,
     calls::Calls,
-    context::Exports,
     decisions::Decisions,
     dialog::run,
     dialogs::{self, answer_form::Choice, question::ask, snooze_menu, unsent::EarlierSession},
@@ -43,7 +42,7 @@ use super::{
     views::SavedViews,
 };
 use crate::{
-    desk::{History, JournalDecision, Layout, Leftovers, ledger::preflight::Preflight},
+    desk::{History, JournalDecision, JournalStep, Layout, Leftovers, ledger::preflight::Preflight},
     domain::{AlertId, Timestamp, time::SharedClock},
 };
 
@@ -53,7 +52,7 @@ const DESK_AGAIN: Duration = Duration::seconds(5);
 /// The application.
 pub struct App {
     pub(super) cx: AppContext,
-    clock: SharedClock,
+    pub(super) clock: SharedClock,
     pub(super) area: Rect,
     pub(super) more_notes: u16,
     pub(super) screens: Screens,
@@ -70,7 +69,7 @@ pub struct App {
     /// Settings of the file as it was read last, in the order of the table of settings.
     pub(super) settings_read: Vec<SettingValue>,
     /// The terminal's title as it was set last.
-    pub(super) title: Option<String>,
+    pub(super) title: String,
     /// Click targets around the screen.
     pub(super) targets: ClickTargets<Action>,
     pub(super) kept: Layout,
@@ -78,9 +77,10 @@ pub struct App {
 }
 
 impl App {
-    /// The application as it was left, and what has to be asked first.
-    pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts { place, settings, theme, clock, alert_json, operator, vocabulary, kept, size } = parts;
+    /// The application as it was left, on a screen of so many columns and rows, and what has to be asked first.
+    pub fn new(session: Session, theme: Theme, kept: DeskState, size: (u16, u16)) -> (Self, Vec<Effect>) {
+        let Session { deployment, clock, place, settings, alert_json, .. } = session;
+        let (operator, vocabulary) = (deployment.changes.is_some(), deployment.vocabulary);
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views, vocabulary);
         let snoozes = SnoozeList::of(kept.snoozed);
@@ -89,8 +89,7 @@ impl App {
         let refresh = settings.refresh.and_then(|every| Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
-        let journal =
-            JournalFeed::new(&place.name, place.user.clone(), kept.session, now).beside(place.organizations.clone());
+        let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now);
         let mut app = Self {
             has_mouse: settings.mouse,
             settings_read: USER_SETTINGS.iter().map(|setting| (setting.current)(&settings)).collect(),
@@ -107,7 +106,7 @@ impl App {
                 decisions: Decisions::default(),
                 runs: Runs::default(),
                 calls: Calls::begun(now),
-                exports: Exports::default(),
+                export: None,
                 last_made: None,
                 unfinished: Unfinished::default(),
                 unkept: UnsavedDrafts::of(kept.keeps_nothing),
@@ -140,7 +139,7 @@ impl App {
             reopening: None,
             dialogs: Vec::new(),
             waiting: VecDeque::new(),
-            title: None,
+            title: String::new(),
             targets: ClickTargets::default(),
             kept: Layout::default(),
             dirty: true,
@@ -152,7 +151,7 @@ impl App {
         if let Some(said) = app.take_left(kept.left) {
             app.dialogs.push(ask(said));
         }
-        for trouble in kept.troubles.into_iter().chain(kept.log_trouble) {
+        for trouble in kept.troubles {
             app.cx.notify(Tone::Bad, trouble);
         }
         (app, effects)
@@ -211,10 +210,6 @@ impl App {
                 Vec::new()
             }
             Message::NoteKept(note, answer) => dialogs::note_form::kept(*note, answer, cx),
-            Message::SnoozeKept(snoozed, answer) => {
-                snooze_menu::kept(&snoozed, answer, cx);
-                Vec::new()
-            }
             Message::PreflightResult(key, result) => resolving::checked(key, result, cx),
             Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
@@ -223,12 +218,14 @@ impl App {
                 resolving::listed_unfinished(answer, cx);
                 run(cx.unnamed().into_iter().map(Effect::Get).collect())
             }
-            Message::Exporting(number, written, total) => {
-                cx.exports.progressed(number, written, total);
+            Message::Exporting(written, total) => {
+                if let Some(export) = &mut cx.export {
+                    (export.written, export.total) = (written, Some(total));
+                }
                 Vec::new()
             }
-            Message::Exported(number, path, result) => {
-                dialogs::export::ended(number, &path, result, cx);
+            Message::Exported(path, result) => {
+                dialogs::export::ended(&path, result, cx);
                 Vec::new()
             }
             // A form that was waited for does not open under other keys.
@@ -286,17 +283,14 @@ impl App {
             cx.desk_due = Some(cx.now + DESK_AGAIN);
             return Vec::new();
         };
-        // From here on nothing leaves that is not in the journal: first of all comes what it does not have yet.
-        let mut effects = vec![Effect::UseDesk, Effect::Keep(Keep::Journal(cx.journal.kept_from(session, cx.now)))];
+        // First of all comes into the journal what it does not have yet.
+        let own = cx.journal.kept_from(session, cx.now);
         cx.unkept.keeps_again();
-        effects.extend(cx.keep_again());
-        // What the screens look like is kept anew.
-        self.kept = Layout::default();
-        self.cx.notify(Tone::Good, "This computer's files can be written again. Everything is saved.");
-        let cx = &mut self.cx;
+        let mut orders: Orders = vec![Effect::Keep(Keep::Journal(own)).into()];
+        orders.extend(run(cx.keep_again()));
+        cx.notify(Tone::Good, "This computer's files can be written again. Everything is saved.");
         // What was decided here on an alert is the newer one.
         left.unanswered.retain(|left| cx.decisions.of(left.said.alert.id).is_none());
-        let mut orders: Orders = effects.into_iter().map(Order::from).collect();
         orders.extend(self.take_left(left).map(|said| Order::OpenNext(ask(said))));
         orders
     }
@@ -340,7 +334,7 @@ impl App {
         self.open_next();
         // What was looked at leaves first: did others take its turn, its look would grow old.
         for decision in self.cx.decisions.leave(now) {
-            self.cx.journal.sent(decision.journal_key(), now);
+            effects.push(self.cx.record(decision.journal_key(), JournalStep::Sent));
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), now));
         }
         let history = self.cx.journal.history();
@@ -475,9 +469,11 @@ impl App {
     pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
         let (open, means_something) = (self.dialogs.len(), self.why_idle(action).is_none());
         self.cx.said = false;
-        if action == Action::Refresh {
+        match action {
             // Whoever let decisions wait wants to be asked once more.
-            self.cx.decisions.ask_again();
+            Action::Refresh => self.cx.decisions.ask_again(),
+            Action::Back => self.cx.toasts.clear(),
+            _ => {}
         }
         let outcome = match action {
             Action::Undo => resolving::undo(&mut self.cx),

@@ -6,12 +6,12 @@ use chrono::Duration;
 use super::{
     Action, AppContext, Effect, Message, Tone,
     app::App,
-    calls::{AttentionCall, hours_read, left_words, subject, when_words},
+    calls::{by_deadline, due_words, hours_read, near_words, outside_name},
     decisions::Decisions,
     text::{count, counted, sanitize},
 };
 use crate::{
-    desk::{Fate, Notification},
+    desk::Fate,
     domain::{AlertId, Timestamp},
 };
 
@@ -20,11 +20,7 @@ impl App {
     pub(super) fn hear_calls(&mut self, message: &Message) {
         let cx = &mut self.cx;
         match message {
-            Message::Closing(answer) => {
-                if let Some(wrong) = cx.calls.read(answer.clone(), cx.settings.notices.before, cx.now) {
-                    cx.notify(Tone::Bad, wrong);
-                }
-            }
+            Message::Closing(answer) => cx.calls.read(answer.clone(), cx.settings.notices.before, cx.now),
             Message::Concluded(alert) => cx.calls.concluded(alert),
             _ => {}
         }
@@ -36,14 +32,14 @@ impl App {
         let cx = &mut self.cx;
         let mut effects = Vec::new();
         let before = cx.settings.notices.before;
-        // Nothing is read where reminders are off or the service asked for a pause.
-        if before > Duration::zero() && left_alone.is_none() && cx.calls.take_due(cx.now) {
-            effects.push(Effect::ReadClosing(hours_read(before)));
-        }
         let mut outside: Vec<String> = Vec::new();
-        for call in calls(cx) {
-            outside.push(call.outside.clone());
-            tell(call, cx);
+        if before > Duration::zero() {
+            // Nothing is read where the service asked for a pause.
+            if left_alone.is_none() && cx.calls.take_due(cx.now) {
+                effects.push(Effect::ReadClosing(hours_read(before)));
+            }
+            outside.extend(call_held(cx));
+            outside.extend(call_near(cx));
         }
         outside.extend(cx.calls.take_failures());
         if let [first, more @ ..] = outside.as_slice()
@@ -54,7 +50,7 @@ impl App {
                 if more.is_empty() { first.clone() } else { format!("{first}, and {} more", count(more.len() as u64)) };
             effects.extend(cx.settings.notices.notice(&words).map(Effect::Notice));
         }
-        let title = cx.settings.notices.title.then(|| title(cx));
+        let title = if cx.settings.notices.title { title(cx) } else { String::new() };
         if self.title != title {
             self.title.clone_from(&title);
             effects.push(Effect::Title(title));
@@ -97,54 +93,26 @@ pub(super) fn title(cx: &AppContext) -> String {
     cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, open, |id| is_underway(&cx.decisions, id), cx.now)
 }
 
-/// Returns the calls that are due.
-fn calls(cx: &mut AppContext) -> Vec<AttentionCall> {
-    let (now, before) = (cx.now, cx.settings.notices.before);
-    if before.is_zero() {
-        return Vec::new();
-    }
-    let mut calls: Vec<AttentionCall> = held(cx).into_iter().collect();
-    if cx.calls.take_news() {
-        let (times, decisions) = (cx.times(), &cx.decisions);
-        calls.extend(cx.calls.deadlines(before, |id| is_underway(decisions, id), times, now));
-    }
-    calls
+/// Tells of the alerts that have come near; their text outside the console.
+fn call_near(cx: &mut AppContext) -> Option<String> {
+    let (now, before, decisions) = (cx.now, cx.settings.notices.before, &cx.decisions);
+    let near = cx.calls.come_near(before, |id| is_underway(decisions, id), now);
+    let (words, outside) = near_words(&near, before, now)?;
+    cx.notify_about(&near[0], Tone::Bad, words);
+    Some(outside)
 }
 
-/// The call of decisions that are held here while their windows come to an end.
-fn held(cx: &mut AppContext) -> Option<AttentionCall> {
-    let (now, before) = (cx.now, cx.settings.notices.before);
-    let near: Vec<u64> =
-        cx.decisions.held(before, now).filter(|(_, at)| *at <= now).map(|(decision, _)| decision.key).collect();
+/// Tells of decisions that are held here while their windows come to an end; their text outside the console.
+fn call_held(cx: &mut AppContext) -> Option<String> {
+    let now = cx.now;
+    let held = cx.decisions.held(cx.settings.notices.before, now).filter(|(_, at)| *at <= now);
+    let near: Vec<u64> = held.map(|(decision, _)| decision.key).collect();
     let new = cx.calls.take_held(near.into_iter());
     let decisions = new.iter().filter_map(|key| cx.decisions.get(*key));
-    let mut about: Vec<_> = decisions.map(|decision| decision.alert.clone()).collect();
-    about.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
+    let about = by_deadline(decisions.map(|decision| decision.alert.clone()).collect());
     let first = about.first()?;
     let answers = counted(about.len() as u64, "answer is not sent", "answers are not sent");
-    let left = left_words(first, now);
-    let words =
-        format!("{answers}: due {}. Press {} to see it.", when_words(first, cx.times(), now), cx.key(Action::Bulk));
-    Some(AttentionCall {
-        words,
-        outside: format!("{answers}: {} {}, due {left}", first.provider, first.provider_id),
-        about,
-    })
-}
-
-/// Tells a call in a message, and each alert of it in the journal.
-fn tell(call: AttentionCall, cx: &mut AppContext) {
-    let AttentionCall { words, about, .. } = call;
-    match about.split_first() {
-        Some((first, others)) => {
-            cx.notify_about(first, Tone::Bad, words);
-            for alert in others {
-                let when = when_words(alert, cx.times(), cx.now);
-                let words = format!("{}: due {when}.", subject(alert));
-                let tone = Tone::Bad.as_str().to_owned();
-                cx.told.push((None, Notification { tone, words, alert: Some(alert.into()) }));
-            }
-        }
-        None => cx.notify(Tone::Bad, words),
-    }
+    let (due, key) = (due_words(first, now), cx.key(Action::Bulk));
+    cx.notify_about(first, Tone::Bad, format!("{answers}: {due}. Press {key} to see it."));
+    Some(format!("{answers}: {}, {due}", outside_name(first)))
 }

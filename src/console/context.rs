@@ -9,8 +9,8 @@ use ratatui::style::{Modifier, Style};
 use super::{
     Action, Effect, Keep, Theme, Tone,
     answer_drafts::AnswerDraftList,
-    calls::Calls,
-    decisions::{Decisions, PendingDecision},
+    calls::{Calls, subject},
+    decisions::{Decisions, alert_of},
     failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     keymap::Chord,
@@ -21,6 +21,7 @@ use super::{
     runs::{AnswerBooks, RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
     snoozes::SnoozeList,
+    text::sanitize,
     times::{Urgency, Zone},
     toasts::Toasts,
     unfinished::Unfinished,
@@ -28,7 +29,7 @@ use super::{
     views::SavedViews,
 };
 use crate::{
-    desk::{DecisionRecord, Draft, JournalAlert, JournalStep, Notification},
+    desk::{AnswerDraft, DecisionRecord, Draft, JournalAlert, JournalStep, Notification},
     domain::{
         Alert, AlertId, Calendar, DeliveryState, Resolution, Timestamp,
         card::mask_card_numbers,
@@ -59,8 +60,8 @@ pub struct AppContext {
     pub runs: Runs,
     /// Calls for attention.
     pub calls: Calls,
-    /// Lists that are written into files.
-    pub exports: Exports,
+    /// The export that is on its way, of which there is one at a time.
+    pub export: Option<RunningExport>,
     /// The last decision that was made by hand here.
     pub last_made: Option<Resolution>,
     pub unfinished: Unfinished,
@@ -77,7 +78,7 @@ pub struct AppContext {
     /// True where something was said since this was last put out.
     pub said: bool,
     /// Messages that are not in the journal yet.
-    pub told: Vec<(Option<String>, Notification)>,
+    pub told: Vec<Notification>,
     /// The journal of this desk.
     pub journal: JournalFeed,
     /// Names of alerts.
@@ -191,40 +192,21 @@ impl AppContext {
         Duration::from_std(self.settings.undo_window).unwrap_or_default()
     }
 
-    /// Notifies the user.
+    /// Notifies the user; the journal keeps it.
     pub fn notify(&mut self, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), None, None, None);
+        self.tell(tone, text.into(), None);
     }
 
-    /// Notifies the user of something about an alert.
+    /// Notifies the user of something about an alert; the journal keeps it.
     pub fn notify_about(&mut self, alert: &Alert, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), Some(alert), None, None);
+        self.tell(tone, text.into(), Some(alert));
     }
 
-    /// Notifies the user of how something is now, in place of what was told of it before: `of` names it.
-    pub fn notify_of(&mut self, of: &str, alert: Option<&Alert>, tone: Tone, text: impl Into<String>) {
-        self.toasts.withdraw(of);
-        self.tell(tone, text.into(), alert, None, Some(of.to_owned()));
-    }
-
-    /// Notifies the user of what became of a decision: its own steps in the journal say the same.
-    pub fn notify_of_decision(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), Some(&decision.alert), Some(decision.journal_key()), Some(decision.fate_of()));
-    }
-
-    /// Notifies the user of what follows from a decision's fate, which its own steps in the journal do not say.
-    pub fn notify_about_fate(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), Some(&decision.alert), None, Some(decision.fate_of()));
-    }
-
-    /// Notifies the user of what became of a run that this decision is of: the row of the run says the same.
-    pub fn notify_of_run(&mut self, decision: &PendingDecision, tone: Tone, text: impl Into<String>) {
-        self.tell(tone, text.into(), None, Some(decision.journal_key()), Some(decision.fate_of()));
-    }
-
-    /// Notifies the user that this decision and those that were made together with it were taken back.
-    pub fn notify_taken_back(&mut self, decision: &PendingDecision, text: impl Into<String>) {
-        self.tell(Tone::Good, text.into(), None, Some(decision.journal_key()), None);
+    /// Notifies the user of how something is now, in place of what was told of it before: `of` names it. The journal
+    /// has it as steps of its own.
+    pub fn notify_of(&mut self, of: &str, tone: Tone, text: impl Into<String>) {
+        self.said = true;
+        self.toasts.notify_of(of, tone, text, self.now);
     }
 
     /// Says something about a key that was pressed. It is of the moment: it goes with the next key, and the journal
@@ -244,38 +226,24 @@ impl AppContext {
 
     /// Says that a key means nothing where one is, as far as somebody may have meant something by it.
     pub fn hint_unknown(&mut self, key: KeyEvent) {
-        let help = self.key(Action::Help);
-        self.hint_meaningless(key, &format!("{help} help"));
-    }
-
-    /// The same over a question, which takes no key but those of its answers.
-    pub fn hint_unknown_over_question(&mut self, key: KeyEvent) {
-        self.hint_meaningless(key, "the keys stand beside the answers");
-    }
-
-    fn hint_meaningless(&mut self, key: KeyEvent, instead: &str) {
         if let KeyCode::Char(_) | KeyCode::F(_) = key.code {
-            self.hint(format!("No such key here: {} ({instead}).", Chord::from(key)));
+            let help = self.key(Action::Help);
+            self.hint(format!("No such key here: {} ({help} help).", Chord::from(key)));
         }
     }
 
-    fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>, decision: Option<String>, of: Option<String>) {
+    fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>) {
         self.said = true;
-        let words = mask_card_numbers(&text).into_owned();
+        let (words, alert) = (mask_card_numbers(&text).into_owned(), alert.map(Into::into));
         // What still stands there is no news.
-        let is_new = match of {
-            Some(of) => self.toasts.notify_of(of, tone, text, self.now),
-            None => self.toasts.notify(tone, text, self.now),
-        };
-        if is_new {
-            let tone = tone.as_str().to_owned();
-            self.told.push((decision, Notification { tone, words, alert: alert.map(Into::into) }));
+        if self.toasts.notify(tone, text, self.now) {
+            self.told.push(Notification { tone: tone.as_str().to_owned(), words, alert });
         }
     }
 
     /// Takes a step of a decision into the journal; the effect that writes it.
     pub fn record(&mut self, decision: String, step: JournalStep) -> Effect {
-        self.journal.write(decision, step, self.now)
+        self.journal.write(decision, step.masked(), self.now)
     }
 
     /// The run that is shown.
@@ -288,60 +256,40 @@ impl AppContext {
         self.settings.keymap.key_of(action)
     }
 
+    /// The begun texts that are not on the disk: each in words, and as it is to be kept.
+    pub fn unsaved(&self) -> Vec<(String, Keep)> {
+        let named = |id| {
+            let named = self.alert_named(id).map_or_else(|| format!("alert {id}"), |named| subject(&alert_of(named)));
+            sanitize(&named).into_owned()
+        };
+        let answer = |draft: &AnswerDraft| {
+            let whom = match draft.alerts.as_slice() {
+                [one] => named(*one),
+                _ => AnswerDraftList::for_whom(draft),
+            };
+            (format!("the answer to {whom}"), Keep::AnswerDraft(draft.clone()))
+        };
+        let note =
+            |alert, typed: &str| (format!("the note on {}", named(alert)), Keep::NoteDraft(alert, typed.to_owned()));
+        let text = |text| match text {
+            BegunText::Answer(id) => self.answer_drafts.get(id).map(answer),
+            BegunText::Note(alert) => self.notes.draft(alert).map(|typed| note(alert, typed)),
+        };
+        self.unkept.failed().filter_map(text).collect()
+    }
+
     /// Keeps the begun texts once more that could not be kept, where one leaves and they were not tried again yet.
     pub fn keep_again(&mut self) -> Vec<Effect> {
-        let again = |text| match text {
-            BegunText::Answer(id) => self.answer_drafts.get(id).map(|draft| Keep::AnswerDraft(draft.clone())),
-            BegunText::Note(alert) => self.notes.draft(alert).map(|typed| Keep::NoteDraft(alert, typed.to_owned())),
-        };
-        self.unkept.take_again().into_iter().filter_map(again).map(Effect::Keep).collect()
+        let again = if self.unkept.take_again() { self.unsaved() } else { Vec::new() };
+        again.into_iter().map(|(_, keep)| Effect::Keep(keep)).collect()
     }
 }
 
 /// An export on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningExport {
-    pub number: u64,
     pub path: PathBuf,
     pub written: u64,
     /// Number of alerts in all, once that is known.
     pub total: Option<u64>,
-}
-
-/// The exports of this console, of which one runs at a time.
-#[derive(Debug, Default)]
-pub struct Exports {
-    running: Option<RunningExport>,
-    begun: u64,
-}
-
-impl Exports {
-    /// The one that runs.
-    pub fn running(&self) -> Option<&RunningExport> {
-        self.running.as_ref()
-    }
-
-    /// One begins; its number.
-    pub fn begin(&mut self, path: PathBuf) -> u64 {
-        self.begun += 1;
-        self.running = Some(RunningExport { number: self.begun, path, written: 0, total: None });
-        self.begun
-    }
-
-    /// Takes in how far it is.
-    pub fn progressed(&mut self, number: u64, written: u64, total: u64) {
-        if let Some(running) = self.running.as_mut().filter(|running| running.number == number) {
-            (running.written, running.total) = (written, Some(total));
-        }
-    }
-
-    /// It is given up; which one it was.
-    pub fn cancel(&mut self) -> Option<RunningExport> {
-        self.running.take()
-    }
-
-    /// It has ended.
-    pub fn ended(&mut self, number: u64) {
-        self.running.take_if(|running| running.number == number);
-    }
 }

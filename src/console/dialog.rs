@@ -70,11 +70,6 @@ pub trait Dialog: Send {
         false
     }
 
-    /// Returns the input that is lost where the console ends under it, in words.
-    fn lost(&self) -> Option<String> {
-        None
-    }
-
     /// Returns the effects of taking it away unanswered.
     fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {
         Vec::new()

@@ -3,28 +3,24 @@
 
 use std::{future::poll_fn, io, task::Poll, time::Duration};
 
-use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use crossterm::{clipboard::CopyToClipboard, event::Event};
+use crossterm::{Command as _, clipboard::CopyToClipboard, event::Event};
 use ratatui::{Terminal, backend::Backend, layout::Rect};
 use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
     sync::mpsc::{self, Receiver, UnboundedReceiver},
     time::Instant,
 };
-use zeroize::Zeroize;
 
 use super::{
     Effect, Message, Theme,
-    app::{App, DeskState, Parts},
+    app::{App, DeskState},
     compact_backend::CompactBackend,
     runner::Runner,
-    session::{ConsoleError, LostAtEnd, NextConsole, Session, SessionInfo},
-    terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop, may_write_in_background},
+    session::{ConsoleError, NextConsole, Session},
+    terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop, title_sequence},
     terminal_input::{LOOK, is_in_foreground},
 };
-use crate::{
-    desk::{Desk, DeskAddress},
-    domain::time::SharedClock,
-};
+use crate::desk::{Desk, DeskAddress};
 
 /// Thirty frames a second.
 const FRAME: Duration = Duration::from_millis(33);
@@ -52,15 +48,6 @@ impl FramePacer {
     }
 }
 
-/// End of the event loop.
-#[derive(Debug)]
-pub enum End {
-    /// Its user left.
-    Left,
-    /// Nothing can be read from the terminal, or written to it.
-    Gone(io::Error),
-}
-
 /// The surface that the event loop draws on. The real one, or one that a test looks at.
 pub trait Surface {
     /// Draws a frame; whether anything of the screen changed.
@@ -82,7 +69,10 @@ pub trait Surface {
     fn heartbeat(&mut self) -> io::Result<()>;
 }
 
-/// Goes round until the user leaves or the terminal is gone. Keys come before messages, and both before drawing.
+/// Goes round until the user leaves. Keys come before messages, and both before drawing.
+///
+/// # Errors
+/// When nothing can be read from the terminal, or written to it.
 pub async fn drive(
     app: &mut App,
     stage: &mut impl Surface,
@@ -90,8 +80,7 @@ pub async fn drive(
     messages: &mut UnboundedReceiver<Message>,
     runner: &mut Runner,
     first: Vec<Effect>,
-    clock: &SharedClock,
-) -> End {
+) -> io::Result<()> {
     let mut effects = first;
     let mut pacer = FramePacer { next: Instant::now() };
     let mut heartbeat = tokio::time::interval(HEARTBEAT);
@@ -99,13 +88,10 @@ pub async fn drive(
     let mut dirty_since: Option<Instant> = None;
     loop {
         for effect in effects.drain(..) {
-            let result = match runner.run(effect) {
-                None => Ok(()),
-                Some(Effect::Quit) => return End::Left,
-                Some(effect) => stage.perform(effect),
-            };
-            if let Err(error) = result {
-                return End::Gone(error);
+            match runner.run(effect) {
+                None => {}
+                Some(Effect::Quit) => return Ok(()),
+                Some(effect) => stage.perform(effect)?,
             }
         }
         if app.take_dirty() {
@@ -113,29 +99,21 @@ pub async fn drive(
         }
         // When messages never stop coming, what they say is seen all the same.
         let overdue = dirty_since.is_some_and(|since| since.elapsed() >= OVERDUE);
-        let wake = (app.next_wake() - clock.now()).to_std().unwrap_or_default();
+        let wake = (app.next_wake() - app.clock.now()).to_std().unwrap_or_default();
         let message = tokio::select! {
             biased;
-            key = keys.recv(), if !overdue => match key {
-                Some(Ok(event)) => Message::Input(event),
-                Some(Err(error)) => return End::Gone(error),
-                None => return End::Gone(io::Error::from(io::ErrorKind::UnexpectedEof)),
-            },
+            key = keys.recv(), if !overdue => Message::Input(key.ok_or(io::ErrorKind::UnexpectedEof)??),
             Some(message) = messages.recv(), if !overdue => message,
             () = tokio::time::sleep_until(pacer.next), if dirty_since.is_some() => {
-                match stage.draw(app) {
-                    Ok(changed) => pacer.drawn(Instant::now(), if changed { FRAME } else { UNSEEN }),
-                    Err(error) => return End::Gone(error),
-                }
+                let changed = stage.draw(app)?;
+                pacer.drawn(Instant::now(), if changed { FRAME } else { UNSEEN });
                 dirty_since = None;
                 continue;
             }
             () = tokio::time::sleep(wake) => Message::Tick,
             _ = heartbeat.tick() => {
                 runner.read_what_changed();
-                if let Err(error) = stage.heartbeat() {
-                    return End::Gone(error);
-                }
+                stage.heartbeat()?;
                 continue;
             }
         };
@@ -194,45 +172,28 @@ impl Surface for Screen {
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
         let is_ours = self.has_terminal()?;
         match effect {
-            // A call is heard, whoever has the terminal.
-            Effect::Notice(notice) if is_ours || may_write_in_background() => {
-                self.writer.send(notice.sequence().as_bytes())
-            }
-            Effect::Title(title) if !is_ours => {
-                self.title = title;
-                Ok(())
-            }
-            Effect::Mouse(on) if !is_ours => {
-                self.guard.keep_mouse(on);
-                Ok(())
-            }
             Effect::Suspend => {
                 self.guard.suspend()?;
                 self.away = true;
                 self.has_terminal().map(drop)
             }
+            // What is set while a shell has the terminal is set once it is ours again.
+            Effect::Title(title) => {
+                let title = self.title.insert(title);
+                if is_ours { self.writer.send(title_sequence(title).as_bytes()) } else { Ok(()) }
+            }
+            Effect::Mouse(on) => {
+                self.guard.mouse = on;
+                if is_ours { self.guard.apply_mouse() } else { Ok(()) }
+            }
             _ if !is_ours => Ok(()),
+            Effect::Notice(notice) => self.writer.send(notice.sequence().as_bytes()),
             Effect::Copy(text) => {
                 let mut sequence = String::new();
-                let written = crossterm::Command::write_ansi(&CopyToClipboard::to_clipboard_from(text), &mut sequence);
+                let written = CopyToClipboard::to_clipboard_from(text.reveal()).write_ansi(&mut sequence);
                 written.map_err(io::Error::other)?;
                 self.writer.send(sequence.as_bytes())
             }
-            Effect::CopySecret(secret) => {
-                // OSC 52, made here so that every copy of the secret on the way is wiped.
-                let mut encoded = BASE64.encode(secret.reveal());
-                let mut sequence = format!("\x1b]52;c;{encoded}\x1b\\");
-                encoded.zeroize();
-                let sent = self.writer.send(sequence.as_bytes());
-                sequence.zeroize();
-                sent
-            }
-            Effect::Title(title) => {
-                let sent = self.writer.send(&self.guard.title(title.as_deref()));
-                self.title = title;
-                sent
-            }
-            Effect::Mouse(on) => self.guard.set_mouse(on),
             Effect::Redraw => self.redraw(),
             _ => Ok(()),
         }
@@ -245,59 +206,45 @@ impl Surface for Screen {
 
 /// Takes the terminal and goes round.
 pub(super) async fn run(
-    session: Session,
+    mut session: Session,
     theme: Theme,
     (desk, address): (Option<Desk>, Option<DeskAddress>),
     kept: DeskState,
 ) -> Result<Option<NextConsole>, ConsoleError> {
-    let gone = |error| ConsoleError::TerminalGone { error, lost: LostAtEnd::default() };
-    let Session { deployment, clock, place, settings, alert_json, alert_records, rules, profiles, keeper, .. } =
-        session;
-    let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
+    let gone = |error| ConsoleError::TerminalGone { error, lost: String::new() };
     let mut signals = Signals::listen().map_err(gone)?;
-    let guard = TerminalGuard::enter(settings.mouse, title.as_deref(), settings.reports.clone()).map_err(gone)?;
+    let guard = TerminalGuard::enter(session.settings.mouse).map_err(gone)?;
     let (crashed, writer) = (guard.crashed.clone(), FrameWriter::new(io::stdout()));
     let terminal = Terminal::new(CompactBackend::new(writer.clone())).map_err(gone)?;
     let size = terminal.backend().size().map_err(gone)?;
     let (_reader, mut keys) = KeyReader::read().map_err(gone)?;
     let (sender, mut messages) = mpsc::unbounded_channel();
-    let operator = deployment.changes.is_some();
-    let vocabulary = deployment.vocabulary;
-    let place = SessionInfo { read_only: deployment.is_read_only(), unstoppable: !can_stop(), ..place };
-    let mut runner = Runner::new(deployment, desk, alert_records, sender.clone());
-    (runner.keeper, runner.rules, runner.profiles, runner.address) = (keeper, rules, profiles, address);
-    let parts = Parts {
-        place,
-        settings,
-        theme,
-        clock: clock.clone(),
-        alert_json,
-        operator,
-        vocabulary,
-        kept,
-        size: (size.width, size.height),
-    };
-    let (mut app, first) = App::new(parts);
-    let mut screen = Screen { terminal, writer, guard, title, away: false };
+    session.place.read_only = session.deployment.is_read_only();
+    session.place.unstoppable = !can_stop();
+    let (deployment, records) = (session.deployment.clone(), session.alert_records.clone());
+    let mut runner = Runner::new(deployment, desk, records, sender.clone());
+    (runner.keeper, runner.rules) = (session.keeper.take(), session.rules.take());
+    (runner.profiles, runner.address) = (session.profiles.take(), address);
+    let (mut app, first) = App::new(session, theme, kept, (size.width, size.height));
+    let mut screen = Screen { terminal, writer, guard, title: None, away: false };
 
     // A stop from outside is what ctrl-z is from inside.
     let result = tokio::select! {
         biased;
         () = crashed.notified() => Err(ConsoleError::Crashed),
         name = signals.wait(|message| { let _ = sender.send(message); }) => Err(ConsoleError::Terminated {
-            signal: name, lost: LostAtEnd::default() }),
-        end = drive(&mut app, &mut screen, &mut keys, &mut messages, &mut runner, first, &clock) => match end {
-            End::Left => Ok(app.next_console().cloned()),
-            End::Gone(error) => Err(gone(error)),
+            signal: name, lost: String::new() }),
+        end = drive(&mut app, &mut screen, &mut keys, &mut messages, &mut runner, first) => match end {
+            Ok(()) => Ok(app.next_console().cloned()),
+            Err(error) => Err(gone(error)),
         },
     };
     drop(screen);
-    let (effects, mut lost) = app.end();
-    for effect in effects {
+    for effect in app.end() {
         runner.run(effect);
     }
     runner.finish().await;
-    lost.unkept.extend(app.lost_texts(std::iter::from_fn(|| messages.try_recv().ok())));
+    let lost = app.lost_words(std::iter::from_fn(|| messages.try_recv().ok()));
     result.map_err(|error| match error {
         ConsoleError::TerminalGone { error, .. } => ConsoleError::TerminalGone { error, lost },
         ConsoleError::Terminated { signal, .. } => ConsoleError::Terminated { signal, lost },
@@ -307,18 +254,13 @@ pub(super) async fn run(
 
 /// The signals that end the console, the one that stops it, and the one that continues it.
 struct Signals {
-    #[cfg(unix)]
-    ends: [(tokio::signal::unix::Signal, &'static str); 6],
-    #[cfg(unix)]
-    stop: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    go_on: tokio::signal::unix::Signal,
+    ends: [(Signal, &'static str); 6],
+    stop: Signal,
+    go_on: Signal,
 }
 
-#[cfg(unix)]
 impl Signals {
     fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
         let stop = signal(SignalKind::from_raw(signal_hook::consts::SIGTSTP))?;
         let go_on = signal(SignalKind::from_raw(signal_hook::consts::SIGCONT))?;
         let ends = [
@@ -354,20 +296,6 @@ impl Signals {
             if !away {
                 tell(Message::Continued);
             }
-        }
-    }
-}
-
-#[cfg(not(unix))]
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {})
-    }
-
-    async fn wait(&mut self, _tell: impl Fn(Message)) -> &'static str {
-        match tokio::signal::ctrl_c().await {
-            Ok(()) => "ctrl-c",
-            Err(_) => std::future::pending().await,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Failing calls: what the service fails to do for the console, logged once while it lasts and told in the header; and
+//! Failing calls: what the service fails to do for the console, logged and told in the header while it lasts; and
 //! whether it can record anything, probed once a minute, and every few seconds while it cannot.
 
 use chrono::Duration;
@@ -12,16 +12,8 @@ pub struct FailedCall {
     pub asked: &'static str,
     pub since: Timestamp,
     pub error: ServiceError,
-    told: Option<Told>,
-}
-
-/// How long the header tells of a call. What a screen or a message tells of by itself is only logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// It is asked again and again: until it is answered.
-    UntilItWorks,
-    /// It was asked once, by a dialog or a key: until the service answers anything.
-    UntilAnyWorks,
+    /// True where it is made again and again.
+    again: bool,
 }
 
 /// The calls that fail.
@@ -29,83 +21,52 @@ enum Told {
 pub struct FailedCalls(Vec<FailedCall>);
 
 impl FailedCalls {
-    /// Takes in an answer of the service.
+    /// Takes in an answer of the service. A call that is made again and again fails until it is answered, one that was
+    /// made once until the service answers anything.
     pub fn hear(&mut self, message: &Message, now: Timestamp) {
-        let Some((asked, told, failure)) = outcome(message) else { return };
+        let Some((asked, again, error)) = outcome(message) else { return };
         let before = self.0.iter().position(|call| call.asked == asked).map(|at| self.0.remove(at));
-        let Some(error) = failure else {
-            if before.is_some() {
-                tracing::info!("{asked}: works again");
-            }
-            self.0.retain(|call| call.told != Some(Told::UntilAnyWorks));
+        let Some(error) = error else {
+            before.into_iter().for_each(|_| tracing::info!("{asked}: works again"));
+            self.0.retain(|call| call.again);
             return;
         };
-        if before.as_ref().is_some_and(|before| before.error == *error) {
-            tracing::debug!(%error, "{asked}: still failing");
-        } else {
+        if before.as_ref().is_none_or(|before| before.error != *error) {
             tracing::warn!(%error, "{asked}: failed");
         }
         let since = before.map_or(now, |before| before.since);
-        let told = told.filter(|told| is_trouble(error, *told));
-        self.0.push(FailedCall { asked, since, error: error.clone(), told });
+        self.0.push(FailedCall { asked, since, error: error.clone(), again });
     }
 
-    /// Returns the call that fails for longest of those that the header tells of.
+    /// Returns the call that fails for longest.
     pub fn told(&self) -> Option<&FailedCall> {
-        self.0.iter().filter(|call| call.told.is_some()).min_by_key(|call| call.since)
+        self.0.iter().min_by_key(|call| call.since)
     }
 }
 
-/// Outcome of a call: its name, the time for which the header tells that it failed, and the error where it did.
-type Outcome<'m> = (&'static str, Option<Told>, Option<&'m ServiceError>);
-
-/// Returns the outcome of a call that is followed.
-fn outcome(message: &Message) -> Option<Outcome<'_>> {
-    let (until_it_works, until_any_works) = (Some(Told::UntilItWorks), Some(Told::UntilAnyWorks));
-    Some(match message {
-        Message::Page(_, answer) => ("reading the list", None, answer.as_ref().err()),
-        Message::Resolved(_, answer) => ("recording an answer", None, answer.as_ref().err()),
-        Message::LookedUp(_, answer) => ("checking an answer", None, answer.as_ref().err()),
-        Message::CountedAll(answer) => ("counting alerts", until_it_works, answer.as_ref().err()),
-        Message::Sums(_, answer) => ("adding up the list", until_it_works, answer.as_ref().err()),
-        Message::Marked(_, answer) => ("looking for duplicates of a page", until_it_works, answer.as_ref().err()),
-        Message::Changed(answer) => ("waiting for changes", until_it_works, answer.as_ref().err()),
-        Message::Unfinished(answer) => ("reading unconfirmed answers", until_it_works, answer.as_ref().err()),
-        Message::Alert(_, answer) => ("reading an alert", until_any_works, answer.as_ref().err()),
-        Message::Deliveries(_, answer) => ("reading the webhooks of an alert", until_any_works, answer.as_ref().err()),
+/// Returns the outcome of a call that is followed: its name, whether it is made again and again, and the error where it
+/// failed. Of the list, and of what was sent, their own places tell.
+fn outcome(message: &Message) -> Option<(&'static str, bool, Option<&ServiceError>)> {
+    let (asked, again, error) = match message {
+        Message::CountedAll(answer) => ("counting alerts", true, answer.as_ref().err()),
+        Message::Sums(_, answer) => ("adding up the list", true, answer.as_ref().err()),
+        Message::Marked(_, answer) => ("looking for duplicates of a page", true, answer.as_ref().err()),
+        Message::Changed(answer) => ("waiting for changes", true, answer.as_ref().err()),
+        Message::Closing(answer) => ("reading what is due next", true, answer.as_ref().err()),
+        Message::Unfinished(answer) => ("reading unconfirmed answers", true, answer.as_ref().err()),
+        Message::Alert(_, answer) => ("reading an alert", false, answer.as_ref().err()),
+        Message::Deliveries(_, answer) => ("reading the webhooks of an alert", false, answer.as_ref().err()),
         Message::SameCards(found) => {
-            let failed = found.iter().find_map(|(_, answer)| answer.as_ref().err());
-            ("looking for duplicates", until_any_works, failed)
+            ("looking for duplicates", false, found.iter().find_map(|(_, answer)| answer.as_ref().err()))
         }
-        Message::Collected(_, answer) => ("reading what is to be marked", until_any_works, answer.as_ref().err()),
-        Message::BegunRead(_, answer) => ("reading a draft", until_any_works, answer.as_ref().err()),
-        Message::Closing(answer) => ("reading what is due next", until_any_works, answer.as_ref().err()),
-        Message::Settled(.., answer) => ("setting a result", until_any_works, answer.as_ref().err()),
-        Message::Found(_, answer) => ("finding alerts", until_any_works, answer.as_ref().err()),
+        Message::Collected(_, answer) => ("reading what is to be marked", false, answer.as_ref().err()),
+        Message::BegunRead(_, answer) => ("reading a draft", false, answer.as_ref().err()),
+        Message::Found(_, answer) => ("finding alerts", false, answer.as_ref().err()),
         _ => return None,
-    })
-}
-
-/// Returns true where an answer is one of a service that does not work, or not for this caller.
-fn is_trouble(error: &ServiceError, told: Told) -> bool {
-    use ServiceError::{
-        Indeterminate, NotAuthorized, NotReached, NotSent, Refused, Throttled, Unavailable, Unreachable,
     };
-    // What is asked again and again is missing whatever the reason, save where there is no such thing.
-    if told == Told::UntilItWorks {
-        return !matches!(error, ServiceError::AlertNotFound(_) | ServiceError::NotFound(_));
-    }
-    matches!(
-        error,
-        NotAuthorized(_)
-            | Refused(_)
-            | Indeterminate(_)
-            | Unavailable(_)
-            | Unreachable(_)
-            | Throttled { .. }
-            | NotReached(_)
-            | NotSent(_)
-    )
+    // What is not there, or cannot be asked like this, is an answer of a service that works.
+    use ServiceError::{AlertNotFound, InvalidRequest, NotFound};
+    Some((asked, again, error.filter(|error| !matches!(error, AlertNotFound(_) | NotFound(_) | InvalidRequest(_)))))
 }
 
 /// Interval of probes while nothing can be written, 5 s.
@@ -220,30 +181,30 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_made_once_is_told_from_its_first_failure_until_the_service_answers_one() {
+    fn a_call_that_is_made_again_and_again_is_told_since_its_first_failure_until_it_is_answered() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut calls = FailedCalls::default();
+
+        calls.hear(&Message::CountedAll(Err(busy())), now);
+        calls.hear(&Message::CountedAll(Err(busy())), now + Duration::seconds(9));
+        calls.hear(&Message::Unfinished(Ok(Vec::new())), now);
+        let told = calls.told().map(|call| (call.asked, call.since));
+        calls.hear(&Message::CountedAll(Ok(3)), now);
+
+        assert_eq!((told, calls.told()), (Some(("counting alerts", now)), None));
+    }
+
+    #[test]
+    fn a_call_that_is_made_once_is_told_until_the_service_answers_one() {
         let now = from_iso("2026-03-10T12:00:00Z").unwrap();
         let id = AlertId::generate();
         let mut calls = FailedCalls::default();
 
         calls.hear(&Message::Alert(id, Err(busy())), now);
-        calls.hear(&Message::Alert(id, Err(busy())), now + Duration::seconds(9));
-        let told = calls.told().map(|call| (call.asked, call.since));
+        let told = calls.told().map(|call| call.asked);
         calls.hear(&Message::SameCards(vec![(id, Ok(Vec::new()))]), now);
 
-        assert_eq!((told, calls.told()), (Some(("reading an alert", now)), None));
-    }
-
-    #[test]
-    fn a_call_that_is_made_again_and_again_is_told_until_it_is_answered() {
-        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let mut calls = FailedCalls::default();
-
-        calls.hear(&Message::CountedAll(Err(busy())), now);
-        calls.hear(&Message::SameCards(Vec::new()), now);
-        let still = calls.told().is_some();
-        calls.hear(&Message::CountedAll(Ok(3)), now);
-
-        assert_eq!((still, calls.told()), (true, None));
+        assert_eq!((told, calls.told()), (Some("reading an alert"), None));
     }
 
     #[test]

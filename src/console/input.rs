@@ -50,20 +50,14 @@ impl App {
                 self.act(Action::Refresh)
             }
             event => {
-                let is_key = matches!(event, Event::Key(_));
-                if is_key {
-                    self.cx.toasts.age_hints();
+                if let Event::Key(_) = event {
+                    self.cx.toasts.drop_hints();
                 }
                 let outcome = match self.dialogs.last_mut() {
                     Some(dialog) => dialog.update(&Message::Input(event), &mut self.cx),
                     None => self.input_to_screen(event),
                 };
-                let effects = self.carry_out(outcome);
-                // Only now: what takes messages away finds them still there.
-                if is_key {
-                    self.cx.toasts.drop_old_hints();
-                }
-                effects
+                self.carry_out(outcome)
             }
         }
     }

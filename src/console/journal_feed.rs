@@ -3,7 +3,7 @@
 use chrono::Duration;
 use uuid::Uuid;
 
-use super::{Effect, Keep, text::count};
+use super::{Effect, Keep, text::counted};
 use crate::{
     desk::{DecisionRecord, Fate, History, JournalEntry, JournalStep, JournalWriter, WholeJournal},
     domain::{AlertId, Timestamp},
@@ -23,8 +23,6 @@ pub struct JournalFeed {
     own: Vec<JournalEntry>,
     /// This console, the place that it works on, and who sits at it.
     writer: JournalWriter,
-    /// The names of the other organizations whose consoles write in the same journal.
-    others: Vec<String>,
     /// Time at which it is read; none where it is kept nowhere.
     due: Option<Timestamp>,
     read_at: Option<Timestamp>,
@@ -33,8 +31,6 @@ pub struct JournalFeed {
     trouble: Option<(Timestamp, String)>,
     /// The lines of it that cannot be read, by their numbers.
     unreadable: Vec<usize>,
-    /// Of how many such lines it was told.
-    told_unreadable: usize,
 }
 
 impl JournalFeed {
@@ -45,19 +41,10 @@ impl JournalFeed {
         Self { writer, is_kept, due: is_kept.then_some(now), ..Self::default() }
     }
 
-    /// The same beside consoles of these organizations, which write in the same journal.
-    #[must_use]
-    pub fn beside(self, others: Vec<String>) -> Self {
-        Self { others, ..self }
-    }
-
     /// Returns true where what was written at a place is of the organization that this console works on. Which networks
-    /// a place is without, or has simulated, stands in its name and may have changed since.
+    /// a place is without, or has simulated, stands behind its name and may have changed since.
     pub fn is_of_here(&self, place: &str) -> bool {
-        let is_its = |name: &String| {
-            place.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
-        };
-        place == self.writer.place || !self.others.iter().any(is_its)
+        place.split(", ").next() == self.writer.place.split(", ").next()
     }
 
     /// The newest decision on an alert, where it certainly failed here and somebody still has to see to it.
@@ -110,19 +97,8 @@ impl JournalFeed {
 
     /// That some of its lines cannot be read, in a sentence; nothing where all can be.
     pub fn unreadable(&self) -> Option<String> {
-        let first = self.unreadable.first()?;
-        Some(match self.unreadable.len() {
-            1 => format!("Line {first} of the journal cannot be read."),
-            many => {
-                format!("{} lines of the journal cannot be read, from line {first}.", count(many as u64))
-            }
-        })
-    }
-
-    /// The same, where it was not told yet of as many.
-    pub fn unreadable_to_tell(&mut self) -> Option<String> {
-        let told = std::mem::replace(&mut self.told_unreadable, self.unreadable.len());
-        self.unreadable().filter(|_| self.unreadable.len() > told)
+        let lines = counted(self.unreadable.len() as u64, "line", "lines");
+        self.unreadable.first().map(|first| format!("{lines} of the journal cannot be read, from line {first}."))
     }
 
     /// Takes in a step of a decision, or what else is told, and returns what writes it.
@@ -134,11 +110,6 @@ impl JournalFeed {
     pub fn write_all(&mut self, steps: Vec<(String, JournalStep)>, now: Timestamp) -> Effect {
         let wrote = |(decision, step)| self.wrote(Some(decision), step, now);
         Effect::Keep(Keep::Journal(steps.into_iter().map(wrote).collect()))
-    }
-
-    /// Takes in that an answer leaves: whoever sends it writes that down.
-    pub fn sent(&mut self, decision: String, now: Timestamp) {
-        self.wrote(Some(decision), JournalStep::Sent, now);
     }
 
     /// Knows of decisions that another console ended before they left. On the disk that stands once somebody has read
@@ -276,21 +247,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_cannot_be_read_are_told_once_and_said_as_long_as_they_stand_there() {
+    fn lines_that_cannot_be_read_are_said_as_long_as_they_stand_there() {
         let unreadable = |lines: &[usize]| Ok(WholeJournal { unreadable: lines.to_vec(), ..WholeJournal::default() });
         let mut feed = feed();
 
-        feed.took(unreadable(&[3]), now());
-        let first = feed.unreadable_to_tell();
-        let again = feed.unreadable_to_tell();
         feed.took(unreadable(&[3, 9]), now());
-        let more = feed.unreadable_to_tell();
-
-        assert_eq!(first.as_deref(), Some("Line 3 of the journal cannot be read."));
-        assert_eq!(again, None);
-        assert_eq!(more.as_deref(), Some("2 lines of the journal cannot be read, from line 3."));
-        assert_eq!(feed.unreadable(), more);
+        let said = feed.unreadable();
         feed.took(unreadable(&[]), now());
+
+        assert_eq!(said.as_deref(), Some("2 lines of the journal cannot be read, from line 3."));
         assert_eq!(feed.unreadable(), None, "they were mended");
     }
 
@@ -308,7 +273,7 @@ mod tests {
     fn a_decision_that_leaves_has_left_before_the_disk_says_so() {
         let mut feed = feed();
 
-        feed.sent("own".to_owned(), now());
+        feed.write("own".to_owned(), JournalStep::Sent, now());
 
         assert_eq!(feed.history().record("own").and_then(DecisionRecord::sent_at), Some(now()));
     }

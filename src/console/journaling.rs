@@ -30,7 +30,7 @@ impl App {
         if !is_read {
             return Vec::new();
         }
-        if let Some(words) = cx.journal.unreadable_to_tell() {
+        if let Some(words) = cx.journal.unreadable() {
             cx.notify(Tone::Bad, format!("{words} Run avert doctor."));
         }
         // What was read before the journal was counts too, and an answer that the journal itself tells of.
@@ -65,8 +65,8 @@ impl App {
     /// Writes down what was told, and reads the journal where that is due.
     pub(super) fn follow_journal(&mut self, effects: &mut Vec<Effect>) {
         let cx = &mut self.cx;
-        for (decision, told) in std::mem::take(&mut cx.told) {
-            effects.push(cx.journal.write(decision, JournalStep::Notified(Box::new(told)), cx.now));
+        for told in std::mem::take(&mut cx.told) {
+            effects.push(cx.journal.write(None, JournalStep::Notified(Box::new(told)), cx.now));
         }
         effects.extend(cx.journal.take_due(cx.now).then_some(Effect::ReadJournal));
     }

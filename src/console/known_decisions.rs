@@ -29,7 +29,7 @@ impl<'a> KnownDecisions<'a> {
     /// The decision on an alert that is on its way, from here or at the engine.
     fn coming_resolution(self, alert: AlertId) -> Option<&'a Resolution> {
         let here = self.here.coming(alert).map(|decision| &decision.resolution);
-        let there = self.unfinished.resolution_of(alert);
+        let there = self.unfinished.of(alert).map(|attempt| &attempt.resolution);
         // Two may be under way: a refund may land, whatever the other says.
         there.filter(|there| there.gives_money_back()).or(here).or(there)
     }

@@ -7,11 +7,10 @@ use super::{
     decisions::PendingDecision,
     dialogs::{
         question::ask,
-        unsent::{Leave, LoseTexts, Reconnected, named},
+        unsent::{Leave, LoseTexts, Reconnected},
     },
     resolving,
-    session::LostAtEnd,
-    text::count,
+    text::counted,
 };
 
 impl App {
@@ -50,7 +49,7 @@ impl App {
             // Whether there is room by now is known before anything is asked.
             return again;
         }
-        if self.cx.unkept.all().len() == 0 || self.is_too_small() {
+        if self.cx.unsaved().is_empty() || self.is_too_small() {
             return vec![Effect::Quit];
         }
         self.cx.leaving = false;
@@ -66,11 +65,10 @@ impl App {
         self.ask_of_waiting();
         self.open_next();
         if !self.cx.covered {
-            let waits = if self.unsent() == 1 { "answer is queued" } else { "answers are queued" };
             let unchecked = self.cx.decisions.not_left().any(PendingDecision::waits_for_check);
             let what = if unchecked { "until duplicates are checked" } else { "until a refund is recorded" };
-            let words = format!("Not sent: {} {waits} {what}.", count(self.unsent() as u64));
-            self.cx.notify(Tone::Bad, words);
+            let waits = counted(self.unsent() as u64, "answer is queued", "answers are queued");
+            self.cx.notify(Tone::Bad, format!("Not sent: {waits} {what}."));
         }
     }
 
@@ -79,22 +77,21 @@ impl App {
         self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
     }
 
-    /// Ends the console from outside: what is to be kept of the dialogs, and what is lost with them.
-    pub fn end(&mut self) -> (Vec<Effect>, LostAtEnd) {
-        let lost = LostAtEnd {
-            unsent: self.unsent(),
-            unkept: self.dialogs.iter().filter_map(|dialog| dialog.lost()).collect(),
-        };
+    /// Ends the console from outside: what is to be kept of the dialogs.
+    pub fn end(&mut self) -> Vec<Effect> {
         let effects = self.abandon();
         self.cx.unkept.watch(&effects);
-        (effects, lost)
+        effects
     }
 
-    /// Hears what came of what was still to be kept, once nothing else is done; the begun texts that are lost, in
-    /// words.
-    pub fn lost_texts(&mut self, last: impl IntoIterator<Item = Message>) -> Vec<String> {
+    /// Hears what came of what was still to be kept, once nothing else is done. What is lost with the console, in words
+    /// behind those of its end; empty for nothing.
+    pub fn lost_words(&mut self, last: impl IntoIterator<Item = Message>) -> String {
         last.into_iter().for_each(|message| self.cx.unkept.hear(&message));
-        self.cx.unkept.all().map(|text| named(text, &self.cx)).collect()
+        let undone = counted(self.unsent() as u64, "queued answer was undone", "queued answers were undone");
+        let undone = (self.unsent() > 0).then_some(undone);
+        let texts = self.cx.unsaved().into_iter().map(|(named, _)| format!("lost: {named}"));
+        undone.into_iter().chain(texts).map(|what| format!("; {what}")).collect()
     }
 
     /// Returns the number of decisions that have not left.

@@ -25,7 +25,7 @@ pub use context::AppContext;
 pub use dialog::{Dialog, Order, Orders, Screen};
 pub use keymap::{Action, KeyContext};
 pub use message::{Effect, Keep, Loadable, Message, Reply};
-pub use session::{AlertJson, ConsoleError, LostAtEnd, NextConsole, Preferences, Session, SessionInfo};
+pub use session::{AlertJson, ConsoleError, NextConsole, Preferences, Session, SessionInfo};
 pub use toasts::Tone;
 
 pub mod answer_drafts;
@@ -70,10 +70,6 @@ pub mod user_settings;
 pub mod views;
 pub mod workstation;
 
-// The words that screens, dialogs and what is around them speak in.
-
-// The kit.
-
 /// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one
 /// was chosen.
 ///
@@ -93,30 +89,28 @@ pub async fn run(mut session: Session) -> Result<Option<NextConsole>, ConsoleErr
         let SessionInfo { name, user, order_owner, .. } = place;
         DeskAddress { directory, place: name, user, order_owner, clock }
     });
-    let log_trouble = session.log_trouble.clone();
     let opening = address.clone();
-    let kept = tokio::task::spawn_blocking(move || open_desk(opening.as_ref(), log_trouble));
+    let kept = tokio::task::spawn_blocking(move || open_desk(opening.as_ref()));
     let theme = theme.await.unwrap_or_else(|_| Theme::named(ThemeName::Ansi));
-    let (desk, kept) = kept.await.unwrap_or_default();
+    let (desk, mut kept) = kept.await.unwrap_or_default();
+    kept.troubles.splice(0..0, session.log_trouble.iter().map(|why| format!("No log: {why}.")));
     event_loop::run(session, theme, (desk, address), kept).await
 }
 
 /// Opens the desk and reads what it kept. What cannot be read is told and does not keep the console from opening.
-fn open_desk(address: Option<&DeskAddress>, log_trouble: Option<String>) -> (Option<Desk>, DeskState) {
+fn open_desk(address: Option<&DeskAddress>) -> (Option<Desk>, DeskState) {
     let mut kept = DeskState::default();
     let Some(address) = address else { return (None, kept) };
     let now = address.clock.now();
     let desk = match address.open() {
         Ok((desk, left)) => {
-            kept.log_trouble = log_trouble.map(|why| format!("No log: {why}."));
             kept.left = left;
             desk
         }
         Err(error) => {
-            let desk = address.read();
             kept.keeps_nothing = true;
-            let read = if desk.journal().is_some() { ", earlier answers are only read" } else { "" };
-            kept.troubles.push(nothing_is_kept(&error, log_trouble.is_some(), read));
+            kept.troubles.push(format!("Nothing is saved on this computer: {error}. Retrying."));
+            let desk = address.read();
             if desk.journal().is_none() {
                 return (Some(desk), kept);
             }
@@ -135,36 +129,10 @@ fn open_desk(address: Option<&DeskAddress>, log_trouble: Option<String>) -> (Opt
     (Some(desk), kept)
 }
 
-/// That a desk cannot be written, and what that means; `read` says what can be read of it.
-fn nothing_is_kept(error: &DeskError, no_log: bool, read: &str) -> String {
-    let what = if no_log { "snoozes, journal and log" } else { "snoozes and journal" };
-    format!("Nothing is saved: drafts, notes, views, {what}{read}. {error}. Retrying.")
-}
-
 /// Returns what was kept; where it cannot be read nothing, and why.
 fn or_trouble<T: Default>(kept: Result<T, DeskError>, troubles: &mut Vec<String>) -> T {
     kept.unwrap_or_else(|error| {
         troubles.push(error.to_string());
         T::default()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::domain::time::SystemClock;
-
-    #[test]
-    fn a_log_that_is_in_no_file_is_no_trouble_of_the_desk() {
-        let directory = tempfile::tempdir().unwrap();
-        let (directory, clock) = (directory.path().join("desk"), Arc::new(SystemClock));
-        let address = DeskAddress { directory, place: String::new(), user: None, order_owner: None, clock };
-
-        let (_, kept) = open_desk(Some(&address), Some("logs: denied".to_owned()));
-
-        assert_eq!(kept.troubles, Vec::<String>::new());
-        assert_eq!(kept.log_trouble.as_deref(), Some("No log: logs: denied."));
-    }
 }

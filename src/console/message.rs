@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     desk::{
-        AnswerDraft, ClosingAlerts, DeskError, ExportFailure, ExportRequest, FoundInsights, JournalDecision,
-        JournalEntry, Layout, Leftovers, MatchedOrders, Note, SalesCount, SavedView, SnoozedAlert, WholeJournal,
+        AnswerDraft, DeskError, ExportFailure, ExportRequest, FoundInsights, JournalDecision, JournalEntry, Layout,
+        Leftovers, MatchedOrders, Note, SalesCount, SavedView, SnoozedAlert, WholeJournal,
         find::FoundAlerts,
         ledger::{
             preflight::{KnownRefunds, Preflight, PreflightResult},
@@ -72,15 +72,15 @@ pub enum Message {
     /// A stretch of a list that was asked for under this number, and how many alerts the list has.
     Collected(u64, Reply<(Vec<Alert>, u64)>),
     /// Alerts that are due next.
-    Closing(Reply<ClosingAlerts>),
+    Closing(Reply<Vec<Alert>>),
     /// Rules of the file, or what is wrong with it.
     RulesRead(Result<ReadRules, String>),
     /// Other rules hold from now on.
     RulesTaken,
     /// Number of alerts that an export has written, and of how many.
-    Exporting(u64, u64, u64),
+    Exporting(u64, u64),
     /// End of an export: the number of alerts in the file.
-    Exported(u64, PathBuf, Result<u64, ExportFailure>),
+    Exported(PathBuf, Result<u64, ExportFailure>),
     /// An address did not open in the browser, and why.
     NotBrowsed(String, String),
     /// Nothing is marked any more.
@@ -139,8 +139,6 @@ pub enum Message {
     TextKept(BegunText, Result<(), String>),
     /// Result of keeping a note on the desk.
     NoteKept(Box<Note>, Result<(), String>),
-    /// Result of keeping snoozed alerts on the desk.
-    SnoozeKept(Vec<SnoozedAlert>, Result<(), String>),
     /// The process was asked to stop for a while.
     Suspend,
     /// The process goes on after a stop.
@@ -200,8 +198,7 @@ impl Message {
     pub fn alerts(&self) -> impl Iterator<Item = &Alert> {
         let (one, many): (Option<&Alert>, &[Alert]) = match self {
             Self::Page(_, Ok(page)) => (None, &page.data),
-            Self::BegunRead(_, Ok(alerts)) => (None, alerts),
-            Self::Closing(Ok(closing)) => (None, &closing.alerts),
+            Self::BegunRead(_, Ok(alerts)) | Self::Closing(Ok(alerts)) => (None, alerts),
             Self::Alert(_, Ok(alert)) | Self::Settled(_, _, _, Ok(alert)) => (Some(alert), &[]),
             Self::Resolved(_, Ok(landing)) => (Some(&landing.alert), &[]),
             Self::Concluded(alert) => (Some(alert), &[]),
@@ -281,16 +278,16 @@ pub enum Effect {
     ReadRules,
     /// List the profiles.
     ListProfiles,
-    /// Export a list, under this number.
-    Export(u64, Box<ExportRequest>),
+    /// Export a list.
+    Export(Box<ExportRequest>),
     /// Give the export up that is on its way.
     GiveUpExport,
     /// Open an address in the browser.
     Browse(String),
     /// Ring, and tell on the desktop.
     Notice(Notice),
-    /// Set the terminal's title; nothing gives it the one back that it had.
-    Title(Option<String>),
+    /// Set the terminal's title.
+    Title(String),
     /// Match alerts, each with these others on its payment, with the desk's orders, after this change of what matches
     /// the first of them.
     MatchOrders(Vec<(Alert, Vec<Alert>)>, Option<MatchChange>),
@@ -335,8 +332,6 @@ pub enum Effect {
     ReadJournal,
     /// Open the desk anew that could not be written.
     OpenDesk,
-    /// Use the desk that was opened; what was to be kept before is kept there.
-    UseDesk,
     /// Count all alerts by the days of a calendar, as of this moment.
     Insights(Calendar, Timestamp),
     /// Read what the desk knows: when decisions were recorded, and sales.
@@ -352,9 +347,7 @@ pub enum Effect {
     /// Keep a setting in the settings file.
     KeepSetting(&'static UserSetting, SettingValue),
     /// Copy a text to the clipboard of whoever sits at the terminal.
-    Copy(String),
-    /// Copy a secret to the clipboard, and keep it nowhere.
-    CopySecret(Secret),
+    Copy(Secret),
     /// Take the mouse, or give it back to the terminal.
     Mouse(bool),
     /// Draw everything anew.
@@ -417,27 +410,11 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// The begun text that it keeps; none where the desk has it already, or nothing is left of it.
+    /// The begun text that it keeps, as a draft or for good.
     pub fn begun_text(&self) -> Option<BegunText> {
         match self {
             Self::AnswerDraft(draft) => Some(BegunText::Answer(draft.id)),
-            Self::NoteDraft(alert, _) => Some(BegunText::Note(*alert)),
-            _ => None,
-        }
-    }
-
-    /// Returns true where it is to be kept as soon as that can be done. Texts, steps and the layout are kept anew by
-    /// whoever holds them.
-    pub fn is_due_later(&self) -> bool {
-        let is_held = matches!(self, Self::Layout(_) | Self::Journal(_) | Self::Note(_));
-        !is_held && self.begun_text().is_none()
-    }
-
-    /// The begun text that it does not keep any more.
-    pub fn text_let_go(&self) -> Option<BegunText> {
-        match self {
-            Self::NoAnswerDraft(id) => Some(BegunText::Answer(*id)),
-            Self::NoNoteDraft(alert) => Some(BegunText::Note(*alert)),
+            Self::NoteDraft(alert, _) | Self::Note(Note { alert, .. }) => Some(BegunText::Note(*alert)),
             _ => None,
         }
     }

@@ -44,27 +44,17 @@ impl App {
         let (theme, mouse) = (self.cx.settings.theme, self.cx.settings.mouse);
         (setting.apply)(&mut self.cx.settings, value);
         if self.cx.settings.theme != theme {
-            self.wear_theme();
+            match self.cx.settings.theme {
+                Some(name) => self.cx.theme = Theme::of(name, self.cx.settings.has_all_colors),
+                // The terminal's background is found when a console opens.
+                None => self.cx.notify(Tone::Note, "The theme follows the terminal at the next start."),
+            }
         }
         if self.cx.settings.mouse != mouse {
             self.has_mouse = self.cx.settings.mouse;
             outcome.push(Effect::Mouse(self.has_mouse).into());
         }
         outcome
-    }
-
-    /// Has the screen wear the theme of the settings; that of the terminal's background is found when a console opens.
-    fn wear_theme(&mut self) {
-        match self.cx.settings.theme {
-            Some(name) => {
-                let theme = Theme::named(name);
-                self.cx.theme = if self.cx.settings.has_all_colors { theme } else { theme.in_256_colors() };
-            }
-            None => {
-                let words = "The theme follows the terminal at the next start.";
-                self.cx.notify(Tone::Note, words);
-            }
-        }
     }
 
     /// Says what became of keeping a setting.

@@ -11,7 +11,7 @@ use super::{
     dialog::run,
     runs::AnswerBooks,
     screens::activity::proof::step_words,
-    text::count,
+    text::{count, counted},
     words::in_words,
 };
 use crate::{
@@ -33,33 +33,35 @@ pub const UNCHECKED: &str = "duplicates not checked again before sending";
 pub fn undo(cx: &mut AppContext) -> Orders {
     let taken = cx.decisions.take_back();
     let mut outcome = taken_back(&taken, cx);
-    match taken.as_slice() {
-        [] if cx.decisions.with_fate(Fate::Sending).next().is_some() => {
-            cx.notify(Tone::Note, "Too late to undo: it is sent.");
-        }
-        [] => {
-            let key = cx.key(Action::Undo);
-            cx.hint(format!("Nothing to undo: {key} undoes a queued answer."));
-        }
-        [decision] => {
-            let words = format!("Undone: {} on {}. Not sent.", decision.word(), decision.subject());
-            cx.notify_of_decision(decision, Tone::Good, words);
-            // Whoever takes a decision back wants to give another one on the same alert.
-            outcome.push(Message::GoToAlert(decision.alert.id).into());
-        }
-        many => {
-            let together = many[0].together;
-            let all = together.and_then(|number| cx.runs.answers(number)).unwrap_or(many.len());
-            let left = all.saturating_sub(many.len());
-            let rest = if left == 0 { "Not sent.".to_owned() } else { format!("{} already sent.", count(left as u64)) };
-            let is_marked =
-                |order: &Order| matches!(order, Order::Send(told) if matches!(**told, Message::MarkAgain(_)));
-            let again = match outcome.iter().any(is_marked) {
-                true => format!(" {} reopens the form.", cx.key(Action::Bulk)),
-                false => String::new(),
-            };
-            cx.notify_taken_back(&many[0], format!("Undone: {} answers. {rest}{again}", count(many.len() as u64)));
-        }
+    let Some(first) = taken.first() else {
+        let key = cx.key(Action::Undo);
+        cx.hint(match cx.decisions.with_fate(Fate::Sending).count() {
+            0 => format!("Nothing to undo: {key} undoes a queued answer."),
+            _ => "Too late to undo: it is sent.".to_owned(),
+        });
+        return outcome;
+    };
+    let what = match taken.as_slice() {
+        [one] => format!("{} on {}", one.word(), one.subject()),
+        many => counted(many.len() as u64, "answer", "answers"),
+    };
+    let all = first.together.and_then(|number| cx.runs.answers(number)).unwrap_or(taken.len());
+    let rest = match all.saturating_sub(taken.len()) {
+        0 => "Not sent.".to_owned(),
+        left => format!("{} already sent.", count(left as u64)),
+    };
+    let is_marked = |order: &Order| matches!(order, Order::Send(told) if matches!(**told, Message::MarkAgain(_)));
+    let again = match outcome.iter().any(is_marked) {
+        true => format!(" {} reopens the form.", cx.key(Action::Bulk)),
+        false => String::new(),
+    };
+    // The page of their run says it too, but not the key.
+    cx.toasts.withdraw(&first.fate_of());
+    cx.said = true;
+    cx.toasts.notify(Tone::Good, format!("Undone: {what}. {rest}{again}"), cx.now);
+    if taken.len() == 1 {
+        // Whoever takes a decision back wants to give another one on the same alert.
+        outcome.push(Message::GoToAlert(first.alert.id).into());
     }
     outcome
 }
@@ -134,10 +136,7 @@ fn tell_waiting_for_check(before: &PendingDecision, why: Option<String>, cx: &mu
     let Some(why) = why.filter(|_| waits && !before.waited_for_check()) else { return };
     let (subject, undo) = (subject(&before.alert), cx.key(Action::Undo));
     let words = format!("{subject}: not sent yet, duplicates not checked: {}. {undo} undo", briefly(&why));
-    match before.together {
-        None => cx.notify_of_decision(before, Tone::Bad, words),
-        Some(_) => cx.notify_of_run(before, Tone::Bad, words),
-    }
+    cx.notify_of(&before.fate_of(), Tone::Bad, words);
 }
 
 /// Takes in alerts as they are now: what was decided here on other facts, and has not left, is to be decided anew.
@@ -183,7 +182,7 @@ pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders
 fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
     if decision.together.is_none() {
         let words = format!("{}: {UNCHECKED}: {}. Look at its case.", subject(&decision.alert), briefly(&why));
-        cx.notify_of_decision(decision, Tone::Note, words);
+        cx.notify_about(&decision.alert, Tone::Note, words);
     }
     vec![cx.record(decision.journal_key(), JournalStep::Unlooked { why }).into()]
 }
@@ -210,7 +209,7 @@ fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppCon
     if !cx.runs.has_news(decision.key) {
         let (subject, word) = (subject(&decision.alert), decision.word());
         let words = format!("{subject}: {word} unconfirmed after {polls} checks. Check the network's portal.");
-        cx.notify_about_fate(decision, Tone::Bad, words);
+        cx.notify_of(&decision.fate_of(), Tone::Bad, words);
         return Vec::new();
     }
     if cx.decisions.holds_others(decision.key) {
@@ -226,7 +225,7 @@ fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
     let waits = format!("Its follow-up answers are not sent: {ask} send or keep, {undo} undo");
     let words = format!("Refund of {}: {why}. {waits}.", subject(&decision.alert));
     cx.calls.failed(&decision.alert);
-    cx.notify_about_fate(decision, Tone::Bad, words);
+    cx.notify_of(&decision.fate_of(), Tone::Bad, words);
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
@@ -268,12 +267,12 @@ fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
     if let Some((words, failed)) = cx.runs.take_ended(books) {
         let key = cx.key(Action::Bulk);
         if failed == 0 {
-            cx.notify_of_run(last, Tone::Good, format!("{words}."));
+            cx.notify_of(&last.fate_of(), Tone::Good, format!("{words}."));
             return;
         }
         let verb = if failed == 1 { "needs" } else { "need" };
         cx.calls.failed_together(format!("{failed} of those answered together {verb} you"));
-        cx.notify_of_run(last, Tone::Bad, format!("{words}. {key} last run."));
+        cx.notify_of(&last.fate_of(), Tone::Bad, format!("{words}. {key} last run."));
     }
 }
 
@@ -297,7 +296,7 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
             (Tone::Bad, format!("{subject}: {why}. {word} not recorded: Activity ({activity}), then {again}."))
         }
     };
-    cx.notify_of_decision(decision, tone, words);
+    cx.notify_of(&decision.fate_of(), tone, words);
 }
 
 /// Returns the words for an answered alert, with what this desk's journal knows of its answer.
@@ -340,7 +339,7 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
             many => format!("{} answers are unconfirmed", count(many as u64)),
         };
         cx.calls.failed_together("An answer is unconfirmed");
-        cx.notify_of(PARKED, None, Tone::Bad, format!("{what}: check the network's portal. {key} sets the result."));
+        cx.notify_of(PARKED, Tone::Bad, format!("{what}: check the network's portal. {key} sets the result."));
     }
 }
 

@@ -22,7 +22,7 @@ use super::{
     workstation::{browse, export_list},
 };
 use crate::{
-    desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, JournalStep, NoteDraft},
+    desk::{AlertRecords, Desk, DeskAddress, ExportRequest, Journal, NoteDraft},
     domain::Alert,
     service::Deployment,
 };
@@ -102,20 +102,18 @@ impl Runner {
         match effect {
             Effect::Abandon(list) => self.give_up(Job::List(list)),
             Effect::GiveUpFind => self.give_up(Job::Find),
-            Effect::Keep(what) => self.keep(what, None),
+            Effect::Keep(what) => self.keep(what),
             Effect::ReadJournal => self.read_journal(),
             Effect::OpenDesk => self.open_desk(),
-            Effect::UseDesk => self.use_desk(),
             Effect::MatchOrders(asked, change) => self.match_orders(asked, change),
             Effect::ReadSales => self.read_sales(),
             Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
-            Effect::Export(number, request) => self.export(number, *request),
+            Effect::Export(request) => self.export(*request),
             Effect::ReadRules => self.read_rules(),
             Effect::ListProfiles => self.list_profiles(),
             Effect::GiveUpExport => self.give_up(Job::Export),
             Effect::Browse(address) => self.beside(move || browse(address)),
             Effect::Copy(_)
-            | Effect::CopySecret(_)
             | Effect::Notice(_)
             | Effect::Title(_)
             | Effect::Mouse(_)
@@ -135,18 +133,12 @@ impl Runner {
             Effect::Sums(_) => Some(Job::Sums),
             _ => None,
         };
-        let intent = self.record_intent(&effect);
-        // What was staged here is in the journal before it is looked at.
-        let kept = if matches!(effect, Effect::Preflight(..)) { self.when_kept() } else { None };
+        // That an answer was staged is in the journal before it is checked, and that it leaves before it does.
+        let kept = matches!(effect, Effect::Preflight(..) | Effect::Resolve(..)).then(|| self.when_kept());
         let (deployment, messages) = (self.deployment.clone(), self.messages.clone());
         let desk = self.desk.clone();
         let work = async move {
             // The alert may expire: a journal that cannot be written holds no answer back.
-            if let Some(intent) = intent
-                && let Ok(Err(why)) = intent.await
-            {
-                let _ = messages.send(Message::DeskFailed(format!("{why}. Answers are sent all the same.")));
-            }
             if let Some(kept) = kept {
                 let _ = kept.await;
             }
@@ -181,12 +173,12 @@ impl Runner {
         tokio::task::spawn_blocking(move || work().into_iter().for_each(|message| drop(messages.send(message))));
     }
 
-    fn export(&mut self, number: u64, request: ExportRequest) {
+    fn export(&mut self, request: ExportRequest) {
         let (alerts, records, messages) =
             (Arc::clone(&self.deployment.alerts), self.records.clone(), self.messages.clone());
         let work = async move {
             let told = |message| drop(messages.send(message));
-            let ended = export_list(&*alerts, &records, number, request, told).await;
+            let ended = export_list(&*alerts, &records, request, told).await;
             drop(messages.send(ended));
         };
         self.jobs.insert(Job::Export, vec![self.tasks.spawn(work)]);
@@ -204,25 +196,19 @@ impl Runner {
         let (seen, messages) = (Arc::clone(&self.seen), self.messages.clone());
         tokio::task::spawn_blocking(move || {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut read_changed = |files: Vec<PathBuf>, read: &dyn Fn() -> Message| {
-                let states = files
-                    .into_iter()
-                    .map(|file| (file.metadata().and_then(|now| Ok((now.modified()?, now.len()))).ok(), file));
-                let changed =
-                    states.filter_map(|(now, file)| seen.insert(file, now).filter(|before| *before != now)).count();
-                if changed > 0 {
-                    let _ = messages.send(read());
-                }
+            let mut is_changed = |file: PathBuf| {
+                let now = file.metadata().and_then(|now| Ok((now.modified()?, now.len()))).ok();
+                seen.insert(file, now).is_some_and(|before| before != now)
             };
-            if let Some(rules) = rules {
-                read_changed(rules.files(), &|| Message::RulesRead(rules.read()));
-            }
-            if let Some(profiles) = profiles {
-                read_changed(profiles.files(), &|| Message::Profiles(profiles.list()));
-            }
-            if let Some(keeper) = keeper {
-                read_changed(keeper.files(), &|| Message::SettingsRead(keeper.read()));
-            }
+            // Each of them is looked at.
+            let mut have_changed =
+                |files: Vec<PathBuf>| files.into_iter().map(&mut is_changed).fold(false, |any, one| any | one);
+            let told = [
+                rules.filter(|rules| have_changed(rules.files())).map(|rules| Message::RulesRead(rules.read())),
+                profiles.filter(|all| have_changed(all.files())).map(|all| Message::Profiles(all.list())),
+                keeper.filter(|keeper| have_changed(keeper.files())).map(|keeper| Message::SettingsRead(keeper.read())),
+            ];
+            told.into_iter().flatten().for_each(|message| drop(messages.send(message)));
         });
     }
 
@@ -261,21 +247,14 @@ impl Runner {
         });
     }
 
-    /// Uses the desk that was opened anew: what is kept from now on is kept there, and before it what was to be since
-    /// the start.
-    fn use_desk(&mut self) {
+    /// Uses the desk that was opened anew, where one was: what is kept from now on is kept there, and before it what
+    /// was to be since the start.
+    fn use_opened_desk(&mut self) {
         let Some(desk) = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
         self.desk = Some(desk);
         // The one before was only read; its reads come to their end.
         self.keeping = None;
-        for what in std::mem::take(&mut self.later) {
-            let messages = self.messages.clone();
-            self.work_on_desk(move |desk| {
-                if let Err(why) = keep_on(desk, &what) {
-                    let _ = messages.send(Message::DeskFailed(why));
-                }
-            });
-        }
+        std::mem::take(&mut self.later).into_iter().for_each(|what| self.keep(what));
     }
 
     fn read_journal(&self) {
@@ -283,46 +262,38 @@ impl Runner {
         self.beside(move || Some(Message::JournalRead(journal.read().map_err(|error| error.to_string()))));
     }
 
-    /// Tells when all that is to be kept by now is on the desk.
-    fn when_kept(&mut self) -> Option<oneshot::Receiver<()>> {
-        self.desk.as_ref()?;
+    /// Tells when all that is to be kept by now is on the desk, or cannot be.
+    fn when_kept(&mut self) -> oneshot::Receiver<()> {
+        self.use_opened_desk();
         let (done, kept) = oneshot::channel();
         self.work_on_desk(move |_| {
             // Whoever waits may be gone.
             let _ = done.send(());
         });
-        Some(kept)
+        kept
     }
 
-    /// Has the journal record that a decision leaves. It leaves when that is on the disk, or cannot be written there.
-    fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
-        let Effect::Resolve(_, _, request, _) = effect else { return None };
-        let decision = request.idempotency_key.clone()?;
-        let journal = self.desk.as_ref().filter(|desk| !desk.is_only_read())?.journal()?;
-        let sent = journal.entry(Some(&decision), JournalStep::Sent);
-        let (done, written) = oneshot::channel();
-        self.keep(Keep::Journal(vec![sent]), Some(done));
-        Some(written)
-    }
-
-    /// Keeps something; `done` gets what came of it, else a failure is told.
-    fn keep(&mut self, what: Keep, done: Option<oneshot::Sender<Result<(), String>>>) {
+    /// Keeps something; says what came of it where somebody waits for that, or it failed.
+    fn keep(&mut self, what: Keep) {
+        self.use_opened_desk();
         let messages = self.messages.clone();
-        let only_read = self.desk.as_ref().is_some_and(Desk::is_only_read);
-        if only_read || self.desk.is_none() {
-            // It lasts as long as the console does; a note is meant to last longer.
-            let is_short = only_read && matches!(what, Keep::Note(_));
-            let answer = if is_short { Err("this computer's files cannot be written".to_owned()) } else { Ok(()) };
-            kept(&what, answer).into_iter().for_each(|message| drop(messages.send(message)));
-            if only_read && what.is_due_later() {
-                self.later.push(what);
+        let tell = move |what: &Keep, answer| {
+            kept(what, answer).into_iter().for_each(|message| drop(messages.send(message)));
+        };
+        match &self.desk {
+            Some(desk) if !desk.is_only_read() => self.work_on_desk(move |desk| tell(&what, keep_on(desk, &what))),
+            // A note is meant to last longer than the console.
+            Some(_) if matches!(what, Keep::Note(_)) => {
+                tell(&what, Err("this computer's files cannot be written".to_owned()));
             }
-            return;
+            desk => {
+                tell(&what, Ok(()));
+                // Texts and the journal are kept anew by whoever holds them.
+                if desk.is_some() && what.begun_text().is_none() && !matches!(what, Keep::Journal(_)) {
+                    self.later.push(what);
+                }
+            }
         }
-        self.work_on_desk(move |desk| match (done, keep_on(desk, &what)) {
-            (Some(done), answer) => drop(done.send(answer)),
-            (None, answer) => kept(&what, answer).into_iter().for_each(|message| drop(messages.send(message))),
-        });
     }
 
     fn work_on_desk(&mut self, work: impl FnOnce(&Desk) + Send + 'static) {

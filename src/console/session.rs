@@ -1,23 +1,28 @@
 //! Parameters of a console: the service, session facts, preferences, what the desk kept; and errors by which it ends.
 
-use std::{collections::HashMap, fmt, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use uuid::Uuid;
 
 use super::{
-    Theme,
     keymap::Keymap,
     notices::NoticeSettings,
     setting::{ProfileDirectory, RulesFile, SettingOverride, SettingsKeeper},
-    text::count,
+    text::sanitize,
     theme::ThemeName,
     times::Zone,
 };
 use crate::{
     desk::{AlertRecords, AnswerDraft, Layout, Leftovers, Note, OrderOwner, SavedView, SnoozedAlert},
     domain::{
-        Alert, AlertId, Calendar, Dialect, Environment, LinkTemplates, MAX_PAGE_SIZE, Timestamp, query::Vocabulary,
-        rule::DecisionRule, time::SharedClock,
+        Alert, AlertId, Calendar, Dialect, Environment, LinkTemplates, MAX_PAGE_SIZE, Timestamp, rule::DecisionRule,
+        time::SharedClock,
     },
     service::Deployment,
 };
@@ -132,8 +137,6 @@ pub struct Preferences {
     pub files: PathBuf,
     /// The directory of `~` in the path of a file.
     pub home: Option<PathBuf>,
-    /// Where the report of a crash is written.
-    pub reports: PathBuf,
     /// True where the terminal has more than 256 colours.
     pub has_all_colors: bool,
     /// The file in which changes of settings are kept; none where they are not.
@@ -161,7 +164,6 @@ impl Default for Preferences {
             browses: false,
             files: PathBuf::new(),
             home: None,
-            reports: std::env::temp_dir(),
             has_all_colors: true,
             kept_in: None,
             overrides: Vec::new(),
@@ -173,6 +175,13 @@ impl Preferences {
     /// The time zone of every moment on the screen.
     pub fn times(&self) -> Zone {
         if self.utc { Zone::Utc } else { self.zone }
+    }
+
+    /// Returns a path in words; home is `~`.
+    pub fn path_words(&self, path: &Path) -> String {
+        let below_home = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
+        let path = below_home.map_or_else(|| path.to_owned(), |below| Path::new("~").join(below));
+        sanitize(&path.display().to_string()).into_owned()
     }
 
     /// The analyst's own days.
@@ -192,34 +201,15 @@ pub enum ConsoleError {
     TerminalGone {
         /// The terminal's error.
         error: io::Error,
-        lost: LostAtEnd,
+        /// What is lost with it, in words; empty for nothing.
+        lost: String,
     },
     /// The process was told to end.
     #[error("ended by {signal}{lost}")]
-    Terminated { signal: &'static str, lost: LostAtEnd },
+    Terminated { signal: &'static str, lost: String },
     /// An error of avert's own; the terminal was given back and the report was named already.
     #[error("avert stopped on an error of its own")]
     Crashed,
-}
-
-/// Work that is lost with a console that ends otherwise than by its user.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LostAtEnd {
-    /// Decisions that had not left yet.
-    pub unsent: usize,
-    /// Input that is kept nowhere, in words.
-    pub unkept: Vec<String>,
-}
-
-impl fmt::Display for LostAtEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.unsent {
-            0 => {}
-            1 => f.write_str("; one queued answer was undone")?,
-            many => write!(f, "; {} queued answers were undone", count(many as u64))?,
-        }
-        self.unkept.iter().try_for_each(|what| write!(f, "; lost: {what}"))
-    }
 }
 
 /// The desk's state when the console was opened.
@@ -241,22 +231,4 @@ pub struct DeskState {
     pub keeps_nothing: bool,
     /// Errors of reading, in words.
     pub troubles: Vec<String>,
-    /// That no log is written, in words: nothing that was decided here is less known for it.
-    pub log_trouble: Option<String>,
-}
-
-/// The parts of an application.
-pub struct Parts {
-    pub place: SessionInfo,
-    pub settings: Preferences,
-    pub theme: Theme,
-    pub clock: SharedClock,
-    pub alert_json: AlertJson,
-    /// True where the service has what an operator's key opens, beyond the interface.
-    pub operator: bool,
-    /// Filters that lists can be asked for.
-    pub vocabulary: Vocabulary,
-    pub kept: DeskState,
-    /// Columns and rows of the terminal.
-    pub size: (u16, u16),
 }

@@ -1,6 +1,6 @@
 //! Snoozed alerts of this desk while the console runs: which are put aside, until when, and which are back.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     desk::SnoozedAlert,
@@ -14,14 +14,12 @@ pub const MOST_SNOOZED: usize = 100;
 #[derive(Debug, Clone, Default)]
 pub struct SnoozeList {
     all: HashMap<AlertId, SnoozedAlert>,
-    /// What is to be said of those that are being written, in their order.
-    words: VecDeque<String>,
 }
 
 impl SnoozeList {
     /// These are kept on the desk.
     pub fn of(kept: Vec<SnoozedAlert>) -> Self {
-        Self { all: kept.into_iter().map(|snoozed| (snoozed.alert.id, snoozed)).collect(), ..Self::default() }
+        Self { all: kept.into_iter().map(|snoozed| (snoozed.alert.id, snoozed)).collect() }
     }
 
     /// Until when an alert is put aside.
@@ -49,17 +47,6 @@ impl SnoozeList {
         let mut all: Vec<&SnoozedAlert> = self.all.values().collect();
         all.sort_by_key(|snoozed| (snoozed.until, snoozed.alert.id));
         all.into_iter().map(|snoozed| snoozed.alert.id).collect()
-    }
-
-    /// Puts alerts aside, of which this is said once they are on the desk.
-    pub fn begin(&mut self, new: Vec<SnoozedAlert>, words: String) {
-        self.words.push_back(words);
-        self.put(new);
-    }
-
-    /// What is to be said of what was begun first, now that it is known whether it is on the desk.
-    pub fn take_words(&mut self) -> Option<String> {
-        self.words.pop_front()
     }
 
     /// Puts alerts aside.

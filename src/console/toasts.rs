@@ -40,18 +40,16 @@ struct Toast {
     tone: Tone,
     text: String,
     until: Timestamp,
-    /// The decision, or the run of them, that it tells the fate of.
+    /// What it tells the fate of, such as a decision or a run of them.
     of: Option<String>,
-    /// The number of the key that it is a hint of, which goes with the next one.
-    hint: Option<u64>,
+    /// True where it is about the last key, and goes with the next one.
+    is_hint: bool,
 }
 
 /// The notifications that are on the screen.
 #[derive(Debug, Default)]
 pub struct Toasts {
     all: Vec<Toast>,
-    /// Number of keys that were pressed.
-    keys: u64,
 }
 
 /// A line of a notification.
@@ -80,20 +78,17 @@ impl Toasts {
         let before = self.all.len();
         self.all.retain(|toast| toast.text != text);
         let is_new = self.all.len() == before;
-        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), of: None, hint: None });
+        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), of: None, is_hint: false });
         let surplus = self.all.len().saturating_sub(MOST);
         self.all.drain(..surplus);
         is_new
     }
 
-    /// Tells what became of a decision, or of a run of them: what was told of it before and is so no longer goes.
-    pub fn notify_of(&mut self, of: String, tone: Tone, text: impl Into<String>, now: Timestamp) -> bool {
-        self.all.retain(|toast| toast.tone != Tone::Bad || toast.of.as_ref() != Some(&of));
-        let is_new = self.notify(tone, text, now);
-        if let Some(told) = self.all.last_mut() {
-            told.of = Some(of);
-        }
-        is_new
+    /// Tells what became of something: what was told of it before and is so no longer goes.
+    pub fn notify_of(&mut self, of: &str, tone: Tone, text: impl Into<String>, now: Timestamp) {
+        self.withdraw(of);
+        self.notify(tone, text, now);
+        self.all.last_mut().into_iter().for_each(|told| told.of = Some(of.to_owned()));
     }
 
     /// Takes away what was told of something: something else is so by now.
@@ -104,34 +99,17 @@ impl Toasts {
     /// Says something about a key, until the next one.
     pub fn hint(&mut self, text: impl Into<String>, now: Timestamp) {
         self.notify(Tone::Note, text, now);
-        if let Some(said) = self.all.last_mut() {
-            said.hint = Some(self.keys);
-        }
+        self.all.last_mut().into_iter().for_each(|said| said.is_hint = true);
     }
 
-    /// A key was pressed: what was said about those before is to go once it has done what it does.
-    pub fn age_hints(&mut self) {
-        self.keys += 1;
-    }
-
-    /// Takes away what was said about keys before the last one.
-    pub fn drop_old_hints(&mut self) {
-        self.all.retain(|toast| toast.hint.is_none_or(|key| key == self.keys));
-    }
-
-    /// Returns true where none is on the screen.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+    /// Takes away what was said about the key before.
+    pub fn drop_hints(&mut self) {
+        self.all.retain(|toast| !toast.is_hint);
     }
 
     /// Takes all away.
     pub fn clear(&mut self) {
         self.all.clear();
-    }
-
-    /// Takes all away; whether one told of a key or of what did not go well, which a step back is spent on.
-    pub fn dismiss(&mut self) -> bool {
-        std::mem::take(&mut self.all).iter().any(|toast| toast.tone == Tone::Bad || toast.hint.is_some())
     }
 
     /// Takes away what was only to know: whoever goes elsewhere has read it.
@@ -157,14 +135,12 @@ impl Toasts {
             lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, MOST_LINES - 1)));
         let mut notes: Vec<NoteLine> = Vec::new();
         for toast in self.all.iter().rev().filter(|toast| but_of.is_none() || toast.of.as_deref() != but_of) {
-            let left = MOST_LINES - lines.len() - notes.len();
-            let wrapped = wrap(&sanitize(&toast.text), room);
+            let (text, left) = (sanitize(&toast.text), MOST_LINES - lines.len() - notes.len());
             // An older one that does not fit as a whole is left out.
-            if left == 0 || (!notes.is_empty() && wrapped.len() > left) {
+            if left == 0 || (!notes.is_empty() && wrap(&text, room).len() > left) {
                 break;
             }
-            let fitted = if wrapped.len() > left { wrap_to(&sanitize(&toast.text), room, left) } else { wrapped };
-            notes.splice(0..0, note(toast.tone, fitted));
+            notes.splice(0..0, note(toast.tone, wrap_to(&text, room, left)));
         }
         lines.extend(notes);
         lines
@@ -213,10 +189,10 @@ mod tests {
     #[test]
     fn what_was_bad_news_of_a_decision_goes_with_its_good_news_and_that_of_others_stays() {
         let (mut toasts, now) = (Toasts::default(), Timestamp::UNIX_EPOCH);
-        toasts.notify_of("run 1".to_owned(), Tone::Bad, "1 recorded, 2 unknown", now);
-        toasts.notify_of("run 2".to_owned(), Tone::Bad, "1 failed", now);
+        toasts.notify_of("run 1", Tone::Bad, "1 recorded, 2 unknown", now);
+        toasts.notify_of("run 2", Tone::Bad, "1 failed", now);
 
-        toasts.notify_of("run 1".to_owned(), Tone::Good, "3 recorded", now);
+        toasts.notify_of("run 1", Tone::Good, "3 recorded", now);
 
         let told: Vec<&str> = toasts.all.iter().map(|toast| toast.text.as_str()).collect();
         assert_eq!(told, ["1 failed", "3 recorded"]);
@@ -253,10 +229,9 @@ mod tests {
         let now = from_iso("2026-03-10T12:00:00Z").unwrap();
         let mut toasts = told(&["what happened"]);
         toasts.hint("the first key", now);
-        toasts.age_hints();
 
+        toasts.drop_hints();
         toasts.hint("the second key", now);
-        toasts.drop_old_hints();
 
         assert_eq!(texts(&toasts.lines(None, None, 80)), ["what happened", "the second key"]);
     }

@@ -3,7 +3,7 @@
 
 use chrono::Duration;
 
-use crate::domain::{AlertId, Resolution, ResolutionAttempt, Timestamp};
+use crate::domain::{AlertId, ResolutionAttempt, Timestamp};
 
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);
@@ -30,11 +30,9 @@ impl Stage {
     }
 }
 
-/// How soon it is asked again where that failed.
+/// How soon it is asked again where that failed, and at least while the engine finds out what became of one: nothing
+/// tells of every end.
 const AGAIN: Duration = Duration::seconds(5);
-
-/// How soon it is asked again at least while the engine finds out what became of one: nothing tells of every end.
-const WHILE_UNKNOWN: Duration = Duration::seconds(5);
 
 /// The unfinished decisions of the organization, as the engine told of them last.
 #[derive(Debug, Default)]
@@ -74,7 +72,7 @@ impl Unfinished {
         self.all = all;
         let goes_on = self.all.iter().filter(|unfinished| Stage::of(unfinished) != Stage::Parked);
         if let Some(next) = goes_on.map(|unfinished| unfinished.next_check.unwrap_or(now)).min() {
-            self.due.get_or_insert((next + REST).max(now + WHILE_UNKNOWN));
+            self.due.get_or_insert((next + REST).max(now + AGAIN));
         }
         newly_parked
     }
@@ -100,11 +98,6 @@ impl Unfinished {
         self.of(alert).filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
     }
 
-    /// The resolution of an alert that the engine has under way.
-    pub fn resolution_of(&self, alert: AlertId) -> Option<&Resolution> {
-        self.of(alert).map(|attempt| &attempt.resolution)
-    }
-
     /// Those that wait for a person, the oldest first.
     pub fn parked(&self) -> impl Iterator<Item = &ResolutionAttempt> {
         self.all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
@@ -115,8 +108,8 @@ impl Unfinished {
 mod tests {
     use super::*;
     use crate::domain::AttemptId;
-    use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
+    use crate::domain::{Resolution, resolution::Decision};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

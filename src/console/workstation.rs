@@ -23,14 +23,12 @@ const WATCHED: Duration = Duration::from_millis(250);
 pub async fn export_list(
     alerts: &dyn Alerts,
     records: &AlertRecords,
-    number: u64,
     request: ExportRequest,
     told: impl Fn(Message) + Send + Sync,
 ) -> Message {
     let path = request.path.clone();
-    let ended =
-        export(alerts, records, request, |written, total| told(Message::Exporting(number, written, total))).await;
-    Message::Exported(number, path, ended)
+    let ended = export(alerts, records, request, |written, total| told(Message::Exporting(written, total))).await;
+    Message::Exported(path, ended)
 }
 
 /// Opens an address in the browser: by the desktop's own opener, with the address as its one argument and no shell
@@ -58,7 +56,6 @@ fn without_secrets(mut command: Command, variables: impl Iterator<Item = OsStrin
 
 /// Starts a command that outlives the console, and watches for a while whether it fails.
 fn start(mut command: Command) -> io::Result<()> {
-    #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let (told, ended) = mpsc::channel();

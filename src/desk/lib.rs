@@ -50,7 +50,6 @@ pub use ledger::{
         StagedAnswer,
     },
 };
-pub use lists::ClosingAlerts;
 pub use notes::{Note, Notes};
 pub use orders::{MatchedOrders, OrderCounts, OrderDatabase, OrderOwner};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};

@@ -114,20 +114,9 @@ async fn list_in_some_order(alerts: &dyn Alerts, query: &mut AlertQuery) -> Resu
 /// Most pages that are read where notices, which ask for no answer, take up the rows.
 const CLOSING_PAGES: u64 = 5;
 
-/// The alerts that are due next.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClosingAlerts {
-    /// Alerts that were read, those due first in front where the service sorts so.
-    pub alerts: Vec<Alert>,
-    /// True where they are those that are due first.
-    pub first: bool,
-    /// True where there may be more than were read.
-    pub more: bool,
-}
-
-/// Reads the alerts that are due next and ask for an answer. It takes one request where the service sorts as asked and
-/// a page holds them.
-pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, ServiceError> {
+/// Reads the alerts that are due next and ask for an answer, those due first in front where the service sorts so. It
+/// takes one request where the service sorts as asked and a page holds them.
+pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<Vec<Alert>, ServiceError> {
     let query = AlertQuery {
         filter: AlertFilter { expires_in: Some(hours), ..AlertFilter::default() },
         sort: Sort { field: SortField::HoursLeft, order: SortOrder::Ascending },
@@ -135,10 +124,9 @@ pub async fn closing(alerts: &dyn Alerts, hours: u32) -> Result<ClosingAlerts, S
     };
     let asks = |alert: &Alert| !alert.alert_type.is_notice();
     let fill_a_page = |read: &[Alert]| read.iter().filter(|alert| asks(alert)).count() >= MAX_PAGE_SIZE as usize;
-    let ListPart { mut data, in_order, is_whole, .. } =
-        ListPart::read(alerts, query, CLOSING_PAGES, fill_a_page).await?;
-    data.retain(asks);
-    Ok(ClosingAlerts { alerts: data, first: in_order || is_whole, more: !is_whole })
+    let mut read = ListPart::read(alerts, query, CLOSING_PAGES, fill_a_page).await?.data;
+    read.retain(asks);
+    Ok(read)
 }
 
 /// A stretch of a list.
@@ -228,23 +216,23 @@ mod tests {
         Listed { types, first_row: |page| page.page * u64::from(page.size) }
     }
 
-    async fn told(listed: Listed) -> (usize, bool) {
+    async fn told(listed: Listed) -> usize {
         let found = closing(&Lists(move |query: &AlertQuery| listed.page(query)), 4).await.unwrap();
-        assert!(found.first && found.alerts.iter().all(|alert| !alert.alert_type.is_notice()));
-        (found.alerts.len(), found.more)
+        assert!(found.iter().all(|alert| !alert.alert_type.is_notice()));
+        found.len()
     }
 
     #[tokio::test]
     async fn notices_are_passed_over_however_many_stand_before_what_asks_for_an_answer() {
         let (notice, asking) = (AlertType::VerifiFraudNotice, AlertType::parse("CDRN_QUERY"));
 
-        assert_eq!(told(listed(&[(notice.clone(), 3), (asking.clone(), 2)])).await, (2, false));
-        assert_eq!(told(listed(&[(notice.clone(), 250), (asking.clone(), 7), (notice, 50)])).await, (7, false));
+        assert_eq!(told(listed(&[(notice.clone(), 3), (asking.clone(), 2)])).await, 2);
+        assert_eq!(told(listed(&[(notice.clone(), 250), (asking.clone(), 7), (notice, 50)])).await, 7);
     }
 
     #[tokio::test]
     async fn reading_ends_with_a_page_of_what_asks_for_an_answer() {
-        assert_eq!(told(listed(&[(AlertType::VerifiDispute, 250)])).await, (100, true));
+        assert_eq!(told(listed(&[(AlertType::VerifiDispute, 250)])).await, 100);
     }
 
     #[tokio::test]
@@ -252,15 +240,15 @@ mod tests {
         let one_came_in: fn(PageRequest) -> u64 = |page| (page.page * u64::from(page.size)).saturating_sub(1);
         let listed = listed(&[(AlertType::VerifiDisputeNotice, 60), (AlertType::VerifiDispute, 95)]);
 
-        assert_eq!(told(Listed { first_row: one_came_in, ..listed }).await, (95, false));
+        assert_eq!(told(Listed { first_row: one_came_in, ..listed }).await, 95);
     }
 
     #[tokio::test]
-    async fn where_a_page_brings_nothing_new_reading_ends_and_there_is_more() {
+    async fn where_a_page_brings_nothing_new_reading_ends() {
         let from_one: fn(PageRequest) -> u64 = |page| page.page.saturating_sub(1) * u64::from(page.size);
         let listed = listed(&[(AlertType::VerifiDisputeNotice, 60), (AlertType::VerifiDispute, 150)]);
 
-        assert_eq!(told(Listed { first_row: from_one, ..listed }).await, (40, true));
+        assert_eq!(told(Listed { first_row: from_one, ..listed }).await, 40);
     }
 }
 

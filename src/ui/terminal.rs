@@ -4,7 +4,6 @@
 use std::{
     io::{self, IsTerminal, Write},
     panic::{self, PanicHookInfo},
-    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -50,8 +49,7 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
             None => ThemeName::Ansi,
         },
     };
-    let theme = Theme::named(name);
-    if has_all_colors() { theme } else { theme.in_256_colors() }
+    Theme::of(name, has_all_colors())
 }
 
 /// Timeout of the query for the background.
@@ -104,120 +102,65 @@ fn announces_all_colors() -> bool {
     std::env::var("COLORTERM").is_ok_and(|value| matches!(value.as_str(), "truecolor" | "24bit"))
 }
 
-type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
-
-/// What of the terminal was taken.
-#[derive(Debug, Default)]
-struct Entered {
-    screen: AtomicBool,
-    /// Whether its own title is kept there, to be given back.
-    title: AtomicBool,
-}
-
 /// A guard of the terminal's state (raw mode, alternate screen). Dropping the guard gives it back.
 pub struct TerminalGuard {
-    entered: Arc<Entered>,
-    mouse: bool,
-    previous_hook: Arc<Mutex<Option<PanicHook>>>,
+    entered: Arc<AtomicBool>,
+    /// True where the mouse is wanted.
+    pub mouse: bool,
+    previous_hook: Arc<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>,
     /// Wakes the loop when something panicked anywhere in the process.
     pub crashed: Arc<Notify>,
 }
 
 impl TerminalGuard {
-    /// Takes the terminal. From here on a panic, wherever it happens, first gives the terminal back and then says where
-    /// its report is.
-    pub fn enter(mouse: bool, title: Option<&str>, reports: PathBuf) -> io::Result<Self> {
-        let entered = Arc::new(Entered::default());
-        let crashed = Arc::new(Notify::new());
-        let previous_hook: Arc<Mutex<Option<PanicHook>>> = Arc::new(Mutex::new(Some(panic::take_hook())));
-        let hook = {
-            let (entered, crashed) = (Arc::clone(&entered), Arc::clone(&crashed));
-            move |info: &PanicHookInfo<'_>| {
-                restore(&entered);
-                let written = write_report(&reports, info);
-                let mut stderr = io::stderr().lock();
-                let said = match &written {
-                    Ok(path) => {
-                        writeln!(stderr, "avert stopped on an error of its own. A report is in {}", path.display())
-                    }
-                    Err(error) => writeln!(
-                        stderr,
-                        "avert stopped on an error of its own: {info}\n(no report could be written: {error})"
-                    ),
-                };
-                drop(said);
-                crashed.notify_one();
-            }
-        };
-        panic::set_hook(Box::new(hook));
-        let guard = Self { entered, mouse, previous_hook, crashed };
-        guard.take(title)?;
+    /// Takes the terminal. From here on a panic, wherever it happens, first gives the terminal back and is then told as
+    /// it was before.
+    pub fn enter(mouse: bool) -> io::Result<Self> {
+        let (entered, crashed) = (Arc::new(AtomicBool::new(false)), Arc::new(Notify::new()));
+        let guard = Self { entered, mouse, previous_hook: Arc::from(panic::take_hook()), crashed };
+        let (entered, crashed) = (Arc::clone(&guard.entered), Arc::clone(&guard.crashed));
+        let previous = Arc::clone(&guard.previous_hook);
+        panic::set_hook(Box::new(move |info| {
+            restore(&entered);
+            previous(info);
+            crashed.notify_one();
+        }));
+        guard.take(None)?;
         Ok(guard)
     }
 
     fn take(&self, title: Option<&str>) -> io::Result<()> {
-        self.entered.screen.store(true, Ordering::SeqCst);
+        self.entered.store(true, Ordering::SeqCst);
         // The theme knows whether colours are wanted. Where NO_COLOR is set, crossterm would write each colour as an
         // empty sequence, which resets bold and reverse too.
         force_color_output(true);
         terminal::enable_raw_mode()?;
         let mut out = io::stdout();
+        out.write_all(PUSH_TITLE)?;
         if let Some(title) = title {
-            self.entered.title.store(true, Ordering::SeqCst);
-            out.write_all(PUSH_TITLE)?;
             out.write_all(title_sequence(title).as_bytes())?;
         }
         execute!(out, EnterAlternateScreen, Hide, EnableBracketedPaste)?;
-        if self.mouse { execute!(out, EnableMouseCapture) } else { Ok(()) }
+        self.apply_mouse()
     }
 
-    /// What has the terminal show a title, or again the one that was there before.
-    pub fn title(&self, title: Option<&str>) -> Vec<u8> {
-        let had = self.entered.title.swap(title.is_some(), Ordering::SeqCst);
-        let mut sequence = Vec::new();
-        match title {
-            Some(title) => {
-                if !had {
-                    sequence.extend_from_slice(PUSH_TITLE);
-                }
-                sequence.extend_from_slice(title_sequence(title).as_bytes());
-            }
-            None if had => sequence.extend_from_slice(POP_TITLE),
-            None => {}
-        }
-        sequence
-    }
-
-    /// Returns true where the mouse is to be taken once the terminal is ours again.
-    pub fn keep_mouse(&mut self, on: bool) {
-        self.mouse = on;
-    }
-
-    /// Gives the mouse back to the terminal, or takes it again.
-    pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
-        self.keep_mouse(on);
-        if on { execute!(io::stdout(), EnableMouseCapture) } else { execute!(io::stdout(), DisableMouseCapture) }
+    /// Takes the mouse, or gives it back to the terminal, as is wanted.
+    pub fn apply_mouse(&self) -> io::Result<()> {
+        let mut out = io::stdout();
+        if self.mouse { execute!(out, EnableMouseCapture) } else { execute!(out, DisableMouseCapture) }
     }
 
     /// Gives the terminal back and stops the process as ctrl-z does everywhere; returns once it is continued.
-    #[cfg(unix)]
     pub fn suspend(&self) -> io::Result<()> {
         restore(&self.entered);
         signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)
     }
 
-    /// Does nothing here.
-    #[cfg(not(unix))]
-    pub fn suspend(&self) -> io::Result<()> {
-        Ok(())
-    }
-
     /// Takes the terminal again where it was given back, or a shell has taken it: the process was stopped from outside
     /// and continued. What was typed meanwhile was typed for nobody.
-    #[cfg(unix)]
     pub fn regain(&self, title: Option<&str>) -> io::Result<()> {
         use rustix::termios::{LocalModes, QueueSelector, tcflush, tcgetattr};
-        if self.entered.screen.load(Ordering::SeqCst) {
+        if self.entered.load(Ordering::SeqCst) {
             if !tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
                 return Ok(());
             }
@@ -228,16 +171,10 @@ impl TerminalGuard {
         terminal::disable_raw_mode()?;
         self.take(title)
     }
-
-    /// Does nothing here.
-    #[cfg(not(unix))]
-    pub fn regain(&self, _title: Option<&str>) -> io::Result<()> {
-        Ok(())
-    }
 }
 
-/// Sets the terminal's title.
-fn title_sequence(title: &str) -> String {
+/// The sequence that sets the terminal's title.
+pub fn title_sequence(title: &str) -> String {
     format!("\x1b]0;{}\x1b\\", plain(title))
 }
 
@@ -246,23 +183,8 @@ pub fn plain(words: &str) -> String {
     sanitize(words).chars().filter(|sign| !sign.is_control()).map(|sign| if sign == ';' { ',' } else { sign }).collect()
 }
 
-/// Returns true where the terminal lets who is in the background write to it; else (`stty tostop`) whoever does so is
-/// stopped.
-#[cfg(unix)]
-pub fn may_write_in_background() -> bool {
-    use rustix::termios::{LocalModes, tcgetattr};
-    tcgetattr(io::stdin()).is_ok_and(|modes| !modes.local_modes.contains(LocalModes::TOSTOP))
-}
-
-/// Always: there are no process groups.
-#[cfg(not(unix))]
-pub fn may_write_in_background() -> bool {
-    true
-}
-
 /// Job control: whether a shell is there that continues the console once it has stopped. The kernel spares an orphaned
 /// process group the stop of ctrl-z for the same reason, but not the one that is sent in its place.
-#[cfg(unix)]
 pub fn can_stop() -> bool {
     use nix::unistd::{getpgrp, getppid, getsid};
     let (parent, Ok(session)) = (getppid(), getsid(None)) else { return false };
@@ -270,48 +192,31 @@ pub fn can_stop() -> bool {
     getpgrp() != session && parent.as_raw() != 0 && getsid(Some(parent)) == Ok(session)
 }
 
-/// Never: there is no ctrl-z.
-#[cfg(not(unix))]
-pub fn can_stop() -> bool {
-    false
-}
-
 impl Drop for TerminalGuard {
     fn drop(&mut self) {
         restore(&self.entered);
         // A thread that panics cannot change the hook.
-        if !std::thread::panicking()
-            && let Some(previous) = self.previous_hook.lock().unwrap_or_else(PoisonError::into_inner).take()
-        {
-            panic::set_hook(previous);
+        if !std::thread::panicking() {
+            let previous = Arc::clone(&self.previous_hook);
+            panic::set_hook(Box::new(move |info| previous(info)));
         }
     }
 }
 
 /// Undoes everything, once. Errors are not told: a terminal that is gone needs no restoring.
-fn restore(entered: &Entered) {
-    if !entered.screen.swap(false, Ordering::SeqCst) {
+fn restore(entered: &AtomicBool) {
+    if !entered.swap(false, Ordering::SeqCst) {
         return;
     }
     let mut out = io::stdout();
     let _ = out.write_all(END_SYNC);
     let _ = queue!(out, DisableMouseCapture, DisableBracketedPaste, ResetColor, LeaveAlternateScreen, Show);
-    if entered.title.swap(false, Ordering::SeqCst) {
-        let _ = out.write_all(POP_TITLE);
-    }
+    let _ = out.write_all(POP_TITLE);
     let _ = out.flush();
     // In the background its modes are the shell's, and who changes them is stopped.
     if is_in_foreground() {
         let _ = terminal::disable_raw_mode();
     }
-}
-
-fn write_report(directory: &Path, info: &PanicHookInfo<'_>) -> io::Result<PathBuf> {
-    std::fs::create_dir_all(directory)?;
-    let path = directory.join(format!("avert-crash-{}.txt", std::process::id()));
-    let backtrace = std::backtrace::Backtrace::force_capture();
-    std::fs::write(&path, format!("avert {}\n{info}\n\n{backtrace}\n", env!("CARGO_PKG_VERSION")))?;
-    Ok(path)
 }
 
 /// Keeps the terminal's title, and gives it back (XTWINOPS).

@@ -1,10 +1,10 @@
 //! Reader of the terminal: bytes become keys, pastes and mouse events. What a terminal answers to a query is never one
 //! of these.
 
-#[cfg(unix)]
-use std::os::unix::net::UnixStream;
-use std::{collections::VecDeque, io};
 use std::{
+    collections::VecDeque,
+    io,
+    os::unix::net::UnixStream,
     sync::{LazyLock, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -206,11 +206,9 @@ impl InputParser {
 }
 
 /// One for the process, as the terminal is: what one reader has heard of half an answer, the next one goes on with.
-#[cfg(unix)]
 static PARSER: LazyLock<Mutex<InputParser>> = LazyLock::new(|| Mutex::new(InputParser::new(Instant::now())));
 
 /// Input of this process's terminal.
-#[cfg(unix)]
 pub struct TerminalInput {
     heard: VecDeque<Received>,
     resized: UnixStream,
@@ -218,7 +216,6 @@ pub struct TerminalInput {
     signal: signal_hook::SigId,
 }
 
-#[cfg(unix)]
 impl TerminalInput {
     /// Begins to watch for keys and for new sizes of the window.
     ///
@@ -279,42 +276,9 @@ impl TerminalInput {
     }
 }
 
-#[cfg(unix)]
 impl Drop for TerminalInput {
     fn drop(&mut self) {
         signal_hook::low_level::unregister(self.signal);
-    }
-}
-
-/// Input of this process's terminal, as crossterm reads it.
-#[cfg(not(unix))]
-pub struct TerminalInput;
-
-#[cfg(not(unix))]
-impl TerminalInput {
-    /// Begins to watch for keys and for new sizes of the window.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn open() -> io::Result<Self> {
-        Ok(Self)
-    }
-
-    /// Ends a wait from another thread: it is a short one here.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn waker(&self) -> io::Result<impl Fn() + Send + use<>> {
-        Ok(|| {})
-    }
-
-    /// Waits at most so long for what comes next.
-    ///
-    /// # Errors
-    /// When nothing can be read.
-    pub fn next(&mut self, wait: Duration) -> io::Result<Option<Received>> {
-        use crossterm::event::{poll, read};
-        if poll(wait.min(LOOK))? { read().map(|event| Some(Received::Event(event))) } else { Ok(None) }
     }
 }
 
@@ -322,18 +286,11 @@ impl TerminalInput {
 pub const LOOK: Duration = Duration::from_millis(250);
 
 /// Returns whether the terminal is ours: a shell has it while the console goes on in the background.
-#[cfg(unix)]
 pub fn is_in_foreground() -> bool {
     use nix::unistd::{getpgrp, tcgetpgrp};
     // One that does not tell may be gone, which writing to it finds out; a group of another PID namespace has the
     // number 0 here.
     tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp() || group.as_raw() == 0)
-}
-
-/// Always: there are no process groups.
-#[cfg(not(unix))]
-pub fn is_in_foreground() -> bool {
-    true
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::{
     borrow::Cow,
     iter::{once, repeat},
-    path::{MAIN_SEPARATOR, Path},
 };
 
 use ratatui::{
@@ -47,20 +46,6 @@ pub fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     Cow::Owned(format!("{}{CUT}", text[..end].trim_end()))
 }
 
-/// A path in so many columns: home is `~`, and of one that is longer the middle is left out: its file's name stays.
-pub fn cut_path(path: &str, home: Option<&Path>, room: u16) -> String {
-    let below_home = home.and_then(|home| Path::new(path).strip_prefix(home).ok()).and_then(Path::to_str);
-    let path = below_home
-        .filter(|below| !below.is_empty())
-        .map_or_else(|| path.to_owned(), |below| format!("~{MAIN_SEPARATOR}{below}"));
-    let path = sanitize(&path);
-    let name = path.rfind(MAIN_SEPARATOR).map_or("", |at| &path[at..]);
-    match room.checked_sub(columns(name)).filter(|before| *before > 0 && !name.is_empty()) {
-        Some(before) => format!("{}{name}", cut(&path[..path.len() - name.len()], before)),
-        None => cut(&path, room).into_owned(),
-    }
-}
-
 /// The text in lines of at most so many columns, broken at blanks where there are any.
 pub fn wrap(text: &str, columns: u16) -> Vec<String> {
     let room = usize::from(columns.max(1));
@@ -86,17 +71,6 @@ pub fn wrap(text: &str, columns: u16) -> Vec<String> {
         lines.push(line.trim_end().to_owned());
     }
     lines
-}
-
-/// The same with no word alone in the last line, where as many lines have room for that.
-pub fn wrap_even(text: &str, columns: u16) -> Vec<String> {
-    let lines = wrap(text, columns);
-    let is_even = |lines: &Vec<String>| lines.last().is_none_or(|last| last.contains(' '));
-    if lines.len() < 2 || is_even(&lines) {
-        return lines;
-    }
-    let narrower = (columns / 2..columns).rev().map(|columns| wrap(text, columns));
-    narrower.take_while(|narrower| narrower.len() == lines.len()).find(is_even).unwrap_or(lines.clone())
 }
 
 /// Wraps spans after each other, broken at blanks where there are any.
@@ -194,19 +168,6 @@ mod tests {
     }
 
     #[rstest]
-    #[case::the_last_word_has_company("the window closes in four minutes", 25, &["the window closes in",
-        "four minutes"])]
-    #[case::where_it_has_room("no second refund is due", 10, &["no second", "refund is", "due"])]
-    #[case::one_line("all is well", 20, &["all is well"])]
-    fn no_word_stands_alone_where_no_line_more_is_needed_for_that(
-        #[case] text: &str,
-        #[case] room: u16,
-        #[case] lines: &[&str],
-    ) {
-        assert_eq!(wrap_even(text, room), lines);
-    }
-
-    #[rstest]
     #[case("ACME STREAM", 11, "ACME STREAM")]
     #[case("ACME STREAM", 10, "ACME STRE…")]
     #[case("ACME STREAM", 6, "ACME…")]
@@ -214,20 +175,6 @@ mod tests {
     #[case("anything", 0, "")]
     fn a_cut_is_measured_in_columns_and_shown(#[case] text: &str, #[case] room: u16, #[case] shown: &str) {
         assert_eq!(cut(text, room), shown);
-    }
-
-    #[rstest]
-    #[case(50, "~/.config/avert/desk rules/rules.txt")]
-    #[case(26, "~/.config/avert…/rules.txt")]
-    #[case(11, "…/rules.txt")]
-    #[case(6, "~/.co…")]
-    fn a_path_keeps_the_name_of_its_file(#[case] room: u16, #[case] shown: &str) {
-        assert_eq!(
-            cut_path("/home/maria/.config/avert/desk rules/rules.txt", Some(Path::new("/home/maria")), room),
-            shown
-        );
-        assert_eq!(cut_path("rules.txt", None, 20), "rules.txt");
-        assert_eq!(cut_path("/home/maria", Some(Path::new("/home/maria")), 20), "/home/maria");
     }
 
     #[test]

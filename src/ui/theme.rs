@@ -45,6 +45,17 @@ impl ThemeName {
     pub fn as_str(self) -> &'static str {
         Self::ALL.iter().find(|(name, _)| *name == self).map_or("", |(_, text)| text)
     }
+
+    /// Its file.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Dark => include_str!("../../assets/themes/dark.toml"),
+            Self::Light => include_str!("../../assets/themes/light.toml"),
+            Self::HighContrast => include_str!("../../assets/themes/high-contrast.toml"),
+            Self::Ansi => include_str!("../../assets/themes/ansi.toml"),
+            Self::NoColor => include_str!("../../assets/themes/no-color.toml"),
+        }
+    }
 }
 
 impl FromStr for ThemeName {
@@ -121,23 +132,23 @@ pub struct Theme {
 impl Theme {
     /// One of the themes that come with avert.
     pub fn named(name: ThemeName) -> Self {
-        let text = match name {
-            ThemeName::Dark => include_str!("../../assets/themes/dark.toml"),
-            ThemeName::Light => include_str!("../../assets/themes/light.toml"),
-            ThemeName::HighContrast => include_str!("../../assets/themes/high-contrast.toml"),
-            ThemeName::Ansi => include_str!("../../assets/themes/ansi.toml"),
-            ThemeName::NoColor => include_str!("../../assets/themes/no-color.toml"),
-        };
-        toml::from_str(text).expect("the theme files are part of the program, and a test reads each")
+        Self::read(name.text())
     }
 
-    /// The same theme in the 256 colours of terminals that know no others.
-    pub fn in_256_colors(mut self) -> Self {
-        for style in self.styles_mut() {
-            style.fg = style.fg.map(nearest_of_256);
-            style.bg = style.bg.map(nearest_of_256);
+    /// The same, in the 256 colours of terminals that know no others where it has not all of them.
+    pub fn of(name: ThemeName, has_all_colors: bool) -> Self {
+        if has_all_colors {
+            return Self::named(name);
         }
-        self
+        let reduced = |part: &str| match part.parse() {
+            Ok(Color::Rgb(r, g, b)) => nearest_of_256((r, g, b)).to_string(),
+            _ => part.to_owned(),
+        };
+        Self::read(&name.text().split('"').map(reduced).collect::<Vec<_>>().join("\""))
+    }
+
+    fn read(text: &str) -> Self {
+        toml::from_str(text).expect("the theme files are part of the program, and a test reads each")
     }
 
     /// Empties an area for a form or dialog and gives it the panel's look and an edge that can be seen. Where the area
@@ -199,52 +210,18 @@ impl Theme {
             }
         }
     }
-
-    fn styles_mut(&mut self) -> [&mut Style; 27] {
-        [
-            &mut self.page,
-            &mut self.bar,
-            &mut self.panel,
-            &mut self.field,
-            &mut self.selection,
-            &mut self.strong,
-            &mut self.plain,
-            &mut self.quiet,
-            &mut self.line,
-            &mut self.edge,
-            &mut self.thumb,
-            &mut self.accent,
-            &mut self.key,
-            &mut self.danger,
-            &mut self.warning,
-            &mut self.ok,
-            &mut self.fill,
-            &mut self.fill_soon,
-            &mut self.fill_now,
-            &mut self.veiled,
-            &mut self.rule,
-            &mut self.badge,
-            &mut self.muted,
-            &mut self.production,
-            &mut self.button,
-            &mut self.primary,
-            &mut self.disabled,
-        ]
-    }
 }
 
 /// The steps of the 6x6x6 colour cube.
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// The nearest of the fixed colours 16 to 255 (cube and greys); the first 16 are the user's own.
-fn nearest_of_256(color: Color) -> Color {
-    let Color::Rgb(r, g, b) = color else { return color };
+fn nearest_of_256((r, g, b): (u8, u8, u8)) -> u8 {
     let distance = |(x, y, z): (u8, u8, u8)| {
         let square = |a: u8, b: u8| (i32::from(a) - i32::from(b)).pow(2);
         square(r, x) + square(g, y) + square(b, z)
     };
-    let best = (16..=255_u8).min_by_key(|index| distance(rgb_of_256(*index)));
-    best.map_or(color, Color::Indexed)
+    (16..=255).min_by_key(|index| distance(rgb_of_256(*index))).unwrap_or(16)
 }
 
 /// The red, green and blue of one of the fixed colours 16 to 255.

@@ -133,8 +133,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
         facts.push(("HTTP", answers));
     }
     let rules = RulesText::built_in(RULES);
-    // A report outlives the demo that it is about.
-    let preferences = with_rules(console_settings(context, args.console, std::env::temp_dir())?, &rules)?;
+    let preferences = with_rules(console_settings(context, args.console)?, &rules)?;
     let place =
         SessionInfo { name: "demo".to_owned(), demo: true, facts, user: context.user(), ..SessionInfo::default() };
     let session = Session {

@@ -4,7 +4,7 @@
 use super::menu::Pick;
 use crate::{
     Action, AppContext, Effect, Order, Orders, Tone,
-    domain::{Alert, AlertLink},
+    domain::{Alert, AlertLink, Secret},
     text::sanitize,
 };
 
@@ -64,7 +64,7 @@ fn copy_fact(CopiedFact { name, .. }: &CopiedFact, text: Option<&str>, cx: &mut 
         Tone::Note,
         if *name == RAW_JSON { format!("Copied the {name}.") } else { format!("Copied the {name}: {text}") },
     );
-    vec![Effect::Copy(text.to_owned()).into(), Order::Close]
+    vec![Effect::Copy(Secret::new(text)).into(), Order::Close]
 }
 
 /// Opens the link of an alert, the menu of several, or says how to have one.
@@ -109,7 +109,7 @@ fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
         }
         Ok(address) => {
             cx.notify(Tone::Note, format!("No browser here. Copied {address}"));
-            vec![Effect::Copy(address.clone()).into()]
+            vec![Effect::Copy(Secret::new(address.clone())).into()]
         }
     }
 }
@@ -117,5 +117,5 @@ fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
 /// Tells that a browser did not open.
 pub fn not_opened(address: String, why: &str, cx: &mut AppContext) -> Orders {
     cx.notify(Tone::Bad, format!("No browser opened: {}. Copied {address}", why.trim_end_matches('.')));
-    vec![Effect::Copy(address).into()]
+    vec![Effect::Copy(Secret::new(address)).into()]
 }

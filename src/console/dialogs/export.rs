@@ -14,13 +14,13 @@ use crate::{
     dialog,
     domain::{AlertQuery, MAX_PAGE_SIZE, PageRequest, query},
     screens::queue::state::Queue,
-    text::{count, counted, cut_path},
+    text::{count, counted},
     ui::form::{Form, FormField},
 };
 
 /// Opens it; the progress where an export is on its way.
 pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
-    if cx.exports.running().is_some() {
+    if cx.export.is_some() {
         return vec![Order::Open(ask(ExportProgress))];
     }
     let (filter, sort) = (queue.filter().clone(), queue.asked_listing().order);
@@ -38,10 +38,10 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
     let form = Form::new("Export", "Export", vec![file], 0).about(about);
     dialog::open(FormDialog::new(form, move |form, cx| {
         let path = target(&form.text(0), cx).map_err(|wrong| (0, wrong.to_owned()))?;
-        let number = cx.exports.begin(path.clone());
+        cx.export = Some(RunningExport { path: path.clone(), written: 0, total: None });
         let (query, chosen, hidden) = (query.clone(), chosen.clone(), hidden.clone());
         let request = ExportRequest { path, format: RecordFormat::Csv, query, chosen, hidden };
-        Ok(vec![Order::Open(ask(ExportProgress)), Effect::Export(number, Box::new(request)).into()])
+        Ok(vec![Order::Open(ask(ExportProgress)), Effect::Export(Box::new(request)).into()])
     }))
 }
 
@@ -91,25 +91,23 @@ impl PanelQuestion for ExportProgress {
     }
 
     fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
-        let stopped = if key == "x" { cx.exports.cancel() } else { None };
-        let Some(RunningExport { path, written, total, .. }) = stopped else { return vec![Order::Close] };
+        let stopped = if key == "x" { cx.export.take() } else { None };
+        let Some(RunningExport { path, written, total }) = stopped else { return vec![Order::Close] };
         let came = progress_words(written, total);
         cx.notify(Tone::Note, format!("Export to {} stopped at {came}. No file was left.", path.display()));
         vec![Effect::GiveUpExport.into(), Order::Close]
     }
 
     fn is_stale(&self, cx: &AppContext) -> bool {
-        cx.exports.running().is_none()
+        cx.export.is_none()
     }
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {
-        let Some(RunningExport { path, written, total, .. }) = cx.exports.running() else { return };
-        let (theme, home) = (&cx.theme, cx.settings.home.as_deref());
-        let path = cut_path(&path.display().to_string(), home, question.room());
-        question.line("Export", theme.strong);
-        question.line(path, theme.quiet);
+        let Some(RunningExport { path, written, total }) = &cx.export else { return };
+        question.line("Export", cx.theme.strong);
+        question.line(cx.settings.path_words(path), cx.theme.quiet);
         question.gap();
-        question.line(progress_words(*written, *total), theme.plain);
+        question.line(progress_words(*written, *total), cx.theme.plain);
     }
 }
 
@@ -122,8 +120,8 @@ fn progress_words(written: u64, total: Option<u64>) -> String {
 }
 
 /// Tells what became of an export.
-pub fn ended(number: u64, path: &Path, result: Result<u64, ExportFailure>, cx: &mut AppContext) {
-    cx.exports.ended(number);
+pub fn ended(path: &Path, result: Result<u64, ExportFailure>, cx: &mut AppContext) {
+    cx.export = None;
     match result {
         Ok(written) => {
             cx.notify(Tone::Good, format!("Exported {} to {}", progress_words(written, None), path.display()));

@@ -43,10 +43,6 @@ impl Dialog for FormDialog {
         [Order::Close].into_iter().chain(orders).collect()
     }
 
-    fn lost(&self) -> Option<String> {
-        self.form.lost()
-    }
-
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.form.draw(&cx.theme, frame, area);
     }

@@ -18,7 +18,6 @@ use crate::{
     widgets::{
         buttons::{Button, button_lines, draw_buttons},
         panel::{Panel, PanelWidth},
-        text_input::Typed,
     },
 };
 
@@ -296,10 +295,10 @@ pub fn named_lines(entries: &[(String, String)], keys: &[String], theme: &Theme)
 /// the field's.
 pub fn type_into(input: &mut TextInput, event: &Event, cx: &mut AppContext) -> Option<bool> {
     match event {
-        Event::Key(key) => match input.key(*key) {
-            Typed::Ignored => None,
-            typed => Some(typed == Typed::Changed),
-        },
+        Event::Key(key) => {
+            let before = input.text();
+            input.key(*key).then(|| input.text() != before)
+        }
         Event::Paste(text) => {
             let pasted = input.paste(text);
             let is_changed = pasted.is_ok();

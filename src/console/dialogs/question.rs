@@ -128,11 +128,6 @@ pub trait PanelQuestion: Send {
         false
     }
 
-    /// Returns what is lost where the console ends under it, in words.
-    fn lost(&self) -> Option<String> {
-        None
-    }
-
     /// Takes it away unanswered.
     fn abandon(&mut self, _: &mut AppContext) {}
 }
@@ -157,7 +152,7 @@ impl<A: PanelQuestion> Dialog for QuestionDialog<A> {
                 let is_meant = |(key, _): &KeyedAnswer| *key == typed || leaves && (*key == "enter" || *key == "esc");
                 let answer = self.asked.answers(cx).into_iter().find(is_meant).map(|(key, _)| key);
                 if answer.is_none() {
-                    cx.hint_unknown_over_question(*key);
+                    cx.hint_unknown(*key);
                 }
                 answer
             }
@@ -173,10 +168,6 @@ impl<A: PanelQuestion> Dialog for QuestionDialog<A> {
 
     fn is_stale(&self, cx: &AppContext) -> bool {
         self.asked.is_stale(cx)
-    }
-
-    fn lost(&self) -> Option<String> {
-        self.asked.lost()
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {

@@ -115,17 +115,12 @@ impl PanelQuestion for ShownSecret {
         match key {
             "y" => {
                 self.copied = true;
-                vec![Effect::CopySecret(self.created.secret.clone()).into()]
+                vec![Effect::Copy(self.created.secret.clone()).into()]
             }
-            "i" => vec![Effect::CopySecret(Secret::new(self.created.credential.id.clone())).into()],
+            "i" => vec![Effect::Copy(Secret::new(self.created.credential.id.clone())).into()],
             // Dropping the dialog wipes the secret; the frame that follows wipes it from the screen.
             _ => vec![Order::Close],
         }
-    }
-
-    fn lost(&self) -> Option<String> {
-        let id = sanitize(&self.created.credential.id);
-        (!self.copied).then(|| format!("the secret of {id}, not copied: revoke it and create another"))
     }
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {

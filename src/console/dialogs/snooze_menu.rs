@@ -100,19 +100,6 @@ pub fn end_due(cx: &mut AppContext) -> Vec<Effect> {
     if ended.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::NoSnooze(ended, cx.now))] }
 }
 
-/// Takes in whether alerts that were put aside are so on the desk; those that are not stand in their views again.
-pub fn kept(snoozed: &[SnoozedAlert], answer: Result<(), String>, cx: &mut AppContext) {
-    let words = cx.snoozes.take_words();
-    match answer {
-        Ok(()) => words.into_iter().for_each(|words| cx.notify(Tone::Good, words)),
-        Err(why) => {
-            cx.snoozes.end(snoozed.iter().map(|snoozed| snoozed.alert.id));
-            let why = why.trim_end_matches('.');
-            cx.notify(Tone::Bad, format!("Not snoozed: {why}."));
-        }
-    }
-}
-
 /// Until when an alert is snoozed for so long, or why it is not, in words.
 fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp, &'static str> {
     if cx.decisions.is_underway(alert.id) {
@@ -154,7 +141,8 @@ impl Snoozing {
         let snoozed = if new.len() == 1 { "Snoozed".to_owned() } else { format!("{} alerts snoozed", new.len()) };
         // The cursor has gone on: where the way back is has to be said.
         let words = format!("{snoozed} until {back}.{stay} Unsnooze in the view Snoozed.");
-        cx.snoozes.begin(new.clone(), words);
+        cx.snoozes.put(new.clone());
+        cx.notify(Tone::Good, words);
         self.done(Keep::Snooze(new, cx.now), Some(Message::Snoozed(ids)))
     }
 

@@ -4,10 +4,8 @@
 use super::question::{KeyedAnswer, PanelQuestion, Question};
 use crate::{
     Action, AppContext, Message, Order, Orders, Tone,
-    answer_drafts::AnswerDraftList,
     decisions::{HoldReason, PendingDecision, alert_of},
     desk::{DecisionRecord, JournalStep, Leftovers},
-    message::BegunText,
     resolving::{answer_known, briefly, subject, taken_back},
     text::{counted, sanitize},
     words::said_in_words,
@@ -78,22 +76,6 @@ impl PanelQuestion for Leave {
 /// The question before leaving while begun texts could not be kept: they are lost with the console.
 pub struct LoseTexts;
 
-/// A text in words: `the note on ETHOCA 129.90 EUR`.
-pub fn named(text: BegunText, cx: &AppContext) -> String {
-    let alert = |id| cx.alert_named(id).map_or_else(|| format!("alert {id}"), |named| subject(&alert_of(named)));
-    let words = match text {
-        BegunText::Note(id) => format!("the note on {}", alert(id)),
-        BegunText::Answer(id) => {
-            let whom = cx.answer_drafts.get(id).map(|draft| match draft.alerts.as_slice() {
-                [one] => alert(*one),
-                _ => AnswerDraftList::for_whom(draft),
-            });
-            format!("the answer to {}", whom.unwrap_or_else(|| "several alerts".to_owned()))
-        }
-    };
-    sanitize(&words).into_owned()
-}
-
 impl PanelQuestion for LoseTexts {
     fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
         vec![("enter", "Stay"), ("l", "Discard and leave")]
@@ -110,10 +92,10 @@ impl PanelQuestion for LoseTexts {
     }
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {
-        let (theme, texts) = (&cx.theme, cx.unkept.all());
+        let (theme, texts) = (&cx.theme, cx.unsaved());
         question.line(format!("{} could not be saved", counted(texts.len() as u64, "text", "texts")), theme.strong);
         question.gap();
-        question.say_some(texts.map(|text| named(text, cx)), NAMED, theme.plain, theme);
+        question.say_some(texts.into_iter().map(|(named, _)| named), NAMED, theme.plain, theme);
         question.gap();
         question.say("Leaving discards what you typed.", theme.plain);
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, Timestamp},
+    domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, Timestamp, card::mask_card_numbers},
     drafts::Draft,
 };
 
@@ -213,6 +213,15 @@ impl JournalStep {
             Self::NotSent { why } | Self::Refused { why } | Self::Unknown { why } => Some(why),
             _ => None,
         }
+    }
+
+    /// The same with card numbers in its reason masked.
+    #[must_use]
+    pub fn masked(mut self) -> Self {
+        if let Self::NotSent { why } | Self::Refused { why } | Self::Unknown { why } = &mut self {
+            *why = mask_card_numbers(why).into_owned();
+        }
+        self
     }
 
     /// Returns the fate of a decision whose latest step this is.

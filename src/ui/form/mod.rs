@@ -7,10 +7,7 @@ use std::cell::Cell;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 
-use crate::{
-    ClickTargets, TextInput,
-    widgets::{buttons::Button, text_input::Typed},
-};
+use crate::{ClickTargets, TextInput, widgets::buttons::Button};
 use field::{Arrangement, FieldKind};
 pub use field::{FactLine, FormField, FormOption};
 
@@ -49,7 +46,6 @@ pub struct Form {
     focus: Spot,
     /// A sentence about the last key, until the next one.
     word: Option<String>,
-    touched: bool,
     targets: ClickTargets<Spot>,
     top: Cell<u16>,
     /// True where the next frame scrolls to the focus; the wheel looks elsewhere.
@@ -67,7 +63,6 @@ impl Form {
             badge: "",
             focus: Spot::Field(focus),
             word: None,
-            touched: false,
             targets: ClickTargets::default(),
             top: Cell::default(),
             follows: Cell::new(true),
@@ -227,11 +222,6 @@ impl Form {
         self.word = Some(word.into());
     }
 
-    /// Names what is lost with it, where anything was typed or chosen: never the text of a field, which may be secret.
-    pub fn lost(&self) -> Option<String> {
-        self.touched.then(|| format!("what was entered in \"{}\"", self.title))
-    }
-
     /// Fields that can have the focus.
     fn places_of_fields(&self) -> impl Iterator<Item = usize> {
         let can_have_focus =
@@ -262,7 +252,6 @@ impl Form {
                     Some(input) => input.paste(text).unwrap_or_else(Some),
                     None => Some(NO_FIELD.to_owned()),
                 };
-                self.touched = true;
             }
             Event::Mouse(mouse) if matches!(mouse.kind, MouseEventKind::ScrollDown | MouseEventKind::ScrollUp) => {
                 let down = mouse.kind == MouseEventKind::ScrollDown;
@@ -282,9 +271,7 @@ impl Form {
 
     fn key(&mut self, key: KeyEvent) -> Entered {
         self.hush();
-        let typed = self.input().map_or(Typed::Ignored, |input| input.key(key));
-        self.touched |= typed == Typed::Changed;
-        if typed != Typed::Ignored {
+        if self.input().is_some_and(|input| input.key(key)) {
             return Entered::Nothing;
         }
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -328,7 +315,6 @@ impl Form {
         };
         if let Some(next) = next {
             (*at, *open) = (next, false);
-            self.touched = true;
         }
         next.is_some()
     }
@@ -352,7 +338,6 @@ impl Form {
             _ => return,
         }
         *open = false;
-        self.touched = true;
     }
 
     fn click(&mut self, event: &Event) -> Entered {
@@ -379,7 +364,6 @@ impl Form {
         if let Some(on) = on {
             on[option] = !on[option];
         }
-        self.touched = true;
     }
 
     fn go_to(&mut self, spot: Spot) {
@@ -451,7 +435,6 @@ mod tests {
 
         assert_eq!((form.text(0).as_str(), form.chosen(1), form.chosen(3)), ("x", 1, 1));
         assert_eq!(form.ticked(2, &['a', 'b']), ['b']);
-        assert_eq!(form.lost().as_deref(), Some("what was entered in \"Form\""));
     }
 
     #[test]

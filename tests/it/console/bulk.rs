@@ -2,8 +2,8 @@
 //! decision again.
 
 use avert::{
-    console::message::{Effect, Message},
-    desk::BuiltIn,
+    console::message::{Effect, Keep, Message},
+    desk::{BuiltIn, JournalStep},
     domain::{
         Alert, AlertFilter, AlertId, AlertStatus, AlertType, Currency, Dialect, Outcome, Resolution,
         resolution::Decision, time::Clock,
@@ -819,7 +819,9 @@ fn what_was_staged_together_is_written_down_at_once_before_it_leaves() {
     rig.press("* b alt-n ctrl-s");
 
     let steps = rig.done.iter().filter_map(|effect| match effect {
-        Effect::Keep(avert::console::Keep::Journal(entries)) => Some(entries.len()),
+        Effect::Keep(Keep::Journal(entries)) if matches!(entries[0].step, JournalStep::Staged(_)) => {
+            Some(entries.len())
+        }
         _ => None,
     });
     assert_eq!(steps.collect::<Vec<_>>(), [3]);

@@ -58,7 +58,7 @@ fn words(rig: &Rig) -> Vec<String> {
 fn titles(rig: &Rig) -> Vec<&str> {
     rig.done
         .iter()
-        .filter_map(|effect| if let Effect::Title(title) = effect { title.as_deref() } else { None })
+        .filter_map(|effect| if let Effect::Title(title) = effect { Some(title.as_str()) } else { None })
         .collect()
 }
 
@@ -77,12 +77,9 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     let name = format!("{} 7KQ2F0 due in 30m", alerts[0].provider);
     assert_eq!(words(&rig), [name]);
     assert!(notices(&rig)[0].bell);
-    assert!(screen.contains("due at 14:48, unanswered."), "{screen}");
+    assert!(screen.contains("due in 30m, unanswered."), "{screen}");
     let told = rig.told();
-    assert!(
-        told.iter().any(|(words, alert)| words.contains("due at 14:48") && *alert == Some(alerts[0].id)),
-        "{told:?}"
-    );
+    assert!(told.iter().any(|(words, alert)| words.contains("due in 30m") && *alert == Some(alerts[0].id)), "{told:?}");
     assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 due within 30m - acme-eu"]);
 }
 
@@ -115,14 +112,14 @@ fn one_that_was_answered_elsewhere_meanwhile_does_not_call() {
 }
 
 #[test]
-fn several_at_once_ring_once_and_each_is_in_the_journal() {
+fn several_at_once_ring_once_and_the_first_is_in_the_journal() {
     let alerts = lapsing(&[10, 20, 25, 300]);
 
     let rig = calling(alerts.clone()).start();
 
-    assert_eq!(words(&rig), [format!("3 alerts expire within 30m, {} 7KQ2F0 in 10m", alerts[0].provider)]);
+    assert_eq!(words(&rig), [format!("3 alerts due within 30m, {} 7KQ2F0 due in 10m", alerts[0].provider)]);
     let named: Vec<_> = rig.told().into_iter().filter_map(|(_, alert)| alert).collect();
-    assert_eq!(named, [alerts[0].id, alerts[1].id, alerts[2].id]);
+    assert_eq!(named, [alerts[0].id]);
 }
 
 #[test]
@@ -136,7 +133,7 @@ fn in_quiet_hours_nothing_rings_and_the_message_stands() {
     rig.advance(Duration::minutes(8));
 
     assert_eq!(quiet, Vec::<String>::new());
-    assert!(screen.contains("due at 14:23, unanswered."), "{screen}");
+    assert!(screen.contains("due in 20m, unanswered."), "{screen}");
     assert_eq!(titles(&rig).last(), Some(&"avert: 1 due within 30m - acme-eu"));
     assert_eq!(words(&rig), Vec::<String>::new(), "each calls once");
 }

@@ -28,7 +28,7 @@ fn one() -> Rig {
 fn copied(rig: &Rig) -> Vec<String> {
     rig.done
         .iter()
-        .filter_map(|effect| if let Effect::Copy(text) = effect { Some(text.clone()) } else { None })
+        .filter_map(|effect| if let Effect::Copy(text) = effect { Some(text.reveal().to_owned()) } else { None })
         .collect()
 }
 
@@ -257,7 +257,7 @@ fn an_export_goes_on_without_its_dialog_and_can_be_given_up() {
     let (mut rig, _directory) = exporting(many(3));
     rig.holding = true;
     rig.press("e enter");
-    rig.update(Message::Exporting(1, 1_200, 4_000));
+    rig.update(Message::Exporting(1_200, 4_000));
     let progress = rig.screen();
     rig.press("esc j e");
     let again = rig.screen();
@@ -327,7 +327,7 @@ fn an_export_that_goes_on_in_pictures() {
         let mut rig = Made { size, ..Made::default() }.start();
         rig.holding = true;
         rig.press("e enter");
-        rig.update(Message::Exporting(1, 1_200, 4_000));
+        rig.update(Message::Exporting(1_200, 4_000));
         rig
     });
     assert_screens!("exporting", taken);

@@ -8,9 +8,9 @@ use std::{
 
 use avert::{
     console::{
-        Preferences, SessionInfo,
-        app::{App, DeskState, Parts},
-        event_loop::{End, Surface, drive},
+        Preferences, Session, SessionInfo,
+        app::{App, DeskState},
+        event_loop::{Surface, drive},
         message::Effect,
         runner::Runner,
         theme::{Theme, ThemeName},
@@ -67,7 +67,7 @@ struct Going {
     service: Arc<Fake>,
     performed: Arc<Mutex<Vec<Effect>>>,
     frames: Arc<Mutex<usize>>,
-    end: tokio::task::JoinHandle<End>,
+    end: tokio::task::JoinHandle<io::Result<()>>,
 }
 
 impl Going {
@@ -85,21 +85,23 @@ impl Going {
             performed: performed.clone(),
             gone,
         };
-        let parts = Parts {
+        let session = Session {
+            deployment: service.deployment(),
+            clock,
             place: SessionInfo::default(),
             settings: Preferences { undo_window: Duration::ZERO, ..Preferences::default() },
-            theme: Theme::named(ThemeName::Dark),
-            clock: clock.clone(),
+            desk_dir: None,
             alert_json: Arc::new(|_, _| String::new()),
-            operator: true,
-            vocabulary: avert::domain::query::Vocabulary::Desk,
-            kept: DeskState::default(),
-            size: (120, 40),
+            alert_records: records(),
+            log_trouble: None,
+            rules: None,
+            profiles: None,
+            keeper: None,
         };
-        let (mut app, first) = App::new(parts);
+        let (mut app, first) = App::new(session, Theme::named(ThemeName::Dark), DeskState::default(), (120, 40));
         let (keys, mut pressed) = mpsc::channel(64);
         let end = tokio::spawn(async move {
-            let end = drive(&mut app, &mut stage, &mut pressed, &mut incoming, &mut runner, first, &clock).await;
+            let end = drive(&mut app, &mut stage, &mut pressed, &mut incoming, &mut runner, first).await;
             runner.finish().await;
             end
         });
@@ -131,7 +133,7 @@ async fn an_alert_is_resolved_by_keys_and_the_list_shows_it() {
     going.wait_for("recorded (API status RESOLVED)").await;
     assert_eq!(going.service.resolutions.lock().unwrap().len(), 1);
     going.press("q").await;
-    assert!(matches!(going.end.await.unwrap(), End::Left));
+    assert!(going.end.await.unwrap().is_ok());
 }
 
 #[tokio::test]
@@ -178,7 +180,7 @@ async fn the_mouse_and_the_clipboard_are_the_stages() {
 async fn a_terminal_that_is_gone_ends_the_loop_at_the_next_heartbeat() {
     let going = Going::start(None, true);
 
-    assert!(matches!(going.end.await.unwrap(), End::Gone(_)));
+    assert!(going.end.await.unwrap().is_err());
 }
 
 #[tokio::test]
@@ -187,7 +189,7 @@ async fn keys_that_end_end_the_loop() {
 
     drop(going.keys);
 
-    assert!(matches!(going.end.await.unwrap(), End::Gone(_)));
+    assert!(going.end.await.unwrap().is_err());
 }
 
 #[tokio::test]
@@ -199,7 +201,7 @@ async fn what_is_kept_is_on_the_disk_when_the_loop_has_ended() {
 
     going.press("v alt-s M i n e enter").await;
     going.press("q").await;
-    going.end.await.unwrap();
+    going.end.await.unwrap().unwrap();
 
     assert_eq!(desk.views().list().unwrap().len(), 1);
 }

@@ -86,7 +86,7 @@ fn every_step_of_a_decision_is_written_down() {
     rig.advance(Duration::seconds(6));
     rig.press("n ctrl-s q t");
 
-    assert_eq!(steps(&rig), ["staged", "takenBack", "staged", "recorded", "staged", "takenBack"]);
+    assert_eq!(steps(&rig), ["staged", "takenBack", "staged", "sent", "recorded", "staged", "takenBack"]);
 }
 
 #[test]
@@ -186,6 +186,12 @@ fn a_decision_of_an_earlier_console_is_looked_up_until_it_is_known() {
     assert_eq!(steps(&rig), ["neverLeft", "asDecided"]);
 }
 
+/// What the application has kept before a decision leaves.
+fn sent(decision: &str) -> Effect {
+    let entry = JournalWriter::default().entry(clock().now(), Some(decision.to_owned()), JournalStep::Sent);
+    Effect::Keep(Keep::Journal(vec![entry]))
+}
+
 #[tokio::test]
 async fn a_decision_leaves_once_the_journal_has_it_on_the_disk() {
     let directory = tempfile::tempdir().unwrap();
@@ -198,6 +204,7 @@ async fn a_decision_leaves_once_the_journal_has_it_on_the_disk() {
     let mut runner = Runner::new(service.deployment(), Some(desk), records(), messages);
     let request = ResolveRequest { resolution: refunded(), idempotency_key: Some("console-1".to_owned()) };
 
+    runner.run(sent("console-1"));
     runner.run(Effect::Resolve(1, alerts[0].id, request, clock().now()));
     let taken = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
 
@@ -231,8 +238,8 @@ async fn what_was_to_be_kept_while_the_desk_could_not_be_written_is_kept_once_it
     runner.run(Effect::OpenDesk);
     let opened = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
     assert!(matches!(opened, Some(Message::DeskOpened(Ok(_)))), "{opened:?}");
-    runner.run(Effect::UseDesk);
     let request = ResolveRequest { resolution: refunded(), idempotency_key: Some("console-1".to_owned()) };
+    runner.run(sent("console-1"));
     runner.run(Effect::Resolve(1, alerts[0].id, request, now));
     let taken = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
     runner.finish().await;

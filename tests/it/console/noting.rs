@@ -393,18 +393,15 @@ fn a_begun_note_that_could_not_be_kept_when_the_console_was_ended_is_told_as_los
         let mut rig = Made { place: named(), ..Made::default() }.start();
         rig.press("a");
         rig.type_text("asked the shop");
-        let (effects, lost) = rig.app.end();
-        assert!(
-            matches!(effects.as_slice(), [Effect::Keep(Keep::NoteDraft(..))]) && lost.unkept.is_empty(),
-            "{effects:?} {lost:?}"
-        );
-        rig.app.lost_texts([Message::TextKept(BegunText::Note(first()), answer)])
+        let effects = rig.app.end();
+        assert!(matches!(effects.as_slice(), [Effect::Keep(Keep::NoteDraft(..))]), "{effects:?}");
+        rig.app.lost_words([Message::TextKept(BegunText::Note(first()), answer)])
     };
 
     let (kept, lost) = (ended(Ok(())), ended(Err("no space left".to_owned())));
 
-    assert_eq!(kept, Vec::<String>::new());
-    assert!(matches!(lost.as_slice(), [one] if one.starts_with("the note on ETHOCA")), "{lost:?}");
+    assert_eq!(kept, "");
+    assert!(lost.starts_with("; lost: the note on ETHOCA"), "{lost:?}");
 }
 
 #[test]

@@ -701,10 +701,8 @@ fn that_it_is_not_known_whether_a_decision_arrived_goes_when_it_is_known_to_be_r
     rig.press("n ctrl-s");
 
     rig.advance(Duration::seconds(9));
-
-    let is_kept = rig.told().iter().any(|(words, _)| words.contains("by whom"));
     let told = rig.screen();
-    assert!(is_kept, "{:?}", rig.journaled());
+
     assert!(told.contains("Not refunded (API status CHARGEBACK), by whom is not known"), "{told}");
 }
 

@@ -9,8 +9,8 @@ use std::{
 
 use avert::{
     console::{
-        Preferences, SessionInfo,
-        app::{App, DeskState, Parts},
+        Preferences, Session, SessionInfo,
+        app::{App, DeskState},
         message::{Effect, Keep, Message},
         notices::NoticeSettings,
         perform::{kept, match_orders, perform},
@@ -21,7 +21,7 @@ use avert::{
         views::View,
         workstation::export_list,
     },
-    desk::{AlertRecords, BuiltIn, Desk, Fate, JournalStep},
+    desk::{AlertRecords, BuiltIn, Desk, Fate, JournalEntry, JournalStep},
     domain::{Alert, AlertFilter, AlertId, Calendar, Environment, LinkTemplates, rule::parse_rules, time::Clock},
     service::Deployment,
     wire,
@@ -180,7 +180,8 @@ impl Made {
         let deployment = if self.place.read_only { deployment.read_only() } else { deployment };
         let dialect = self.place.dialect;
         let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
-        let parts = Parts {
+        let session = Session {
+            deployment: deployment.clone(),
             place: self.place,
             settings: Preferences {
                 undo_window: self.undo_window,
@@ -199,15 +200,16 @@ impl Made {
                 plain: self.plain,
                 ..Preferences::default()
             },
-            theme: Theme::named(ThemeName::Dark),
+            desk_dir: None,
             clock: clock.clone(),
             alert_json: Arc::new(move |alert, now| String::from_utf8(wire::write::alert(alert, dialect, now)).unwrap()),
-            operator: deployment.changes.is_some(),
-            vocabulary: deployment.vocabulary,
-            kept: self.kept,
-            size: self.size,
+            alert_records: records(),
+            log_trouble: None,
+            rules: None,
+            profiles: None,
+            keeper: None,
         };
-        let (app, first) = App::new(parts);
+        let (app, first) = App::new(session, Theme::named(ThemeName::Dark), self.kept, self.size);
         let terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
         let mut rig = Rig {
             app,
@@ -319,13 +321,11 @@ impl Rig {
             Effect::ReadSales
             | Effect::GiveUpFind
             | Effect::OpenDesk
-            | Effect::UseDesk
             | Effect::GiveUpExport
             | Effect::Browse(_)
             | Effect::Notice(_)
             | Effect::Title(_)
             | Effect::Copy(_)
-            | Effect::CopySecret(_)
             | Effect::Mouse(_)
             | Effect::Redraw
             | Effect::Suspend
@@ -340,16 +340,16 @@ impl Rig {
             Effect::ListProfiles => Some(Message::Profiles(self.profiles_now.clone())),
             Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(rules_of))),
             Effect::MatchOrders(asked, change) => Some(match_orders(self.desk.as_ref(), asked, change)),
-            Effect::Export(number, request) => {
+            Effect::Export(request) => {
                 let alerts = self.deployment.alerts.clone();
-                Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))
+                Some(block_on(export_list(&*alerts, &records(), *request, |_| {})))
             }
             effect => {
-                if let (Effect::Resolve(_, _, request, _), Some(journal)) =
-                    (&effect, self.desk.as_ref().and_then(Desk::journal))
-                    && let Some(decision) = request.idempotency_key.clone()
-                {
-                    journal.append(&[journal.entry(Some(&decision), JournalStep::Sent)]).unwrap();
+                if let Effect::Resolve(_, _, request, _) = &effect {
+                    let is_its = |entry: &JournalEntry| {
+                        entry.step == JournalStep::Sent && entry.decision == request.idempotency_key
+                    };
+                    assert!(self.entries().any(is_its), "written down before it leaves: {request:?}");
                 }
                 // What is bounded in time asks for a timer, which never comes here.
                 let _timers = Handle::try_current().is_err().then(|| TIMERS.enter());
@@ -497,11 +497,15 @@ impl Rig {
 
     /// The steps that it wrote into its journal.
     pub fn journaled(&self) -> Vec<JournalStep> {
-        let of = |effect: &Effect| match effect {
-            Effect::Keep(Keep::Journal(entries)) => entries.iter().map(|entry| entry.step.clone()).collect(),
-            _ => Vec::new(),
+        self.entries().map(|entry| entry.step.clone()).collect()
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &JournalEntry> {
+        let of = |effect| match effect {
+            &Effect::Keep(Keep::Journal(ref entries)) => &entries[..],
+            _ => &[],
         };
-        self.done.iter().flat_map(of).collect()
+        self.done.iter().flat_map(of)
     }
 
     /// What it wrote into its journal as told, with the alerts that it names.

@@ -123,7 +123,7 @@ fn a_secret_is_copied_by_one_key_and_kept_by_nothing() {
 
     rig.press("n enter y");
 
-    assert!(rig.done.contains(&Effect::CopySecret(Secret::new(SECRET))));
+    assert!(rig.done.contains(&Effect::Copy(Secret::new(SECRET))));
     let told = format!("{:?}", rig.done);
     assert!(!told.contains("S3cr3t"), "{told}");
     assert!(rig.screen().contains("clipboard"));
@@ -137,8 +137,8 @@ fn a_client_has_two_things_to_copy() {
     rig.click_on("Copy the secret");
 
     let id = rig.service.credentials.lock().unwrap().last().unwrap().id.clone();
-    let copied: Vec<_> = rig.done.iter().filter(|effect| matches!(effect, Effect::CopySecret(_))).collect();
-    assert_eq!(copied, [&Effect::CopySecret(Secret::new(id)), &Effect::CopySecret(Secret::new(SECRET))]);
+    let copied: Vec<_> = rig.done.iter().filter(|effect| matches!(effect, Effect::Copy(_))).collect();
+    assert_eq!(copied, [&Effect::Copy(Secret::new(id)), &Effect::Copy(Secret::new(SECRET))]);
 }
 
 #[test]

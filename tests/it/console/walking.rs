@@ -316,7 +316,7 @@ fn an_alert_is_copied_by_its_id_and_as_json() {
         .done
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Copy(text) => Some(text.as_str()),
+            Effect::Copy(text) => Some(text.reveal()),
             _ => None,
         })
         .collect();

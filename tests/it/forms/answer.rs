@@ -134,8 +134,8 @@ fn an_overlong_paste_can_be_shortened_and_sent() {
 }
 
 #[rstest]
-#[case("a\tb", "a b", "Pasted: 1 tab became a blank.")]
-#[case("\u{7}red", "red", "Pasted: 1 control character was left out.")]
+#[case("\u{7}red", "red", "Pasted without 1 control character.")]
+#[case("a\tb\u{7}\u{7}", "a b", "Pasted without 2 control characters.")]
 fn a_paste_comes_in_without_its_control_characters_and_says_so(
     #[case] pasted: &str,
     #[case] text: &str,

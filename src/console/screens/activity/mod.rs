@@ -97,7 +97,6 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::NextPane => screen.show(screen.view.step(1), cx.now),
         Action::PreviousPane => screen.show(screen.view.step(ActivityView::ALL.len() - 1), cx.now),
         Action::Refresh => screen.refresh(cx.now),
-        Action::Back if cx.toasts.dismiss() => {}
         Action::Back => return vec![Order::Act(Action::ShowQueue)],
         Action::Open | Action::Reopen | Action::Dismiss => {
             let Some(chosen) = screen.chosen(cx) else { return Vec::new() };

@@ -68,7 +68,7 @@ fn act(screen: &mut InsightsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Top => screen.scroll.by(i16::MIN),
         Action::Bottom => screen.scroll.by(i16::MAX),
         Action::Refresh => screen.refresh(cx.now),
-        Action::Back if !cx.toasts.dismiss() => return vec![Order::Act(Action::ShowQueue)],
+        Action::Back => return vec![Order::Act(Action::ShowQueue)],
         _ => {}
     }
     Vec::new()

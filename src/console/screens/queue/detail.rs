@@ -26,7 +26,7 @@ use crate::{
         field::{Content, Field, Kind, Section, Shown},
     },
     screens::webhooks::draw::outlook,
-    text::{cut, hanging, sanitize, wrap, wrap_even, wrap_spans},
+    text::{cut, hanging, sanitize, wrap, wrap_spans},
     times::{self, Urgency},
     widgets::scrollbar::{self, Scroll},
 };
@@ -162,7 +162,7 @@ impl Parts<'_> {
 
     fn quiet(&mut self, text: &str) {
         self.blank();
-        for line in wrap_even(&sanitize(text), self.width) {
+        for line in wrap(&sanitize(text), self.width) {
             self.push(Span::styled(line, self.cx.theme.quiet));
         }
     }

@@ -95,11 +95,11 @@ pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Ef
     let change = match matched.map(|matched| (matched.matches.first(), matched.unmatched.is_empty())) {
         Some((Some(found), _)) => {
             let order = found.order.order_id.clone();
-            cx.notify_of(MATCH, Some(alert), Tone::Note, format!("Order {order} unlinked."));
+            cx.notify_of(MATCH, Tone::Note, format!("Order {order} unlinked."));
             MatchChange::Unmatch(order, cx.now)
         }
         Some((None, false)) => {
-            cx.notify_of(MATCH, Some(alert), Tone::Note, "Order linked again.");
+            cx.notify_of(MATCH, Tone::Note, "Order linked again.");
             MatchChange::MatchAgain
         }
         Some((None, true)) | None => {

@@ -279,7 +279,7 @@ fn first_steps(cx: &AppContext) -> String {
 fn draw_empty(queue: &Queue, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
     let (title, told) = nothing_listed(queue, cx);
     let room = inset(area, 4, 4).width.min(72);
-    let lines: Vec<String> = told.iter().flat_map(|line| text::wrap_even(line, room)).collect();
+    let lines: Vec<String> = told.iter().flat_map(|line| text::wrap(line, room)).collect();
     let height = u16::try_from(lines.len() + 1).unwrap_or(u16::MAX);
     let [_, words] = stacked(area, [(area.height - height.min(area.height)) / 3, FILL]);
     let styled = [(title, cx.theme.strong)].into_iter().chain(lines.iter().map(|line| (line.as_str(), cx.theme.plain)));

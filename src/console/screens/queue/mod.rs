@@ -212,11 +212,9 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
     Vec::new()
 }
 
-/// Undoes one thing: what did not go well, the range, the search, the marks. What is said beside it goes along.
+/// Undoes one thing: the range, the search, the marks.
 fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
-    // Bad news keeps nobody from ending a range, which the footer names.
-    let (had_bad_news, had_range) = (cx.toasts.dismiss(), queue.marked.range.take().is_some());
-    if had_bad_news || had_range {
+    if queue.marked.range.take().is_some() {
         return Vec::new();
     }
     // What was found is a search as well.

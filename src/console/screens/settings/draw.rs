@@ -8,7 +8,7 @@ use crate::{
     domain::{Credential, CredentialKind, Environment, Timestamp, rule::DecisionRule},
     screens::loading::{has_rows, say_absent},
     setting::{CredentialPlace, ListedProfile},
-    text::{cut_path, sanitize},
+    text::sanitize,
     times,
     ui::{
         sheet::Sheet,
@@ -20,9 +20,6 @@ use crate::{
 /// Columns of the labels of settings, and of their values.
 const LABEL: u16 = 14;
 const VALUE: u16 = 13;
-
-/// Widest path, in columns.
-const WIDEST: u16 = 110;
 
 /// Draws everything below the header and above the notes.
 pub fn draw(settings: &SettingsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
@@ -96,10 +93,9 @@ fn put_rules(cx: &AppContext, sheet: &mut Sheet<'_>) {
 }
 
 fn put_settings(cx: &AppContext, sheet: &mut Sheet<'_>) {
-    let kept = cx.settings.kept_in.as_ref().map_or("for this session only".to_owned(), |file| {
-        let file = cut_path(&file.display().to_string(), cx.settings.home.as_deref(), WIDEST);
-        format!("saved in {file}")
-    });
+    let kept = cx.settings.kept_in.as_ref();
+    let kept =
+        kept.map_or("for this session only".to_owned(), |file| format!("saved in {}", cx.settings.path_words(file)));
     sheet.title("This console", &kept, cx.theme.quiet);
     let theme = &cx.theme;
     let value = |setting: &UserSetting| (setting.current)(&cx.settings);

@@ -114,7 +114,7 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
             SettingsRow::Rule(rule) => return list_rule(rule, cx),
             _ => return open_profile(screen, cx),
         },
-        Action::Back if !cx.toasts.dismiss() => return vec![Order::Act(Action::ShowQueue)],
+        Action::Back => return vec![Order::Act(Action::ShowQueue)],
         Action::CopyId => return screen.chosen().map(|row| copy(row.id.clone(), cx)).unwrap_or_default(),
         _ => {}
     }

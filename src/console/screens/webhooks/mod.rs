@@ -10,7 +10,7 @@ use ratatui::{Frame, layout::Rect};
 use crate::{
     Action, AppContext, Effect, KeyContext, Message, Order, Orders, Reply, Screen, Tone,
     dialog::run,
-    domain::{Delivery, DeliveryLog, DeliveryState, EndpointId, Timestamp},
+    domain::{Delivery, DeliveryLog, DeliveryState, EndpointId, Secret, Timestamp},
     idle::{NO_ALERT, READ_ONLY, unless},
     screens::loading::wheel,
     service::ServiceError,
@@ -122,7 +122,6 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::NextPane => screen.next_pane(),
         Action::Open if screen.pane == WebhooksPane::Deliveries => screen.page = true,
         Action::Open => screen.show(screen.endpoint().map(|endpoint| endpoint.id), now),
-        Action::Back if cx.toasts.dismiss() => {}
         Action::Back if screen.page => screen.page = false,
         Action::Back if screen.shown.is_some() => screen.show(None, now),
         Action::Back => return vec![Order::Act(Action::ShowQueue)],
@@ -145,7 +144,7 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
 /// Copies an id.
 pub fn copy(id: String, cx: &mut AppContext) -> Orders {
     cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));
-    vec![Effect::Copy(id).into()]
+    vec![Effect::Copy(Secret::new(id)).into()]
 }
 
 impl WebhooksScreen {

@@ -6,11 +6,11 @@ use rstest::rstest;
 
 use super::*;
 
-fn press(input: &mut TextInput, code: KeyCode, modifiers: KeyModifiers) -> Typed {
+fn press(input: &mut TextInput, code: KeyCode, modifiers: KeyModifiers) -> bool {
     input.key(KeyEvent::new(code, modifiers))
 }
 
-fn plain(input: &mut TextInput, code: KeyCode) -> Typed {
+fn plain(input: &mut TextInput, code: KeyCode) -> bool {
     press(input, code, KeyModifiers::NONE)
 }
 
@@ -25,33 +25,17 @@ fn drawn(input: &TextInput, width: u16, height: u16) -> (Vec<String>, Position) 
     (rows.collect(), cursor)
 }
 
-const FAMILY: &str = "👨‍👩‍👧";
-
 #[test]
-fn backspace_and_delete_take_a_whole_character_as_people_see_it() {
-    let mut input = TextInput::one_line(&format!("a{FAMILY}e\u{301}"));
+fn the_cursor_stands_behind_wide_letters() {
+    let mut input = TextInput::one_line("東京x");
 
-    plain(&mut input, KeyCode::Backspace);
-    assert_eq!(input.text(), format!("a{FAMILY}"));
-    plain(&mut input, KeyCode::Left);
-    plain(&mut input, KeyCode::Delete);
+    let columns = [(); 3].map(|()| {
+        let column = drawn(&input, 20, 1).1.x;
+        plain(&mut input, KeyCode::Left);
+        column
+    });
 
-    assert_eq!(input.text(), "a");
-}
-
-#[test]
-fn the_cursor_steps_over_whole_characters_and_stands_where_they_are_drawn() {
-    let mut input = TextInput::one_line(&format!("東{FAMILY}e\u{301}x"));
-
-    let columns: Vec<u16> = (0..5)
-        .map(|_| {
-            let column = drawn(&input, 20, 1).1.x;
-            plain(&mut input, KeyCode::Left);
-            column
-        })
-        .collect();
-
-    assert_eq!(columns, [6, 5, 4, 2, 0]);
+    assert_eq!(columns, [5, 4, 2]);
 }
 
 #[test]
@@ -101,20 +85,19 @@ fn a_paste_that_does_not_fit_is_refused_whole_and_in_words(#[case] pasted: &str,
 }
 
 #[rstest]
-#[case("A-1\tB-2", "A-1 B-2", "Pasted: 1 tab became a blank.")]
-#[case("\tone\ttwo", " one two", "Pasted: 2 tabs became blanks.")]
-#[case("a\u{85}", "a", "Pasted: 1 control character was left out.")]
-#[case("\u{1b}[2J\tx\u{7}", "[2J x", "Pasted: 1 tab became a blank, 2 control characters were left out.")]
-fn a_paste_comes_in_without_its_control_characters_and_what_was_changed_is_said(
+#[case("A-1\tB-2", "A-1 B-2", None)]
+#[case("a\u{85}", "a", Some("Pasted without 1 control character."))]
+#[case("\u{1b}[2J\tx\u{7}", "[2J x", Some("Pasted without 2 control characters."))]
+fn a_paste_comes_in_without_its_control_characters_and_that_is_said(
     #[case] pasted: &str,
     #[case] text: &str,
-    #[case] says: &str,
+    #[case] says: Option<&str>,
 ) {
     let mut input = TextInput::one_line("");
 
     let told = input.paste(pasted).unwrap();
 
-    assert_eq!((input.text().as_str(), told.as_deref()), (text, Some(says)));
+    assert_eq!((input.text().as_str(), told.as_deref()), (text, says));
 }
 
 #[test]
@@ -127,28 +110,30 @@ fn a_line_break_around_a_pasted_line_is_forgiven() {
 }
 
 #[test]
-fn a_click_puts_the_cursor_before_the_character_it_meets() {
-    let mut input = TextInput::several_lines(&format!("one two three\n{FAMILY}東x"));
+fn a_click_puts_the_cursor_before_the_letter_it_meets() {
+    let mut input = TextInput::several_lines("one two three\n東x");
     let (rows, _) = drawn(&input, 9, 4);
-    assert_eq!(rows[..3], ["one two", "three", &format!("{FAMILY} 東 x")]);
+    assert_eq!(rows[..3], ["one two", "three", "東 x"]);
 
     assert!(input.click(Position { x: 2, y: 1 }));
     plain(&mut input, KeyCode::Char('|'));
     drawn(&input, 9, 4);
-    assert!(input.click(Position { x: 4, y: 2 }));
+    assert!(input.click(Position { x: 2, y: 2 }));
     plain(&mut input, KeyCode::Char('|'));
 
-    assert_eq!(input.text(), format!("one two th|ree\n{FAMILY}東|x"));
+    assert_eq!(input.text(), "one two th|ree\n東|x");
     assert!(!input.click(Position { x: 0, y: 9 }));
 }
 
 #[rstest]
-#[case("same card and amount. No", 22, &["same card and amount.", "No"])]
-#[case("same card and amount. No", 20, &["same card and", "amount. No"])]
-#[case("a 0123456789", 6, &["a 012", "34567", "89"])]
-#[case("ab  cd", 4, &["ab", "cd"])]
+#[case("same card and amount", 15, &["same card and", "amount"])]
+#[case("0123456789", 6, &["01234", "56789"])]
 #[case("東京都庁", 6, &["東 京", "都 庁"])]
-fn lines_break_at_blanks_and_never_before_a_full_stop(#[case] text: &str, #[case] width: u16, #[case] rows: &[&str]) {
+fn lines_break_at_words_and_inside_of_those_that_are_wider(
+    #[case] text: &str,
+    #[case] width: u16,
+    #[case] rows: &[&str],
+) {
     let input = TextInput::several_lines(text);
 
     let (mut shown, _) = drawn(&input, width, 4);
@@ -171,16 +156,6 @@ fn a_long_text_scrolls_so_that_the_cursors_row_is_seen() {
 }
 
 #[test]
-fn a_field_that_gets_higher_is_filled_again() {
-    let input = TextInput::several_lines("1\n2\n3\n4\n5");
-    drawn(&input, 5, 2);
-
-    let (shown, at) = drawn(&input, 5, 4);
-
-    assert_eq!((shown, at.y), (["2", "3", "4", "5"].map(str::to_owned).to_vec(), 3));
-}
-
-#[test]
 fn up_and_down_go_by_the_rows_on_the_screen() {
     let mut input = TextInput::several_lines("one two three");
     drawn(&input, 9, 4);
@@ -195,9 +170,9 @@ fn up_and_down_go_by_the_rows_on_the_screen() {
 fn up_and_down_leave_the_field_where_there_is_no_line_to_go_to() {
     let mut input = TextInput::several_lines("one\ntwo");
 
-    assert_eq!(plain(&mut input, KeyCode::Down), Typed::Ignored);
-    assert_eq!(plain(&mut input, KeyCode::Up), Typed::Moved);
-    assert_eq!(plain(&mut input, KeyCode::Up), Typed::Ignored);
+    assert!(!plain(&mut input, KeyCode::Down));
+    assert!(plain(&mut input, KeyCode::Up));
+    assert!(!plain(&mut input, KeyCode::Up));
 }
 
 #[rstest]
@@ -208,7 +183,7 @@ fn up_and_down_leave_the_field_where_there_is_no_line_to_go_to() {
 fn keys_that_are_not_for_typing_are_left_to_the_form(#[case] code: KeyCode) {
     let mut input = TextInput::several_lines("x");
 
-    assert_eq!(plain(&mut input, code), Typed::Ignored);
+    assert!(!plain(&mut input, code));
     assert_eq!(input.text(), "x");
 }
 
@@ -224,7 +199,7 @@ fn undo_is_that_of_a_shell_and_ctrl_z_is_left_to_the_terminal(#[case] undo: char
     let kept = input.text();
     press(&mut input, KeyCode::Char(undo), KeyModifiers::CONTROL);
 
-    assert_eq!((stop, kept.as_str(), input.text().as_str()), (Typed::Ignored, "a", ""));
+    assert_eq!((stop, kept.as_str(), input.text().as_str()), (false, "a", ""));
     press(&mut input, KeyCode::Char('y'), KeyModifiers::CONTROL);
     assert_eq!(input.text(), "a");
 }
