@@ -43,7 +43,7 @@ use crate::support::{
 };
 
 /// Cycles in a plain `cargo test`, and at full size.
-const CYCLES: (u64, u64) = (12, 10_000);
+const CYCLES: (u64, u64) = (6, 10_000);
 /// Alerts that are brought in at once.
 const BATCH: usize = 4;
 /// Most alerts that a life brings in.

@@ -17,6 +17,7 @@ use super::{
     lists::{desk, expected, ids},
     served::{Served, json},
 };
+use crate::support::size::sized;
 
 /// One in three parameters is given.
 fn given(name: &'static str, value: impl Strategy<Value = String> + 'static) -> BoxedStrategy<Option<String>> {
@@ -161,7 +162,7 @@ impl Desk {
 fn holds_in(dialect: Dialect) {
     let desk = Desk::open();
     let mut found = 0;
-    let mut runner = TestRunner::new(Config { cases: 400, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: sized(100, 160_000), ..Config::default() });
     let strategy = (query(dialect), 1_usize..=60, 0_usize..4);
     let outcome = runner.run(&strategy, |(raw, size, page)| {
         let wanted = expected(&desk.alerts, &raw, dialect);

@@ -41,7 +41,7 @@ fn words(rig: &mut Rig) -> BTreeSet<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: sized(24, 2_000), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(12, 10_000), ..ProptestConfig::default() })]
 
     #[test]
     fn no_size_cuts_or_covers_a_word(way in select(&SCREENS[..]), width in 80u16..=240, height in 24u16..=70) {

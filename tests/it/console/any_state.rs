@@ -321,7 +321,7 @@ fn cursors_line(rig: &Rig) -> Option<((u64, u16, AlertId), u64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: sized(24, 20000), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: sized(12, 20_000), ..ProptestConfig::default() })]
 
     #[test]
     fn from_wherever_one_is_nothing_panics_and_no_alert_is_answered_twice(

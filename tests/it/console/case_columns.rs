@@ -212,7 +212,7 @@ fn a_webhook_of_a_case_stands_in_one_line_with_its_host() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: sized(40, 40000), max_shrink_iters: 60, failure_persistence: None,
+    #![proptest_config(ProptestConfig { cases: sized(20, 40_000), max_shrink_iters: 60, failure_persistence: None,
         ..ProptestConfig::default() })]
 
     #[test]

@@ -31,7 +31,7 @@ use crate::support::{
 };
 
 /// Cuts of a plain run, and at full size.
-const CUTS: (u64, u64) = (40, 10_000);
+const CUTS: (u64, u64) = (15, 10_000);
 /// Batches of alerts that are brought in and answered, and those under way at the same time.
 const BATCHES: usize = 16;
 const AT_ONCE: usize = 4;

@@ -17,6 +17,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
+use crate::support::size::sized;
 
 fn decision(resolution: Option<Resolution>) -> Option<Decision> {
     match resolution? {
@@ -324,7 +325,7 @@ fn any_key() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(sized(60, 120_000)))]
 
     #[test]
     fn enter_never_sends_from_any_focus_in_any_state(

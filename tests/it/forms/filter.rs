@@ -17,6 +17,7 @@ use ratatui::layout::Position;
 use rstest::rstest;
 
 use super::{Screen, ctrl, key, mouse, press_at, typed};
+use crate::support::size::sized;
 
 /// What came of an event.
 #[derive(Debug, PartialEq)]
@@ -256,7 +257,7 @@ fn where_there_is_less_room_the_form_scrolls_to_the_focus_and_by_the_wheel() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(sized(30, 40_000)))]
 
     #[test]
     fn no_keys_and_no_size_make_it_panic(keys in prop::collection::vec(0usize..14, 0..60), width in 1u16..130,

@@ -28,7 +28,7 @@ use crate::support::{
 };
 
 /// Desks of a plain run and at full size, and alerts at each of them.
-const DESKS: (u64, u64) = (50, 10_000);
+const DESKS: (u64, u64) = (20, 10_000);
 const ALERTS: usize = 10;
 /// Things that happen at a desk.
 const STEPS: usize = 14;

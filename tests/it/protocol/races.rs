@@ -27,7 +27,7 @@ use crate::support::{
 };
 
 /// Races in a plain `cargo test`, and at full size.
-const RACES: (u64, u64) = (300, 100_000);
+const RACES: (u64, u64) = (100, 100_000);
 /// Races at the same time.
 const AT_ONCE: usize = 24;
 
