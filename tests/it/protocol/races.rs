@@ -1,6 +1,6 @@
 //! Thousands of alerts, several resolvers on each at once: exactly one is heard, and everybody else is told so.
 //!
-//! A plain `cargo test` runs a few hundred; `AVERT_FULL` runs more.
+//! A plain `cargo test` runs a hundred; `AVERT_FULL` runs more.
 
 use std::{collections::HashMap, net::SocketAddr};
 
