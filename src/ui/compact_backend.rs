@@ -42,7 +42,7 @@ impl<W: Write> CompactBackend<W> {
 const WEIGHT: Modifier = Modifier::BOLD.union(Modifier::DIM);
 
 /// The 16 ANSI colours in the order of their codes.
-const ANSI: [Color; 16] = [
+pub(crate) const ANSI: [Color; 16] = [
     Color::Black,
     Color::Red,
     Color::Green,

@@ -3,6 +3,7 @@
 use rstest::rstest;
 
 use super::*;
+use crate::compact_backend::ANSI;
 
 fn rgb(color: Option<Color>) -> (u8, u8, u8) {
     match color {
@@ -221,25 +222,7 @@ struct TerminalColors {
 impl TerminalColors {
     /// The red, green and blue of one of the 16 colours.
     fn rgb(&self, color: Color) -> (u8, u8, u8) {
-        let order = [
-            Color::Black,
-            Color::Red,
-            Color::Green,
-            Color::Yellow,
-            Color::Blue,
-            Color::Magenta,
-            Color::Cyan,
-            Color::Gray,
-            Color::DarkGray,
-            Color::LightRed,
-            Color::LightGreen,
-            Color::LightYellow,
-            Color::LightBlue,
-            Color::LightMagenta,
-            Color::LightCyan,
-            Color::White,
-        ];
-        let at = order.iter().position(|known| *known == color);
+        let at = ANSI.iter().position(|known| *known == color);
         let [_, r, g, b] =
             self.colors[at.unwrap_or_else(|| panic!("{color:?} is none of the 16 colours"))].to_be_bytes();
         (r, g, b)
