@@ -40,7 +40,7 @@ struct Toast {
     tone: Tone,
     text: String,
     until: Timestamp,
-    /// What it tells the fate of, such as a decision or a run of them.
+    /// Subject whose fate it tells, such as a decision or a run of them.
     of: Option<String>,
     /// True where it is about the last key, and goes with the next one.
     is_hint: bool,

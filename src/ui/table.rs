@@ -143,7 +143,7 @@ fn place(wants: &[Want], gap: impl Fn(usize) -> u16, room: u16) -> Vec<CellPlace
 /// A table laid out for its rows.
 pub struct DataTable<'c, T> {
     columns: Vec<TableColumn<'c, T>>,
-    /// Where each column stands, but for those that are left out.
+    /// Place of each column, but for those that are left out.
     pub places: Vec<CellPlace>,
 }
 

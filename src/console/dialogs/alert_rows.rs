@@ -32,7 +32,7 @@ const ALWAYS: usize = 3;
 /// Columns that are kept for what happens.
 const WHAT: u16 = 22;
 
-/// What alerts of any payment are known by, as in the Queue.
+/// Columns of alerts of any payment, as in the Queue.
 pub const OF_QUEUE: &[Column] =
     &[Column::Left, Column::Provider, Column::Type, Column::Order, Column::Amount, Column::Card, Column::Descriptor];
 

@@ -50,7 +50,7 @@ pub struct List<'m> {
     pub pick: Option<&'m str>,
     /// What else a key does with the chosen entry, and what a click on it is.
     pub also: Vec<(&'m str, &'m str, Action)>,
-    /// What cannot be done with the chosen entry: its keys are not told.
+    /// Actions that the chosen entry does not have: their keys are not told.
     pub withheld: &'m [Action],
 }
 
@@ -128,7 +128,7 @@ impl OpenMenu {
         None
     }
 
-    /// How many columns an entry has in a list of the width for searches.
+    /// Columns of an entry in a list as wide as those of searches.
     pub fn room(area: Rect) -> u16 {
         table::room(Rect { width: Panel::of(PanelWidth::Search, area).room(), ..area })
     }
@@ -164,7 +164,7 @@ impl OpenMenu {
         field
     }
 
-    /// What its keys do: the one that leaves first, the one that chooses last.
+    /// Buttons of its keys: the one that leaves first, the one that chooses last.
     fn buttons<'m>(&self, list: &List<'m>, cx: &'m AppContext) -> Vec<Button<'m, Target>> {
         let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
         let told = bindings.filter(|binding| binding.footer && !list.withheld.contains(&binding.action));

@@ -43,7 +43,7 @@ enum Target {
 /// What can be done here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deed {
-    /// What a key does on every page.
+    /// Action of a key that every page has.
     Everywhere(Action),
     /// Go to the alert under the cursor.
     GoTo,
@@ -144,7 +144,7 @@ impl RunProgress {
         Vec::new()
     }
 
-    /// What was answered and how, since when, and how many have their result.
+    /// Title of the page: what was answered and how, since when, and how many have their result.
     fn title(run: &RunState<'_>, cx: &AppContext) -> Vec<Segment<()>> {
         let theme = &cx.theme;
         let mut said: Vec<String> = run.items.iter().map(|item| in_words(item.resolution)).collect();

@@ -231,7 +231,7 @@ fn called(other: &Alert) -> String {
 
 /// A payment as the deployment knows it.
 enum Payment {
-    /// What speaks for or against the answer by itself.
+    /// Facts that speak for or against the answer by themselves.
     Told(PreflightResult),
     /// The other alerts on it, of which none does.
     Open(Vec<Alert>),

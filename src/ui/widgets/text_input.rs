@@ -24,7 +24,7 @@ const MOST_CHARS: usize = 10_000;
 pub struct TextInput {
     area: TextArea<'static>,
     several_lines: bool,
-    /// Where the field was drawn last.
+    /// Area that the field was drawn in last.
     drawn: Cell<Rect>,
 }
 

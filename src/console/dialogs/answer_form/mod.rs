@@ -88,7 +88,7 @@ pub struct AnswerForm {
     /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
     /// How many needed a look then.
     kept_send: Option<usize>,
-    /// What stands in it, as it was opened or as it was kept last.
+    /// The draft, as it was opened or as it was kept last.
     draft: AnswerDraft,
     /// When what was typed since is kept.
     keep_due: Option<Timestamp>,

@@ -197,7 +197,7 @@ impl CaseDialog {
         wrap_spans(&parts.map(|(text, style)| Span::styled(sanitize(&text).into_owned(), style)), width)
     }
 
-    /// What is known of a refund of the payment, recorded or under way, in words.
+    /// Words on a refund of the payment, recorded or under way.
     fn refund_words(&self, cx: &AppContext) -> Option<String> {
         let known = cx.known_decisions();
         // The refund itself goes before an answer that says that there was one.

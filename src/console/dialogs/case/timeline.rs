@@ -52,7 +52,7 @@ pub(super) fn timeline(alerts: &[Alert], known: &KnownOfCase<'_>) -> Vec<Happene
     events
 }
 
-/// What an alert is called among these: by its network, and by its id there where the network has others.
+/// Name of an alert among these: its network, and its id there where the network has others.
 fn called(alert: &Alert, alerts: &[Alert]) -> String {
     let Alert { provider, provider_id, .. } = alert;
     let is_alone = !alerts.iter().any(|other| other.id != alert.id && other.provider == *provider);

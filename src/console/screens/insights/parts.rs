@@ -88,7 +88,7 @@ pub fn head(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     }
 }
 
-/// What the numbers rest on, where not all was read.
+/// Sentence on what the numbers rest on, where not all was read.
 fn limit_words(limit: &InsightLimit) -> String {
     match limit {
         InsightLimit::Waiting { total, .. } => format!("Not all of {} open alerts were read.", count(*total)),

@@ -37,7 +37,7 @@ pub enum Column {
 /// Number of columns that there are.
 pub const COLUMNS: usize = Column::ProviderId as usize + 1;
 
-/// What a column is called and needs.
+/// Head and widths of a column.
 struct Spec {
     title: &'static str,
     sort: Option<SortField>,

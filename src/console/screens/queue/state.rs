@@ -367,5 +367,5 @@ impl Queue {
     }
 }
 
-/// What is said where the service does not sort.
+/// Sentence where the service does not sort.
 const NOT_SORTED: &str = "Not sorted: the list cannot be read.";
