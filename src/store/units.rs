@@ -148,11 +148,11 @@ impl UnitOfWork<'_> {
     }
 }
 
-/// Way of a unit of work.
+/// Kind of a unit of work.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Way {
     /// One statement, by key.
-    Look,
+    ByKey,
     /// The same of few rows, at once where that can be.
     AtOnce,
     /// Reading by key, all from one snapshot.
@@ -162,17 +162,17 @@ pub(super) enum Way {
     /// The same of mostly few rows, at once where that can be.
     ListAtOnce(OrganizationId),
     /// The same of one statement.
-    Turn(OrganizationId),
+    InTurn(OrganizationId),
     /// Reading many rows, in nobody's turn.
-    Much,
+    Many,
     /// A write that readers can see: a new change number, which wakes all who watch.
     Visible,
     /// The same with many rows.
-    VisibleMuch,
+    VisibleMany,
     /// Leases and claims: nobody's view changes.
     Quiet,
     /// The same with many rows.
-    QuietMuch,
+    QuietMany,
     /// The same before a call whose answer has to be committed.
     Claim,
     /// The end of an attempt whose call was made: visible, and with a connection kept for it.

@@ -76,7 +76,7 @@ impl PostgresStore {
         };
         let unit = Unit::new(conn, &self.shared, &self.by);
         match way {
-            Way::Look | Way::AtOnce | Way::Turn(_) => return done(&unit, work).await,
+            Way::ByKey | Way::AtOnce | Way::InTurn(_) => return done(&unit, work).await,
             _ if is_write(way) => {
                 // A transaction that has not begun may be tried again. A database that its operator has set read-only
                 // stays so.
@@ -94,7 +94,7 @@ impl PostgresStore {
     async fn end(&self, way: Way, unit: &Unit<'_>, work: &dyn AnyUnit) -> Work<()> {
         done(unit, work).await?;
         let noted = chain::put_down(unit).await?;
-        let seen = matches!(way, Way::Visible | Way::VisibleMuch | Way::Answered) && unit.conn.has_changed();
+        let seen = matches!(way, Way::Visible | Way::VisibleMany | Way::Answered) && unit.conn.has_changed();
         let number = unit.conn.commit(if seen { NEXT_CHANGE } else { "" }).await?;
         if let Some(number) = number {
             tell_newer(&self.changes, number);
@@ -133,7 +133,7 @@ impl Units for PostgresStore {
                 self.pool.keep().await?;
             }
             let patience = match way {
-                Way::Much | Way::VisibleMuch | Way::QuietMuch => LONG_PATIENCE,
+                Way::Many | Way::VisibleMany | Way::QuietMany => LONG_PATIENCE,
                 Way::Answered => ANSWERED_PATIENCE,
                 _ => PATIENCE,
             };
@@ -166,7 +166,7 @@ async fn done(unit: &Unit<'_>, work: &dyn AnyUnit) -> Work<()> {
 }
 
 const fn is_write(way: Way) -> bool {
-    matches!(way, Way::Visible | Way::VisibleMuch | Way::Quiet | Way::QuietMuch | Way::Claim | Way::Answered)
+    matches!(way, Way::Visible | Way::VisibleMany | Way::Quiet | Way::QuietMany | Way::Claim | Way::Answered)
 }
 
 /// Most repeats of a unit of work: nothing of it was kept, or it only reads and the connection was lost.

@@ -17,8 +17,8 @@ use std::cell::OnceCell;
 use rusqlite::Connection;
 
 use super::{
+    beginnings::{Asked, Beginning, FieldOwners, UNINDEXED, trigrams_beginning_with},
     find_index::unindexed,
-    heads::{Asked, Beginning, FieldOwners, UNINDEXED, trigrams_beginning_with},
     interned::Dictionary,
     marks::Marks,
     query::sort_column,

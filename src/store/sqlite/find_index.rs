@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use rusqlite::Connection;
 
 use super::{
-    heads::{heads, outcome_heads},
+    beginnings::{heads, outcome_heads},
     interned::Dictionary,
     rows::{read_by_key, read_outcome},
     sql::{Statements as _, cell},

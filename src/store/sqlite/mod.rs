@@ -2,6 +2,7 @@
 //! the log, one that watches.
 
 pub mod backup;
+mod beginnings;
 mod budget;
 mod caches;
 mod checkpoint;
@@ -13,7 +14,6 @@ pub mod examine;
 mod files;
 pub(super) mod find;
 mod find_index;
-mod heads;
 pub(super) mod ingest;
 pub(super) mod insights;
 mod instance;

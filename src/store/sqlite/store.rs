@@ -83,8 +83,8 @@ impl SqliteStore {
     async fn run_placed(&self, way: Way, work: Arc<dyn AnyUnit>) -> StoreResult<()> {
         let by = Arc::clone(&self.by);
         let kind = match way {
-            Way::Visible | Way::VisibleMuch | Way::Answered => WriteKind::Visible,
-            Way::Quiet | Way::QuietMuch | Way::Claim => WriteKind::Quiet,
+            Way::Visible | Way::VisibleMany | Way::Answered => WriteKind::Visible,
+            Way::Quiet | Way::QuietMany | Way::Claim => WriteKind::Quiet,
             _ => {
                 let shared = Arc::clone(&self.shared);
                 let read = move |reader: &mut Reader| {
@@ -95,8 +95,8 @@ impl SqliteStore {
                     Way::AtOnce => keyed.read_at_once(None, read).await,
                     Way::ListAtOnce(owner) => lists.read_at_once(Some(owner), read).await,
                     Way::List(owner) => lists.read(owner, read).await,
-                    Way::Turn(owner) => lists.read(Some(owner), read).await,
-                    Way::Much => lists.read(None, read).await,
+                    Way::InTurn(owner) => lists.read(Some(owner), read).await,
+                    Way::Many => lists.read(None, read).await,
                     _ => keyed.read(None, read).await,
                 };
             }

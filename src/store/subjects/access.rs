@@ -79,7 +79,7 @@ units! {
 
     /// The credentials of an organization: keys, then clients, each oldest first.
     async fn credentials(organization: OrganizationId) -> Vec<Credential> {
-        Way::Look => |unit| of_organization(unit, *organization)
+        Way::ByKey => |unit| of_organization(unit, *organization)
     }
 
     /// One credential by its id, of whatever organization: for authentication.

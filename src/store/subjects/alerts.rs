@@ -70,7 +70,7 @@ units! {
 
     /// Number of alerts of the organization.
     async fn count_alerts(organization: OrganizationId) -> u64 {
-        Way::Turn(organization) => |unit| either!(
+        Way::InTurn(organization) => |unit| either!(
             unit,
             with_reader(|side| sqlite::list::count_all(side, *organization)),
             |side| postgres::list::count_all(&side.conn, *organization)
@@ -79,13 +79,13 @@ units! {
 
     /// Number of alerts of each kind on each day, earliest day first.
     async fn counts(organization: OrganizationId) -> Vec<Count> {
-        Way::Turn(organization) => |unit| counts(unit, *organization)
+        Way::InTurn(organization) => |unit| counts(unit, *organization)
     }
 
     /// Open alerts without an outcome whose deadline is at or before `until` and after `now`, by currency, most alerts
     /// first.
     async fn at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk> {
-        Way::Turn(organization) => |unit| at_risk(unit, *organization, *now, *until)
+        Way::InTurn(organization) => |unit| at_risk(unit, *organization, *now, *until)
     }
 
     /// Statistics of the alerts within a filter ([`Insights::of`]), and what monitoring programmes may count of all.
@@ -124,7 +124,7 @@ units! {
             let mut rows = rows.into_iter().peekable();
             while rows.peek().is_some() {
                 let given = (organization, rows.by_ref().take(store.most_taken_in()).collect(), now);
-                report.add(store.unit(Way::VisibleMuch, given, |unit, given| Box::pin(ingest(unit, given))).await?);
+                report.add(store.unit(Way::VisibleMany, given, |unit, given| Box::pin(ingest(unit, given))).await?);
             }
             Ok(report)
         }
@@ -133,18 +133,18 @@ units! {
     /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most
     /// `limit`. Returns their number.
     async fn expire_due(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMuch => |unit| change_each(unit, lapsed, *now, *limit, Alert::expire)
+        Way::VisibleMany => |unit| change_each(unit, lapsed, *now, *limit, Alert::expire)
     }
 
     /// Moves at most `limit` alerts back to OPEN that expired by a clock that has been set back since. Their deadline
     /// is still to come. Returns their number.
     async fn undo_expiry(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMuch => |unit| change_each(unit, expired_early, *now, *limit, Alert::undo_expiry)
+        Way::VisibleMany => |unit| change_each(unit, expired_early, *now, *limit, Alert::undo_expiry)
     }
 
     /// The earliest deadline that [`AlertStore::expire_due`] waits for.
     async fn next_deadline() -> Option<Timestamp> {
-        Way::Look => |unit| next_deadline(unit)
+        Way::ByKey => |unit| next_deadline(unit)
     }
 }
 

@@ -152,7 +152,7 @@ units! {
 
     /// Attempts that are in flight, unknown or parked, oldest first, at most 1,000.
     async fn unfinished(organization: OrganizationId) -> Vec<ResolutionAttempt> {
-        Way::Turn(organization) => |unit| unfinished(unit, *organization)
+        Way::InTurn(organization) => |unit| unfinished(unit, *organization)
     }
 
     /// Decides a parked attempt by a person's result. `applied`: the network accepted the decision; its outcome is

@@ -33,14 +33,14 @@ units! {
     async fn verify_audit() -> AuditState {
         |store| async {
             link_entries(store).await?;
-            store.unit(Way::Much, (), |unit, ()| Box::pin(verify(unit))).await
+            store.unit(Way::Many, (), |unit, ()| Box::pin(verify(unit))).await
         }
     }
 }
 
 /// Links the entries that wait to be.
 async fn link_entries(store: &impl Units) -> StoreResult<()> {
-    if store.unit(Way::Look, (), |unit, ()| Box::pin(chain::is_pending(unit))).await? {
+    if store.unit(Way::ByKey, (), |unit, ()| Box::pin(chain::is_pending(unit))).await? {
         while store.unit(Way::Quiet, (), |unit, ()| Box::pin(chain::link(unit))).await? {}
     }
     Ok(())

@@ -54,12 +54,12 @@ units! {
 
     /// The endpoints of an organization, oldest first.
     async fn endpoints(organization: OrganizationId) -> Vec<Endpoint> {
-        Way::Look => |unit| of_organization(unit, *organization)
+        Way::ByKey => |unit| of_organization(unit, *organization)
     }
 
     /// One endpoint; removed ones are not found.
     async fn endpoint(organization: OrganizationId, id: EndpointId) -> Option<Endpoint> {
-        Way::Look => |unit| find(unit, *organization, *id).map_ok(|found| found.map(|(_, endpoint)| endpoint))
+        Way::ByKey => |unit| find(unit, *organization, *id).map_ok(|found| found.map(|(_, endpoint)| endpoint))
     }
 
     /// Changes an endpoint; `None` when there is none such. Disabling cancels its pending deliveries.

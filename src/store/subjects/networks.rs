@@ -49,7 +49,7 @@ units! {
     /// The networks that decisions go to by a gateway, with its address. A process without that gateway must not answer
     /// in its place.
     async fn gateways() -> Vec<(Provider, String)> {
-        Way::Look => |unit| gateways(unit)
+        Way::ByKey => |unit| gateways(unit)
     }
 
     /// Stores the addresses of networks' gateways, and removes them where there is none.
@@ -86,7 +86,7 @@ units! {
 
     /// State of pulling from a source; `None` where it was never pulled.
     async fn pull_state(source: &str as source.to_owned()) -> Option<PullState> {
-        Way::Look => |unit| state(unit, source)
+        Way::ByKey => |unit| state(unit, source)
     }
 }
 

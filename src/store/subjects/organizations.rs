@@ -33,7 +33,7 @@ units! {
 
     /// Every organization, by name. Fresh data has one, `default`.
     async fn organizations() -> Vec<OrganizationRecord> {
-        Way::Look => |unit| all(unit)
+        Way::ByKey => |unit| all(unit)
     }
 
     /// Adds an organization with its default company and enrollment; a conflict where its name or id is taken.

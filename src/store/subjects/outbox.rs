@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    claims::{self, DueDelivery},
     deliveries::{self, AttemptRecord, Redelivery},
     endpoints,
+    leases::{self, DueDelivery},
 };
 use crate::{
     cells::BoundValues,
@@ -49,18 +49,18 @@ units! {
         per_endpoint: u32,
         skip: &[EndpointId] as skip.to_vec(),
     ) -> Vec<DueDelivery> {
-        Way::Quiet => |unit| claims::claim(unit, *now, *lease_until, *limit, *per_endpoint, skip)
+        Way::Quiet => |unit| leases::claim(unit, *now, *lease_until, *limit, *per_endpoint, skip)
     }
 
     /// Records the results of attempts, in one commit; a record whose fence no longer holds changes nothing. An
     /// endpoint that has failed for [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
     async fn record_attempts(records: Arc<[AttemptRecord]>, now: Timestamp) -> () {
-        Way::VisibleMuch => |unit| record(unit, records, *now)
+        Way::VisibleMany => |unit| record(unit, records, *now)
     }
 
     /// Due time of the next pending delivery.
     async fn next_due_delivery() -> Option<Timestamp> {
-        Way::Read => |unit| claims::next(unit)
+        Way::Read => |unit| leases::next(unit)
     }
 
     /// Records a test that was sent: its event, its delivery and its attempt. `None` when the endpoint was removed
@@ -93,7 +93,7 @@ units! {
     /// Makes all deliveries to an endpoint due now that are exhausted, or were cancelled with the endpoint. Returns
     /// their number; `None` when there is no such endpoint or it is disabled.
     async fn redeliver_exhausted(organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> Option<u64> {
-        Way::VisibleMuch => |unit| deliveries::redeliver_exhausted(unit, *organization, *endpoint, *now)
+        Way::VisibleMany => |unit| deliveries::redeliver_exhausted(unit, *organization, *endpoint, *now)
     }
 }
 

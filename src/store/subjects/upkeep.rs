@@ -54,7 +54,7 @@ units! {
 
     /// A health check: a cheap read that proves the database answers.
     async fn ping() -> () {
-        Way::Look => |unit| ping(unit)
+        Way::ByKey => |unit| ping(unit)
     }
 
     /// Checks that the data key that the database is sealed with is at hand.
@@ -62,13 +62,13 @@ units! {
     /// # Errors
     /// [`Unusable`](crate::StoreError::Unusable) names the file that has to hold it.
     async fn prove_key() -> () {
-        Way::Look => |unit| prove_key(unit)
+        Way::ByKey => |unit| prove_key(unit)
     }
 
     /// Seals every sealed value with this key, in one unit of work; returns their number. The key has to be in its file
     /// before: other processes go on with the key that they find there.
     async fn seal_anew(new: Seal, now: Timestamp) -> u64 {
-        Way::VisibleMuch => |unit| seal_anew(unit, new, *now)
+        Way::VisibleMany => |unit| seal_anew(unit, new, *now)
     }
 
     /// A write probe: proves that the database can be written.
@@ -78,7 +78,7 @@ units! {
 
     /// Stored observations of this machine's clocks, or of those of the machine that had the database before.
     async fn kept_clock() -> Option<ClockMemory> {
-        Way::Look => |unit| kept_clock(unit)
+        Way::ByKey => |unit| kept_clock(unit)
     }
 
     /// Stores the observations of this machine's clocks.
@@ -218,9 +218,9 @@ async fn prune(store: &impl Units, cut_offs: CutOffs, limit: u32, now: Timestamp
     let given = (cut_offs, limit, now);
     // Found by itself, so that a long search holds up nobody's write.
     let found =
-        store.unit(Way::Much, given, |unit, (cut_offs, limit, now)| Box::pin(find(unit, *cut_offs, *limit, *now)));
+        store.unit(Way::Many, given, |unit, (cut_offs, limit, now)| Box::pin(find(unit, *cut_offs, *limit, *now)));
     let given = (found.await?, now);
-    store.unit(Way::QuietMuch, given, |unit, (found, now)| Box::pin(prune_rows(unit, found, *now))).await
+    store.unit(Way::QuietMany, given, |unit, (found, now)| Box::pin(prune_rows(unit, found, *now))).await
 }
 
 /// Rows to prune, by their keys.

@@ -1,8 +1,8 @@
 //! A network behind a gateway: a service that speaks avert's provider contract (`assets/docs/provider-contract.md`)
 //! over HTTP.
 //!
-//! `line` makes one call and knows whether it may have been sent; `contract` is what calls and answers look like and
-//! mean.
+//! `transport` makes one call and knows whether it may have been sent; `contract` is what calls and answers look
+//! like and mean.
 
 mod contract;
 mod transport;

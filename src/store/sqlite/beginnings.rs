@@ -27,7 +27,7 @@ use crate::{
 /// Number of characters of a field that are kept.
 const KEPT: usize = 4;
 
-/// Stands for the first character of ASCII; what parts tokens cannot be in one.
+/// Base code point for ASCII, whose punctuation would otherwise part a token.
 const ASCII: u32 = 0xe000;
 
 /// Stands for the first character of all, where it is that of an outcome's field.
