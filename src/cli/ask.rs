@@ -156,7 +156,7 @@ fn hidden_line(question: &str, input: &mut TerminalInput) -> anyhow::Result<Zero
 /// Largest credential file in bytes.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024;
 
-/// Reads a credential file, without the line break at its end.
+/// Reads a credential file, without the line break at its end. An empty one is an error.
 pub(super) fn read_credential(file: &Path) -> Result<String, Misused> {
     let shown = file.display();
     let mut text = String::new();
@@ -165,17 +165,16 @@ pub(super) fn read_credential(file: &Path) -> Result<String, Misused> {
         Ok(length) if length as u64 > LARGEST_FILE => {
             Err(misused!("{shown}: is larger than {} KiB: a file with the credential is needed", LARGEST_FILE / 1024))
         }
+        Ok(_) if without_mark(&text).trim().is_empty() => {
+            Err(misused!("{shown}: is empty: a file with the credential is needed"))
+        }
         Ok(_) => Ok(without_mark(&text).trim_end_matches(['\n', '\r']).to_owned()),
     }
 }
 
 /// Reads the one credential of a file, without blanks around it.
 pub(super) fn credential_in(file: &Path) -> Result<Secret, Misused> {
-    let secret = Secret::new(read_credential(file)?.trim());
-    match secret.reveal() {
-        "" => Err(misused!("{}: is empty: a file with the credential is needed", file.display())),
-        _ => Ok(secret),
-    }
+    Ok(Secret::new(read_credential(file)?.trim()))
 }
 
 /// Splits a credential of this form, such as `USER:PASSWORD`. No error repeats it.

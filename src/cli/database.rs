@@ -167,10 +167,7 @@ pub(super) fn key_file(home: &Home, settings: &Settings) -> Option<PathBuf> {
 /// Completes an address with its password: of the named file, else its own, else the one that `PGPASSFILE` has for it.
 pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::Result<PostgresAddress> {
     let password = match (home.password_file.as_deref(), &address.password) {
-        (Some(file), _) => match read_credential(file)? {
-            empty if empty.is_empty() => refuse!("{}: is empty: a file with the password is needed", file.display()),
-            password => Some(Secret::new(password)),
-        },
+        (Some(file), _) => Some(Secret::new(read_credential(file)?)),
         (None, Some(own)) => Some(own.clone()),
         (None, None) => {
             let file = variable(PASSWORDS).map(PathBuf::from);

@@ -10,7 +10,8 @@ use super::{
     output::Report,
     process::variable,
     profile_access::{NamedProfile, ProfileAccess},
-    target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told},
+    secret_variables::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, SecretVariable},
+    target::{RemoteTarget, check_world, names_credential, told},
 };
 use crate::{
     desk::{Profile, SecretKind, SecretStorage},
@@ -90,8 +91,8 @@ fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<
 }
 
 /// Returns the secret of the environment, else asks for it.
-fn secret_of(name: &str, flag: &str, ask: impl FnOnce() -> anyhow::Result<Secret>) -> anyhow::Result<Secret> {
-    match variable(name).map(|text| Secret::new(text.trim())) {
+fn secret_of(of: SecretVariable, flag: &str, ask: impl FnOnce() -> anyhow::Result<Secret>) -> anyhow::Result<Secret> {
+    match of.read(variable)?.map(|text| Secret::new(text.trim())) {
         Some(secret) if !secret.reveal().is_empty() => Ok(secret),
         _ if ask::is_possible() => ask(),
         _ => refuse!("without a terminal nothing is asked: {flag} FILE or the environment names the credential"),

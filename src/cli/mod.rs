@@ -30,6 +30,7 @@ mod process;
 mod profile_access;
 mod profiles;
 mod rules;
+mod secret_variables;
 mod serve;
 mod settings_file;
 mod source;

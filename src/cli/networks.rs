@@ -8,6 +8,7 @@ use chrono::TimeDelta;
 use super::{
     ask::{allows_others, parts, read_credential},
     process::variable,
+    secret_variables::{self, SecretVariable},
 };
 use crate::{
     config::{NetworkAuth, NetworkSettings, Settings, SimulatorFault},
@@ -146,17 +147,26 @@ fn section_of(network: &Provider) -> String {
     format!("providers.{}", network.as_str().to_lowercase())
 }
 
-/// Reads the credential of a network: from its file, else from its environment variable.
+/// Returns the variables of a network's credential.
+fn variable_of(network: &Provider) -> SecretVariable {
+    match network {
+        Provider::Ethoca => secret_variables::ETHOCA,
+        Provider::Verifi => secret_variables::VERIFI,
+        _ => secret_variables::CDRN,
+    }
+}
+
+/// Reads the credential of a network: from the file of its settings, else from its environment variable.
 fn credential(network: &Provider, set: &NetworkSettings) -> anyhow::Result<Option<EndpointAuth>> {
     if set.auth == NetworkAuth::None {
         return Ok(None);
     }
-    let (name, section) = (format!("AVERT_{network}_CREDENTIAL"), section_of(network));
+    let (of_network, section) = (variable_of(network), section_of(network));
     let file = set.credential_file.as_path();
     let text = if file.as_os_str().is_empty() {
-        variable(&name).ok_or_else(|| {
+        of_network.read(variable)?.ok_or_else(|| {
             misused!(
-                "{section}: a credential is needed: name a file with credential_file, set {name}, or say auth = \
+                "{section}: a credential is needed: name a file with credential_file, set {of_network}, or say auth = \
                 \"none\""
             )
         })?

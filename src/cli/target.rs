@@ -11,6 +11,7 @@ use super::{
     failure::Misused,
     process::{variable, without_empty},
     profile_access::{NamedProfile, PROFILE, ProfileAccess},
+    secret_variables::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, SecretVariable},
 };
 use crate::{
     client::{AccessCredential, Client, ClientOptions, OperatorProbe},
@@ -27,10 +28,7 @@ use crate::{
 
 pub(super) const URL: &str = "AVERT_URL";
 const DIALECT: &str = "AVERT_DIALECT";
-pub(super) const API_KEY: &str = "AVERT_API_KEY";
-pub(super) const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
-pub(super) const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
 /// Origin of a credential that was typed.
 const TYPED: &str = "typed and kept nowhere: `avert login` keeps it";
@@ -38,12 +36,10 @@ const TYPED: &str = "typed and kept nowhere: `avert login` keeps it";
 /// Longest wait for a deployment to say whether a key is an operator's.
 const ASKED_FOR: Duration = Duration::from_secs(2);
 
-/// Environment variables that name a credential for whatever deployment is meant.
-pub(super) const CREDENTIAL_VARIABLES: [&str; 4] = [API_KEY, OPERATOR_KEY, CLIENT_ID, CLIENT_SECRET];
-
 /// Returns the variable that names a credential here, which would go to every deployment that is opened.
 pub(super) fn credential_variable() -> Option<&'static str> {
-    CREDENTIAL_VARIABLES.into_iter().find(|name| variable(name).is_some())
+    let secret = [API_KEY, OPERATOR_KEY, CLIENT_SECRET].into_iter().find_map(SecretVariable::set);
+    secret.or_else(|| Some(CLIENT_ID).filter(|name| variable(name).is_some()))
 }
 
 /// Remote target: a deployment with its credential.
@@ -108,7 +104,7 @@ impl RemoteArgs {
         };
         let operator_key = match &self.access.operator_key_file {
             Some(file) => Some(credential_in(file)?),
-            None => lookup(OPERATOR_KEY).map(|key| Secret::new(key.trim())),
+            None => OPERATOR_KEY.read(&lookup)?.map(|key| Secret::new(key.trim())),
         };
         let dialect = match self.dialect {
             Some(name) => Some(name),
@@ -183,12 +179,12 @@ impl RemoteArgs {
     ) -> anyhow::Result<Option<AccessCredential>> {
         let access = &self.access;
         if let Some(file) = &access.api_key_file {
-            return Ok(Some(AccessCredential::ApiKey(Secret::new(read_credential(file)?.trim()))));
+            return Ok(Some(AccessCredential::ApiKey(credential_in(file)?)));
         }
-        let key = lookup(API_KEY).filter(|_| !access.names_credential());
+        let key = if access.names_credential() { None } else { API_KEY.read(&lookup)? };
         let secret = match &access.client_secret_file {
             Some(file) => Some(read_credential(file)?),
-            None => lookup(CLIENT_SECRET),
+            None => CLIENT_SECRET.read(&lookup)?,
         };
         // A secret alone goes with the client of the profile.
         let id = access.client_id.clone().or_else(|| lookup(CLIENT_ID));
@@ -361,8 +357,8 @@ pub(super) fn check_world(said: Option<Environment>, told: Option<Environment>) 
 
 /// Returns whether the environment names a credential for this profile, which goes before a kept one.
 pub(super) fn names_credential(profile: &Profile) -> bool {
-    let is_set = |name: &str| variable(name).is_some();
-    is_set(API_KEY) || is_set(CLIENT_SECRET) && (is_set(CLIENT_ID) || profile.client_id.is_some())
+    let has_id = || variable(CLIENT_ID).is_some() || profile.client_id.is_some();
+    API_KEY.set().is_some() || CLIENT_SECRET.set().is_some() && has_id()
 }
 
 fn dialect(text: &str) -> Result<Dialect, Misused> {
@@ -376,6 +372,9 @@ mod tests {
     use super::*;
     use crate::cli::args::AccessArgs;
     use crate::desk::{ProfileList, Profiles, Secrets};
+
+    const API_KEY: &str = super::API_KEY.name;
+    const CLIENT_SECRET: &str = super::CLIENT_SECRET.name;
 
     fn none(_: &str) -> Option<String> {
         None

@@ -1,4 +1,5 @@
-//! The keys that avert keeps for itself, rotated by the real binary while it serves, on a file and on a server.
+//! Secrets: the keys that avert keeps for itself, rotated while it serves, and those that come from files.
 
 mod data;
+mod files;
 mod signing;

@@ -56,17 +56,17 @@ impl RemoteArgs {
 /// Credentials for a deployment: an API key or a client, and an operator's key beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct AccessArgs {
-    /// File with the API key [env: AVERT_API_KEY holds the key itself]
+    /// File with the API key [env: AVERT_API_KEY_FILE; AVERT_API_KEY holds the key itself]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "client_secret_file"])]
     pub(crate) api_key_file: Option<PathBuf>,
     /// Client id, for bearer tokens [env: AVERT_CLIENT_ID]
     #[arg(long, value_name = "ID")]
     pub(crate) client_id: Option<String>,
-    /// File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]
+    /// File with the client secret [env: AVERT_CLIENT_SECRET_FILE; AVERT_CLIENT_SECRET holds the secret itself]
     #[arg(long, value_name = "FILE")]
     pub(crate) client_secret_file: Option<PathBuf>,
     /// File with a key of scope operator, where it is an avert: the console then shows all that it has [env:
-    /// AVERT_OPERATOR_KEY holds the key itself]
+    /// AVERT_OPERATOR_KEY_FILE; AVERT_OPERATOR_KEY holds the key itself]
     #[arg(long, value_name = "FILE")]
     pub(crate) operator_key_file: Option<PathBuf>,
 }

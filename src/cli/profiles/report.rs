@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::super::{
     context::Context,
     output::{ListColumns, Report},
-    process::variable,
     profile_access::{NamedProfile, ProfileAccess, unusable},
-    target::{OPERATOR_KEY, credential_variable, names_credential},
+    secret_variables::OPERATOR_KEY,
+    target::{credential_variable, names_credential},
 };
 use crate::{
     console::setting::{CredentialPlace, ListedProfile, ProfileDirectory},
@@ -85,7 +85,7 @@ pub(super) fn one(access: &ProfileAccess, NamedProfile { name, profile }: &Named
     let current = access.profiles.list().map_err(unusable)?.current.as_ref() == Some(name);
     let mut storage = Storage { access, is_silent: false };
     let credential = storage.of(name, SecretKind::Access, names_credential(profile)).map_err(unusable)?;
-    let by_variable = variable(OPERATOR_KEY).is_some();
+    let by_variable = OPERATOR_KEY.set().is_some();
     let operator_key = word(storage.of(name, SecretKind::Operator, by_variable).map_err(unusable)?);
     let mut record = record(name, profile, current, credential);
     record["operatorKey"] = operator_key.into();

@@ -12,15 +12,11 @@ use crate::{
         args::CredentialArgs,
         ask::{LARGEST_FILE, parts, read_credential},
         failure::Misused,
+        secret_variables::{SecretVariable, WEBHOOK_BASIC, WEBHOOK_HEADER, WEBHOOK_SECRET},
     },
     domain::{CaCertificates, EndpointAuth, Secret, without_mark},
     outbound::tls,
 };
-
-/// Environment variables with the credential and the signing secret, where no flag has it.
-const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
-const HEADER_VARIABLE: &str = "AVERT_WEBHOOK_HEADER";
-const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
 
 /// Returns the credential of an endpoint, from the flags, else from the environment. No error repeats it.
 pub(super) fn credential(
@@ -30,7 +26,7 @@ pub(super) fn credential(
     given(args, lookup)?.ok_or_else(|| {
         misused!(
             "an endpoint needs a credential that it knows avert by: one of --basic, --basic-file, --header, \
-                --header-file, {BASIC_VARIABLE}, {HEADER_VARIABLE}"
+                --header-file, {WEBHOOK_BASIC}, {WEBHOOK_HEADER}"
         )
         .into()
     })
@@ -44,9 +40,12 @@ pub(super) fn given(
     let CredentialArgs { basic, basic_file, header, header_file } = args;
     let basic = of_flags("--basic", basic.as_ref(), basic_file.as_deref())?;
     let header = of_flags("--header", header.as_ref(), header_file.as_deref())?;
-    let is_open = basic.is_none() && header.is_none();
-    let of_variable = |name: &str| lookup(name).filter(|_| is_open).map(|text| (text, name.to_owned()));
-    match (basic.or_else(|| of_variable(BASIC_VARIABLE)), header.or_else(|| of_variable(HEADER_VARIABLE))) {
+    let of_variable = |of: SecretVariable| Ok::<_, Misused>(of.read(&lookup)?.map(|text| (text, of.to_string())));
+    let (basic, header) = match (basic, header) {
+        (None, None) => (of_variable(WEBHOOK_BASIC)?, of_variable(WEBHOOK_HEADER)?),
+        given => given,
+    };
+    match (basic, header) {
         (None, None) => Ok(None),
         (Some((text, place)), None) => {
             let (username, password) = parts(&text, &place, "USER:PASS")?;
@@ -54,7 +53,7 @@ pub(super) fn given(
         }
         (None, Some((text, place))) => Ok(Some(from_header(&text, &place)?)),
         (Some(_), Some(_)) => {
-            refuse!("{BASIC_VARIABLE} and {HEADER_VARIABLE} are both set: there is one credential")
+            refuse!("{WEBHOOK_BASIC} and {WEBHOOK_HEADER} are both set: there is one credential")
         }
     }
 }
@@ -97,7 +96,7 @@ pub(super) fn signing_secret(
             Some(without_mark(&text).to_owned())
         }
         Some(file) => Some(read_credential(file)?),
-        None => lookup(SECRET_VARIABLE),
+        None => WEBHOOK_SECRET.read(lookup)?,
     };
     Ok(given.map(|text| Secret::new(text.trim())))
 }
@@ -147,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_environment_is_asked_where_no_flag_has_it() {
-        let lookup = |name: &str| (name == BASIC_VARIABLE).then(|| "shop:s3cret".to_owned());
+        let lookup = |name: &str| (name == WEBHOOK_BASIC.name).then(|| "shop:s3cret".to_owned());
 
         assert_eq!(credential(&CredentialArgs::default(), lookup).unwrap(), basic("shop", "s3cret"));
     }

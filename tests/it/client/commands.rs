@@ -220,12 +220,17 @@ fn a_deployment_is_named_by_the_environment_too_and_flags_may_stand_before_the_c
         .env("AVERT_URL", &world.server.url)
         .env("AVERT_API_KEY", &world.key)
         .output();
+    let by_file = avert(world.desk.path(), &["alerts", "list", "--output", "json"])
+        .env("AVERT_URL", &world.server.url)
+        .env("AVERT_API_KEY_FILE", world.key_file())
+        .output();
     let before = run(
         world.desk.path(),
         &["--url", &world.server.url, "--api-key-file", &world.key_file(), "alerts", "list", "--output", "json"],
     );
 
-    assert_eq!((total(by_environment.unwrap()), total(before)), (json!(1), json!(1)));
+    let totals = [by_environment.unwrap(), by_file.unwrap(), before].map(total);
+    assert_eq!(totals, [json!(1), json!(1), json!(1)]);
 }
 
 #[test]
