@@ -337,7 +337,7 @@ fn links(settings: &config::Links) -> LinkTemplates {
 fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
     let is_set = |name: &str| lookup(name).is_some();
     let far = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].into_iter().any(is_set);
-    !far && (cfg!(any(target_os = "macos", windows)) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+    !far && (cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
 /// Returns the settings that a flag or the environment overrides for this console.
