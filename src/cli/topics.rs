@@ -30,6 +30,7 @@ pub(super) const TOPICS: &[Topic] = topics! {
     "postgresql" "several nodes on one database, moving there and back";
     "reliability" "backups, stopping, keys, the clock, retention, the audit log, limits";
     "operations" "setting up, sizing, watching, restoring, upgrading";
+    "security" "reporting, what leaves the machine, what is stored where";
     "benchmarks" "how fast avert is, and how that is measured";
 };
 
