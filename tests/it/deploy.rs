@@ -120,6 +120,19 @@ fn every_variable_that_operators_are_told_of_is_read() {
     assert!(unknown.is_empty() && told.len() > 4, "{unknown:?} of {told:?}");
 }
 
+#[rstest]
+#[case(UNIT)]
+#[case(UNIT_ON_POSTGRESQL)]
+fn every_credential_that_systemd_hands_over_is_one_that_a_variable_names(#[case] unit: &str) {
+    let unit = text(unit);
+
+    let handed_over: BTreeSet<_> =
+        unit.lines().filter_map(|line| line.strip_prefix("LoadCredential=")?.split(':').next()).collect();
+    let named: BTreeSet<_> = unit.lines().filter_map(|line| Some(line.split_once("_FILE=%d/")?.1)).collect();
+
+    assert!(handed_over == named && named.len() > 1, "{handed_over:?} {named:?}");
+}
+
 /// The lines of the shell in a page, and what it names in passing.
 fn commands(page: &str, in_passing: bool) -> Vec<String> {
     let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()).flat_map(str::lines);
@@ -177,7 +190,7 @@ fn what_runs_in_a_container_and_as_a_service_is_a_command_that_there_is() {
     let mut container = array("ENTRYPOINT");
     container.extend(array("\nCMD"));
     let unit = text(UNIT);
-    let service = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/")).expect("what it runs");
+    let service = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("what it runs");
 
     for line in [container.join(" ").as_str(), service, "avert migrate"] {
         assert!(read(line).is_ok() && line.starts_with("avert "), "{line}");
