@@ -224,9 +224,14 @@ fn comments() -> Value {
         "pattern": r"^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f]*$"})
 }
 
+/// Null, and nothing else: generators of clients know no type that is null alone.
+fn nothing(kind: &str) -> Value {
+    json!({"type": [kind, "null"], "enum": [null]})
+}
+
 fn resolutions() -> [(&'static str, Value); 3] {
     let reasons = InvalidReason::ALL.map(InvalidReason::as_str);
-    let decided = json!({"refunded": one_of(["REFUNDED", "NOT REFUNDED"]), "resolution": {"type": "null"},
+    let decided = json!({"refunded": one_of(["REFUNDED", "NOT REFUNDED"]), "resolution": nothing("string"),
         "comments": comments()});
     let invalid = json!({"refunded": one_of(["INVALID"]), "resolution": one_of(reasons), "comments": comments()});
     [
@@ -248,7 +253,7 @@ fn resolutions_older() -> [(&'static str, Value); 3] {
     let amount = json!({"type": "number", "exclusiveMinimum": 0, "description": "At most the alert's amount, with at \
         most 6 decimals"});
     [
-        ("Decided", body(&["resolution", "refunded"], &decided(false, json!({"type": "null"})))),
+        ("Decided", body(&["resolution", "refunded"], &decided(false, nothing("number")))),
         ("PartiallyStopped", body(&["resolution", "refunded", "amountStopped"], &decided(true, amount))),
         ("Resolution", json!({"oneOf": [named("Decided"), named("PartiallyStopped")]})),
     ]
