@@ -49,7 +49,7 @@ impl RefusalCause {
             Self::ReadOnly => "make it writable to go on; on SQLite `avert backup` works",
             Self::Locked => "wait for the other process, or end it",
             Self::Connections => "raise the limit, or lower [database] connections",
-            Self::Pooler => "connect to the server, or use the pooler in session mode",
+            Self::Pooler => "set pool_mode = session in the pooler, or connect to the server",
             Self::Encoding => "create the database with ENCODING UTF8",
             Self::Damaged => "keep a copy of it, then restore a backup (on SQLite `avert restore FILE`)",
             Self::Gone => "put it back, or end avert and start it on the right one",
