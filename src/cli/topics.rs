@@ -29,6 +29,7 @@ pub(super) const TOPICS: &[Topic] = topics! {
     "provider-contract" "what a gateway has to speak";
     "postgresql" "several nodes on one database, moving there and back";
     "reliability" "backups, stopping, keys, the clock, retention, the audit log, limits";
+    "proxies" "nginx, HAProxy and Caddy before it, PgBouncer before PostgreSQL";
     "operations" "setting up, sizing, watching, restoring, upgrading";
     "security" "reporting, what leaves the machine, what is stored where";
     "benchmarks" "how fast avert is, and how that is measured";

@@ -25,6 +25,7 @@ mod peers;
 mod profiles;
 mod protocol;
 mod providers;
+mod proxies;
 mod read_only;
 mod readme;
 mod secrets;

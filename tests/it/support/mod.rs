@@ -13,11 +13,13 @@ pub mod journal;
 pub mod link;
 pub mod operations;
 pub mod outside;
+pub mod page;
 pub mod pooler;
 pub mod ports;
 pub mod postgres;
 #[cfg(target_os = "linux")]
 pub mod preload;
+pub mod program;
 pub mod raw_server;
 pub mod receiver;
 pub mod respelling;
