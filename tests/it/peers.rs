@@ -1,7 +1,9 @@
-//! What libraries of others make of avert. They come from PyPI, so these run only where they are asked for:
-//! `cargo test --test it peers:: -- --ignored`.
+//! What libraries, generators and programs of others make of avert. Those that come from PyPI and npm run only where
+//! they are asked for: `cargo test --test it peers:: -- --ignored`.
 
 use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -9,11 +11,19 @@ use std::{
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::support::{
-    binary::{Server, run_ok},
-    operations::{alerts, import},
-    receiver::{Receiver, Request},
+use crate::{
+    support::{
+        binary::{Server, avert, binary, run_ok, surroundings},
+        operations::{alerts, import},
+        page::block,
+        ports::free_port,
+        program::{Program, find},
+        receiver::{Receiver, Request},
+    },
+    tidy::source::files_below,
 };
+
+const README: &str = include_str!("../../README.md");
 
 /// A Python of its own in this directory, with these packages.
 fn python(directory: &Path, packages: &[&str]) -> PathBuf {
@@ -22,6 +32,20 @@ fn python(directory: &Path, packages: &[&str]) -> PathBuf {
     let python = environment.join("bin/python");
     run(directory, &python, &[&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"], packages].concat());
     python
+}
+
+/// These packages of npm in this directory; returns where their programs are.
+fn node(directory: &Path, packages: &[&str]) -> PathBuf {
+    let install = ["install", "--prefix", ".", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+    run(directory, "npm".as_ref(), &[install.as_slice(), packages].concat());
+    directory.join("node_modules/.bin")
+}
+
+/// A script of `tests/peers` in this directory, where it sees what is beside it.
+fn script(directory: &Path, name: &str) -> String {
+    let copy = directory.join(name);
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(name), &copy).unwrap();
+    copy.to_str().unwrap().to_owned()
 }
 
 /// Runs a program in a directory, where it may leave what it likes.
@@ -97,7 +121,7 @@ async fn schemathesis_finds_no_fault_of_the_server_and_no_answer_that_is_not_des
     let (client, spare_key, spare_client) =
         (created(&["clients", "create"]), created(&["keys", "create"]), created(&["clients", "create"]));
     let settings = directory.path().join("config.toml");
-    std::fs::write(&settings, "[serve]\ntokens_per_minute = 10000\n").unwrap();
+    fs::write(&settings, "[serve]\ntokens_per_minute = 10000\n").unwrap();
     let server = Server::start_logging(&data, &["--config", settings.to_str().unwrap()], Stdio::null());
     let ask = async |path: &str, key: &Value| -> Value {
         let request =
@@ -131,7 +155,7 @@ async fn schemathesis_finds_no_fault_of_the_server_and_no_answer_that_is_not_des
         ("bearer", format!("bearer = \"{token}\""), "openapi-older", "^/"),
     ] {
         let config = directory.path().join(format!("{scheme}.toml"));
-        std::fs::write(
+        fs::write(
             &config,
             format!("{general}hooks = \"{hooks}\"\n{refusals}[auth.openapi.{scheme}]\n{credential}\n{ids}"),
         )
@@ -176,18 +200,68 @@ async fn clients_made_of_both_descriptions_list_get_and_resolve() {
         let made = ["generate", "--url", &url, "--meta", "none", "--output-path", package];
         run(directory.path(), &python.with_file_name("openapi-python-client"), &made);
     }
-    // A script sees the packages beside it.
-    let script = directory.path().join("generated.py");
-    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/generated.py"), &script).unwrap();
-    run(directory.path(), &python, &[script.to_str().unwrap(), &server.url, key["key"].as_str().unwrap(), &token]);
+    let script = script(directory.path(), "generated.py");
+    run(directory.path(), &python, &[&script, &server.url, key["key"].as_str().unwrap(), &token]);
+}
+
+/// A desk with four alerts that is served, and a key for it.
+fn served(directory: &Path) -> (Server, String) {
+    let data = directory.join("data");
+    import(&data, &alerts(1..=4));
+    let key = run_ok(&data, &["keys", "create"]).trim().to_owned();
+    (Server::start(&data, &[]), key)
+}
+
+#[test]
+#[ignore = "installs packages from npm"]
+fn a_client_in_typescript_lists_gets_and_resolves() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path();
+    let programs = node(home, &["@hey-api/openapi-ts@0.95.0", "typescript@5.9.3", "@types/node@20.19.25"]);
+    let (server, key) = served(home);
+
+    let description = format!("{}/openapi.json", server.url);
+    run(home, &programs.join("openapi-ts"), &["--input", &description, "--output", "client"]);
+    let script = script(home, "generated.ts");
+    let compile = [
+        "--strict",
+        "--skipLibCheck",
+        "--esModuleInterop",
+        "--target",
+        "es2022",
+        "--module",
+        "commonjs",
+        "--outDir",
+        "made",
+    ];
+    run(home, &programs.join("tsc"), &[&compile, [script.as_str()].as_slice()].concat());
+    run(home, "node".as_ref(), &["made/generated.js", &server.url, &key]);
+}
+
+#[test]
+#[ignore = "installs packages from PyPI"]
+fn a_client_of_openapi_generator_lists_gets_and_resolves() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path();
+    let packages = ["openapi-generator-cli==7.26.0", "urllib3==2.*", "pydantic==2.*", "python-dateutil==2.*"];
+    let python = python(home, &packages);
+    let (server, key) = served(home);
+
+    let description = format!("{}/openapi.json", server.url);
+    let made = ["generate", "-i", &description, "-g", "python", "-o", ".", "--package-name", "made"];
+    run(home, &python.with_file_name("openapi-generator-cli"), &made);
+    let script = script(home, "openapi_generator.py");
+    run(home, &python, &[&script, &server.url, &key]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "installs packages from PyPI"]
-async fn the_standards_own_library_verifies_deliveries_before_during_and_after_a_rotation() {
+#[ignore = "installs packages from PyPI and npm"]
+async fn libraries_of_the_standard_verify_deliveries_before_during_and_after_a_rotation() {
     let directory = tempfile::tempdir().unwrap();
-    let python = python(directory.path(), &["standardwebhooks==1.*"]);
-    let data = directory.path().join("data");
+    let home = directory.path();
+    let python = python(home, &["standardwebhooks==1.1.0", "svix==2.9.1"]);
+    node(home, &["standardwebhooks@1.1.1", "svix@1.99.1"]);
+    let data = home.join("data");
     let receiver = Receiver::start().await;
     let told = |arguments: &[&str]| -> Value {
         serde_json::from_str(&run_ok(&data, &[arguments, &["--output", "json"]].concat())).unwrap()
@@ -217,11 +291,88 @@ async fn the_standards_own_library_verifies_deliveries_before_during_and_after_a
         case(&requests[1], vec![&first, &second], vec![&third]),
         case(&requests[2], vec![&third], vec![&first, &second]),
     ]);
-    let file = directory.path().join("cases.json");
-    std::fs::write(&file, cases.to_string()).unwrap();
-    run(
-        directory.path(),
-        &python,
-        &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/webhooks.py"), file.to_str().unwrap()],
-    );
+    fs::write(home.join("cases.json"), cases.to_string()).unwrap();
+    run(home, &python, &[&script(home, "webhooks.py"), "cases.json"]);
+    run(home, "node".as_ref(), &[&script(home, "webhooks.js"), "cases.json"]);
+}
+
+/// A hook of Debian's `webhook`: it knows avert by a header, and writes down the events that it gets.
+const HOOKS: &str = r#"[{
+    "id": "avert",
+    "execute-command": "./note",
+    "pass-arguments-to-command": [
+        {"source": "payload", "name": "event"}, {"source": "payload", "name": "payload.providerId"}
+    ],
+    "trigger-rule": {"match": {"type": "value", "value": "s3cret-token",
+        "parameter": {"source": "header", "name": "X-Hook-Token"}}},
+    "trigger-rule-mismatch-http-response-code": 401,
+    "include-command-output-in-response": true
+}]"#;
+
+#[test]
+fn debians_webhook_knows_avert_by_its_header() {
+    let Some(program) = find("webhook") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let (home, data, port) = (directory.path(), directory.path().join("data"), free_port());
+    fs::write(home.join("hooks.json"), HOOKS).unwrap();
+    let note = home.join("note");
+    fs::write(&note, "#!/bin/sh\necho \"$@\" >>events\n").unwrap();
+    fs::set_permissions(&note, fs::Permissions::from_mode(0o755)).unwrap();
+    let arguments = ["-hooks", "hooks.json", "-ip", "127.0.0.1", "-port", &port.to_string()];
+    let _webhook = Program::start(Command::new(program).args(arguments), home, port);
+    let url = format!("http://127.0.0.1:{port}/hooks/avert");
+    let added = |header: &str| -> Value {
+        let endpoint = run_ok(&data, &["webhooks", "add", &url, "--header", header, "--output", "json"]);
+        serde_json::from_str(&endpoint).unwrap()
+    };
+    let (known, unknown) = (added("X-Hook-Token: s3cret-token"), added("X-Hook-Token: other"));
+    let test = |endpoint: &Value| avert(&data, &["webhooks", "test", endpoint["id"].as_str().unwrap()]).output();
+
+    let (taken, turned_away) = (test(&known).unwrap(), test(&unknown).unwrap());
+
+    assert_eq!(taken.status.code(), Some(0), "{}", String::from_utf8_lossy(&taken.stderr));
+    let told = String::from_utf8(turned_away.stdout).unwrap();
+    assert!(turned_away.status.code() == Some(1) && told.contains("401"), "{told}");
+    let events = fs::read_to_string(home.join("events")).unwrap();
+    assert!(events.starts_with("alert.created TEST-") && events.lines().count() == 1, "{events}");
+}
+
+#[test]
+fn the_readmes_examples_run_with_curl() {
+    let Some(_) = find("curl") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let (home, port) = (directory.path(), free_port().to_string());
+    let alerts = home.join("alerts.csv");
+    fs::write(&alerts, block(README, "csv", "")).unwrap();
+    run_ok(home, &["import", alerts.to_str().unwrap()]);
+    std::os::unix::fs::symlink(binary(), home.join("avert")).unwrap();
+    let examples = block(README, "sh", "curl").replace("7317", &port);
+    let path = format!("{}:{}", home.display(), std::env::var("PATH").unwrap());
+
+    let mut shell = Command::new("bash");
+    shell.args(["-euc", &format!("trap 'kill $!' EXIT\n{examples}")]).env_clear().envs(surroundings(home));
+    let output = shell.env("PATH", path).env("AVERT_DATA_DIR", home).env("AVERT_LISTEN", format!("127.0.0.1:{port}"));
+    let output = output.output().unwrap();
+
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains(r#""total":1"#) && told.contains(r#""status":"OPEN""#), "{told}");
+    assert!(told.contains(r#""status":"INVALID""#) && told.contains("double of 5F2RE396"), "{told}");
+}
+
+#[test]
+fn the_examples_with_curl_are_those_that_tests_run() {
+    let pages = files_below("assets/docs", "md").into_iter().chain(["README.md".into()]);
+    let with_curl = |page: &Path| {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+        text.split("```sh\n")
+            .skip(1)
+            .filter(|rest| rest.split("```").next().is_some_and(|block| block.contains("curl ")))
+            .count()
+    };
+    let found: Vec<_> = pages.map(|page| (page.file_name().unwrap().to_owned(), with_curl(&page))).collect();
+
+    let run: Vec<_> = found.iter().filter(|(_, count)| *count > 0).collect();
+
+    assert_eq!(run, [&("provider-contract.md".into(), 1), &("README.md".into(), 1)]);
 }

@@ -1,6 +1,6 @@
 //! One call to a gateway: what is sent, and what every break of it means.
 
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
 use avert::{
     domain::{EndpointAuth, Secret},
@@ -15,9 +15,11 @@ use tokio::{
 
 use super::gateway::{TOKEN, gateway, options, provider, refunded, stating};
 use crate::support::{
+    page::block,
     ports::NOBODY,
+    program::find,
     raw_server::{Play, RawServer},
-    receiver::{Answer, Receiver},
+    receiver::{Answer, Receiver, Request},
     tls::Certified,
 };
 
@@ -239,4 +241,37 @@ async fn a_gateway_that_waits_for_the_network_is_asked_again_later() {
 
     assert_eq!(answer, SubmitResult::Indeterminate(Cause::Undecided));
     assert!(matches!(found, LookUp::NotTold(_)), "{found:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_contracts_examples_ask_with_curl_what_avert_asks() {
+    let Some(_) = find("curl") else { return };
+    let gateway = gateway("applied").await;
+    let (url, page) = (gateway.url(), json!({"data": [], "cursor": "next"}).to_string().into_bytes());
+    let not_known = Answer::Body(404, json!({"state": "not_known"}).to_string().into_bytes());
+    gateway.answer_next([stating("applied"), stating("applied"), not_known, Answer::Body(200, page)]);
+    let examples = block(include_str!("../../../assets/docs/provider-contract.md"), "sh", "curl");
+
+    let mut shell = Command::new("bash");
+    let told = shell.args(["-euc", examples]).env("URL", &url).env("TOKEN", TOKEN).output().unwrap();
+    let submission = refunded();
+    provider(&url).submit(&submission).await;
+    provider(&url).look_up(&submission).await;
+
+    let told = String::from_utf8(told.stdout).unwrap();
+    let answers: Vec<_> = told.split("HTTP/1.1 ").skip(1).filter_map(|answer| answer.get(..3)).collect();
+    assert_eq!(answers, ["200", "200", "404", "200"], "{told}");
+    let [decision, found, missing, page, own_decision, own_look_up] = gateway.requests().try_into().unwrap();
+    let names = |request: &Request| request.json().as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let asked = |request: &Request| {
+        let url = url::Url::parse(&format!("http://gateway{}", request.path)).unwrap();
+        url.query_pairs().map(|(name, _)| name.into_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((names(&decision), asked(&found)), (names(&own_decision), asked(&own_look_up)));
+    assert_eq!((asked(&missing), page.path.as_str()), (asked(&own_look_up), "/hook/alerts"));
+    assert_eq!(decision.json()["attemptId"], decision.header("idempotency-key"));
+    assert_eq!(found.path.split('?').next(), Some(&*format!("/hook/decisions/{}", decision.header("idempotency-key"))));
+    for request in [decision, found, missing, page] {
+        assert_eq!(request.header("authorization"), own_decision.header("authorization"));
+    }
 }
