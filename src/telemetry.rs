@@ -104,7 +104,7 @@ pub fn report_panics(directory: PathBuf) {
     std::panic::set_hook(Box::new(move |panic| {
         let report = format!(
             "avert {} {} {}\n{} thread {}\n\n{panic}\n\n{}\n",
-            env!("CARGO_PKG_VERSION"),
+            env!("AVERT_VERSION"),
             std::env::consts::OS,
             std::env::consts::ARCH,
             Utc::now().to_rfc3339(),

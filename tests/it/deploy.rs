@@ -29,7 +29,8 @@ fn text(file: &str) -> String {
 }
 
 fn source() -> String {
-    files_below("src", "rs").iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+    let rooms = files_below("src", "rs").iter().map(|path| fs::read_to_string(path).unwrap()).collect::<String>();
+    rooms + &text("build.rs")
 }
 
 /// The words of a text that begin so, each once.

@@ -339,3 +339,22 @@ fn the_demo_opens_on_alerts_and_leaves_nothing_behind() {
     let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// The commit that is checked out; `None` where git does not tell.
+fn commit() -> Option<String> {
+    let mut git = std::process::Command::new("git");
+    let told = git.args(["rev-parse", "--short=12", "HEAD"]).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
+    told.status.success().then(|| String::from_utf8(told.stdout).unwrap().trim().to_owned())
+}
+
+#[test]
+fn the_version_names_the_commit_of_a_release_build() {
+    let home = tempfile::tempdir().unwrap();
+    // The binary that cargo builds for the tests is a debug build, whose version stands alone.
+    let commit = std::env::var_os("AVERT_SMOKE_BINARY").and_then(|_| commit());
+
+    let version = run_ok(home.path(), &["--version"]);
+
+    let behind = commit.map(|commit| format!(" ({commit})")).unwrap_or_default();
+    assert_eq!(version, format!("avert {}{behind}\n", env!("CARGO_PKG_VERSION")));
+}

@@ -39,7 +39,7 @@ use crate::{
 /// Without a command, avert opens the console on the current profile's deployment, else on this machine's own alerts,
 /// or with --url on another deployment's. `avert demo` shows everything on alerts that are made up.
 #[derive(Debug, Parser)]
-#[command(name = "avert", version, disable_help_subcommand = true)]
+#[command(name = "avert", version = env!("AVERT_VERSION"), disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
     pub(super) console: ConsoleArgs,
