@@ -76,12 +76,15 @@ impl fmt::Display for ProfileName {
 /// A profile: a deployment, and how one works on it. Nothing in it is secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Profile {
     /// Base URL.
     pub url: String,
     /// Environment of the deployment; none where nobody has said it.
+    #[cfg_attr(test, schemars(with = "Option<tests::EnvironmentWord>"))]
     pub environment: Option<Environment>,
     /// The variant of the interface; none for the one that goes with the credential.
+    #[cfg_attr(test, schemars(with = "Option<tests::DialectWord>"))]
     pub dialect: Option<Dialect>,
     /// The client id where its credential is a client secret; none where it is an API key.
     pub client_id: Option<String>,
@@ -92,9 +95,11 @@ pub struct Profile {
     pub company_parameter: Option<String>,
     /// Number of alerts that the console asks for at once.
     #[serde(default, deserialize_with = "page_size")]
+    #[cfg_attr(test, schemars(range(min = 1, max = MAX_PAGE_SIZE)))]
     pub page_size: Option<u32>,
     /// Interval at which the console reads a list again, in seconds.
     #[serde(default, deserialize_with = "refresh_seconds")]
+    #[cfg_attr(test, schemars(range(min = 1, max = tests::SLOWEST)))]
     pub refresh_seconds: Option<u32>,
     /// Names of older files that are ignored: rules only suggest.
     #[serde(default, skip_serializing)]
@@ -142,6 +147,7 @@ fn number<'de, D: Deserializer<'de>>(
 /// The profiles there are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProfileList {
     /// The one that is meant where none is named; none for this machine's own desk.
     pub current: Option<ProfileName>,
@@ -185,9 +191,66 @@ impl Profiles {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use rstest::rstest;
+    use schemars::{
+        JsonSchema, Schema,
+        generate::{SchemaGenerator, SchemaSettings},
+        json_schema,
+    };
 
     use super::*;
+
+    /// Most seconds between two reads, for the schema; the least is one.
+    pub(super) const SLOWEST: u32 = *REFRESH_SECONDS.end();
+
+    /// A word of an enum, for the schema.
+    pub(super) enum EnvironmentWord {}
+    pub(super) enum DialectWord {}
+
+    macro_rules! schemas {
+        ($($kind:ident => $schema:tt;)+) => {$(
+            impl JsonSchema for $kind {
+                fn inline_schema() -> bool {
+                    true
+                }
+
+                fn schema_name() -> Cow<'static, str> {
+                    stringify!($kind).into()
+                }
+
+                fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                    json_schema!($schema)
+                }
+            }
+        )+};
+    }
+
+    schemas! {
+        ProfileName => {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"};
+        EnvironmentWord => {"enum": Environment::ALL.map(Environment::as_str)};
+        DialectWord => {"enum": Dialect::ALL.map(Dialect::as_str)};
+    }
+
+    #[test]
+    fn the_schema_of_the_file_is_what_the_types_say() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/profiles.schema.json");
+        let settings = SchemaSettings::draft07().with(|it| it.inline_subschemas = true);
+        let schema = settings.into_generator().into_root_schema_for::<ProfileList>();
+        let made = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
+
+        if std::env::var_os("AVERT_WRITE_SETTINGS").is_some() {
+            std::fs::write(&file, &made).unwrap();
+        }
+
+        let kept = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            kept == made,
+            "assets/profiles.schema.json is not what the types say: run this test with AVERT_WRITE_SETTINGS=1 and \
+                look at the difference"
+        );
+    }
 
     fn profiles() -> (tempfile::TempDir, Profiles) {
         let directory = tempfile::tempdir().unwrap();
