@@ -38,6 +38,9 @@ pub struct Setting {
     pub variable: &'static str,
     /// Help text.
     pub help: &'static str,
+    /// JSON schema of the value.
+    #[cfg(test)]
+    pub(super) schema: fn() -> serde_json::Value,
 }
 
 /// Section of the settings file.
@@ -69,6 +72,13 @@ pub(super) trait SettingType: Sized {
     fn read_items(_items: &[String]) -> Result<Self, String> {
         Err("a list is not allowed: one value".to_owned())
     }
+}
+
+/// Type of a setting's value, in a JSON schema.
+#[cfg(test)]
+pub(super) trait SettingSchema {
+    /// Returns the schema of a value in the file. A text with a form of its own, such as an address, is a text to it.
+    fn schema() -> serde_json::Value;
 }
 
 macro_rules! parsed {
@@ -195,6 +205,8 @@ macro_rules! table {
                     default: stringify!($default),
                     variable: concat!($($variable)?),
                     help: concat!($($help),+),
+                    #[cfg(test)]
+                    schema: <$kind as crate::config::table::SettingSchema>::schema,
                 },)*];
                 all.push(crate::config::table::SettingSection { name: name.to_owned(), help, settings: SETTINGS });
                 $($(

@@ -1,5 +1,7 @@
 //! Tests of the configuration, and the list of all settings that they hold.
 
+mod schema;
+
 use rstest::rstest;
 
 use super::*;
@@ -15,9 +17,9 @@ fn nothing(_: &str) -> Option<String> {
 /// Every setting with its default and its help, as a settings file.
 fn listing() -> String {
     let mut text =
-        "# Every setting of avert with its default. What is stronger: a flag, then an environment variable, then \
-        this file.\n# avert reads the file named by --config (or AVERT_CONFIG), else config.toml in its configuration \
-        directory, where there is one.\n"
+        "#:schema ./config.schema.json\n# Every setting of avert with its default. What is stronger: a flag, then an \
+        environment variable, then this file.\n# avert reads the file named by --config (or AVERT_CONFIG), else \
+        config.toml in its configuration directory, where there is one.\n"
             .to_owned();
     for SettingSection { name, help, settings } in Settings::sections() {
         // A network that has a section goes to a gateway.
@@ -25,7 +27,7 @@ fn listing() -> String {
         if !name.is_empty() {
             text += &format!("\n{}{mark}[{name}]\n", comment(help));
         }
-        for (at, Setting { name: key, default, variable, help }) in settings.iter().enumerate() {
+        for (at, Setting { name: key, default, variable, help, .. }) in settings.iter().enumerate() {
             let kind = if *default == "[]" { ", comma-separated" } else { "" };
             let variable = if variable.is_empty() { String::new() } else { format!(" ({variable}{kind})") };
             let gap = if mark.is_empty() && (at > 0 || name.is_empty()) { "\n" } else { "" };
