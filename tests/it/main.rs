@@ -28,6 +28,7 @@ mod providers;
 mod proxies;
 mod read_only;
 mod readme;
+mod schemas;
 mod secrets;
 mod sentences;
 mod settings;
