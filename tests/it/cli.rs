@@ -11,6 +11,7 @@ mod rejects;
 mod roundtrip;
 mod rules;
 mod sales;
+mod stable;
 
 use std::{
     fs,
