@@ -5,6 +5,7 @@ mod addresses;
 mod alike;
 mod copies;
 mod first_steps;
+mod grants;
 mod kills;
 mod nodes;
 mod outages;
