@@ -32,6 +32,8 @@ pub(super) const TOPICS: &[Topic] = topics! {
     "proxies" "nginx, HAProxy and Caddy before it, PgBouncer before PostgreSQL";
     "operations" "setting up, sizing, watching, restoring, upgrading";
     "security" "reporting, what leaves the machine, what is stored where";
+    "changes" "what each version changed, and what an upgrade does";
+    "stability" "what stays the same, and for how long";
     "benchmarks" "how fast avert is, and how that is measured";
 };
 

@@ -14,4 +14,5 @@ mod ready;
 mod records;
 mod retention;
 mod unclean;
+mod upgrade;
 mod words;
