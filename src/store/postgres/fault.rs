@@ -54,15 +54,12 @@ fn refusal(told: &DbError) -> StoreError {
 
 /// The cause of a refusal by its SQLSTATE, where it is one that has advice.
 fn cause_of(told: &DbError) -> Option<RefusalCause> {
-    // A pooler ends connections with this state for reasons of its own, which its words tell.
-    let ends = matches!(told.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
     Some(match *told.code() {
         SqlState::DISK_FULL => RefusalCause::DiskFull,
         SqlState::TOO_MANY_CONNECTIONS => RefusalCause::Connections,
         SqlState::LOCK_NOT_AVAILABLE => RefusalCause::Locked,
         SqlState::READ_ONLY_SQL_TRANSACTION => RefusalCause::ReadOnly,
         SqlState::DUPLICATE_PSTATEMENT | SqlState::INVALID_SQL_STATEMENT_NAME => RefusalCause::Pooler,
-        SqlState::PROTOCOL_VIOLATION if !ends => RefusalCause::Pooler,
         SqlState::UNTRANSLATABLE_CHARACTER | SqlState::CHARACTER_NOT_IN_REPERTOIRE => RefusalCause::Encoding,
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => RefusalCause::Damaged,
         _ => return None,
