@@ -195,7 +195,10 @@ pub(super) async fn connect_to(server: &DatabaseServer, most: u32) -> StoreResul
     if encoding != "UTF8" {
         return Err(StoreError::Refused(RefusalCause::Encoding, format!("server_encoding is {encoding}")));
     }
-    let second = server.client().await.map_err(|error| unreachable(&error))?;
+    let second = timeout(ACQUIRE, server.client()).await.map_err(|_| {
+        StoreError::Refused(RefusalCause::Connections, "the server gives no second connection".to_owned())
+    })?;
+    let second = second.map_err(|error| unreachable(&error))?;
     if !keep_their_own([first.client()?, &second]).await.map_err(WorkFault::from)? {
         return Err(StoreError::Refused(
             RefusalCause::Pooler,
