@@ -15,7 +15,7 @@ use metrics::{counter, describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _};
+use tracing_subscriber::{Layer as _, filter::Targets, layer::SubscriberExt as _};
 
 use crate::domain::sanitize::line;
 
@@ -23,20 +23,25 @@ use crate::domain::sanitize::line;
 const LARGEST_LOG: u64 = 8 * 1024 * 1024;
 
 /// Starts logging to stderr, for commands without a screen of their own.
-pub fn to_stderr(level: LevelFilter, color: bool) {
-    let styled = color && io::stderr().is_terminal();
-    subscribe(level, move || Sanitized { to: io::stderr(), styled }, styled);
+pub fn to_stderr(level: LevelFilter, color: bool, is_json: bool) {
+    let styled = color && !is_json && io::stderr().is_terminal();
+    subscribe(level, move || Sanitized { to: io::stderr(), styled }, styled, is_json);
 }
 
 /// Starts logging to `avert.log` in this directory, which is made: nothing gets onto the console's screen.
-pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
+pub fn to_file(level: LevelFilter, directory: &Path, is_json: bool) -> io::Result<PathBuf> {
     let path = directory.join("avert.log");
     let file = Arc::new(open_log(&path)?);
-    subscribe(level, move || Sanitized { to: Arc::clone(&file), styled: false }, false);
+    subscribe(level, move || Sanitized { to: Arc::clone(&file), styled: false }, false, is_json);
     Ok(path)
 }
 
-fn subscribe<W: Write>(level: LevelFilter, writer: impl Fn() -> W + Send + Sync + 'static, styled: bool) {
+fn subscribe<W: Write + 'static>(
+    level: LevelFilter,
+    writer: impl Fn() -> W + Send + Sync + 'static,
+    styled: bool,
+    is_json: bool,
+) {
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         .with_ansi(styled)
@@ -44,6 +49,10 @@ fn subscribe<W: Write>(level: LevelFilter, writer: impl Fn() -> W + Send + Sync 
         // A log that cannot be written, such as a file on a full disk, must not end what was logged. The complaint
         // about it would panic.
         .log_internal_errors(false);
+    let layer = match is_json {
+        true => layer.json().flatten_event(true).with_current_span(false).boxed(),
+        false => layer.boxed(),
+    };
     // A second call (a test in one process) keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
 }

@@ -17,7 +17,7 @@ use super::{
     profile_access::ProfileAccess,
 };
 use crate::{
-    config::{ConfigError, Settings},
+    config::{ConfigError, LogFormat, Settings},
     desk::{ProfileName, Profiles, Secrets, directory_of},
     domain::{database::DatabaseLocation, url::BaseUrl},
     store::sqlite::backup::is_pending,
@@ -138,7 +138,11 @@ impl Context {
 
     /// Logs to stderr for a command without a screen: at this level, or more with `-v`.
     pub(super) fn log_to_stderr(&self, level: LevelFilter) {
-        telemetry::to_stderr(self.raised(level), self.output.color());
+        telemetry::to_stderr(self.raised(level), self.output.color(), self.logs_json());
+    }
+
+    fn logs_json(&self) -> bool {
+        self.settings.log.format == LogFormat::Json
     }
 
     pub(super) fn raised(&self, level: LevelFilter) -> LevelFilter {
@@ -182,11 +186,11 @@ static TROUBLE: OnceLock<Option<String>> = OnceLock::new();
 /// Starts logging for a console, into a file of this directory. Where none can be written the console opens all the
 /// same; returns why.
 pub(super) fn start(context: &Context, data_dir: &Path) -> Option<String> {
-    log_in(context.raised(context.settings.log.level), &data_dir.join("logs"))
+    log_in(context.raised(context.settings.log.level), &data_dir.join("logs"), context.logs_json())
 }
 
-fn log_in(level: LevelFilter, logs: &Path) -> Option<String> {
-    let begin = || telemetry::to_file(level, logs).err().map(|error| format!("{}: {error}", logs.display()));
+fn log_in(level: LevelFilter, logs: &Path, is_json: bool) -> Option<String> {
+    let begin = || telemetry::to_file(level, logs, is_json).err().map(|error| format!("{}: {error}", logs.display()));
     TROUBLE.get_or_init(begin).clone()
 }
 
@@ -312,8 +316,8 @@ mod tests {
         let file = directory.path().join("plain");
         std::fs::write(&file, "a file where a directory must be").unwrap();
 
-        let first = log_in(LevelFilter::OFF, &directory.path().join("logs"));
-        let second = log_in(LevelFilter::OFF, &file.join("logs"));
+        let first = log_in(LevelFilter::OFF, &directory.path().join("logs"), false);
+        let second = log_in(LevelFilter::OFF, &file.join("logs"), false);
 
         assert_eq!([first, second], [None, None]);
     }

@@ -230,6 +230,8 @@ table! {
     Log {
         /// Level of the log: off, error, warn, info, debug or trace.
         level: LevelFilter = "info", "AVERT_LOG";
+        /// Form of the log: text, or json for one object a line.
+        format: LogFormat = "text", "AVERT_LOG_FORMAT";
     }
 }
 

@@ -64,6 +64,15 @@ pub enum DesktopSetting {
     Osc777,
 }
 
+/// Form of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
 /// Listening address: `ADDRESS:PORT`, where ADDRESS is an IP address or `localhost`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listen(pub SocketAddr);
@@ -183,4 +192,4 @@ impl SettingType for Environment {
     }
 }
 
-words!(SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting);
+words!(SimulatorFault, TimesSetting, ThemeSetting, DesktopSetting, LogFormat);

@@ -8,8 +8,8 @@ use tracing::level_filters::LevelFilter;
 
 use crate::{
     config::{
-        Bounded, DesktopSetting, Hours, Listen, NetworkAuth, Setting, SettingSection, Settings, SimulatorFault,
-        ThemeSetting, TimesSetting, table::SettingSchema,
+        Bounded, DesktopSetting, Hours, Listen, LogFormat, NetworkAuth, Setting, SettingSection, Settings,
+        SimulatorFault, ThemeSetting, TimesSetting, table::SettingSchema,
     },
     domain::{AlertType, Environment},
 };
@@ -36,6 +36,7 @@ schemas! {
     TimesSetting => words::<TimesSetting>();
     ThemeSetting => words::<ThemeSetting>();
     DesktopSetting => words::<DesktopSetting>();
+    LogFormat => words::<LogFormat>();
 }
 
 impl<T> SettingSchema for Option<T> {
