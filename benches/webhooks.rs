@@ -107,6 +107,7 @@ async fn bare_round(sender: &Sender, url: &str) -> Duration {
             attempt: 1,
             organization: OrganizationId::default(),
             endpoint: EndpointId::generate(),
+            trace: String::new(),
             target: EndpointTarget {
                 url: Secret::new(url),
                 auth: auth(),

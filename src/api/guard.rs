@@ -23,12 +23,14 @@ use axum::{
 };
 use futures::FutureExt;
 use ipnet::IpNet;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::{
     client_address::{client_address, is_untrusted_proxy},
     concurrency_limit::{Admission, RequestPlaces},
     domain::{card::mask_card_numbers, url::is_localhost},
+    engine::trace,
     inbound::connections::{Activity, AnswerBody, Line},
     problem::{Code, Problem},
     state::{ApiOptions, Connected, MAX_HEAD, Peer},
@@ -110,7 +112,12 @@ pub(super) fn guarded(routes: Router, guard: Arc<Guard>) -> Router {
         .layer(from_fn_with_state(guard, around))
 }
 
-async fn around(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+async fn around(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let span = trace::span(&trace::of(request.headers()));
+    answer(&guard, request, next).instrument(span).await
+}
+
+async fn answer(guard: &Guard, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let (method, route) = (method_name(request.method()), request.extensions().get::<MatchedPath>().cloned());
     let id = request_id(&request);
@@ -122,7 +129,7 @@ async fn around(State(guard): State<Arc<Guard>>, mut request: Request, next: Nex
     let line = connected.map(|connected| connected.line);
     let answer = match check_head(&request).and_then(|()| guard.check_names(&request)) {
         Err(problem) => problem.into_response(),
-        Ok(()) => admit(&guard, line.clone(), request, next, &id).await,
+        Ok(()) => admit(guard, line.clone(), request, next, &id).await,
     };
     count(method, route.as_ref().map_or("none", MatchedPath::as_str), answer.status(), began.elapsed());
     let answer = finish(answer, &id);

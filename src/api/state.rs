@@ -19,7 +19,7 @@ use crate::{
         OrganizationId,
         audit::{PERSON_HEADER, person_of_header},
     },
-    engine::{ActingEngine, Caller, Engine},
+    engine::{ActingEngine, Caller, Engine, trace},
     inbound::connections::Line,
     limit::TokenLimit,
     observe::Observed,
@@ -43,10 +43,11 @@ pub(super) struct Api {
 }
 
 impl Api {
-    /// The services, bound to the caller of a request, and to who that caller says to be.
+    /// The services, bound to the caller of a request, to who that caller says to be, and to its trace.
     pub(super) fn acting_for(&self, caller: Caller, request: &Parts) -> ActingEngine {
         let said = request.headers.get(PERSON_HEADER).map(|value| person_of_header(value.as_bytes()));
-        let caller = caller.said_to_be(&said.unwrap_or_default());
+        let mut caller = caller.said_to_be(&said.unwrap_or_default());
+        caller.actor.trace = trace::of(&request.headers);
         let peer = request.extensions.get::<Peer>();
         self.engine.acting_for(match peer {
             Some(Peer(address)) => caller.from_address(*address),

@@ -18,6 +18,8 @@ pub struct Actor {
     pub origin: String,
     /// Person named by the caller: an unchecked claim, empty where none was named.
     pub person: String,
+    /// Trace context of its request (W3C `traceparent`), empty where it has none.
+    pub trace: String,
 }
 
 impl Actor {

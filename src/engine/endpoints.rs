@@ -110,7 +110,8 @@ impl Webhooks for ActingEngine {
         // A task of its own: what was sent is recorded, whether or not the caller still waits.
         let sent = self.engine.spawn(async move {
             let _place = place;
-            let test = acting.engine.send_test_event(acting.organization(), id, target).await?;
+            let trace = acting.caller.actor.trace.clone();
+            let test = acting.engine.send_test_event(acting.organization(), id, target, trace).await?;
             let recorded = acting
                 .store()
                 .record_test_event(acting.organization(), id, test, acting.engine.now())
@@ -184,6 +185,7 @@ impl Engine {
         organization: OrganizationId,
         endpoint: EndpointId,
         target: EndpointTarget,
+        trace: String,
     ) -> Result<SentTestEvent, ServiceError> {
         let sender = self
             .inner
@@ -201,6 +203,7 @@ impl Engine {
             organization,
             endpoint,
             target,
+            trace,
         };
         let report = sender.send(&due, now).await;
         let taken = report.status().is_some_and(|status| (200..300).contains(&status));

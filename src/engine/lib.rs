@@ -29,6 +29,7 @@ mod reconcile;
 mod resolve;
 mod token_keys;
 mod tokens;
+pub mod trace;
 pub mod webhooks;
 
 pub use access::KnownClient;

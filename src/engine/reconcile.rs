@@ -173,7 +173,10 @@ impl Engine {
     }
 
     async fn find_out(&self, unfinished: &ClaimedAttempt) -> Finding {
-        let submission = Submission::of(unfinished.attempt, &unfinished.alert, unfinished.resolution.clone());
+        let submission = Submission {
+            trace: unfinished.trace.clone(),
+            ..Submission::of(unfinished.attempt, &unfinished.alert, unfinished.resolution.clone())
+        };
         if let Some(why) = self.closed(&submission.provider).await {
             tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the \
                 network");

@@ -63,13 +63,13 @@ impl Engine {
             .as_deref()
             .map_or(Ok(()), check_idempotency_key)
             .map_err(|error| ServiceError::InvalidRequest(vec![error]))?;
-        let (engine, store, organization) = (self.clone(), self.signed(caller), caller.organization.organization.id);
+        let (engine, caller) = (self.clone(), caller.clone());
         let counted = Deciding::begin(self);
+        let span = tracing::info_span!("resolve", alert = %id, actor = %caller.actor.name);
         let work = async move {
             let _counted = counted;
-            engine.resolve_here(&store, organization, id, request).await
+            engine.resolve_here(&caller, id, request).await
         };
-        let span = tracing::info_span!("resolve", alert = %id, actor = %caller.actor.name);
         let result = match self.inner.tasks.spawn(work.instrument(span)).await {
             Ok(result) => result,
             Err(error) => {
@@ -93,13 +93,8 @@ impl Engine {
         let _ = self.inner.deciding.subscribe().wait_for(|deciding| *deciding == 0).await;
     }
 
-    async fn resolve_here(
-        &self,
-        store: &SharedStore,
-        organization: OrganizationId,
-        id: AlertId,
-        request: ResolveRequest,
-    ) -> Result<Alert, ServiceError> {
+    async fn resolve_here(&self, caller: &Caller, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+        let (store, organization) = (self.signed(caller), caller.organization.organization.id);
         let read = store.get_alert(organization, id).await.map_err(not_sent)?;
         let alert = read.ok_or(ServiceError::AlertNotFound(id))?;
         let resolution = request.resolution.checked(alert.money().as_ref()).map_err(ServiceError::InvalidResolution)?;
@@ -108,8 +103,11 @@ impl Engine {
         }
         // The key is anybody's text, a card number perhaps; only whether it is the same one matters.
         let key = request.idempotency_key.map(|key| BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(key)));
-        match self.claim(store, organization, id, resolution, key).await? {
-            Turn::Ours(sending) => sending.send().await,
+        match self.claim(&store, organization, id, resolution, key).await? {
+            Turn::Ours(mut sending) => {
+                sending.submission.trace.clone_from(&caller.actor.trace);
+                sending.send().await
+            }
             Turn::Replay(alert) => Ok(*alert),
         }
     }

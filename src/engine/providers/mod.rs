@@ -49,10 +49,12 @@ pub struct Submission {
     pub money: Option<Money>,
     /// The merchant's resolution.
     pub resolution: Resolution,
+    /// Trace context of the request ([`Actor::trace`](crate::domain::Actor::trace)).
+    pub trace: String,
 }
 
 impl Submission {
-    /// The submission of a decision on an alert.
+    /// The submission of a decision on an alert, without a trace.
     pub fn of(attempt: AttemptId, alert: &Alert, resolution: Resolution) -> Self {
         Self {
             attempt,
@@ -62,6 +64,7 @@ impl Submission {
             alert_type: alert.alert_type.clone(),
             money: alert.money(),
             resolution,
+            trace: String::new(),
         }
     }
 }

@@ -34,6 +34,7 @@ use crate::{
         webhook::schedule::{AttemptResult, GAPS_SECONDS, next_step},
     },
     store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult},
+    trace,
 };
 
 /// Number of unrecorded results with which nothing more is leased.
@@ -405,6 +406,7 @@ impl Dispatcher {
     }
 
     fn sent(&mut self, due: &DueDelivery, report: AttemptReport) {
+        let _trace = trace::span(&due.trace).entered();
         let DueDelivery { delivery, attempt, endpoint, .. } = *due;
         let now = self.clock.now();
         let next = next_step(report.result, attempt, self.settings.gaps, now, &mut rand::rng());

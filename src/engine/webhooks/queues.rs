@@ -539,6 +539,7 @@ mod tests {
             body: Arc::from("{}"),
             attempt: 1,
             endpoint,
+            trace: String::new(),
             target: EndpointTarget {
                 url: Secret::new("http://127.0.0.1/"),
                 signing: Arc::from([]),

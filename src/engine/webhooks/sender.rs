@@ -35,6 +35,7 @@ use crate::{
         proxy::{HostNames, look_up},
     },
     store::{AttemptRecord, DueDelivery},
+    trace,
     webhooks::signature,
 };
 
@@ -238,12 +239,13 @@ impl Sender {
         delivery: &DueDelivery,
         now: Timestamp,
     ) -> Result<(reqwest::Request, SentRequest), String> {
-        let mut headers = HeaderMap::with_capacity(6);
+        let mut headers = HeaderMap::with_capacity(7);
         headers.extend([credential::header(&delivery.target.auth)?]);
         headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert("webhook-id", header_value(&delivery.event.to_string())?);
         headers.insert("webhook-timestamp", header_value(&now.timestamp().to_string())?);
+        headers.extend(trace::header(&delivery.trace));
         let body = delivery.body.as_bytes().to_vec();
         if !delivery.target.signing.is_empty() {
             let (id, timestamp) = (delivery.event.to_string(), now.timestamp().to_string());

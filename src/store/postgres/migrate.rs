@@ -33,6 +33,7 @@ const MIGRATIONS: &[Migration] = migrations!(
     "0008_audit_pending",
     "0009_find_keys",
     "0010_ca_certificates",
+    "0011_traces",
 );
 
 /// Name of the step behind which the alerts are put into the search over all fields, once the newest schema is there.

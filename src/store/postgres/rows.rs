@@ -150,6 +150,7 @@ pub(crate) async fn record_events(
     recipients: &[i64],
     kind: &EventKind,
     events: &[(i64, String)],
+    trace: &str,
     now: Timestamp,
 ) -> Work<()> {
     let (kind, at) = (kind.as_str(), micros(now));
@@ -157,9 +158,10 @@ pub(crate) async fn record_events(
     let ids: Vec<_> = keys.iter().map(|_| EventId::generate().0).collect();
     let (alerts, bodies): (Vec<i64>, Vec<&str>) = events.iter().map(|(alert, body)| (*alert, body.as_str())).unzip();
     conn.run(
-        "INSERT INTO event (key, id, alert, body, kind, at)
-         SELECT n.*, $5::text, $6::bigint FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[]) AS n",
-        &[&keys, &ids, &alerts, &bodies, &kind, &at],
+        "INSERT INTO event (key, id, alert, body, kind, at, trace)
+         SELECT n.*, $5::text, $6::bigint, $7::text
+         FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::text[]) AS n",
+        &[&keys, &ids, &alerts, &bodies, &kind, &at, &trace],
     )
     .await?;
     // In the order of the events, and for each in that of the recipients.

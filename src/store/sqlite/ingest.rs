@@ -111,13 +111,14 @@ pub(crate) fn record_events(
     recipients: &[i64],
     kind: &EventKind,
     events: &[(i64, String)],
+    trace: &str,
     now: Timestamp,
 ) -> StoreResult<()> {
     let (conn, kind) = (&*unit.conn, kind.as_str());
     for (alert, body) in events {
         conn.run(
-            "INSERT INTO event (id, alert, kind, at, body, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            &[&EventId::generate(), alert, &kind, &now, body, &unit.change],
+            "INSERT INTO event (id, alert, kind, at, body, trace, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            &[&EventId::generate(), alert, &kind, &now, body, &trace, &unit.change],
         )?;
         let event = conn.last_insert_rowid();
         for endpoint in recipients {

@@ -48,6 +48,7 @@ pub(super) const MIGRATIONS: &[Migration] = migrations!(
     "0020_find_keys",
     "0021_head_checksums",
     "0022_ca_certificates",
+    "0023_traces",
 );
 
 /// Behind this step the alerts are put into the search over all fields, once the newest schema is there.

@@ -99,6 +99,8 @@ pub struct ClaimedAttempt {
     pub checks: u32,
     /// Reason of the indeterminate result, in words; empty where the sending process died before it could say.
     pub detail: String,
+    /// Trace context of its request.
+    pub trace: String,
 }
 
 /// The result of deciding a parked attempt.
@@ -183,8 +185,9 @@ async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
     let generation: i64 = 1;
     let claimed = "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, \
             amount_stopped, comments, body_hash, idempotency_key, state, generation, instance, started_at, deadline, \
-            actor, origin, epoch, calls_over, person)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+            actor, origin, epoch, calls_over, person, trace)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
+            ?20)";
     unit.run(
         claimed,
         &[
@@ -207,6 +210,7 @@ async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
             &request.now.counted.epoch,
             &request.now.counted_at(request.deadline).micros,
             &unit.by.person,
+            &unit.by.trace,
         ],
     )
     .await?;
@@ -255,7 +259,7 @@ async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Atte
         WHERE key = (SELECT alert FROM resolution_attempt WHERE id = ?1)/*+ FOR NO KEY UPDATE*/";
     let Some(alert) = unit.first(lock, &[&id], cell).await? else { return Ok(None) };
     let attempt = "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, \
-            generation, state, actor, origin, person
+            generation, state, actor, origin, person, trace
         FROM resolution_attempt WHERE id = ?1/*+ FOR UPDATE*/";
     let read = |row: &StoredRow<'_>| {
         Ok(Attempt {
@@ -264,7 +268,7 @@ async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Atte
             alert: row.get(7)?,
             generation: row.get(8)?,
             state: read_state(row.get(9)?)?,
-            by: Actor { name: row.get(10)?, origin: row.get(11)?, person: row.get(12)? },
+            by: Actor { name: row.get(10)?, origin: row.get(11)?, person: row.get(12)?, trace: row.get(13)? },
             resolution: read_resolution(row)?,
         })
     };
@@ -335,7 +339,7 @@ async fn store_outcome(
     let (kind, alert) = (EventKind::AlertResolved, Box::new(changed.after));
     if !to.is_empty() {
         let body = (unit.context.render)(&kind, &alert, now);
-        record_events(unit, &to, &kind, &[(*row, body)], now).await?;
+        record_events(unit, &to, &kind, &[(*row, body)], &attempt.by.trace, now).await?;
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;
     Ok(Commit::Committed(alert))
@@ -393,7 +397,8 @@ async fn claim_due(
             check_count = CASE WHEN epoch = ?5 THEN check_count END
         WHERE key = ?1
         RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at,
-            checks - 1, (SELECT o.id FROM organization o WHERE o.key = organization), coalesce(detail, '')";
+            checks - 1, (SELECT o.id FROM organization o WHERE o.key = organization), coalesce(detail, ''), \
+            trace";
     let lease_count = now.counted_at(lease_until).micros;
     let mut taken = Vec::new();
     for (key, calls_over) in unattended(unit, now, lease_until - now.date, limit).await? {
@@ -410,6 +415,7 @@ async fn claim_due(
                 calls_over,
                 checks: row.get(9)?,
                 detail: row.get(11)?,
+                trace: row.get(12)?,
             };
             Ok((row.get(7)?, claimed))
         });

@@ -152,6 +152,7 @@ impl<'i> IntakeBatch<'i> {
             }
         };
         let events = keys.into_iter().zip(events).filter_map(|(key, event)| Some((key, event?)));
-        record_events(unit, recipients, &EventKind::AlertCreated, &events.collect::<Vec<_>>(), now).await
+        let events: Vec<_> = events.collect();
+        record_events(unit, recipients, &EventKind::AlertCreated, &events, &unit.by.trace, now).await
     }
 }

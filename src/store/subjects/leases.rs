@@ -35,6 +35,8 @@ pub struct DueDelivery {
     pub organization: OrganizationId,
     pub endpoint: EndpointId,
     pub target: EndpointTarget,
+    /// Trace context of the request that the event is of.
+    pub trace: String,
 }
 
 /// Leases deliveries that are due. One process at a time, so that no endpoint gets more than it may from several.
@@ -155,7 +157,8 @@ async fn lease_all(
         WHERE key IN (SELECT key FROM delivery WHERE key IN {KEYS} AND state = 'pending'
             /*+ORDER BY key FOR UPDATE SKIP LOCKED*/)
         RETURNING key, id, generation, attempts - earlier_attempts + 1,
-            (SELECT e.id FROM event e WHERE e.key = event), (SELECT e.body FROM event e WHERE e.key = event)"
+            (SELECT e.id FROM event e WHERE e.key = event), (SELECT e.body FROM event e WHERE e.key = event),
+            (SELECT e.trace FROM event e WHERE e.key = event)"
     );
     let keys: Vec<i64> = deliveries.iter().map(|(key, _)| *key).collect();
     let read = |row: &StoredRow<'_>| {
@@ -169,6 +172,7 @@ async fn lease_all(
             attempt: row.get(3)?,
             event: row.get(4)?,
             body: row.get(5)?,
+            trace: row.get(6)?,
             organization: target.organization,
             endpoint: target.id,
             target: target.target.clone(),

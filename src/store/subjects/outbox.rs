@@ -213,13 +213,14 @@ pub(super) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<
     rows.all(enabled, &[&organization], cell).await
 }
 
-/// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient. An
-/// event that nobody gets is not recorded.
+/// Records events of one kind and one trace, each of the alert in a row and with its body, with a delivery to each
+/// recipient. An event that nobody gets is not recorded.
 pub(super) async fn record_events(
     unit: &UnitOfWork<'_>,
     recipients: &[i64],
     kind: &EventKind,
     events: &[(i64, String)],
+    trace: &str,
     now: Timestamp,
 ) -> Work<()> {
     if recipients.is_empty() || events.is_empty() {
@@ -227,8 +228,10 @@ pub(super) async fn record_events(
     }
     match &unit.database {
         UnitContext::Sqlite(_) => {
-            unit.with_sqlite(|unit| sqlite::ingest::record_events(unit, recipients, kind, events, now))
+            unit.with_sqlite(|unit| sqlite::ingest::record_events(unit, recipients, kind, events, trace, now))
         }
-        UnitContext::Postgres(side) => postgres::rows::record_events(&side.conn, recipients, kind, events, now).await,
+        UnitContext::Postgres(side) => {
+            postgres::rows::record_events(&side.conn, recipients, kind, events, trace, now).await
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use avert::domain::{AlertId, time::to_iso};
 use chrono::Utc;
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::{sync::Semaphore, task::block_in_place};
 
@@ -101,9 +101,13 @@ impl Desk {
     }
 
     async fn resolve_at(&self, base: &str) -> (StatusCode, Value) {
+        read(self.resolution(base).send().await.unwrap()).await
+    }
+
+    /// A resolution to be sent.
+    fn resolution(&self, base: &str) -> RequestBuilder {
         let url = format!("{base}/api/v1/alerts/{}/resolution", self.alert);
-        let request = self.client.put(url).header("X-API-KEY", &self.key).json(&json!({"refunded": "REFUNDED"}));
-        read(request.send().await.unwrap()).await
+        self.client.put(url).header("X-API-KEY", &self.key).json(&json!({"refunded": "REFUNDED"}))
     }
 
     async fn get(&self, server: &Server) -> Value {
@@ -324,4 +328,43 @@ fn without_its_credential_no_network_is_spoken_to_and_the_way_out_is_named() {
         ),
         "{errors}"
     );
+}
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trace_goes_on_to_gateway_webhook_and_log_and_into_the_next_process() {
+    let gateway = gateway("applied").await;
+    gateway.answer_next([Answer::Status(502)]);
+    let desk = Desk::new(&gateway, "idempotent = true\n[log]\nformat = \"json\"").await;
+    let server = block_in_place(|| desk.serve());
+    let traceparent = format!("00-{TRACE}-00f067aa0ba902b7-01");
+
+    desk.resolution(&server.url).header("traceparent", &traceparent).send().await.unwrap();
+    block_in_place(|| server.kill_9());
+    let server = block_in_place(|| desk.serve());
+    desk.until_resolved(&server).await;
+
+    let requests = [gateway.requests(), desk.merchant.requests()].concat();
+    let traces: Vec<_> = requests.iter().map(|request| request.header("traceparent")).collect();
+    assert_eq!(traces, [traceparent.as_str(); 3]);
+    let lines = desk.log().lines().map(|line| serde_json::from_str(line).expect(line)).collect::<Vec<Value>>();
+    let line = lines.iter().find(|line| line["message"] == "the provider's answer is in doubt").expect("a doubt");
+    assert_eq!((&line["level"], &line["spans"][0]["trace_id"]), (&json!("WARN"), &json!(TRACE)), "{line}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_malformed_trace_goes_nowhere_and_the_request_is_answered() {
+    let gateway = gateway("applied").await;
+    let desk = Desk::new(&gateway, "").await;
+    let server = block_in_place(|| desk.serve());
+    let malformed = format!("00-{TRACE}-0000000000000000-01");
+
+    let answer = desk.resolution(&server.url).header("traceparent", malformed).send().await.unwrap();
+    desk.until_resolved(&server).await;
+
+    let requests = [gateway.requests(), desk.merchant.requests()].concat();
+    let traces: Vec<_> = requests.iter().map(|request| request.header("traceparent")).collect();
+    assert_eq!((answer.status(), traces), (StatusCode::OK, vec![""; 2]));
+    assert!(!desk.log().contains(TRACE), "{}", desk.log());
 }

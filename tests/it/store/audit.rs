@@ -25,7 +25,12 @@ fn key(organization: OrganizationId, id: &str) -> CredentialRecord {
 }
 
 fn somebody() -> Actor {
-    Actor { name: "key abc".to_owned(), origin: "192.0.2.7".to_owned(), person: "Ana Pérez".to_owned() }
+    Actor {
+        name: "key abc".to_owned(),
+        origin: "192.0.2.7".to_owned(),
+        person: "Ana Pérez".to_owned(),
+        ..Actor::default()
+    }
 }
 
 async fn a_change_and_its_entry_are_one_commit(fixture: Fixture) {

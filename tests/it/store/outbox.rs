@@ -2,10 +2,10 @@
 
 use avert::{
     domain::{
-        Alert, CaCertificates, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId,
+        Actor, Alert, CaCertificates, Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointAuth, EndpointId,
         NewEndpoint, NextStep, OrganizationId, Secret, Timestamp,
     },
-    store::{AttemptRecord, DueDelivery, PullEnd},
+    store::{AttemptRecord, CommitRequest, DueDelivery, PullEnd},
 };
 use chrono::Duration;
 
@@ -42,6 +42,7 @@ contract!(
     every_try_shows_in_the_deliveries_of_the_alert,
     what_may_not_be_sent_from_here_was_no_attempt_and_stays_due,
     beside_a_service_others_lease_nothing_until_it_has_ended,
+    an_event_has_the_trace_of_its_request_whoever_ends_the_work,
 );
 
 async fn endpoint(fixture: &Fixture, url: &str) -> Endpoint {
@@ -509,4 +510,27 @@ async fn beside_a_service_others_lease_nothing_until_it_has_ended(fixture: Fixtu
     assert!(beside.is_empty() && pull.is_none() && served.is_some() && one_is_left.is_empty());
     assert_eq!(due_at(&fixture, noon()).await.len(), 1);
     assert!(fixture.store.claim_pull("CDRN gateway", noon(), until).await.unwrap().is_some());
+}
+
+async fn an_event_has_the_trace_of_its_request_whoever_ends_the_work(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    let (alert, late) = (open_alert("P1"), noon() + Duration::seconds(11));
+    let within = |trace: &str| fixture.store.signed(Actor { trace: trace.to_owned(), ..Actor::default() });
+    within("pushed").ingest(fixture.organization, vec![row(&alert, true)], noon()).await.unwrap();
+    within("answered").claim_resolution(claim(&fixture, &alert)).await.unwrap();
+
+    let [taken] = fixture
+        .store
+        .claim_due_attempts(late.into(), late + Duration::seconds(10), 10)
+        .await
+        .unwrap()
+        .try_into()
+        .expect("one attempt past its deadline");
+    let commit = CommitRequest { attempt: taken.attempt, generation: taken.generation, now: late };
+    fixture.store.commit_resolution(commit).await.unwrap();
+    let created = due_at(&fixture, late).await;
+    finish(&fixture, &created[0], NextStep::Delivered).await;
+    let resolved = due_at(&fixture, late).await;
+
+    assert_eq!([&taken.trace, &created[0].trace, &resolved[0].trace], ["answered", "pushed", "answered"]);
 }

@@ -130,12 +130,16 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
          DROP INDEX alert_by_company; DROP INDEX alert_by_time; CREATE INDEX alert_by_time ON alert (organization, \
          alert_time, id);
          DROP TABLE audit_pending; ALTER TABLE endpoint DROP COLUMN ca_certificate;
+         ALTER TABLE event DROP COLUMN trace; ALTER TABLE resolution_attempt DROP COLUMN trace;
          DELETE FROM schema_migration WHERE number >= 4";
     hands.batch_execute(before).await.unwrap();
 
     let applied = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!(applied, ["find", "insights", "persons", "lists", "audit_pending", "find_keys", "ca_certificates"]);
+    assert_eq!(
+        applied,
+        ["find", "insights", "persons", "lists", "audit_pending", "find_keys", "ca_certificates", "traces"]
+    );
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 2);
     assert_eq!(found(&fixture, "a-10293").await, [open.id, answered.id]);
     assert_eq!(found(&fixture, "10 march").await, [answered.id]);
@@ -150,8 +154,8 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
     fixture.bring(&[accented.clone(), open_alert("P2")]).await;
     let before =
         "UPDATE alert SET find_text = replace(find_text, 'kafe o''brien', 'kafé o’brien'); ALTER TABLE endpoint DROP \
-            COLUMN ca_certificate;
-         DELETE FROM schema_migration WHERE number >= 9";
+            COLUMN ca_certificate; ALTER TABLE event DROP COLUMN trace;
+         ALTER TABLE resolution_attempt DROP COLUMN trace; DELETE FROM schema_migration WHERE number >= 9";
     hands.batch_execute(before).await.unwrap();
     let rows = async || {
         hands
@@ -166,7 +170,7 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
 
     let applied = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!((unaware, applied), (vec![], vec!["find_keys", "ca_certificates"]));
+    assert_eq!((unaware, applied), (vec![], vec!["find_keys", "ca_certificates", "traces"]));
     assert_eq!(found(&fixture, "kafe o'brien").await, [accented.id]);
     let versions_now: Vec<String> = rows().await;
     assert_ne!(versions_now[0], versions[0]);

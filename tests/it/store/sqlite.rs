@@ -96,7 +96,8 @@ async fn that_the_schema_is_migrated_is_told_before_and_with_the_size_and_not_of
     let older = rusqlite::Connection::open(&database).unwrap();
     older
         .execute_batch(
-            "ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 22",
+            "ALTER TABLE event DROP COLUMN trace; ALTER TABLE resolution_attempt DROP COLUMN trace;
+             DELETE FROM schema_migration WHERE number >= 23",
         )
         .unwrap();
     drop(older);
@@ -114,7 +115,8 @@ async fn the_schema_is_not_migrated_under_another_process_that_works_with_it() {
     let older = rusqlite::Connection::open(directory.path().join("avert.db")).unwrap();
     older
         .execute_batch(
-            "ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 22",
+            "ALTER TABLE event DROP COLUMN trace; ALTER TABLE resolution_attempt DROP COLUMN trace;
+             DELETE FROM schema_migration WHERE number >= 23",
         )
         .unwrap();
     drop(older);
@@ -287,7 +289,8 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
         alert_find_term; DROP TABLE alert_find; DROP INDEX alert_waiting_by_time;
          DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person; ALTER TABLE resolution_attempt DROP \
          COLUMN person;
-         ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 12";
+         ALTER TABLE endpoint DROP COLUMN ca_certificate; ALTER TABLE event DROP COLUMN trace;
+         ALTER TABLE resolution_attempt DROP COLUMN trace; DELETE FROM schema_migration WHERE number >= 12";
     rusqlite::Connection::open(directory.path().join("avert.db")).unwrap().execute_batch(before).unwrap();
 
     let again = over(directory.path()).await;
@@ -310,7 +313,8 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
         VALUES ('delete-all');
          INSERT INTO alert_find (rowid, text) SELECT key, char(31, 31) || 'kafé o’brien' || char(31, 31) FROM alert;
          INSERT INTO alert_head (rowid, text) SELECT key, 'kafé' || char(57607) FROM alert;
-         ALTER TABLE endpoint DROP COLUMN ca_certificate; DELETE FROM schema_migration WHERE number >= 20";
+         ALTER TABLE endpoint DROP COLUMN ca_certificate; ALTER TABLE event DROP COLUMN trace;
+         ALTER TABLE resolution_attempt DROP COLUMN trace; DELETE FROM schema_migration WHERE number >= 20";
     rusqlite::Connection::open(&file).unwrap().execute_batch(before).unwrap();
 
     let again = over(directory.path()).await;

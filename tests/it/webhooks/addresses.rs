@@ -156,6 +156,8 @@ fn as_it_was(directory: &Path) {
          ALTER TABLE audit DROP COLUMN person;
          ALTER TABLE resolution_attempt DROP COLUMN person;
          ALTER TABLE endpoint DROP COLUMN ca_certificate;
+         ALTER TABLE event DROP COLUMN trace;
+         ALTER TABLE resolution_attempt DROP COLUMN trace;
          DELETE FROM schema_migration WHERE number >= 6;
          UPDATE endpoint SET url = url || '?token={TOKEN}';
          UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');

@@ -394,6 +394,7 @@ async fn send(sender: &Sender, url: &str) -> AttemptReport {
         attempt: 1,
         organization: OrganizationId::default(),
         endpoint: EndpointId::generate(),
+        trace: String::new(),
         target: EndpointTarget {
             url: Secret::new(url),
             auth: auth(),

@@ -36,6 +36,7 @@ pub(super) fn due(url: String, auth: EndpointAuth) -> DueDelivery {
         attempt: 1,
         organization: OrganizationId::default(),
         endpoint: EndpointId::generate(),
+        trace: String::new(),
         target: EndpointTarget { url: Secret::new(url), auth, signing: Arc::from([]), ca_certificate: Arc::default() },
     }
 }

@@ -62,7 +62,7 @@ impl AlertProvider for HttpProvider {
     async fn submit(&self, submission: &Submission) -> SubmitResult {
         let call = self
             .transport
-            .call(Method::POST, format!("{}/decisions", self.base))
+            .call(Method::POST, format!("{}/decisions", self.base), &submission.trace)
             .header("idempotency-key", submission.attempt.to_string())
             .header(CONTENT_TYPE, "application/json")
             .body(contract::decision(submission));
@@ -70,7 +70,8 @@ impl AlertProvider for HttpProvider {
     }
 
     async fn look_up(&self, submission: &Submission) -> LookUp {
-        let call = self.transport.call(Method::GET, contract::look_up_address(&self.base, submission));
+        let call =
+            self.transport.call(Method::GET, contract::look_up_address(&self.base, submission), &submission.trace);
         contract::looked_up(self.transport.make(call, contract::MAX_ANSWER).await, submission.attempt)
     }
 }
@@ -78,7 +79,7 @@ impl AlertProvider for HttpProvider {
 #[async_trait]
 impl AlertSource for HttpProvider {
     async fn pull(&self, cursor: Option<&str>) -> Result<PulledPage, String> {
-        let call = self.transport.call(Method::GET, contract::page_address(&self.base, cursor));
+        let call = self.transport.call(Method::GET, contract::page_address(&self.base, cursor), "");
         contract::page(self.transport.make(call, contract::MAX_PAGE).await)
     }
 }

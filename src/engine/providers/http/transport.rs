@@ -17,6 +17,7 @@ use crate::{
         reason::Reason,
     },
     providers::Cause,
+    trace,
 };
 
 /// The longest that a connection may take to come about.
@@ -83,10 +84,10 @@ impl Transport {
         })
     }
 
-    /// A call with our credential, to be made once.
-    pub(super) fn call(&self, method: Method, url: String) -> RequestBuilder {
+    /// A call with our credential, to be made once within a trace.
+    pub(super) fn call(&self, method: Method, url: String, trace: &str) -> RequestBuilder {
         let call = self.http.client.request(method, url).header(ACCEPT, "application/json");
-        call.headers(self.header.iter().cloned().collect())
+        call.headers(self.header.iter().cloned().chain(trace::header(trace)).collect())
     }
 
     /// Makes a call once; at most so many bytes of a good answer are read.
