@@ -60,7 +60,7 @@ pub(super) async fn start(
     pool: Pool,
     shared: Arc<Shared>,
     changes: watch::Sender<u64>,
-    clocks: ClockWatch,
+    apart: bool,
 ) -> StoreResult<Keeper> {
     let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
@@ -71,7 +71,7 @@ pub(super) async fn start(
             match announce(&server, &shared).await {
                 Ok(client) => {
                     let _ = tell.send(Ok(()));
-                    keep(&server, &pool, client, &shared, &changes, clocks, stopped).await;
+                    keep(&server, &pool, client, &shared, &changes, apart, stopped).await;
                 }
                 Err(error) => drop(tell.send(Err(error))),
             }
@@ -108,7 +108,7 @@ async fn keep(
     client: Client,
     shared: &Shared,
     changes: &watch::Sender<u64>,
-    mut clocks: ClockWatch,
+    mut apart: bool,
     mut stopped: oneshot::Receiver<()>,
 ) {
     let own = shared.context.own.0;
@@ -128,7 +128,7 @@ async fn keep(
         let turn = async {
             let connected = open_or_anew(&mut client, server).await?;
             if beats {
-                beat(&connected, shared, &mut clocks).await?;
+                beat(&connected, shared, &mut apart).await?;
             }
             let newest: i64 = connected.query_one(NEWEST_CHANGE, &[]).await?.try_get(0)?;
             Ok::<_, tokio_postgres::Error>((connected, newest.unsigned_abs()))
@@ -167,14 +167,14 @@ async fn open_or_anew(client: &mut Option<Client>, server: &DatabaseServer) -> R
 }
 
 /// Sends a heartbeat, and does the upkeep that goes with each.
-async fn beat(client: &Client, shared: &Shared, clocks: &mut ClockWatch) -> Result<(), tokio_postgres::Error> {
+async fn beat(client: &Client, shared: &Shared, apart: &mut bool) -> Result<(), tokio_postgres::Error> {
     announce_alive(client, &shared.context.own.0).await?;
     for drawing in &*DRAW_TOGETHER {
         client.execute(drawing, &[]).await?;
     }
     let date: i64 = client.query_one(SERVERS_DATE, &[]).await?.try_get(0)?;
     if let Ok(date) = moment(date) {
-        clocks.observe(date, SystemClock.now());
+        observe(apart, date, SystemClock.now());
     }
     let check: Vec<u8> = client.query_one(&format!("SELECT {CHECK}"), &[]).await?.try_get(0)?;
     // A key that was rotated is put in its place here even while nothing is sealed or opened. Where it is not here,
@@ -245,28 +245,15 @@ fn in_words(ahead: TimeDelta) -> Option<String> {
     })
 }
 
-/// State of the clocks as the log last had it.
-#[derive(Debug)]
-pub(super) struct ClockWatch {
-    apart: bool,
-}
-
-impl ClockWatch {
-    /// Begins with the state that the log was given at the start.
-    pub(super) fn new(apart: bool) -> Self {
-        Self { apart }
+/// Compares the clocks again, and logs it where they have come apart or together since.
+fn observe(apart: &mut bool, server: Timestamp, here: Timestamp) {
+    let ahead = server - here;
+    metrics::gauge!("avert_clock_off_seconds").set(-ahead.as_seconds_f64());
+    let words = in_words(ahead);
+    match (&words, *apart) {
+        (Some(words), false) => tracing::warn!("{words}: {CLOCK_ADVICE}"),
+        (None, true) => tracing::info!("this machine's clock is the server's again"),
+        _ => {}
     }
-
-    /// Compares the clocks again, and logs it where they have come apart or together.
-    pub(super) fn observe(&mut self, server: Timestamp, here: Timestamp) {
-        let ahead = server - here;
-        metrics::gauge!("avert_clock_off_seconds").set(-ahead.as_seconds_f64());
-        let words = in_words(ahead);
-        match (&words, self.apart) {
-            (Some(words), false) => tracing::warn!("{words}: {CLOCK_ADVICE}"),
-            (None, true) => tracing::info!("this machine's clock is the server's again"),
-            _ => {}
-        }
-        self.apart = words.is_some();
-    }
+    *apart = words.is_some();
 }

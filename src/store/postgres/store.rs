@@ -18,7 +18,7 @@ use tokio::sync::watch::{self, Receiver, Sender};
 use super::{
     chain,
     connection::{Connection, Shared, Unit},
-    keeper::{self, ClockWatch, Keeper, NEWEST_CHANGE},
+    keeper::{self, Keeper, NEWEST_CHANGE},
     migrate,
     pool::{Pool, connect, connect_to},
     session::DatabaseServer,
@@ -252,8 +252,8 @@ impl PostgresStore {
             let render = options.render;
             let context = StoreContext { render, data_key, database, own };
             let shared = Arc::new(Shared { context, organizations: Mutex::default(), links: AtomicBool::new(false) });
-            let watch = ClockWatch::new(apart.is_some());
-            let keeper = keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), watch).await?;
+            let keeper =
+                keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), apart.is_some()).await?;
             let store = Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper: Arc::new(keeper) };
             Ok(Arc::new(store) as SharedStore)
         })

@@ -22,7 +22,7 @@ use super::{
     restore, schema,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
     sql::Statements as _,
-    watch::Watcher,
+    watch as watcher,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
 use crate::{
@@ -56,7 +56,7 @@ pub(super) struct Threads {
     pub(super) writer: Writer,
     pub(super) readers: Readers,
     pub(super) checkpointer: Arc<Checkpointer>,
-    pub(super) watcher: Watcher,
+    pub(super) watcher: watcher::Watcher,
 }
 
 impl Threads {
@@ -291,7 +291,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     };
     let checkpointer = Arc::new(Checkpointer::start(database, turnstile()?)?);
     let readers = Readers::start(database, options.caches.reader_kib)?;
-    let watcher = Watcher::start(Arc::clone(&shared), changes.clone())?;
+    let watcher = watcher::start(Arc::clone(&shared), changes.clone())?;
     // A negative size is one in KiB.
     conn.pragma_update(None, "cache_size", -i64::from(options.caches.writer_kib))?;
     let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer), turnstile()?)?;

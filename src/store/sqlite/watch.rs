@@ -24,21 +24,13 @@ use crate::{StoreResult, change_number::tell_newer};
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The watcher thread.
-#[derive(Debug)]
-pub(super) struct Watcher(Worker<Sender<()>>);
+pub(super) type Watcher = Worker<Sender<()>>;
 
-impl Watcher {
-    /// Starts the thread.
-    pub(super) fn start(shared: Arc<Shared>, changes: watch::Sender<u64>) -> StoreResult<Self> {
-        let conn = open(&shared.path, Purpose::Read)?;
-        let (stop, stopped) = channel();
-        Worker::start("avert-watch", stop, move || run(&conn, &shared, &changes, &stopped)).map(Self)
-    }
-
-    /// Ends the thread.
-    pub(super) fn close(&self) {
-        self.0.close();
-    }
+/// Starts the thread.
+pub(super) fn start(shared: Arc<Shared>, changes: watch::Sender<u64>) -> StoreResult<Watcher> {
+    let conn = open(&shared.path, Purpose::Read)?;
+    let (stop, stopped) = channel();
+    Worker::start("avert-watch", stop, move || run(&conn, &shared, &changes, &stopped))
 }
 
 fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped: &Receiver<()>) {

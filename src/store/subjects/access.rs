@@ -25,11 +25,7 @@ pub struct CredentialRecord {
 
 /// The refusal of a credential whose id is another one's.
 fn taken(kind: CredentialKind, id: &str) -> StoreError {
-    let name = match kind {
-        CredentialKind::Key(_) => "API key",
-        CredentialKind::Client => "client",
-    };
-    StoreError::Conflict(format!("the {name} {id}"))
+    StoreError::Conflict(format!("the {} {id}", kind.as_str()))
 }
 
 /// The key that access tokens are signed with. Its `Debug` shows the id alone.

@@ -3,6 +3,7 @@
 //! An engine with a gateway records it, so that one without it does not answer in its place.
 
 use crate::{
+    cells::StoredRow,
     domain::{Provider, clock, time::Timestamp},
     error::Work,
     sql::StoreRows,
@@ -34,10 +35,7 @@ pub struct PullEnd {
 pub struct PullState {
     /// Position of the next turn.
     pub cursor: Option<String>,
-    /// Time at which the newest page was stored.
-    pub pulled_at: Option<Timestamp>,
     pub next_at: Timestamp,
-    pub failures: u32,
     /// Reason of the last failure; empty where the last poll succeeded.
     pub failure: String,
 }
@@ -76,12 +74,23 @@ units! {
         now: Timestamp,
         lease_until: Timestamp,
     ) -> bool {
-        Way::Quiet => |unit| advance(unit, source, *generation, cursor, *now, *lease_until)
+        Way::Quiet => |unit| async move {
+            let advanced = "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, \
+                    failures = 0, failure = ''
+                WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL";
+            Ok(unit.run(advanced, &[source, generation, cursor, now, lease_until]).await? == 1)
+        }
     }
 
     /// Ends a turn of pulling; `false` when another process has the lease by now.
     async fn end_pull(source: &str as source.to_owned(), generation: i64, end: PullEnd) -> bool {
-        Way::Quiet => |unit| end_pull(unit, source, *generation, end)
+        Way::Quiet => |unit| async move {
+            let ended = "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3, since = ?5,
+                    failures = CASE WHEN ?4/*+::text*/ IS NULL THEN 0 ELSE failures + 1 END, \
+                    failure = coalesce(?4/*+::text*/, '')
+                WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL";
+            Ok(unit.run(ended, &[source, generation, &end.next_at, &end.failure, &end.ended_at]).await? == 1)
+        }
     }
 
     /// State of pulling from a source; `None` where it was never pulled.
@@ -116,30 +125,6 @@ async fn keep_gateways(unit: &UnitOfWork<'_>, known: &[(Provider, Option<String>
     Ok(())
 }
 
-/// Records a stored page.
-async fn advance(
-    unit: &UnitOfWork<'_>,
-    source: &str,
-    generation: i64,
-    cursor: &Option<String>,
-    now: Timestamp,
-    lease_until: Timestamp,
-) -> Work<bool> {
-    let advanced = "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, \
-            failure = ''
-        WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL";
-    Ok(unit.run(advanced, &[&source, &generation, cursor, &now, &lease_until]).await? == 1)
-}
-
-/// Ends a turn.
-async fn end_pull(unit: &UnitOfWork<'_>, source: &str, generation: i64, end: &PullEnd) -> Work<bool> {
-    let ended = "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3, since = ?5,
-            failures = CASE WHEN ?4/*+::text*/ IS NULL THEN 0 ELSE failures + 1 END, \
-            failure = coalesce(?4/*+::text*/, '')
-        WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL";
-    Ok(unit.run(ended, &[&source, &generation, &end.next_at, &end.failure, &end.ended_at]).await? == 1)
-}
-
 /// Leases a source that is due.
 async fn claim(unit: &UnitOfWork<'_>, source: &str, now: Timestamp, lease_until: Timestamp) -> Work<Option<PullLease>> {
     if unit.is_beside_service().await? {
@@ -168,15 +153,7 @@ async fn claim(unit: &UnitOfWork<'_>, source: &str, now: Timestamp, lease_until:
 }
 
 async fn state(unit: &UnitOfWork<'_>, source: &str) -> Work<Option<PullState>> {
-    let state = "SELECT cursor, pulled_at, next_at, failures, failure FROM pull WHERE source = ?1";
-    unit.first(state, &[&source], |row| {
-        Ok(PullState {
-            cursor: row.get(0)?,
-            pulled_at: row.get(1)?,
-            next_at: row.get(2)?,
-            failures: row.get(3)?,
-            failure: row.get(4)?,
-        })
-    })
-    .await
+    let state = "SELECT cursor, next_at, failure FROM pull WHERE source = ?1";
+    let read = |row: &StoredRow<'_>| Ok(PullState { cursor: row.get(0)?, next_at: row.get(1)?, failure: row.get(2)? });
+    unit.first(state, &[&source], read).await
 }

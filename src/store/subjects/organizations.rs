@@ -87,10 +87,7 @@ async fn insert(rows: &StoreRows<'_>, record: &OrganizationRecord, now: Timestam
     let taken = || StoreError::Conflict(format!("the organization {}", organization.name));
     rows.add(added, &[&organization.id, &organization.name, company, enrollment, &now], taken).await?;
     let key: i64 = rows.one("SELECT key FROM organization WHERE id = ?1", &[&organization.id], cell).await?;
-    let listed = "INSERT INTO company (organization, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    rows.run(listed, &[&key, company]).await?;
-    let enrolled = "INSERT INTO enrollment (organization, id, company) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-    rows.run(enrolled, &[&key, enrollment, company]).await?;
+    Named(BTreeSet::from([(*company, Some(*enrollment))])).write(rows, key).await?;
     Ok(key)
 }
 

@@ -9,12 +9,10 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use futures::try_join;
 
 use super::audit;
 use crate::{
     StoreError, StoreResult,
-    cells::BoundValues,
     cells::{SqlValue, cell},
     domain::{
         audit::AuditNote,
@@ -115,25 +113,29 @@ async fn probe(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<()> {
     unit.run(probed, &[&now.timestamp_micros().to_be_bytes()]).await.map(drop)
 }
 
-/// Queue depths, asked for without waiting for each other's answers.
+/// Queue depths.
 async fn depths(unit: &UnitOfWork<'_>) -> Work<Depths> {
-    let pending = "SELECT count(*), min(d.due)
-        FROM /*-*/endpoint e JOIN delivery d INDEXED BY delivery_pending ON d.endpoint = e.key/*+delivery d*/
-        WHERE d.state = 'pending'";
-    let leased = "SELECT count(*) FROM delivery WHERE state = 'leased'";
-    let exhausted = "SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = /*-*/0/*+false*/";
-    let running = "SELECT count(*) FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_open/*+*/
-        WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED') AND state = ?1";
-    let states: [BoundValues<'_>; 3] = [&[&"INFLIGHT"], &[&"UNKNOWN"], &[&"PARKED"]];
-    let ((pending, oldest_due), leased, exhausted, inflight, unknown, parked) = try_join!(
-        unit.one(pending, &[], |row| Ok((row.get(0)?, row.get(1)?))),
-        unit.one(leased, &[], cell),
-        unit.one(exhausted, &[], cell),
-        unit.one(running, states[0], cell),
-        unit.one(running, states[1], cell),
-        unit.one(running, states[2], cell),
-    )?;
-    Ok(Depths { pending, oldest_due, leased, exhausted, inflight, unknown, parked })
+    let depths = "SELECT waiting.*, open.*, (SELECT count(*) FROM delivery WHERE state = 'leased'),
+            (SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = /*-*/0/*+false*/)
+        FROM (SELECT count(*), min(d.due)
+                FROM /*-*/endpoint e JOIN delivery d INDEXED BY delivery_pending ON d.endpoint = e.key/*+delivery d*/
+                WHERE d.state = 'pending') waiting,
+            (SELECT count(*) FILTER (WHERE state = 'INFLIGHT'), count(*) FILTER (WHERE state = 'UNKNOWN'),
+                count(*) FILTER (WHERE state = 'PARKED')
+                FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_open/*+*/
+                WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')) open";
+    unit.one(depths, &[], |row| {
+        Ok(Depths {
+            pending: row.get(0)?,
+            oldest_due: row.get(1)?,
+            inflight: row.get(2)?,
+            unknown: row.get(3)?,
+            parked: row.get(4)?,
+            leased: row.get(5)?,
+            exhausted: row.get(6)?,
+        })
+    })
+    .await
 }
 
 /// Reads the stored observations of the clocks: one row, which the next process goes on from.
