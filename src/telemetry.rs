@@ -198,6 +198,8 @@ const GAUGES: &[(&str, &str)] = &[
     ("avert_deliveries_queued", "Deliveries that have not arrived, by state."),
     ("avert_deliveries_overdue_seconds", "For how long the oldest pending delivery has been due."),
     ("avert_decisions_unsettled", "Decisions without an end, by state."),
+    ("avert_alerts_due", "Open alerts that ask for an answer, by the time within which they are due."),
+    ("avert_amount_at_risk", "Amount of these alerts, by the time within which they are due and by currency."),
     ("avert_clock_off_seconds", "How far the machine's clock is ahead of the PostgreSQL server's."),
     ("avert_clock_ahead_seconds", "How far the machine's clock has jumped ahead and is not believed yet."),
 ];

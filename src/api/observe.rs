@@ -140,29 +140,7 @@ pub(super) async fn metrics(State(observed): State<Observed>, request: Request) 
     let Some(metrics) = &observed.metrics else {
         return Err(Problem::new(Code::RouteNotFound, "this engine keeps no figures; `avert serve` does"));
     };
-    match observed.engine.store().depths().await {
-        Ok(depths) => {
-            for (state, deliveries) in
-                [("pending", depths.pending), ("leased", depths.leased), ("exhausted", depths.exhausted)]
-            {
-                metrics::gauge!("avert_deliveries_queued", "state" => state).set(as_sample(deliveries));
-            }
-            for (state, attempts) in
-                [("INFLIGHT", depths.inflight), ("UNKNOWN", depths.unknown), ("PARKED", depths.parked)]
-            {
-                metrics::gauge!("avert_decisions_unsettled", "state" => state).set(as_sample(attempts));
-            }
-            let overdue =
-                depths.oldest_due.map_or(0.0, |due| (observed.engine.clock().now() - due).as_seconds_f64().max(0.0));
-            metrics::gauge!("avert_deliveries_overdue_seconds").set(overdue);
-            metrics::gauge!("avert_store_up").set(1.0);
-        }
-        // The other metrics are worth having just then.
-        Err(error) => {
-            tracing::warn!(%error, "the queues cannot be counted");
-            metrics::gauge!("avert_store_up").set(0.0);
-        }
-    }
+    observed.engine.count_queues().await;
     Ok(([(CONTENT_TYPE, TEXT)], metrics.render()).into_response())
 }
 
@@ -184,10 +162,4 @@ fn key(headers: &HeaderMap) -> Result<&str, Problem> {
         false => Some(given),
     };
     bare.map(str::trim).ok_or_else(|| refused("the header Authorization must hold Bearer and an API key"))
-}
-
-/// Counts beyond 2^53 lose their last digits, which nobody will miss.
-#[allow(clippy::cast_precision_loss)]
-fn as_sample(count: u64) -> f64 {
-    count as f64
 }

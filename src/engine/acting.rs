@@ -181,7 +181,9 @@ impl Stats for ActingEngine {
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
         let now = self.engine.now();
         let until = later_by(now, TimeDelta::hours(within_hours.into()));
-        self.engine.store().at_risk(self.organization(), now, until).await.map_err(service_error)
+        let due = self.engine.store().due(Some(self.organization()), now, until).await.map_err(service_error)?;
+        let sums = CurrencySum::by_currency(due.into_iter().map(|(_, sum)| sum));
+        Ok(sums.into_iter().map(|CurrencySum { alerts, money, .. }| AtRisk { alerts, money }).collect())
     }
 
     async fn sums(&self, filter: &AlertFilter) -> Result<Vec<CurrencySum>, ServiceError> {

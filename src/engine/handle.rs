@@ -2,7 +2,7 @@
 //! acts for.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
@@ -14,7 +14,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     clock::{GuardedClock, MonotonicClock},
     domain::{
-        Environment, FieldError, MonotonicTime, OrganizationId, Present, Provider, ResponseWindows, RetentionPolicy,
+        Currency, Environment, FieldError, MonotonicTime, OrganizationId, Present, Provider, ResponseWindows,
+        RetentionPolicy,
         audit::person_name,
         time::{Clock, SharedClock, Timestamp, later_by},
         webhook::address::AddressPolicy,
@@ -93,6 +94,8 @@ pub(super) struct EngineParts {
     pub(super) reconcile: Notify,
     /// Held by the one round of reconciling that a waiting resolution has asked for.
     pub(super) round: tokio::sync::Mutex<()>,
+    /// Currencies that money at risk was reported in.
+    pub(super) currencies: Mutex<BTreeSet<Currency>>,
 }
 
 impl Engine {
@@ -118,6 +121,7 @@ impl Engine {
             gateways: Mutex::default(),
             reconcile: Notify::new(),
             round: tokio::sync::Mutex::default(),
+            currencies: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -2,12 +2,75 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
+use futures::try_join;
+
 use crate::{
-    domain::{Alert, IngestReport, Provider, Timestamp},
+    domain::{Alert, CurrencySum, IngestReport, Provider, Timestamp, time::later_by},
+    handle::{Engine, locked},
     providers::{LookUp, SubmitResult},
     service::ServiceError,
-    store::AttemptEnd,
+    store::{AttemptEnd, StoreResult},
 };
+
+/// Times until the deadline within which due alerts are counted, with their hours, the longest last.
+const WITHIN: [(&str, u32); 4] = [("1h", 1), ("4h", 4), ("24h", 24), ("72h", 72)];
+
+impl Engine {
+    /// Counts the queues and the due alerts of all organizations, for the next reading of the metrics.
+    pub async fn count_queues(&self) {
+        let counted = self.try_count_queues().await;
+        metrics::gauge!("avert_store_up").set(if counted.is_ok() { 1.0 } else { 0.0 });
+        if let Err(error) = counted {
+            // The other metrics are worth having just then.
+            tracing::warn!(%error, "the queues cannot be counted");
+        }
+    }
+
+    async fn try_count_queues(&self) -> StoreResult<()> {
+        let now = self.now();
+        let [.., (_, longest)] = WITHIN;
+        let last = later_by(now, TimeDelta::hours(longest.into()));
+        let (depths, due) = try_join!(self.store().depths(), self.store().due(None, now, last))?;
+        for (state, deliveries) in
+            [("pending", depths.pending), ("leased", depths.leased), ("exhausted", depths.exhausted)]
+        {
+            metrics::gauge!("avert_deliveries_queued", "state" => state).set(as_sample(deliveries));
+        }
+        for (state, attempts) in [("INFLIGHT", depths.inflight), ("UNKNOWN", depths.unknown), ("PARKED", depths.parked)]
+        {
+            metrics::gauge!("avert_decisions_unsettled", "state" => state).set(as_sample(attempts));
+        }
+        let overdue = depths.oldest_due.map_or(0.0, |due| (now - due).as_seconds_f64().max(0.0));
+        metrics::gauge!("avert_deliveries_overdue_seconds").set(overdue);
+        self.report_due(&due);
+        Ok(())
+    }
+
+    /// Reports due alerts from their sums by hour and currency. A currency that was reported once stays, at 0.
+    fn report_due(&self, due: &[(u32, CurrencySum)]) {
+        let mut currencies = locked(&self.inner.currencies);
+        currencies.extend(due.iter().map(|(_, sum)| sum.money.currency.clone()));
+        for (within, hours) in WITHIN {
+            let sums = due.iter().filter(|(hour, _)| *hour <= hours).map(|(_, sum)| sum.clone());
+            let sums = CurrencySum::by_currency(sums);
+            let alerts = sums.iter().map(|sum| sum.alerts).sum();
+            metrics::gauge!("avert_alerts_due", "within" => within).set(as_sample(alerts));
+            for currency in &*currencies {
+                let sum = sums.iter().find(|sum| sum.money.currency == *currency);
+                let amount = sum.map_or(0.0, |sum| f64::try_from(sum.money.amount.decimal()).unwrap_or_default());
+                metrics::gauge!("avert_amount_at_risk", "within" => within, "currency" => currency.to_string())
+                    .set(amount);
+            }
+        }
+    }
+}
+
+/// Counts beyond 2^53 lose their last digits, which nobody will miss.
+#[allow(clippy::cast_precision_loss)]
+fn as_sample(count: u64) -> f64 {
+    count as f64
+}
 
 /// A resolution was answered.
 pub(super) fn resolved(result: &Result<Alert, ServiceError>) {

@@ -81,13 +81,6 @@ async fn planned(
     Ok((counts.candidates > 0).then(|| (wanted.waiting(counts.candidates == counts.waiting), counts)))
 }
 
-/// Number of alerts of the organization.
-pub(crate) async fn count_all(conn: &Connection, organization: OrganizationId) -> Work<u64> {
-    let all = "SELECT coalesce(sum(alerts), 0)::bigint FROM alert_total WHERE organization = (SELECT key FROM \
-        organization WHERE id = $1)";
-    conn.rows().one(all, &[&organization.0], cell).await
-}
-
 /// Totals from the table of counts.
 #[derive(Debug, Clone, Copy)]
 struct MatchCounts {

@@ -92,13 +92,6 @@ pub(crate) fn get(reader: &mut Reader, organization: OrganizationId, id: AlertId
     key.map(|key| reader.alert(key)).transpose()
 }
 
-/// Number of alerts of the organization.
-pub(crate) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
-    let Some(organization) = reader.organization(organization)? else { return Ok(0) };
-    reader.refresh_counts(organization)?;
-    Ok(reader.counts.of(organization).all())
-}
-
 fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
     if wanted.is_counted() {
         return Ok(counted(reader, wanted));

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use super::ingest::ingest;
 use crate::{
     alert_rows::{ChangedAlert, NO_DAY, SUMS, Stored, currency_sum, notices, word, word_key},
-    cells::{StoredRow, cell},
+    cells::{BoundValues, StoredRow, cell},
     domain::{
-        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, Calendar, Count,
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, Calendar, Count,
         CurrencySum, FindQuery, IngestReport, Insights, OrganizationId, Page, Provider, SharedAlert, time::Timestamp,
     },
     error::Work,
@@ -70,11 +70,7 @@ units! {
 
     /// Number of alerts of the organization.
     async fn count_alerts(organization: OrganizationId) -> u64 {
-        Way::InTurn(organization) => |unit| either!(
-            unit,
-            with_reader(|side| sqlite::list::count_all(side, *organization)),
-            |side| postgres::list::count_all(&side.conn, *organization)
-        )
+        Way::InTurn(organization) => |unit| count_all(unit, *organization)
     }
 
     /// Number of alerts of each kind on each day, earliest day first.
@@ -82,10 +78,10 @@ units! {
         Way::InTurn(organization) => |unit| counts(unit, *organization)
     }
 
-    /// Open alerts without an outcome whose deadline is at or before `until` and after `now`, by currency, most alerts
-    /// first.
-    async fn at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk> {
-        Way::InTurn(organization) => |unit| at_risk(unit, *organization, *now, *until)
+    /// Open alerts that ask for an answer and whose deadline is after `now` and at or before `until`, of one
+    /// organization or all: sums by the hours until the deadline, rounded up, and by currency.
+    async fn due(organization: Option<OrganizationId>, now: Timestamp, until: Timestamp) -> Vec<(u32, CurrencySum)> {
+        organization.map_or(Way::List(None), Way::InTurn) => |unit| due(unit, *organization, *now, *until)
     }
 
     /// Statistics of the alerts within a filter ([`Insights::of`]), and what monitoring programmes may count of all.
@@ -169,6 +165,12 @@ async fn get(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId) -
     Ok(unit.alert_by_id(organization, id).await?.map(|stored| stored.alert.into()))
 }
 
+async fn count_all(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<u64> {
+    let all = "SELECT coalesce(sum(alerts), 0)/*+::bigint*/ FROM /*-*/alert_count/*+alert_total*/
+        WHERE organization = (SELECT key FROM organization WHERE id = ?1)";
+    unit.one(all, &[&organization], cell).await
+}
+
 /// Number of alerts of each kind on each day, earliest day first.
 async fn counts(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Count>> {
     let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
@@ -192,27 +194,25 @@ async fn counts(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec
     .await
 }
 
-/// Open alerts that ask for an answer and whose deadline is after `now` and at or before `until`, by currency.
-async fn at_risk(
+/// Sums of open alerts that are due, of an organization or of all.
+async fn due(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    organization: Option<OrganizationId>,
     now: Timestamp,
     until: Timestamp,
-) -> Work<Vec<AtRisk>> {
-    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
-    let sums = format!(
-        "SELECT {SUMS} FROM alert a/*-*/ INDEXED BY alert_by_open_deadline/*+*/
-        WHERE a.organization = ?1 AND a.open_deadline > ?2 AND a.open_deadline <= ?3 AND a.status = {}
+) -> Work<Vec<(u32, CurrencySum)>> {
+    let due = format!(
+        "SELECT {SUMS}, (a.open_deadline - ?1 + 3599999999) / 3600000000
+        FROM organization g/*-*/ CROSS/*+*/ JOIN alert a/*-*/ INDEXED BY alert_by_open_deadline/*+*/
+            ON a.organization = g.key
+        WHERE a.open_deadline > ?1 AND a.open_deadline <= ?2 AND (?3 OR g.id = ?4) AND a.status = {}
             AND a.type NOT IN ({})
-        GROUP BY a.currency ORDER BY count(*) DESC, a.currency",
+        GROUP BY a.currency, 6",
         word_key(AlertStatus::Open.as_str()),
         notices()
     );
-    unit.all(&sums, &[&organization, &now, &until], |row| {
-        let CurrencySum { alerts, money, .. } = currency_sum(row, 0)?;
-        Ok(AtRisk { alerts, money })
-    })
-    .await
+    let values: BoundValues<'_> = &[&now, &until, &organization.is_none(), &organization.unwrap_or_default()];
+    unit.all(&due, values, |row| Ok((row.get(5)?, currency_sum(row, 0)?))).await
 }
 
 /// OPEN alerts without outcome and without a running resolution, as a FROM and the beginning of a WHERE. SQLite finds
@@ -298,10 +298,6 @@ const MOST: i64 = 200;
 const BY_CARD: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_card/*+*/
     WHERE organization = ?1 AND card_last_four = ?2 AND card_last_four <> '' AND amount_micros = ?3
     ORDER BY key DESC LIMIT ?4";
-const BY_ARN: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_arn/*+*/
-    WHERE organization = ?1 AND acquirer_reference_number = ?2 ORDER BY key DESC LIMIT ?3";
-const BY_AUTH_CODE: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_auth_code/*+*/
-    WHERE organization = ?1 AND auth_code = ?2 ORDER BY key DESC LIMIT ?3";
 
 /// Each of these alerts that exists, with those that agree with it in something.
 pub(super) async fn alike(
@@ -317,10 +313,16 @@ pub(super) async fn alike(
         if let Some(micros) = alert.amount.and_then(Amount::micros) {
             keys.extend(unit.all(BY_CARD, &[&owner, &alert.card_last_four, &micros, &MOST], cell::<i64>).await?);
         }
-        for (sql, reference) in [(BY_ARN, alert.known_arn()), (BY_AUTH_CODE, alert.known_auth_code())] {
-            if let Some(reference) = reference {
-                keys.extend(unit.all(sql, &[&owner, &reference, &MOST], cell::<i64>).await?);
-            }
+        let (arn, auth_code) = (alert.known_arn(), alert.known_auth_code());
+        for (column, index, reference) in
+            [("acquirer_reference_number", "arn", arn), ("auth_code", "auth_code", auth_code)]
+        {
+            let Some(reference) = reference else { continue };
+            let same = format!(
+                "SELECT key FROM alert/*-*/ INDEXED BY alert_by_{index}/*+*/ WHERE organization = ?1 AND {column} = ?2
+                ORDER BY key DESC LIMIT ?3"
+            );
+            keys.extend(unit.all(&same, &[&owner, &reference, &MOST], cell::<i64>).await?);
         }
         keys.remove(&key);
         let keys: Vec<i64> = keys.into_iter().collect();

@@ -2,7 +2,8 @@
 
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Calendar, CalendarDay, CompanyId,
-    Comparison, Currency, Deadline, LocalConditions, MAX_PAGE_SIZE, PageRequest, Provider, Sort, SortField, SortOrder,
+    Comparison, Currency, CurrencySum, Deadline, LocalConditions, MAX_PAGE_SIZE, PageRequest, Provider, Sort,
+    SortField, SortOrder,
     query::{Vocabulary, parse},
     time::Timestamp,
 };
@@ -220,6 +221,7 @@ contract!(
     pages_cover_everything_once_and_beyond_the_last_there_is_nothing,
     another_organizations_alerts_are_not_there,
     money_at_risk_is_summed_by_currency,
+    what_is_due_is_summed_by_hour_and_currency_over_all_organizations,
     a_search_for_what_nobody_has_finds_nothing_and_quotes_do_no_harm,
     what_means_something_in_a_pattern_is_searched_as_it_is,
     a_text_is_looked_for_among_the_alerts_of_one_organization_alone,
@@ -342,10 +344,37 @@ async fn money_at_risk_is_summed_by_currency(fixture: Fixture) {
         ])
         .await;
 
-    let at_risk = fixture.store.at_risk(fixture.organization, noon(), noon() + Duration::hours(2)).await.unwrap();
+    let due = fixture.store.due(Some(fixture.organization), noon(), noon() + Duration::hours(2)).await.unwrap();
 
-    let told: Vec<_> = at_risk.iter().map(|risk| (risk.alerts, risk.money.to_string())).collect();
+    let sums = CurrencySum::by_currency(due.into_iter().map(|(_, sum)| sum));
+    let told: Vec<_> = sums.iter().map(|sum| (sum.alerts, sum.money.to_string())).collect();
     assert_eq!(told, [(3, "18,000,000,000,001.5 JPY".to_owned()), (2, "11.00 EUR".to_owned())]);
+}
+
+async fn what_is_due_is_summed_by_hour_and_currency_over_all_organizations(fixture: Fixture) {
+    let at = |id: &str, currency: &str, micros: i64| Alert {
+        currency: Currency::new(currency),
+        amount: Some("10.10".parse().unwrap()),
+        deadline: Deadline::At(noon() + Duration::microseconds(micros)),
+        ..open_alert(id)
+    };
+    let hour = 3_600_000_000;
+    let notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..at("notice", "EUR", 1) };
+    let unpriced = Alert { amount: None, ..at("unpriced", "EUR", hour) };
+    let ours = [at("a", "EUR", 1), unpriced, at("next", "EUR", hour + 1), at("over", "EUR", 0), notice];
+    fixture.bring(&[&ours[..], &[at("last", "JPY", 3 * hour), at("later", "JPY", 3 * hour + 1)]].concat()).await;
+    let theirs = vec![row(&at("b", "EUR", hour), false)];
+    let other = organization("Other");
+    fixture.store.add_organization(other.clone(), noon()).await.unwrap();
+    fixture.store.ingest(other.organization.id, theirs, noon()).await.unwrap();
+
+    let due = fixture.store.due(None, noon(), noon() + Duration::hours(3)).await.unwrap();
+
+    let mut told: Vec<_> =
+        due.iter().map(|(hour, sum)| (*hour, sum.alerts, sum.money.to_string(), sum.unpriced)).collect();
+    told.sort();
+    let expected = [(1, 3, "20.20 EUR", 1), (2, 1, "10.10 EUR", 0), (3, 1, "10.1 JPY", 0)];
+    assert_eq!(told, expected.map(|(hour, alerts, money, unpriced)| (hour, alerts, money.to_owned(), unpriced)));
 }
 
 async fn a_search_for_what_nobody_has_finds_nothing_and_quotes_do_no_harm(fixture: Fixture) {

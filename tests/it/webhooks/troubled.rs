@@ -8,11 +8,11 @@ use std::{
 use async_trait::async_trait;
 use avert::{
     domain::{
-        Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState,
-        Calendar, Company, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId,
-        DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, IngestReport,
-        Insights, InstanceId, NewEndpoint, OrganizationId, Page, Present, Provider, Pruned, ResolutionAttempt, Revoked,
-        SharedAlert, clock::ClockMemory, time::Timestamp,
+        Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AttemptId, AuditEntry, AuditState, Calendar,
+        Company, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog,
+        DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, IngestReport, Insights, InstanceId,
+        NewEndpoint, OrganizationId, Page, Present, Provider, Pruned, ResolutionAttempt, Revoked, SharedAlert,
+        clock::ClockMemory, time::Timestamp,
     },
     store::{
         AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest,
@@ -122,7 +122,7 @@ with_troubles! {
         alike(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)>;
         count_alerts(organization: OrganizationId) -> u64;
         counts(organization: OrganizationId) -> Vec<Count>;
-        at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
+        due(organization: Option<OrganizationId>, now: Timestamp, until: Timestamp) -> Vec<(u32, CurrencySum)>;
         insights(organization: OrganizationId, filter: &AlertFilter, calendar: Calendar, now: Timestamp) -> Insights;
         sums(organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> Vec<CurrencySum>;
         ingest(organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> IngestReport;
