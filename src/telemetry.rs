@@ -222,6 +222,11 @@ fn describe() {
 /// Begins at 0 what is alerted on at its first step: from nothing to one Prometheus sees no increase.
 fn begin() {
     counter!("avert_expired_total").increment(0);
+    for route in ["/health", "/ready"] {
+        counter!("avert_http_requests_total", "method" => "GET", "route" => route, "status" => "503").increment(0);
+    }
+    counter!("avert_store_commits_total", "result" => "failed").increment(0);
+    counter!("avert_store_heartbeats_total", "result" => "failed").increment(0);
     for result in ["exhausted", "disabled"] {
         counter!("avert_delivery_tries_total", "result" => result).increment(0);
     }

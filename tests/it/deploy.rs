@@ -16,6 +16,7 @@ use rstest::rstest;
 use crate::{support::binary::Server, tidy::source::files_below};
 
 const COMPOSE: &str = "assets/deploy/compose.yaml";
+const DASHBOARD: &str = "assets/deploy/avert.dashboard.json";
 const DOCKERFILE: &str = "assets/deploy/Dockerfile";
 const OPERATIONS: &str = "assets/docs/operations.md";
 const RULES: &str = "assets/deploy/avert.rules.yml";
@@ -72,7 +73,7 @@ fn every_figure_that_operators_are_told_of_is_one_that_is_kept() {
         |name: &str| ["_bucket", "_count", "_sum"].iter().find_map(|part| name.strip_suffix(part)).map(str::to_owned);
     let is_kept = |name: &&str| kept.contains(*name) || of_a_histogram(name).is_some_and(|name| kept.contains(&name));
 
-    let texts = [RULES, OPERATIONS].map(text);
+    let texts = [RULES, OPERATIONS, DASHBOARD].map(text);
     let told: BTreeSet<_> = texts.iter().flat_map(|text| words(text, "avert_")).collect();
     let unknown: Vec<_> = told.iter().filter(|name| !is_kept(name)).collect();
 

@@ -15,4 +15,5 @@ mod records;
 mod retention;
 mod unclean;
 mod upgrade;
+mod watching;
 mod words;
