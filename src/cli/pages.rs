@@ -3,16 +3,22 @@
 use std::{
     fs,
     io::{self, Write as _},
+    path::PathBuf,
 };
 
 use anyhow::Context as _;
+use clap_complete::Shell;
+use directories::BaseDirs;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use textwrap::{WordSplitter, WrapAlgorithm};
 
 use super::{
     Cli,
     args::{CompletionsArgs, HelpArgs, ManArgs},
+    complete,
+    failure::Misused,
     output::print_line,
+    process::variable,
     topics::{TOPICS, topic},
 };
 
@@ -23,24 +29,50 @@ const WIDTH: usize = 80;
 const INDENT: &str = "    ";
 
 pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::tree(), "avert", &mut script);
-    io::stdout().lock().write_all(&script)?;
+    let script = complete::script(args.shell)?;
+    if !args.install {
+        io::stdout().lock().write_all(&script)?;
+        return Ok(());
+    }
+    let (directory, name, next) = match args.shell {
+        Shell::Bash => ("bash-completion/completions", "avert", "New shells read it, by the package bash-completion."),
+        Shell::Fish => ("fish/vendor_completions.d", "avert.fish", "New shells read it."),
+        Shell::Zsh => ("zsh/site-functions", "_avert", "Add to ~/.zshrc, before compinit: fpath=(DIR $fpath)"),
+        other => refuse!("--install is for bash, fish and zsh: without it the script is printed, for {other} to read"),
+    };
+    let directory = data_home()?.join(directory);
+    let file = directory.join(name);
+    fs::create_dir_all(&directory)
+        .and_then(|()| fs::write(&file, script))
+        .with_context(|| format!("{} cannot be written", file.display()))?;
+    print_line(&format!("the completions are in {}", file.display()))?;
+    print_line(&next.replace("DIR", &directory.display().to_string()))?;
     Ok(())
 }
 
 /// Writes the manual pages: without a directory avert's own page, to stdout; else those of every command, into the
 /// directory.
 pub(super) fn man(args: &ManArgs) -> anyhow::Result<()> {
-    let Some(directory) = &args.directory else {
+    let directory = if args.install { Some(data_home()?.join("man/man1")) } else { args.directory.clone() };
+    let Some(directory) = directory else {
         clap_mangen::Man::new(Cli::tree()).render(&mut io::stdout().lock())?;
         return Ok(());
     };
-    fs::create_dir_all(directory)
-        .and_then(|()| clap_mangen::generate_to(Cli::tree(), directory))
+    fs::create_dir_all(&directory)
+        .and_then(|()| clap_mangen::generate_to(Cli::tree(), &directory))
         .with_context(|| format!("{} cannot be written", directory.display()))?;
     print_line(&format!("the pages are in {}", directory.display()))?;
+    if args.install {
+        print_line("man finds them where ~/.local/bin is in PATH; else add the directory above man1 to MANPATH.")?;
+    }
     Ok(())
+}
+
+/// Returns the directory of this user's data, as shells and man look for it.
+fn data_home() -> Result<PathBuf, Misused> {
+    let named = variable("XDG_DATA_HOME").map(PathBuf::from).filter(|directory| directory.is_absolute());
+    let usual = || Some(BaseDirs::new()?.home_dir().join(".local/share"));
+    named.or_else(usual).ok_or_else(|| misused!("there is no home directory: name one with HOME"))
 }
 
 /// Prints the page of a topic, else the list of topics.

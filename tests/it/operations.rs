@@ -3,6 +3,7 @@
 mod backup;
 mod causes;
 mod clock;
+mod completing;
 mod crowd;
 mod disk;
 mod doctor;

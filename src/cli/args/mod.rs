@@ -127,9 +127,9 @@ pub(super) enum Command {
     Secrets(SecretsCommand),
     /// Say what is wrong here and what to do. Exit code 1 where something is
     Doctor(DoctorArgs),
-    /// Print the completions of a shell, to be read by it
+    /// Print the completions of a shell, to be read by it, or install them
     Completions(CompletionsArgs),
-    /// Print the manual page, or write those of all commands into a directory
+    /// Print the manual page, or write those of all commands into a directory, or install them
     Man(ManArgs),
     /// Print a page of the reference
     Help(HelpArgs),
@@ -231,6 +231,9 @@ pub(super) struct CompletionsArgs {
     /// Name of the shell
     #[arg(value_enum, value_name = "SHELL")]
     pub(super) shell: clap_complete::Shell,
+    /// Write them where the shell finds them, below this user's data directory
+    #[arg(long)]
+    pub(super) install: bool,
 }
 
 /// `avert man`.
@@ -239,6 +242,9 @@ pub(super) struct ManArgs {
     /// Directory for the pages of all commands
     #[arg(value_name = "DIR")]
     pub(super) directory: Option<PathBuf>,
+    /// Write them where man finds them, below this user's data directory
+    #[arg(long, conflicts_with = "directory")]
+    pub(super) install: bool,
 }
 
 /// `avert help`.

@@ -23,6 +23,7 @@ pub(super) mod list;
 mod marked_orders;
 mod marks;
 mod migrate;
+pub mod names;
 mod query;
 mod readers;
 mod restore;

@@ -1,23 +1,6 @@
-//! Completions and manual pages know every command.
-
-use rstest::rstest;
+//! Manual pages know every command.
 
 use crate::support::binary::{run, run_ok};
-
-#[rstest]
-#[case("bash", "complete -F _avert")]
-#[case("zsh", "#compdef avert")]
-#[case("fish", "complete -c avert")]
-fn each_shell_gets_its_completions_with_every_command(#[case] shell: &str, #[case] mark: &str) {
-    let home = tempfile::tempdir().unwrap();
-
-    let script = run_ok(home.path(), &["completions", shell]);
-
-    assert!(script.contains(mark), "{script}");
-    for command in ["serve", "import", "doctor", "backup", "webhooks"] {
-        assert!(script.contains(command), "{command}");
-    }
-}
 
 #[test]
 fn a_shell_that_nobody_knows_is_refused_with_those_that_are_known() {
