@@ -1,6 +1,10 @@
 //! Puts the commit behind the version of a release build: the one that `AVERT_COMMIT` names, else that of the git
 //! repository whose top directory this is. Without either, and in a debug build, the version stands alone.
 
+// Here, because on Windows this is compiled before all that cannot be.
+#[cfg(windows)]
+compile_error!("avert does not build on Windows: use WSL (Windows Subsystem for Linux), where it builds as on Linux");
+
 use std::{env, path::Path, process::Command};
 
 fn main() {
