@@ -184,8 +184,6 @@ table! {
         user: String = "", "AVERT_USER";
         /// Time zone of all times in the console: local (this machine's) or utc.
         times: TimesSetting = "local", "AVERT_TIMES";
-        /// Read and without effect: the header no longer counts the age of the list.
-        motion: bool = true, "AVERT_MOTION";
         /// Draw nothing but words and signs, for screen readers: no boxes, lines and blocks (also
         /// --plain).
         plain: bool = false, "AVERT_PLAIN";
