@@ -142,8 +142,9 @@ impl TextInput {
             return false;
         }
         let (top, left) = self.area.scroll_offset();
-        let (row, column) = (at.y - drawn.y + top, at.x - drawn.x + left);
-        let DataCursor(line, column) = self.area.screen_to_data(row.into(), column.into());
+        let row = usize::from(at.y - drawn.y + top);
+        let column = usize::from(at.x - drawn.x + left) + self.lead(row);
+        let DataCursor(line, column) = self.area.screen_to_data(row, column);
         self.area.move_cursor(CursorMove::Jump(small(line), small(column)));
         true
     }
@@ -170,11 +171,29 @@ impl TextInput {
             return;
         }
         frame.render_widget(&self.area, text);
+        let (top, left) = self.area.scroll_offset();
+        let buffer = frame.buffer_mut();
+        for (row, line) in (usize::from(top)..).zip(text.rows()) {
+            let mut cells: Vec<_> = line.positions().map(|at| buffer[at].clone()).collect();
+            // The blanks go to the end.
+            let lead = self.lead(row).min(cells.len());
+            cells.rotate_left(lead);
+            line.positions().zip(cells).for_each(|(at, cell)| buffer[at] = cell);
+        }
         if focused {
-            let ((top, left), at) = (self.area.scroll_offset(), self.area.screen_cursor());
-            let x = (small(at.col) - left).min(area.width - 1);
+            let at = self.area.screen_cursor();
+            let column = at.col - self.lead(at.row).min(at.col);
+            let x = (small(column) - left).min(area.width - 1);
             frame.set_cursor_position(Position { x: area.x + x, y: area.y + small(at.row) - top });
         }
+    }
+
+    /// Blanks at the beginning of a row of the screen that goes on with a line: the library leaves them there where the
+    /// row before is full, and nobody typed them for it.
+    fn lead(&self, row: usize) -> usize {
+        let DataCursor(line, column) = self.area.screen_to_data(row, 0);
+        let rest = self.area.lines()[line].chars().skip(column);
+        if column > 0 { rest.take_while(|c| *c == ' ').count() } else { 0 }
     }
 }
 

@@ -231,3 +231,16 @@ proptest! {
         prop_assert!(!input.text().chars().any(|c| c.is_control() && c != '\n') || text.chars().any(char::is_control));
     }
 }
+
+#[test]
+fn a_row_that_goes_on_with_a_line_begins_with_a_word_and_a_click_meets_it() {
+    let mut input = TextInput::several_lines("one two three");
+
+    let (rows, end) = drawn(&input, 8, 3);
+    input.click(Position::new(2, 1));
+    let (_, clicked) = drawn(&input, 8, 3);
+    input.key(KeyCode::Char('*').into());
+
+    assert_eq!((&rows[..2], end), (&["one two".to_owned(), "three".to_owned()][..], Position::new(5, 1)));
+    assert_eq!((clicked, input.text().as_str()), (Position::new(2, 1), "one two th*ree"));
+}
