@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::problem::{Code, Problem};
 use crate::{
     domain::OrganizationId,
-    inbound::connections::{Activity, Line, locked},
+    inbound::connections::{Activity, HttpConnection, locked},
 };
 
 /// Most requests of callers without a credential that are worked on at once. Those that they may make are quick.
@@ -117,14 +117,14 @@ pub(super) struct Admission(Arc<AdmissionState>);
 #[derive(Debug)]
 struct AdmissionState {
     places: Arc<RequestPlaces>,
-    line: Option<Arc<Line>>,
+    connection: Option<Arc<HttpConnection>>,
     held: Mutex<Option<(Asker, Place)>>,
 }
 
 impl Admission {
     /// The admission of a request, without a place yet.
-    pub(super) fn new(places: &Arc<RequestPlaces>, line: Option<Arc<Line>>) -> Self {
-        Self(Arc::new(AdmissionState { places: Arc::clone(places), line, held: Mutex::new(None) }))
+    pub(super) fn new(places: &Arc<RequestPlaces>, connection: Option<Arc<HttpConnection>>) -> Self {
+        Self(Arc::new(AdmissionState { places: Arc::clone(places), connection, held: Mutex::new(None) }))
     }
 
     /// Takes a place, and keeps it until the request is answered or [`Admission::leave`] gives it back.
@@ -141,7 +141,7 @@ impl Admission {
                 Place::Strangers { _permit: place.ok().and_then(Result::ok).ok_or_else(full)? }
             }
         };
-        if !state.line.as_ref().is_none_or(|line| line.becomes(Activity::Working)) {
+        if !state.connection.as_ref().is_none_or(|connection| connection.becomes(Activity::Working)) {
             return Err(Problem::new(Code::Overloaded, "the connection gave way to another one, try again"));
         }
         *locked(&state.held) = Some((asker, place));
@@ -152,9 +152,9 @@ impl Admission {
     pub(super) fn leave(&self) -> Option<Asker> {
         let held = locked(&self.0.held).take();
         if held.is_some()
-            && let Some(line) = &self.0.line
+            && let Some(connection) = &self.0.connection
         {
-            line.becomes(Activity::Receiving);
+            connection.becomes(Activity::Receiving);
         }
         held.map(|(asker, _)| asker)
     }

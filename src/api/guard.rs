@@ -31,7 +31,7 @@ use crate::{
     concurrency_limit::{Admission, RequestPlaces},
     domain::{card::mask_card_numbers, url::is_localhost},
     engine::trace,
-    inbound::connections::{Activity, AnswerBody, Line},
+    inbound::connections::{Activity, AnswerBody, HttpConnection},
     problem::{Code, Problem},
     state::{ApiOptions, Connected, MAX_HEAD, Peer},
 };
@@ -126,15 +126,15 @@ async fn answer(guard: &Guard, mut request: Request, next: Next) -> Response {
         let client = guard.client(*peer, request.headers());
         request.extensions_mut().insert(client);
     }
-    let line = connected.map(|connected| connected.line);
+    let connection = connected.map(|connected| connected.connection);
     let answer = match check_head(&request).and_then(|()| guard.check_names(&request)) {
         Err(problem) => problem.into_response(),
-        Ok(()) => admit(guard, line.clone(), request, next, &id).await,
+        Ok(()) => admit(guard, connection.clone(), request, next, &id).await,
     };
     count(method, route.as_ref().map_or("none", MatchedPath::as_str), answer.status(), began.elapsed());
     let answer = finish(answer, &id);
-    match line {
-        Some(line) => answer.map(|body| Body::new(AnswerBody::of(body, line))),
+    match connection {
+        Some(connection) => answer.map(|body| Body::new(AnswerBody::of(body, connection))),
         None => answer,
     }
 }
@@ -180,11 +180,17 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-async fn admit(guard: &Guard, line: Option<Arc<Line>>, mut request: Request, next: Next, id: &HeaderValue) -> Response {
-    if let Some(line) = &line {
-        line.becomes(Activity::Receiving);
+async fn admit(
+    guard: &Guard,
+    connection: Option<Arc<HttpConnection>>,
+    mut request: Request,
+    next: Next,
+    id: &HeaderValue,
+) -> Response {
+    if let Some(connection) = &connection {
+        connection.becomes(Activity::Receiving);
     }
-    let admission = Admission::new(&guard.places, line);
+    let admission = Admission::new(&guard.places, connection);
     request.extensions_mut().insert(admission.clone());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;

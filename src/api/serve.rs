@@ -56,18 +56,18 @@ pub async fn serve(
     let cut = CancellationToken::new();
     let limits = HeadLimits { timeout: options.head_timeout, most_bytes: READ_OF_A_HEAD };
     loop {
-        let Newcomer { stream, peer, line } = tokio::select! {
+        let Newcomer { stream, peer, connection } = tokio::select! {
             biased;
             () = cancel.cancelled() => break,
             accepted = acceptor.next() => accepted,
         };
-        let app = Extension(Connected { peer: peer.ip(), line: line.line() }).layer(app.clone());
+        let app = Extension(Connected { peer: peer.ip(), connection: connection.connection() }).layer(app.clone());
         let stream = ProblemRewriter::new(WriteTimeout::new(stream, options.write_timeout));
         connections.spawn(connections::serve(
             stream,
             app,
             limits,
-            line,
+            connection,
             Ending { cancel: cancel.clone(), cut: cut.clone() },
         ));
     }

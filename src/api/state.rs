@@ -20,7 +20,7 @@ use crate::{
         audit::{PERSON_HEADER, person_of_header},
     },
     engine::{ActingEngine, Caller, Engine, trace},
-    inbound::connections::Line,
+    inbound::connections::HttpConnection,
     limit::TokenLimit,
     observe::Observed,
 };
@@ -67,7 +67,7 @@ impl FromRef<Api> for Observed {
 pub(super) struct Connected {
     /// The address at its other end.
     pub(super) peer: IpAddr,
-    pub(super) line: Arc<Line>,
+    pub(super) connection: Arc<HttpConnection>,
 }
 
 /// The client's address: the peer's, or what a trusted proxy says.

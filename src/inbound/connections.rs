@@ -57,7 +57,7 @@ pub enum Activity {
 
 /// One open connection.
 #[derive(Debug)]
-pub struct Line {
+pub struct HttpConnection {
     number: u64,
     /// The peer's address, or its network.
     from: IpAddr,
@@ -67,7 +67,7 @@ pub struct Line {
     registry: Arc<Registry>,
 }
 
-impl Line {
+impl HttpConnection {
     /// Goes on to something else; `false` once it gave way.
     pub fn becomes(&self, activity: Activity) -> bool {
         let mut now = locked(&self.activity);
@@ -94,13 +94,13 @@ impl Line {
     }
 }
 
-/// A line that stands in the registry for as long as this lives.
+/// A connection that stands in the registry for as long as this lives.
 #[derive(Debug)]
-pub struct OpenLine(Arc<Line>);
+pub struct OpenConnection(Arc<HttpConnection>);
 
-impl OpenLine {
+impl OpenConnection {
     /// The connection itself, for what reads and answers on it.
-    pub fn line(&self) -> Arc<Line> {
+    pub fn connection(&self) -> Arc<HttpConnection> {
         Arc::clone(&self.0)
     }
 
@@ -110,7 +110,7 @@ impl OpenLine {
     }
 }
 
-impl Drop for OpenLine {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.registry.forget(&self.0);
         self.0.registry.changed.notify_one();
@@ -120,7 +120,7 @@ impl Drop for OpenLine {
 /// Admission of a newcomer.
 #[derive(Debug)]
 pub enum Admitted {
-    Open(OpenLine),
+    Open(OpenConnection),
     /// The address has as many connections as it may, and all are at work.
     Refused,
     /// All connections are taken and at work: the newcomer waits for one to end.
@@ -137,14 +137,14 @@ pub struct Connections {
 
 #[derive(Debug, Default)]
 struct Registry {
-    lines: Mutex<Lines>,
+    opened: Mutex<OpenConnections>,
     moments: AtomicU64,
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Lines {
-    open: HashMap<u64, Arc<Line>>,
+struct OpenConnections {
+    open: HashMap<u64, Arc<HttpConnection>>,
     by_address: HashMap<IpAddr, usize>,
 }
 
@@ -154,19 +154,19 @@ impl Registry {
         self.moments.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn forget(&self, line: &Line) {
-        locked(&self.lines).forget(line);
+    fn forget(&self, connection: &HttpConnection) {
+        locked(&self.opened).forget(connection);
     }
 }
 
-impl Lines {
-    fn forget(&mut self, line: &Line) {
-        if self.open.remove(&line.number).is_none() {
+impl OpenConnections {
+    fn forget(&mut self, connection: &HttpConnection) {
+        if self.open.remove(&connection.number).is_none() {
             return;
         }
-        match self.by_address.get(&line.from).copied().unwrap_or_default().saturating_sub(1) {
-            0 => self.by_address.remove(&line.from),
-            left => self.by_address.insert(line.from, left),
+        match self.by_address.get(&connection.from).copied().unwrap_or_default().saturating_sub(1) {
+            0 => self.by_address.remove(&connection.from),
+            left => self.by_address.insert(connection.from, left),
         };
     }
 
@@ -174,18 +174,20 @@ impl Lines {
     /// it is one of the address with most. Returns `false` where every one is at work.
     fn make_room(&mut self, from: Option<IpAddr>) -> bool {
         loop {
-            let candidates = self.open.values().filter(|line| from.is_none_or(|from| line.from == from));
+            let candidates = self.open.values().filter(|connection| from.is_none_or(|from| connection.from == from));
             let seen = candidates
-                .map(|line| (*locked(&line.activity), line))
+                .map(|connection| (*locked(&connection.activity), connection))
                 .filter(|((activity, _), _)| *activity < Activity::Working);
-            let rank = |((activity, since), line): &((Activity, u64), &Arc<Line>)| {
-                (*activity, Reverse(self.by_address.get(&line.from).copied().unwrap_or_default()), *since)
+            let rank = |((activity, since), connection): &((Activity, u64), &Arc<HttpConnection>)| {
+                (*activity, Reverse(self.by_address.get(&connection.from).copied().unwrap_or_default()), *since)
             };
-            let Some((seen, line)) = seen.min_by_key(rank).map(|(seen, line)| (seen, Arc::clone(line))) else {
+            let Some((seen, connection)) =
+                seen.min_by_key(rank).map(|(seen, connection)| (seen, Arc::clone(connection)))
+            else {
                 return false;
             };
-            if line.give_way(seen) {
-                self.forget(&line);
+            if connection.give_way(seen) {
+                self.forget(&connection);
                 return true;
             }
         }
@@ -203,33 +205,33 @@ impl Connections {
     /// refused for its bound.
     pub fn admit(&self, peer: IpAddr, trusted: bool) -> Admitted {
         let from = network(peer);
-        let mut lines = locked(&self.registry.lines);
-        let own = lines.by_address.get(&from).copied().unwrap_or_default();
-        if !trusted && own >= self.most_of_one && !lines.make_room(Some(from)) && !peer.to_canonical().is_loopback() {
+        let mut opened = locked(&self.registry.opened);
+        let own = opened.by_address.get(&from).copied().unwrap_or_default();
+        if !trusted && own >= self.most_of_one && !opened.make_room(Some(from)) && !peer.to_canonical().is_loopback() {
             return Admitted::Refused;
         }
-        if lines.open.len() >= self.most && !lines.make_room(None) {
+        if opened.open.len() >= self.most && !opened.make_room(None) {
             return Admitted::Full;
         }
         let number = self.registry.moment();
         let activity = Mutex::new((Activity::Idle, number));
-        let line = Arc::new(Line {
+        let connection = Arc::new(HttpConnection {
             number,
             from,
             activity,
             end: CancellationToken::new(),
             registry: Arc::clone(&self.registry),
         });
-        lines.open.insert(number, Arc::clone(&line));
-        *lines.by_address.entry(from).or_default() += 1;
-        Admitted::Open(OpenLine(line))
+        opened.open.insert(number, Arc::clone(&connection));
+        *opened.by_address.entry(from).or_default() += 1;
+        Admitted::Open(OpenConnection(connection))
     }
 
     /// Ends so many connections that do little, because the machine has no room for more.
     pub fn shed(&self, count: usize) {
-        let mut lines = locked(&self.registry.lines);
+        let mut opened = locked(&self.registry.opened);
         for _ in 0..count {
-            if !lines.make_room(None) {
+            if !opened.make_room(None) {
                 break;
             }
         }
@@ -265,7 +267,7 @@ pub struct Ending {
 }
 
 /// Serves the requests of a connection until it ends, is made to, or has to give way to another.
-pub async fn serve<S, A>(stream: S, app: A, limits: HeadLimits, line: OpenLine, ending: Ending)
+pub async fn serve<S, A>(stream: S, app: A, limits: HeadLimits, open: OpenConnection, ending: Ending)
 where
     S: AsyncRead + AsyncWrite + Unpin,
     A: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible> + Clone,
@@ -287,7 +289,7 @@ where
                 connection.as_mut().graceful_shutdown();
             }
             () = ending.cut.cancelled() => break Ok(()),
-            () = line.gives_way() => break Ok(()),
+            () = open.gives_way() => break Ok(()),
         }
     };
     if let Err(error) = ended {
@@ -314,7 +316,7 @@ pub struct Acceptor<Trusts> {
 pub struct Newcomer {
     pub stream: TcpStream,
     pub peer: SocketAddr,
-    pub line: OpenLine,
+    pub connection: OpenConnection,
 }
 
 impl<Trusts: Fn(IpAddr) -> bool> Acceptor<Trusts> {
@@ -342,10 +344,10 @@ impl<Trusts: Fn(IpAddr) -> bool> Acceptor<Trusts> {
             let (stream, peer) = self.listener.accept().await?;
             loop {
                 match self.open.admit(peer.ip(), (self.trusts)(peer.ip())) {
-                    Admitted::Open(line) => {
+                    Admitted::Open(connection) => {
                         // Small answers must not wait for more; where the system refuses, they are only slower.
                         let _ = stream.set_nodelay(true);
-                        return Ok(Newcomer { stream, peer, line });
+                        return Ok(Newcomer { stream, peer, connection });
                     }
                     Admitted::Full => self.open.changed().await,
                     Admitted::Refused => {
@@ -361,20 +363,20 @@ impl<Trusts: Fn(IpAddr) -> bool> Acceptor<Trusts> {
 /// The body of an answer: once it has ended, its connection is idle.
 pub struct AnswerBody {
     body: Body,
-    line: Arc<Line>,
+    connection: Arc<HttpConnection>,
 }
 
 impl AnswerBody {
     /// The body of an answer on a connection.
-    pub fn of(body: Body, line: Arc<Line>) -> Self {
-        line.becomes(Activity::Answering);
-        Self { body, line }
+    pub fn of(body: Body, connection: Arc<HttpConnection>) -> Self {
+        connection.becomes(Activity::Answering);
+        Self { body, connection }
     }
 }
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        self.line.becomes(Activity::Idle);
+        self.connection.becomes(Activity::Idle);
     }
 }
 
@@ -414,15 +416,15 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn open(connections: &Connections, from: &str) -> OpenLine {
+    fn open(connections: &Connections, from: &str) -> OpenConnection {
         match connections.admit(address(from), false) {
-            Admitted::Open(line) => line,
+            Admitted::Open(connection) => connection,
             other => panic!("{other:?}"),
         }
     }
 
-    fn gone(line: &OpenLine) -> bool {
-        line.0.end.is_cancelled()
+    fn gone(connection: &OpenConnection) -> bool {
+        connection.0.end.is_cancelled()
     }
 
     #[test]
@@ -443,17 +445,17 @@ mod tests {
     #[test]
     fn what_does_least_gives_way_first_and_what_is_worked_on_never() {
         let connections = Connections::new(100, 4);
-        let lines = [Activity::Working, Activity::Answering, Activity::Receiving, Activity::Idle].map(|activity| {
-            let line = open(&connections, "192.0.2.1");
-            line.0.becomes(activity);
-            line
+        let opened = [Activity::Working, Activity::Answering, Activity::Receiving, Activity::Idle].map(|activity| {
+            let connection = open(&connections, "192.0.2.1");
+            connection.0.becomes(activity);
+            connection
         });
         let (mut given_way, mut newcomers) = (Vec::new(), Vec::new());
 
         for _ in 0..3 {
             let newcomer = open(&connections, "192.0.2.1");
             newcomer.0.becomes(Activity::Working);
-            given_way.push(lines.each_ref().map(gone));
+            given_way.push(opened.each_ref().map(gone));
             newcomers.push(newcomer);
         }
 
@@ -467,9 +469,9 @@ mod tests {
     fn a_trusted_proxy_has_no_bound_of_its_own_and_this_machine_is_not_refused_for_it() {
         let connections = Connections::new(100, 1);
         let busy = ["192.0.2.1", "127.0.0.1", "::ffff:127.0.0.1"].map(|from| {
-            let line = open(&connections, from);
-            line.0.becomes(Activity::Working);
-            line
+            let connection = open(&connections, from);
+            connection.0.becomes(Activity::Working);
+            connection
         });
 
         assert!(matches!(connections.admit(address("192.0.2.1"), true), Admitted::Open(_)));
@@ -493,11 +495,11 @@ mod tests {
     #[tokio::test]
     async fn where_all_are_at_work_a_newcomer_waits_for_one_to_end() {
         let connections = Connections::new(1, 1);
-        let line = open(&connections, "192.0.2.1");
-        line.0.becomes(Activity::Working);
+        let connection = open(&connections, "192.0.2.1");
+        connection.0.becomes(Activity::Working);
         assert!(matches!(connections.admit(address("192.0.2.2"), false), Admitted::Full));
 
-        drop(line);
+        drop(connection);
         connections.changed().await;
 
         assert!(matches!(connections.admit(address("192.0.2.2"), false), Admitted::Open(_)));
@@ -510,7 +512,7 @@ mod tests {
 
         drop((first, second));
 
-        let lines = locked(&connections.registry.lines);
-        assert!(lines.open.is_empty() && lines.by_address.is_empty());
+        let opened = locked(&connections.registry.opened);
+        assert!(opened.open.is_empty() && opened.by_address.is_empty());
     }
 }

@@ -38,7 +38,9 @@ use crate::{
         webhook::delivery::{Forwarding, Receipt, ReceivedEvent, Subject},
     },
     inbound::{
-        connections::{self, Acceptor, Activity, AnswerBody, Connections, Ending, HeadLimits, Line, Newcomer},
+        connections::{
+            self, Acceptor, Activity, AnswerBody, Connections, Ending, HeadLimits, HttpConnection, Newcomer,
+        },
         framing::{announced, discard, read},
         write_timeout::WriteTimeout,
     },
@@ -112,17 +114,17 @@ impl Receiver {
         let (connections, ending) = (tasks.clone(), Ending { cancel: cancel.clone(), cut: cut.clone() });
         tasks.spawn(async move {
             loop {
-                let Newcomer { stream, line, .. } = tokio::select! {
+                let Newcomer { stream, connection, .. } = tokio::select! {
                     biased;
                     () = ending.cancel.cancelled() => break,
                     accepted = acceptor.next() => accepted,
                 };
-                let app = Extension(line.line()).layer(routes.clone());
+                let app = Extension(connection.connection()).layer(routes.clone());
                 connections.spawn(connections::serve(
                     WriteTimeout::new(stream, patience),
                     app,
                     limits,
-                    line,
+                    connection,
                     ending.clone(),
                 ));
             }
@@ -265,14 +267,14 @@ impl Reception {
 
 async fn receive(
     State(reception): State<Arc<Reception>>,
-    Extension(line): Extension<Arc<Line>>,
+    Extension(connection): Extension<Arc<HttpConnection>>,
     request: Request,
 ) -> Response {
-    line.becomes(Activity::Receiving);
-    answer(&reception, &line, request).await.map(|body| Body::new(AnswerBody::of(body, line)))
+    connection.becomes(Activity::Receiving);
+    answer(&reception, &connection, request).await.map(|body| Body::new(AnswerBody::of(body, connection)))
 }
 
-async fn answer(reception: &Arc<Reception>, line: &Line, request: Request) -> Response {
+async fn answer(reception: &Arc<Reception>, connection: &HttpConnection, request: Request) -> Response {
     let headers = request.headers().clone();
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     if !reception.authorizes(&headers) {
@@ -284,7 +286,7 @@ async fn answer(reception: &Arc<Reception>, line: &Line, request: Request) -> Re
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
-    line.becomes(Activity::Working);
+    connection.becomes(Activity::Working);
     let delivery = RecordedDelivery {
         received_at: reception.settings.clock.now(),
         content_type: text(CONTENT_TYPE.as_str()),

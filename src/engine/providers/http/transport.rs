@@ -65,7 +65,7 @@ pub(super) struct Transport {
 
 impl std::fmt::Debug for Transport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Line").field("timeout", &self.timeout).finish_non_exhaustive()
+        f.debug_struct("Transport").field("timeout", &self.timeout).finish_non_exhaustive()
     }
 }
 
@@ -111,10 +111,10 @@ mod tests {
     use crate::domain::Secret;
 
     #[test]
-    fn what_is_shown_of_a_line_holds_no_credential() {
+    fn what_is_shown_of_a_transport_holds_no_credential() {
         let auth = EndpointAuth::Header { name: "Authorization".to_owned(), value: Secret::new("Bearer tok-abcdef") };
-        let line = Transport::new(Some(&auth), CaCertificates::default(), Duration::from_secs(1)).unwrap();
+        let transport = Transport::new(Some(&auth), CaCertificates::default(), Duration::from_secs(1)).unwrap();
 
-        assert!(!format!("{line:?} {:?}", line.header).contains("abcdef"));
+        assert!(!format!("{transport:?} {:?}", transport.header).contains("abcdef"));
     }
 }
