@@ -103,13 +103,13 @@ pub enum AddressKind {
 
 /// A refused address: one that a webhook may not be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub struct Refused {
+pub struct AddressRefused {
     address: IpAddr,
     port: Option<u16>,
     kind: AddressKind,
 }
 
-impl Refused {
+impl AddressRefused {
     /// Returns the refusal with the port that it was about.
     #[must_use]
     pub fn at_port(self, port: Option<u16>) -> Self {
@@ -117,7 +117,7 @@ impl Refused {
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for AddressRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port {
             Some(port) => SocketAddr::new(self.address, port).fmt(f)?,
@@ -144,18 +144,18 @@ impl AddressPolicy {
     }
 
     /// Checks that an address may be connected to, at a port or at one that is none of [`AddressPolicy::ports`].
-    pub fn check(&self, address: IpAddr, port: Option<u16>) -> Result<(), Refused> {
+    pub fn check(&self, address: IpAddr, port: Option<u16>) -> Result<(), AddressRefused> {
         let kind = kind(address);
         let allowed = match kind {
             AddressKind::Public => true,
             AddressKind::Loopback | AddressKind::Private => self.0.iter().any(|allowed| allowed.names(address, port)),
             AddressKind::Reserved => false,
         };
-        if allowed { Ok(()) } else { Err(Refused { address, port, kind }) }
+        if allowed { Ok(()) } else { Err(AddressRefused { address, port, kind }) }
     }
 
     /// Checks the address that stands in a URL, if its host is one. A name is checked when it is resolved.
-    pub fn check_literal(&self, url: &Url) -> Result<(), Refused> {
+    pub fn check_literal(&self, url: &Url) -> Result<(), AddressRefused> {
         let port = url.port_or_known_default();
         match url.host() {
             Some(Host::Ipv4(address)) => self.check(address.into(), port),
@@ -169,7 +169,7 @@ impl AddressPolicy {
         &self,
         addresses: impl IntoIterator<Item = SocketAddr>,
         port: Option<u16>,
-    ) -> Result<Vec<SocketAddr>, Refused> {
+    ) -> Result<Vec<SocketAddr>, AddressRefused> {
         let checked = addresses.into_iter().map(|address| self.check(address.ip(), port).map(|()| address));
         let (allowed, refused): (Vec<_>, Vec<_>) = checked.partition(Result::is_ok);
         match refused.into_iter().find_map(Result::err) {

@@ -23,7 +23,7 @@ use crate::{
         time::Timestamp,
         url::{masked, secrets},
         webhook::{
-            address::{AddressPolicy, Refused},
+            address::{AddressPolicy, AddressRefused},
             schedule::{AttemptResult, MAX_RETRY_AFTER},
         },
     },
@@ -108,7 +108,7 @@ impl AttemptReport {
     }
 
     /// An attempt that was not made: the address is one that avert may not connect to.
-    fn refused(started_at: Timestamp, duration: Duration, refused: Refused) -> Self {
+    fn refused(started_at: Timestamp, duration: Duration, refused: AddressRefused) -> Self {
         Self { result: AttemptResult::Refused, ..Self::failed(started_at, duration, format!("not sent: {refused}")) }
     }
 
@@ -207,7 +207,7 @@ impl Sender {
             Ok(response) => response,
             Err(error) => {
                 let took = began.elapsed();
-                let report = match find::<Refused>(&error) {
+                let report = match find::<AddressRefused>(&error) {
                     Some(refused) => AttemptReport::refused(now, took, refused.at_port(port)),
                     None => {
                         let limit = self.settings.timeout;
@@ -309,7 +309,7 @@ impl Resolve for GuardedResolver {
 
 /// Checks that an endpoint may be at an address, as far as can be told now. A name that cannot be resolved now may be
 /// later, and is checked at each connection.
-pub async fn check(policy: &AddressPolicy, url: &Url) -> Result<(), Refused> {
+pub async fn check(policy: &AddressPolicy, url: &Url) -> Result<(), AddressRefused> {
     policy.check_literal(url)?;
     let (Some(Host::Domain(name)), Some(port)) = (url.host(), url.port_or_known_default()) else { return Ok(()) };
     match tokio::time::timeout(LOOK_UP, look_up(name, port)).await {
