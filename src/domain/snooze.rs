@@ -1,4 +1,4 @@
-//! What an analyst keeps beside an alert on their own machine: snoozes, which end well before its deadline, and notes.
+//! Snoozes of an alert on the analyst's own machine, which end well before its deadline; and notes.
 
 use chrono::Duration;
 

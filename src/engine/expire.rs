@@ -1,4 +1,5 @@
-//! What time ends: open alerts without an outcome expire at their deadline, and rows beyond their retention are pruned.
+//! Expiry and retention: open alerts without an outcome expire at their deadline, and rows beyond their retention are
+//! pruned.
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 //! [`mod@write`] makes answers and event bodies, [`read`] takes alerts in from whatever deployments and files hold,
 //! [`body`] reads the resolution bodies exactly as the interface writes them, [`query`] is the query string of the list
 //! operation, [`refusal`] and [`token`] are what else other deployments answer, and [`import`] streams whole files.
-//! What operators ask and are answered is in `operator`. Decimals never pass through a binary float on any of these
+//! Requests and replies of operators are in `operator`. Decimals never pass through a binary float on any of these
 //! ways.
 
 use avert_domain as domain;

@@ -1,7 +1,7 @@
 //! Import from files, streaming and in constant memory: orders of a shop as CSV, and alerts as a page as the list
 //! operation returns it, an array, single objects, NDJSON, CSV.
 //!
-//! What the content looks like decides the format, unless it is named. A row that cannot be read is told with its line
+//! The look of the content decides the format, unless it is named. A row that cannot be read is told with its line
 //! and never stops the others; where JSON itself is broken, what stands before is kept and the error tells line and
 //! column.
 
