@@ -18,7 +18,6 @@ use super::{
     runner::Runner,
     session::{ConsoleError, NextConsole, Session},
     terminal::{FrameWriter, KeyReader, TerminalGuard, can_stop, title_sequence},
-    terminal_input::{LOOK, is_in_foreground},
 };
 use crate::desk::{Desk, DeskAddress};
 
@@ -128,25 +127,10 @@ struct Screen {
     guard: TerminalGuard,
     /// The title; none where it is left alone.
     title: Option<String>,
-    /// True where a shell has had the terminal since the last frame.
-    away: bool,
 }
 
 impl Screen {
-    /// Returns true where the terminal is ours; where a shell has had it, it is taken again.
-    fn has_terminal(&mut self) -> io::Result<bool> {
-        if !is_in_foreground() {
-            self.away = true;
-            return Ok(false);
-        }
-        if self.away {
-            self.redraw()?;
-        }
-        Ok(true)
-    }
-
     fn redraw(&mut self) -> io::Result<()> {
-        self.away = false;
         self.guard.regain(self.title.as_deref())?;
         // Not `Terminal::clear`, which asks for the cursor's place and waits for an answer.
         self.terminal.backend_mut().forget();
@@ -157,36 +141,21 @@ impl Screen {
 
 impl Surface for Screen {
     fn draw(&mut self, app: &mut App) -> io::Result<bool> {
-        if !self.has_terminal()? {
-            return Ok(false);
-        }
         self.terminal.draw(|frame| app.draw(frame))?;
-        // Stopped from outside meanwhile, and continued in the background.
-        if !self.has_terminal()? {
-            self.writer.discard();
-            return Ok(false);
-        }
         self.writer.present().map(|sent| sent > 0)
     }
 
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
-        let is_ours = self.has_terminal()?;
         match effect {
             Effect::Suspend => {
                 self.guard.suspend()?;
-                self.away = true;
-                self.has_terminal().map(drop)
+                self.redraw()
             }
-            // What is set while a shell has the terminal is set once it is ours again.
-            Effect::Title(title) => {
-                let title = self.title.insert(title);
-                if is_ours { self.writer.send(title_sequence(title).as_bytes()) } else { Ok(()) }
-            }
+            Effect::Title(title) => self.writer.send(title_sequence(self.title.insert(title)).as_bytes()),
             Effect::Mouse(on) => {
                 self.guard.mouse = on;
-                if is_ours { self.guard.apply_mouse() } else { Ok(()) }
+                self.guard.apply_mouse()
             }
-            _ if !is_ours => Ok(()),
             Effect::Notice(notice) => self.writer.send(notice.sequence().as_bytes()),
             Effect::Copy(text) => {
                 let mut sequence = String::new();
@@ -200,7 +169,7 @@ impl Surface for Screen {
     }
 
     fn heartbeat(&mut self) -> io::Result<()> {
-        if self.has_terminal()? { self.writer.heartbeat() } else { Ok(()) }
+        self.writer.heartbeat()
     }
 }
 
@@ -226,7 +195,7 @@ pub(super) async fn run(
     (runner.keeper, runner.rules) = (session.keeper.take(), session.rules.take());
     (runner.profiles, runner.address) = (session.profiles.take(), address);
     let (mut app, first) = App::new(session, theme, kept, (size.width, size.height));
-    let mut screen = Screen { terminal, writer, guard, title: None, away: false };
+    let mut screen = Screen { terminal, writer, guard, title: None };
 
     // A stop from outside is what ctrl-z is from inside.
     let result = tokio::select! {
@@ -276,8 +245,6 @@ impl Signals {
 
     /// Waits for a signal that ends the console; its name.
     async fn wait(&mut self, tell: impl Fn(Message)) -> &'static str {
-        // No signal tells what runs already that it is in the foreground again.
-        let mut away = false;
         loop {
             tokio::select! {
                 name = poll_fn(|cx| {
@@ -285,16 +252,8 @@ impl Signals {
                         name)| signal.poll_recv(cx).is_ready().then_some(*name));
                     came.map_or(Poll::Pending, Poll::Ready)
                 }) => return name,
-                _ = self.stop.recv() => {
-                    tell(Message::Suspend);
-                    continue;
-                }
-                _ = self.go_on.recv() => {}
-                () = tokio::time::sleep(LOOK), if away => {}
-            }
-            away = !is_in_foreground();
-            if !away {
-                tell(Message::Continued);
+                _ = self.stop.recv() => tell(Message::Suspend),
+                _ = self.go_on.recv() => tell(Message::Continued),
             }
         }
     }

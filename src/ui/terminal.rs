@@ -157,18 +157,18 @@ impl TerminalGuard {
     }
 
     /// Takes the terminal again where it was given back, or a shell has taken it: the process was stopped from outside
-    /// and continued. What was typed meanwhile was typed for nobody.
+    /// and continued. In the background the kernel stops whoever changes its modes, until it is continued in front.
     pub fn regain(&self, title: Option<&str>) -> io::Result<()> {
-        use rustix::termios::{LocalModes, QueueSelector, tcflush, tcgetattr};
+        use rustix::termios::{LocalModes, Termios, tcgetattr};
         if self.entered.load(Ordering::SeqCst) {
-            if !tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
+            let is_line_edited = |modes: Termios| modes.local_modes.contains(LocalModes::ICANON);
+            if is_in_foreground() && !tcgetattr(io::stdin()).is_ok_and(is_line_edited) {
                 return Ok(());
             }
+            // Its modes are the shell's, and crossterm takes them for ours still.
+            terminal::disable_raw_mode()?;
             restore(&self.entered);
-            tcflush(io::stdin(), QueueSelector::IFlush)?;
         }
-        // Given back in the background, its modes were left to the shell, and crossterm takes them for ours still.
-        terminal::disable_raw_mode()?;
         self.take(title)
     }
 }
@@ -273,11 +273,6 @@ impl<W: Write> FrameWriter<W> {
         let result = out.write_all(frame).and_then(|()| out.flush());
         pending.wipe();
         result.map(|()| sent)
-    }
-
-    /// Forgets what was collected.
-    pub fn discard(&self) {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).wipe();
     }
 
     /// Writes at once and outside any frame.
@@ -394,18 +389,6 @@ mod tests {
 
         assert_eq!(FrameWriter::new(Writes(sender)).present().unwrap(), 0);
 
-        assert_eq!(receiver.try_iter().count(), 0);
-    }
-
-    #[test]
-    fn nothing_is_written_of_a_discarded_frame() {
-        let (sender, receiver) = mpsc::channel();
-        let mut writer = FrameWriter::new(Writes(sender));
-        writer.write_all(b"for nobody").unwrap();
-
-        writer.discard();
-
-        assert_eq!(writer.present().unwrap(), 0);
         assert_eq!(receiver.try_iter().count(), 0);
     }
 

@@ -261,11 +261,6 @@ impl TerminalInput {
             let (columns, rows) = crossterm::terminal::size()?;
             return Ok(Some(Received::Event(Event::Resize(columns, rows))));
         }
-        // Who reads what is typed for the shell is stopped.
-        if !is_in_foreground() {
-            std::thread::sleep(LOOK.min(wait));
-            return Ok(None);
-        }
         let mut bytes = [0; 4096];
         match rustix::io::read(&stdin, &mut bytes) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
