@@ -30,8 +30,8 @@ use crate::{
     config,
     console::{
         self, ConsoleError, NextConsole, Preferences, Session, SessionInfo,
+        calls::{DesktopSequence, NoticeSettings},
         keymap::Keymap,
-        notices::{DesktopSequence, NoticeSettings},
         setting::{ReadRules, RulesFile as _, SettingOverride, SettingsKeeper},
         theme::ThemeName,
         user_settings::{USER_SETTINGS, UserSetting},
@@ -149,6 +149,7 @@ async fn elsewhere(
     let (name, dialect, profile) = (target.name(), target.dialect, target.named.clone());
     let desk = context.desk_of_deployment(profile.as_ref(), &target.url);
     let kept = format!("this console's own is {}", target.credential_origin);
+    let curl = Some(target.curl("{id}"));
     let settings = Preferences {
         refresh: refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
         page_size: page_size.unwrap_or(settings.page_size),
@@ -170,6 +171,7 @@ async fn elsewhere(
         ],
         user: context.user(),
         profiles: other_profiles(context, here),
+        curl,
         ..SessionInfo::default()
     };
     let session = Session {

@@ -238,6 +238,16 @@ impl RemoteTarget {
         }
     }
 
+    /// Returns the command that reads an alert of this id here, without the credential: a variable names that.
+    pub(super) fn curl(&self, alert: &str) -> String {
+        let header = match &self.credential {
+            AccessCredential::ApiKey(_) => "X-API-KEY: $AVERT_API_KEY",
+            AccessCredential::ClientCredentials { .. } => "Authorization: Bearer $TOKEN",
+        };
+        let base = self.url.as_str().trim_end_matches('/').trim_end_matches("/api/v1").replace('\'', "%27");
+        format!("curl -H \"{header}\" '{base}/api/v1/alerts/{alert}'")
+    }
+
     /// Adds an operator's key, where none was named: the one that is kept for its profile, else its API key.
     pub(super) async fn for_operator(self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
         self.with_kept_operator_key(access)?.with_key_of_both_scopes().await
@@ -405,6 +415,11 @@ mod tests {
         assert_eq!(
             (target.url.as_str(), target.dialect, target.profile.environment),
             ("https://a.example", Dialect::Current, None)
+        );
+        assert_eq!(
+            target.curl("7"),
+            "curl -H \"X-API-KEY: $AVERT_API_KEY\" 'https://a.example/api/v1/alerts/7'",
+            "the key is named and never told"
         );
     }
 

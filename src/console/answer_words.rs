@@ -62,20 +62,15 @@ pub fn is_answered_refunded(alert: &Alert) -> bool {
     alert.outcome.as_ref().is_some_and(|outcome| answer_words(alert, outcome) == Decision::Refunded.words())
 }
 
-/// Status of an answered alert, with its answer as the form says it: `CHARGEBACK, NOT REFUNDED`.
+/// Answer of an alert as the form says it, or its status where it has none: `Not refunded`.
 pub fn answered_as(alert: &Alert) -> String {
-    let status = sanitize(alert.status.as_str()).into_owned();
-    let Some(outcome) = &alert.outcome else { return status };
-    let answer = sanitize(&answer_words(alert, outcome)).into_owned();
-    // What the status says already is said once: `INVALID (duplicate alert)`.
-    let is_said = answer.strip_prefix(status.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("));
-    if is_said { answer } else { format!("{status}, {answer}") }
+    let answer = alert.outcome.as_ref().map(|outcome| answer_words(alert, outcome));
+    sanitize(answer.as_deref().unwrap_or(alert.status.as_str())).into_owned()
 }
 
-/// Status of an answered alert, its author and comment, as far as they are known: `RESOLVED,
-/// REFUNDED by maria "88213"`.
-pub fn answer_told(alert: &Alert, by: Option<&str>) -> String {
-    format!("{}{}", answered_as(alert), by_with_comment(alert, by))
+/// Answer of an alert with its comment: `Refunded "88213"`.
+pub fn answer_told(alert: &Alert) -> String {
+    format!("{}{}", answered_as(alert), by_with_comment(alert, None))
 }
 
 /// Author and comment behind the words of an answer: ` by maria "88213"`.

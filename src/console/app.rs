@@ -10,16 +10,15 @@ use uuid::Uuid;
 
 pub use super::session::DeskState;
 use super::{
-    Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Order, Orders, Session, Theme, Tone,
-    answer_drafts::AnswerDraftList,
+    Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Session, Task, Tasks, Theme, Tone,
     calls::Calls,
     decisions::Decisions,
     dialog::run,
     dialogs::{self, answer_form::Choice, question::ask, snooze_menu, unsent::EarlierSession},
+    drafts::{AnswerDraftList, NoteList, UnsavedDrafts},
     failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     known_alerts::KnownAlerts,
-    notes::NoteList,
     resolving,
     runs::Runs,
     screens::{
@@ -32,14 +31,12 @@ use super::{
     },
     session::NextConsole,
     setting::{ReadRules, SettingValue},
-    snoozes::SnoozeList,
     text::counted,
     times::{self, until_next_minute},
     toasts::{NoteLine, Toasts},
     unfinished::Unfinished,
-    unsaved_drafts::UnsavedDrafts,
     user_settings::USER_SETTINGS,
-    views::SavedViews,
+    views::{SavedViews, SnoozeList},
 };
 use crate::{
     desk::{History, JournalDecision, JournalStep, Layout, Leftovers, ledger::preflight::Preflight},
@@ -198,7 +195,7 @@ impl App {
         let mut changed = self.found_answered(message.alerts());
         changed.extend(resolving::seen(message.alerts(), &mut self.cx));
         let cx = &mut self.cx;
-        let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
+        let heard: Tasks = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let outcome = match message {
             Message::Tick => Vec::new(),
             Message::Suspend => suspend(cx),
@@ -277,7 +274,7 @@ impl App {
     }
 
     /// Takes in that the desk was opened to be written, under this name in its journal, or that it still cannot be.
-    pub(super) fn desk_opened(&mut self, answer: Result<(Uuid, Leftovers), String>) -> Orders {
+    pub(super) fn desk_opened(&mut self, answer: Result<(Uuid, Leftovers), String>) -> Tasks {
         let cx = &mut self.cx;
         let Ok((session, mut left)) = answer else {
             cx.desk_due = Some(cx.now + DESK_AGAIN);
@@ -286,13 +283,13 @@ impl App {
         // First of all comes into the journal what it does not have yet.
         let own = cx.journal.kept_from(session, cx.now);
         cx.unkept.keeps_again();
-        let mut orders: Orders = vec![Effect::Keep(Keep::Journal(own)).into()];
-        orders.extend(run(cx.keep_again()));
+        let mut tasks: Tasks = vec![Effect::Keep(Keep::Journal(own)).into()];
+        tasks.extend(run(cx.keep_again()));
         cx.notify(Tone::Good, "This computer's files can be written again. Everything is saved.");
         // What was decided here on an alert is the newer one.
         left.unanswered.retain(|left| cx.decisions.of(left.said.alert.id).is_none());
-        orders.extend(self.take_left(left).map(|said| Order::OpenNext(ask(said))));
-        orders
+        tasks.extend(self.take_left(left).map(|said| Task::OpenNext(ask(said))));
+        tasks
     }
 
     /// Takes in what earlier consoles left unfinished; what is to be said of it.
@@ -305,18 +302,18 @@ impl App {
         (!left.is_empty()).then_some(EarlierSession(left))
     }
 
-    pub(super) fn carry_out(&mut self, outcome: Orders) -> Vec<Effect> {
+    pub(super) fn carry_out(&mut self, outcome: Tasks) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for order in outcome {
-            match order {
-                Order::Run(effect) => effects.push(*effect),
-                Order::Send(message) => effects.extend(self.deliver(*message)),
-                Order::Act(action) => effects.extend(self.act(action)),
-                Order::Choose(action) => effects.extend(self.choose(action)),
-                Order::Open(dialog) => self.dialogs.push(dialog),
-                Order::OpenNext(dialog) => self.waiting.push_back(dialog),
-                Order::Close => drop(self.dialogs.pop()),
-                Order::Leave => effects.extend(self.abandon()),
+        for task in outcome {
+            match task {
+                Task::Run(effect) => effects.push(*effect),
+                Task::Send(message) => effects.extend(self.deliver(*message)),
+                Task::Act(action) => effects.extend(self.act(action)),
+                Task::Choose(action) => effects.extend(self.choose(action)),
+                Task::Open(dialog) => self.dialogs.push(dialog),
+                Task::OpenNext(dialog) => self.waiting.push_back(dialog),
+                Task::Close => drop(self.dialogs.pop()),
+                Task::Leave => effects.extend(self.abandon()),
             }
         }
         effects
@@ -512,7 +509,7 @@ impl App {
 }
 
 /// Takes the rules in; where their file is wrong, the earlier ones stay.
-fn rules_taken(answer: Result<ReadRules, String>, cx: &mut AppContext) -> Orders {
+fn rules_taken(answer: Result<ReadRules, String>, cx: &mut AppContext) -> Tasks {
     match answer {
         Ok(ReadRules { rules, place }) => {
             cx.notify(Tone::Good, format!("Read again: {}.", counted(rules.len() as u64, "rule", "rules")));
@@ -527,7 +524,7 @@ fn rules_taken(answer: Result<ReadRules, String>, cx: &mut AppContext) -> Orders
 }
 
 /// Stops the console, where somebody can continue it.
-fn suspend(cx: &mut AppContext) -> Orders {
+fn suspend(cx: &mut AppContext) -> Tasks {
     if cx.place.unstoppable {
         cx.notify(Tone::Note, "No shell to go back to.");
         return Vec::new();

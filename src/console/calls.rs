@@ -1,18 +1,74 @@
-//! Calls, the reminders of the console: of alerts that lapse soon, decisions that failed, answers on hold.
+//! Reminders: calls of alerts that are due soon, of answers that failed and answers on hold; and the terminal's bell,
+//! title and desktop message by which somebody looks up.
 
 use std::collections::HashSet;
 
 use chrono::Duration;
 
 use super::{
-    notices::NoticeSettings,
     text::count,
     times::{self, hour_bound},
 };
 use crate::{
-    domain::{Alert, AlertId, Deadline, Timestamp},
+    domain::{Alert, AlertId, Deadline, QuietHours, Timestamp},
     service::ServiceError,
+    ui::terminal::plain,
 };
+
+/// A sequence that has a terminal show a message on the desktop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DesktopSequence {
+    Osc9,
+    Osc777,
+}
+
+/// Settings of reminders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoticeSettings {
+    pub bell: bool,
+    /// True where the terminal's title tells of what lapses.
+    pub title: bool,
+    pub desktop: Option<DesktopSequence>,
+    /// Time before its deadline at which an alert calls; zero for not at all.
+    pub before: Duration,
+    pub quiet: Option<QuietHours>,
+}
+
+impl Default for NoticeSettings {
+    fn default() -> Self {
+        Self { bell: true, title: true, desktop: None, before: Duration::minutes(30), quiet: None }
+    }
+}
+
+impl NoticeSettings {
+    /// The notice with these words, by what is switched on.
+    pub fn notice(&self, words: &str) -> Option<Notice> {
+        let desktop = self.desktop.map(|sequence| (sequence, words.to_owned()));
+        (self.bell || desktop.is_some()).then_some(Notice { bell: self.bell, desktop })
+    }
+}
+
+/// A notice: it rings, and tells a line on the desktop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    pub bell: bool,
+    pub desktop: Option<(DesktopSequence, String)>,
+}
+
+impl Notice {
+    /// Returns the bytes that are written to the terminal.
+    pub fn sequence(&self) -> String {
+        let bell = if self.bell { "\x07" } else { "" };
+        let desktop = self.desktop.as_ref().map_or_else(String::new, |(sequence, words)| {
+            let words = plain(words);
+            match sequence {
+                DesktopSequence::Osc9 => format!("\x1b]9;{words}\x1b\\"),
+                DesktopSequence::Osc777 => format!("\x1b]777;notify;avert;{words}\x1b\\"),
+            }
+        });
+        format!("{bell}{desktop}")
+    }
+}
 
 /// Interval between two reads of the alerts that are due next, 60 s.
 const READ_EVERY: Duration = Duration::seconds(60);

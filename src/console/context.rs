@@ -8,25 +8,23 @@ use ratatui::style::{Modifier, Style};
 
 use super::{
     Action, Effect, Keep, Theme, Tone,
-    answer_drafts::AnswerDraftList,
+    answer_words::who_answered,
     calls::{Calls, subject},
     decisions::{Decisions, alert_of},
+    drafts::{AnswerDraftList, NoteList, UnsavedDrafts},
     failures::{FailedCalls, WriteCheck},
     journal_feed::JournalFeed,
     keymap::Chord,
     known_alerts::KnownAlerts,
     known_decisions::KnownDecisions,
     message::BegunText,
-    notes::NoteList,
     runs::{AnswerBooks, RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
-    snoozes::SnoozeList,
     text::sanitize,
     times::{Urgency, Zone},
     toasts::Toasts,
     unfinished::Unfinished,
-    unsaved_drafts::UnsavedDrafts,
-    views::SavedViews,
+    views::{SavedViews, SnoozeList},
 };
 use crate::{
     desk::{AnswerDraft, DecisionRecord, Draft, JournalAlert, JournalStep, Notification},
@@ -169,6 +167,13 @@ impl AppContext {
     /// Returns the name of an alert that was read here, or decided on this desk.
     pub fn alert_named(&self, id: AlertId) -> Option<&JournalAlert> {
         self.known.get(id).or_else(|| self.journal.history().latest_on(id).map(|record| &record.said.alert))
+    }
+
+    /// The words for an alert's answer behind its author, as far as that is known: ` by maria: Refunded "88213"`.
+    pub fn answer_known(&self, alert: AlertId, answer: &str) -> String {
+        let author = self.known.author(alert).map(str::to_owned);
+        let author = author.or_else(|| who_answered(alert, &[], self.journal.history(), self.journal.place()));
+        author.map_or_else(|| format!(": {answer}"), |by| format!(" {}: {answer}", sanitize(&by)))
     }
 
     /// The alerts of decisions that the engine has not finished which nothing is known of: as many as are read at once.

@@ -1,4 +1,4 @@
-//! The traits of screens and dialogs, and the orders that come of what they hear.
+//! The traits of screens and dialogs, and the tasks that come of what they hear.
 
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
@@ -8,7 +8,7 @@ use crate::domain::{AlertId, Timestamp};
 /// A dialog: it owns its state, what changes it, and how it is drawn.
 pub trait Dialog: Send {
     /// Takes a message: input while it is on top, and whatever else happens before a screen hears of it.
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders;
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks;
 
     /// Works out anew what it shows of what others have changed: after each message, before it is drawn.
     fn settle(&mut self, _: &AppContext) {}
@@ -16,10 +16,13 @@ pub trait Dialog: Send {
     /// Draws it over the screen. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);
 
-    /// Returns true where it stands over the Queue's list, so that the detail beside it stays in sight.
+    /// Returns true where it stands in the columns of the Queue's list, with a detail of its own beside it.
     fn docks(&self) -> bool {
         false
     }
+
+    /// Draws the detail beside it, where it docks.
+    fn draw_beside(&self, _: &mut Buffer, _: Rect, _: &AppContext) {}
 
     /// Draws its keys into the footer, after it was drawn itself. What lies on a screen has them in its own area
     /// instead.
@@ -56,7 +59,7 @@ pub trait Dialog: Send {
     }
 
     /// Does an action that was chosen in a list over it; `None` where that is not its own.
-    fn act(&mut self, _: Action, _: &mut AppContext) -> Option<Orders> {
+    fn act(&mut self, _: Action, _: &mut AppContext) -> Option<Tasks> {
         None
     }
 
@@ -76,11 +79,11 @@ pub trait Dialog: Send {
     }
 }
 
-/// Orders of an update to the application, in this order.
-pub type Orders = Vec<Order>;
+/// Tasks of an update to the application, in this order.
+pub type Tasks = Vec<Task>;
 
 /// One thing that is wanted of the application.
-pub enum Order {
+pub enum Task {
     /// Perform an effect.
     Run(Box<Effect>),
     /// Hand a message to the screen that it is for.
@@ -99,33 +102,33 @@ pub enum Order {
     Leave,
 }
 
-impl From<Effect> for Order {
+impl From<Effect> for Task {
     fn from(effect: Effect) -> Self {
         Self::Run(Box::new(effect))
     }
 }
 
-impl From<Message> for Order {
+impl From<Message> for Task {
     fn from(message: Message) -> Self {
         Self::Send(Box::new(message))
     }
 }
 
 /// The outcome that performs these effects.
-pub fn run(effects: Vec<Effect>) -> Orders {
-    effects.into_iter().map(Order::from).collect()
+pub fn run(effects: Vec<Effect>) -> Tasks {
+    effects.into_iter().map(Task::from).collect()
 }
 
 /// The outcome that opens a dialog.
-pub fn open(dialog: impl Dialog + 'static) -> Orders {
-    vec![Order::Open(Box::new(dialog))]
+pub fn open(dialog: impl Dialog + 'static) -> Tasks {
+    vec![Task::Open(Box::new(dialog))]
 }
 
 /// A screen: it owns its state, what changes it, and how it is drawn.
 pub trait Screen {
     /// Takes a message that is for it. Input comes while it is shown and no dialog lies over it; [`Message::Tick`]
     /// after every other message, for what is due.
-    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders;
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Tasks;
 
     /// Draws it into the body of the frame. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext);

@@ -4,18 +4,13 @@
 use ratatui::{
     Frame,
     buffer::Buffer,
-    layout::{Constraint, Margin, Rect, Size},
+    layout::{Constraint, Layout, Margin, Rect},
     style::Style,
     widgets::{Clear, Widget},
 };
 
 use super::{
-    Action, KeyContext,
-    app::App,
-    pen::put_middle,
-    screens::{ScreenName, activity::proof::progress_of},
-    text::counted,
-    toasts,
+    Action, KeyContext, app::App, pen::put_middle, screens::activity::proof::progress_of, text::counted, toasts,
 };
 use crate::desk::Fate;
 use crate::ui::{
@@ -59,32 +54,31 @@ impl App {
     fn draw_all(&self, frame: &mut Frame<'_>, area: Rect) {
         let Areas { header, body, footer } = Areas::of(area);
         self.screens.shown().draw(frame, body, &self.cx);
-        let docked = self.docked_area();
         if !self.dialogs.is_empty() {
-            self.cx.theme.veil(frame.buffer_mut(), docked.unwrap_or(area));
+            self.cx.theme.veil(frame.buffer_mut(), area);
         }
         self.draw_header(frame.buffer_mut(), header);
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
         let [_, between, lines, _] = stacked(area, [1, FILL, noted, 1]);
-        let first = docked.map_or(between, |list| list.intersection(between));
-        for (index, dialog) in self.dialogs.iter().enumerate() {
-            let between = if index == 0 { first } else { between };
+        let divider = self.screens.queue.regions().divider;
+        for dialog in &self.dialogs {
             if self.cx.settings.plain {
                 // Lines are read from end to end: nothing stands beside it.
                 Clear.render(between, frame.buffer_mut());
             }
-            dialog.draw(frame, between, &self.cx);
+            match divider.filter(|_| dialog.docks()) {
+                Some(divider) => {
+                    let columns = [Constraint::Length(divider.x), Constraint::Fill(1)];
+                    let [list, beside] = Layout::horizontal(columns).areas(between);
+                    dialog.draw(frame, list, &self.cx);
+                    dialog.draw_beside(frame.buffer_mut(), beside.intersection(body), &self.cx);
+                }
+                None => dialog.draw(frame, between, &self.cx),
+            }
         }
         toasts::draw(&notes, &self.cx.theme, frame.buffer_mut(), lines);
         self.draw_footer(frame.buffer_mut(), footer);
-    }
-
-    /// The columns of the Queue's list, where a form stands over it and the detail beside it stays in sight.
-    fn docked_area(&self) -> Option<Rect> {
-        let docks = self.screens.current == ScreenName::Queue && self.dialogs.first().is_some_and(|form| form.docks());
-        let divider = self.screens.queue.regions().divider.filter(|_| docks)?;
-        Some(self.area.resize(Size::new(divider.x, self.area.height)))
     }
 
     fn draw_footer(&self, buffer: &mut Buffer, footer: Rect) {

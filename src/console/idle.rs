@@ -14,6 +14,9 @@ pub const NO_ALERT: &str = "no alert is here";
 /// There is no last decision.
 pub const NONE_MADE: &str = "no answer yet";
 
+/// No alerts were answered together.
+pub const NO_RUN: &str = "no run yet";
+
 /// Nothing can be taken back on a screen.
 pub const NONE_STAGED: &str = "nothing is queued";
 

@@ -5,7 +5,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 
 use super::{
-    Action, Effect, KeyContext, Message, Order, Orders, Tone,
+    Action, Effect, KeyContext, Message, Task, Tasks, Tone,
     app::App,
     dialog,
     dialogs::{
@@ -77,7 +77,7 @@ impl App {
             && self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Suspend)
     }
 
-    fn input_to_screen(&mut self, event: Event) -> Orders {
+    fn input_to_screen(&mut self, event: Event) -> Tasks {
         match &event {
             Event::Key(key) => {
                 let contexts = [self.screens.shown().keys(), KeyContext::Always];
@@ -86,7 +86,7 @@ impl App {
                 if action.is_none() {
                     self.cx.hint_unknown(*key);
                 }
-                return action.map(Order::Act).into_iter().collect();
+                return action.map(Task::Act).into_iter().collect();
             }
             Event::Paste(_) => {
                 let search = self.cx.key(Action::Search);
@@ -96,7 +96,7 @@ impl App {
             _ => {}
         }
         match self.targets.clicked(&event) {
-            Some(action) => vec![Order::Act(action)],
+            Some(action) => vec![Task::Act(action)],
             None => self.screens.get_mut(self.screens.current).update(Message::Input(event), &mut self.cx),
         }
     }
@@ -139,7 +139,7 @@ impl App {
     }
 
     /// Opens the palette over the screen, or over a page that lies over it.
-    pub(super) fn palette(&self) -> Orders {
+    pub(super) fn palette(&self) -> Tasks {
         let contexts = self.contexts();
         if contexts.is_empty() {
             return Vec::new();
@@ -147,7 +147,6 @@ impl App {
         let keymap = &self.cx.settings.keymap;
         let mut all = palette::actions(keymap, &contexts, |action| self.why_idle(action));
         if contexts.contains(&KeyContext::Queue) && self.dialogs.is_empty() {
-            all.extend(palette::in_views(keymap));
             all.extend(palette::signs(&self.cx.theme));
         }
         all.extend(palette::consoles(&self.cx.place));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Action, Effect, Message, Order, Orders, Tone,
+    Action, Effect, Message, Task, Tasks, Tone,
     app::App,
     decisions::alert_of,
     dialogs::{
@@ -23,7 +23,7 @@ use crate::{
 
 impl App {
     /// Takes in the journal as it was read.
-    pub(super) fn journal_read(&mut self, answer: Result<WholeJournal, String>) -> Orders {
+    pub(super) fn journal_read(&mut self, answer: Result<WholeJournal, String>) -> Tasks {
         let cx = &mut self.cx;
         let is_read = answer.is_ok();
         cx.journal.took(answer, cx.now);
@@ -47,19 +47,19 @@ impl App {
     }
 
     /// Takes in alerts that have an outcome: a decision on one that failed here calls for nobody any more.
-    pub(super) fn found_answered<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) -> Orders {
+    pub(super) fn found_answered<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) -> Tasks {
         let cx = &mut self.cx;
-        let mut orders = Orders::new();
+        let mut tasks = Tasks::new();
         for alert in alerts.into_iter().filter(|alert| alert.outcome.is_some()) {
             let failed = cx.journal.history().latest_on(alert.id).filter(|record| calls_as_failed(record, cx));
             let Some(decision) = failed.map(|record| record.key.clone()) else { continue };
             answered_since(alert, cx);
             cx.decisions.dismiss(alert.id);
-            orders.push(cx.record(decision, JournalStep::Answered { status: alert.status.to_string() }).into());
+            tasks.push(cx.record(decision, JournalStep::Answered { status: alert.status.to_string() }).into());
             // What comes to its row is read in its turn.
             self.screens.activity.rest(cx.now);
         }
-        orders
+        tasks
     }
 
     /// Writes down what was told, and reads the journal where that is due.
@@ -72,20 +72,20 @@ impl App {
     }
 
     /// An alert is to be gone to that is known by its id alone, or its case is to be opened: it is read first.
-    pub(super) fn seek(&mut self, alert: AlertId, opens_case: bool) -> Orders {
+    pub(super) fn seek(&mut self, alert: AlertId, opens_case: bool) -> Tasks {
         self.seeking = Some((alert, opens_case));
         vec![Effect::Get(alert).into()]
     }
 
     /// Takes in an alert that was read: the one that is sought is gone to, or its case opens.
-    pub(super) fn hear_of_alert(&mut self, message: &Message) -> Orders {
+    pub(super) fn hear_of_alert(&mut self, message: &Message) -> Tasks {
         let Message::Alert(id, answer) = message else { return Vec::new() };
         let sought = self.seeking.take_if(|(sought, _)| sought == id);
         match (sought, answer) {
             // A case that was waited for does not open under other keys.
             (Some((_, true)), Ok(alert)) if self.dialogs.is_empty() => case::open_on(alert, None, &self.cx),
             (Some((_, false)), Ok(alert)) => {
-                vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
+                vec![Task::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
             }
             (Some(_), Err(error)) => {
                 self.cx.notify(Tone::Bad, format!("The alert cannot be read: {error}"));
@@ -96,15 +96,15 @@ impl App {
     }
 
     /// A decision that failed is to be made again: its alert is gone to, and its form opens there as it was filled in.
-    pub(super) fn reopen(&mut self, said: &JournalDecision) -> Orders {
+    pub(super) fn reopen(&mut self, said: &JournalDecision) -> Tasks {
         let alert = alert_of(&said.alert);
         let choice = said.resolution().map_or(Choice::Invalid, |resolution| Choice::of(&resolution));
         self.reopening = Some((choice, said.clone()));
-        vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]
+        vec![Task::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]
     }
 
     /// Opens the form that waits for its alert, once the alert is under the cursor.
-    pub(super) fn open_reopened(&mut self) -> Orders {
+    pub(super) fn open_reopened(&mut self) -> Tasks {
         let is_there =
             |said: &JournalDecision| self.screens.queue.current().is_some_and(|alert| alert.id == said.alert.id);
         let can_open = self.screens.current == ScreenName::Queue && self.dialogs.is_empty();

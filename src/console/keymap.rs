@@ -71,7 +71,6 @@ pub enum Action {
     GoToAlert,
     CredentialCreate,
     CredentialRevoke,
-    ViewRestore,
     MenuPageDown,
     MenuPageUp,
     MenuFirst,

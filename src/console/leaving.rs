@@ -7,7 +7,7 @@ use super::{
     decisions::PendingDecision,
     dialogs::{
         question::ask,
-        unsent::{Leave, LoseTexts, Reconnected},
+        unsent::{Leave, Reconnected, lose_texts},
     },
     resolving,
     text::counted,
@@ -53,7 +53,7 @@ impl App {
             return vec![Effect::Quit];
         }
         self.cx.leaving = false;
-        self.dialogs.push(ask(LoseTexts));
+        self.dialogs.push(lose_texts(&self.cx));
         self.cx.covered = true;
         Vec::new()
     }

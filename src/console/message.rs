@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     Action,
-    notices::Notice,
+    calls::Notice,
     screens::queue::listing::{Need, Ticket},
     session::NextConsole,
     setting::{ListedProfile, ReadRules, SettingValue},
@@ -151,8 +151,8 @@ pub enum Message {
     OutOfReach(ServiceError),
     /// An alert has an outcome by now, or is free again: the alert.
     Concluded(Box<Alert>),
-    /// The detail beside a form is to show this alert of the list.
-    ShowBeside(AlertId),
+    /// Answers to these alerts were queued together.
+    Staged(Vec<AlertId>),
     /// An alert was answered in a form, from this draft; what was known of refunds on its payment.
     Decided(Box<Alert>, Resolution, Option<Box<AnswerDraft>>, KnownRefunds),
     /// These alerts are to be listed, in this order.

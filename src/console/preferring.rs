@@ -1,7 +1,7 @@
 //! Changed settings in the application: each holds at once, and is kept in the settings file.
 
 use super::{
-    Effect, Orders, Theme, Tone,
+    Effect, Tasks, Theme, Tone,
     app::App,
     setting::SettingValue,
     user_settings::{USER_SETTINGS, UserSetting},
@@ -9,7 +9,7 @@ use super::{
 
 impl App {
     /// Changes a setting, and has it kept.
-    pub(super) fn change_setting(&mut self, setting: &'static UserSetting, value: SettingValue) -> Orders {
+    pub(super) fn change_setting(&mut self, setting: &'static UserSetting, value: SettingValue) -> Tasks {
         let mut outcome = self.use_setting(setting, value);
         let (label, shown, file) = (setting.label, value.shown(), &self.cx.settings.kept_in);
         match file {
@@ -20,15 +20,15 @@ impl App {
     }
 
     /// Takes in what the settings file says by now: what somebody else has changed since it was read last.
-    pub(super) fn take_settings(&mut self, answer: Result<Vec<SettingValue>, String>) -> Orders {
+    pub(super) fn take_settings(&mut self, answer: Result<Vec<SettingValue>, String>) -> Tasks {
         let read = match answer {
             Ok(read) => read,
             Err(why) => {
                 self.cx.notify(Tone::Bad, format!("The earlier settings stay: {why}"));
-                return Orders::new();
+                return Tasks::new();
             }
         };
-        let mut outcome = Orders::new();
+        let mut outcome = Tasks::new();
         let before = std::mem::replace(&mut self.settings_read, read.clone());
         for (setting, (before, value)) in USER_SETTINGS.iter().zip(before.into_iter().zip(read)) {
             if value != before && value != (setting.current)(&self.cx.settings) {
@@ -39,8 +39,8 @@ impl App {
         outcome
     }
 
-    fn use_setting(&mut self, setting: &'static UserSetting, value: SettingValue) -> Orders {
-        let mut outcome = Orders::new();
+    fn use_setting(&mut self, setting: &'static UserSetting, value: SettingValue) -> Tasks {
+        let mut outcome = Tasks::new();
         let (theme, mouse) = (self.cx.settings.theme, self.cx.settings.mouse);
         (setting.apply)(&mut self.cx.settings, value);
         if self.cx.settings.theme != theme {

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 pub use super::calls::subject;
 use super::{
-    Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone,
-    answer_words::{BY_WHOM, answer_told, who_answered},
+    Action, AppContext, Effect, Keep, Message, Reply, Task, Tasks, Tone,
+    answer_words::{BY_WHOM, answer_told},
     decisions::{DecisionEvent, PendingDecision, fate_of_run},
     dialog::run,
+    dialogs::answer_form::Choice,
     runs::AnswerBooks,
     screens::activity::proof::step_words,
     text::{count, counted},
@@ -30,7 +31,7 @@ use crate::{
 pub const UNCHECKED: &str = "duplicates not checked again before sending";
 
 /// Takes back the decision that was staged last, and what was made together with it.
-pub fn undo(cx: &mut AppContext) -> Orders {
+pub fn undo(cx: &mut AppContext) -> Tasks {
     let taken = cx.decisions.take_back();
     let mut outcome = taken_back(&taken, cx);
     let Some(first) = taken.first() else {
@@ -50,9 +51,9 @@ pub fn undo(cx: &mut AppContext) -> Orders {
         0 => "Not sent.".to_owned(),
         left => format!("{} already sent.", count(left as u64)),
     };
-    let is_marked = |order: &Order| matches!(order, Order::Send(told) if matches!(**told, Message::MarkAgain(_)));
+    let is_marked = |task: &Task| matches!(task, Task::Send(told) if matches!(**told, Message::MarkAgain(_)));
     let again = match outcome.iter().any(is_marked) {
-        true => format!(" {} reopens the form.", cx.key(Action::Bulk)),
+        true => format!(" {} reopens the form.", cx.key(Choice::of(&first.resolution).action())),
         false => String::new(),
     };
     // The page of their run says it too, but not the key.
@@ -68,9 +69,9 @@ pub fn undo(cx: &mut AppContext) -> Orders {
 
 /// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked
 /// is marked again.
-pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Orders {
+pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Tasks {
     let record = |decision: &PendingDecision| cx.record(decision.journal_key(), JournalStep::TakenBack).into();
-    let mut outcome: Orders = taken.iter().map(record).collect();
+    let mut outcome: Tasks = taken.iter().map(record).collect();
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
     for number in numbers {
         let Some((mut draft, alerts)) = cx.runs.taken_form(number, cx.journal.history()) else { continue };
@@ -94,7 +95,7 @@ pub fn stage_together(
     made: Vec<(Alert, Resolution)>,
     first_decides: bool,
     cx: &mut AppContext,
-) -> Orders {
+) -> Tasks {
     if made.is_empty() {
         return Vec::new();
     }
@@ -112,7 +113,7 @@ pub fn stage_together(
 }
 
 /// Takes in the check of a decision before it leaves. What does not leave stands there for somebody to see to.
-pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Orders {
+pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Tasks {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     let refunded = if let PreflightResult::PaidTwice(other) = &result { Some(other.clone()) } else { None };
     let in_part = if let PreflightResult::InPart(why, _) = &result { Some(why.clone()) } else { None };
@@ -140,8 +141,8 @@ fn tell_waiting_for_check(before: &PendingDecision, why: Option<String>, cx: &mu
 }
 
 /// Takes in alerts as they are now: what was decided here on other facts, and has not left, is to be decided anew.
-pub fn seen<'a>(alerts: impl Iterator<Item = &'a Alert>, cx: &mut AppContext) -> Orders {
-    let mut outcome = Orders::new();
+pub fn seen<'a>(alerts: impl Iterator<Item = &'a Alert>, cx: &mut AppContext) -> Tasks {
+    let mut outcome = Tasks::new();
     for alert in alerts {
         if let Some((decision, event)) = cx.decisions.seen(alert, cx.now) {
             // Whoever left to have it sent is to see that it was not.
@@ -153,14 +154,14 @@ pub fn seen<'a>(alerts: impl Iterator<Item = &'a Alert>, cx: &mut AppContext) ->
 }
 
 /// Tells of what was not sent because its window closed while this console did not run.
-pub fn closed_unseen(cx: &mut AppContext) -> Orders {
+pub fn closed_unseen(cx: &mut AppContext) -> Tasks {
     let closed = cx.decisions.closed_unseen(cx.now);
     closed.into_iter().flat_map(|(decision, event)| notify(&decision, event, cx)).collect()
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own
 /// plan.
-pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders {
+pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Tasks {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     if let Err(error) = &answer {
         cx.writes.suspect(error, cx.now);
@@ -179,7 +180,7 @@ pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Orders
 }
 
 /// Writes down that a refund left though duplicates could not be checked again, and says so where it was made alone.
-fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Orders {
+fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Tasks {
     if decision.together.is_none() {
         let words = format!("{}: {UNCHECKED}: {}. Look at its case.", subject(&decision.alert), briefly(&why));
         cx.notify_about(&decision.alert, Tone::Note, words);
@@ -188,7 +189,7 @@ fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) 
 }
 
 /// Takes in what a look for a decision of unknown fate found.
-pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
+pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Tasks {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     // What broke off the decision may have been the end of the connection: the list is not read again before long.
     let unreachable = found.as_ref().err().filter(|error| matches!(error, ServiceError::Unreachable(_))).cloned();
@@ -205,7 +206,7 @@ pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
 }
 
 /// Tells that a decision is still not known to have arrived after so many polls.
-fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppContext) -> Orders {
+fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppContext) -> Tasks {
     if !cx.runs.has_news(decision.key) {
         let (subject, word) = (subject(&decision.alert), decision.word());
         let words = format!("{subject}: {word} unconfirmed after {polls} checks. Check the network's portal.");
@@ -228,8 +229,8 @@ fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
     cx.notify_of(&decision.fate_of(), Tone::Bad, words);
 }
 
-fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
-    let mut outcome: Orders = vec![cx.record(decision.journal_key(), event.step.clone()).into()];
+fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Tasks {
+    let mut outcome: Tasks = vec![cx.record(decision.journal_key(), event.step.clone()).into()];
     if cx.runs.has_news(decision.key) {
         if cx.decisions.holds_others(decision.key) {
             tell_held(decision, &briefly(&step_words(&event.step).0), cx);
@@ -252,8 +253,8 @@ pub fn briefly(why: &str) -> String {
     without_exchange(why).trim_end_matches('.').to_owned()
 }
 
-/// Returns the orders after an event of a decision.
-fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+/// Returns the tasks after an event of a decision.
+fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Tasks {
     match (event.alert, event.step) {
         (Some(alert), _) => concluded(alert, cx),
         (None, JournalStep::NotSent { why }) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
@@ -288,8 +289,9 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
         JournalStep::NotSent { .. } => (Tone::Bad, format!("{subject}: {word} not sent: {why}.")),
         JournalStep::Unknown { .. } => (Tone::Bad, format!("{subject}: {word} unconfirmed: {why}. Checking.")),
         _ if fate == Fate::AlreadyAnswered => {
-            let told = event.alert.as_ref().map(|alert| answer_known(alert, cx)).unwrap_or_default();
-            (Tone::Bad, format!("{subject}: already answered, {told}. {word} was not recorded."))
+            let told = event.alert.as_ref().map(|alert| cx.answer_known(alert.id, &answer_told(alert)));
+            let told = told.unwrap_or_default();
+            (Tone::Bad, format!("{subject}: already answered{told}. {word} was not recorded."))
         }
         _ => {
             let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
@@ -299,14 +301,8 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
     cx.notify_of(&decision.fate_of(), tone, words);
 }
 
-/// Returns the words for an answered alert, with what this desk's journal knows of its answer.
-pub fn answer_known(alert: &Alert, cx: &AppContext) -> String {
-    let by = who_answered(alert.id, &[], cx.journal.history(), cx.journal.place());
-    answer_told(alert, by.as_deref())
-}
-
 /// An alert is through with, by a decision of this console or another's: what was typed for it is needed no more.
-fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
+fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Tasks {
     answered_since(&alert, cx);
     let mut outcome = run(cx.answer_drafts.concluded(alert.id));
     outcome.push(Message::Concluded(alert).into());
@@ -344,7 +340,7 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
 }
 
 /// Takes in what came of a person's word.
-pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
+pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppContext) -> Tasks {
     cx.unfinished.changed(cx.now);
     match answer {
         Ok(alert) => {
@@ -376,7 +372,7 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             };
             cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
-            let mut outcome: Orders = recorded;
+            let mut outcome: Tasks = recorded;
             outcome.extend(if alert.outcome.is_some() {
                 concluded(alert, cx)
             } else {

@@ -11,8 +11,8 @@ use std::{
 use uuid::Uuid;
 
 use super::{
+    calls::NoticeSettings,
     keymap::Keymap,
-    notices::NoticeSettings,
     setting::{ProfileDirectory, RulesFile, SettingOverride, SettingsKeeper},
     text::sanitize,
     theme::ThemeName,
@@ -90,6 +90,8 @@ pub struct SessionInfo {
     pub organizations: Vec<String>,
     /// Owner of the shop's orders on this desk, where there may be those of several organizations.
     pub order_owner: Option<OrderOwner>,
+    /// The shell's command that reads the alert `{id}`; it names the credential by a variable.
+    pub curl: Option<String>,
 }
 
 impl SessionInfo {

@@ -118,7 +118,7 @@ impl Urgency {
 pub struct Left {
     /// As [`short`] tells it; `<1h` where only whole hours are known, `expired`, `?`, `–`.
     pub text: String,
-    /// How much it asks for attention.
+    /// Degree to which it asks for attention.
     pub urgency: Urgency,
 }
 

@@ -1,20 +1,23 @@
-//! Saved views: lists of alerts by name, built in or one's own.
+//! Saved views: lists of alerts by name, built in or one's own; and the snoozed alerts that lists leave out: until when
+//! each is, and which are back.
+
+use std::collections::{HashMap, HashSet};
 
 use crate::{
-    desk::{BuiltIn, SavedView, same_name},
+    desk::{BuiltIn, SavedView, SnoozedAlert, same_name},
     domain::{
-        AlertFilter, Calendar, Sort, Timestamp,
+        AlertFilter, AlertId, Calendar, Sort, Timestamp,
         query::{self, QueryError, Vocabulary},
     },
 };
 
-/// What is shown: a view by name, and what it asks for.
+/// A view by name, with its filter and sort.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct View {
     pub name: String,
     pub filter: AlertFilter,
     pub sort: Sort,
-    /// What its name says and the list cannot be asked for, in words.
+    /// The part of its name that the list cannot be asked for, in words.
     pub note: Option<&'static str>,
 }
 
@@ -36,26 +39,24 @@ impl View {
         (view.filter != self.filter).then_some(view)
     }
 
-    /// Returns true where it is the one of what is put aside on this machine.
+    /// Returns true where it is the one of the snoozed alerts.
     pub fn is_snoozed(&self) -> bool {
         self.name == BuiltIn::Snoozed.name()
     }
 }
 
-/// One's own views, and the one that was deleted last.
+/// One's own views.
 #[derive(Debug, Default)]
 pub struct SavedViews {
     own: Vec<SavedView>,
-    /// What lists can be asked for here.
+    /// Words that lists can be asked for here.
     pub vocabulary: Vocabulary,
-    /// Where it stood, and what it was.
-    deleted: Option<(usize, SavedView)>,
 }
 
 impl SavedViews {
     /// These are kept on the desk.
     pub fn of(own: Vec<SavedView>, vocabulary: Vocabulary) -> Self {
-        Self { own, vocabulary, deleted: None }
+        Self { own, vocabulary }
     }
 
     /// Reads a query as lists can be asked here.
@@ -63,9 +64,9 @@ impl SavedViews {
         query::parse(text, self.vocabulary)
     }
 
-    /// One's own.
-    pub fn own(&self) -> &[SavedView] {
-        &self.own
+    /// One's own view at a place among all.
+    pub fn own(&self, at: usize) -> Option<&SavedView> {
+        self.own.get(at.checked_sub(BuiltIn::ALL.len())?)
     }
 
     /// The names of all, the built-in ones first.
@@ -92,54 +93,83 @@ impl SavedViews {
         }
     }
 
-    /// Deletes a view by its place among all; the built-in ones stay.
-    pub fn delete(&mut self, at: usize) -> Option<&SavedView> {
-        let own = at.checked_sub(BuiltIn::ALL.len()).filter(|own| *own < self.own.len())?;
-        let (_, view) = self.deleted.insert((own, self.own.remove(own)));
-        Some(view)
+    /// Deletes one's own view of this name.
+    pub fn delete(&mut self, name: &str) {
+        self.own.retain(|view| view.name != name);
+    }
+}
+
+/// Most alerts that are put aside at once: what is put aside is to be few, and the view of them reads each one.
+pub const MOST_SNOOZED: usize = 100;
+
+/// The alerts that are put aside.
+#[derive(Debug, Clone, Default)]
+pub struct SnoozeList {
+    all: HashMap<AlertId, SnoozedAlert>,
+}
+
+impl SnoozeList {
+    /// These are kept on the desk.
+    pub fn of(kept: Vec<SnoozedAlert>) -> Self {
+        Self { all: kept.into_iter().map(|snoozed| (snoozed.alert.id, snoozed)).collect() }
     }
 
-    /// Brings back the view that was deleted last: its place among all. One that was saved under its name meanwhile
-    /// stays.
-    ///
-    /// # Errors
-    /// In words, when there is none to bring back.
-    pub fn restore(&mut self) -> Result<(usize, &SavedView), String> {
-        let (at, view) = self.deleted.take().ok_or("No view was deleted.")?;
-        if self.own.iter().any(|known| same_name(&known.name, &view.name)) {
-            return Err(format!("Another view is called {} now.", view.name));
+    /// Until when an alert is put aside.
+    pub fn until(&self, alert: AlertId) -> Option<Timestamp> {
+        self.all.get(&alert).map(|snoozed| snoozed.until)
+    }
+
+    /// Number of them.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns true where nothing is put aside.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Which there are.
+    pub fn ids(&self) -> HashSet<AlertId> {
+        self.all.keys().copied().collect()
+    }
+
+    /// Which there are, the first that is back first.
+    pub fn in_order(&self) -> Vec<AlertId> {
+        let mut all: Vec<&SnoozedAlert> = self.all.values().collect();
+        all.sort_by_key(|snoozed| (snoozed.until, snoozed.alert.id));
+        all.into_iter().map(|snoozed| snoozed.alert.id).collect()
+    }
+
+    /// Puts alerts aside.
+    pub fn put(&mut self, new: Vec<SnoozedAlert>) {
+        self.all.extend(new.into_iter().map(|snoozed| (snoozed.alert.id, snoozed)));
+    }
+
+    /// Ends the snoozes of these alerts; those of them that were put aside.
+    pub fn end(&mut self, alerts: impl IntoIterator<Item = AlertId>) -> Vec<AlertId> {
+        alerts.into_iter().filter(|id| self.all.remove(id).is_some()).collect()
+    }
+
+    /// Takes out what is over: the alerts that are back, the earliest first.
+    pub fn take_over(&mut self, now: Timestamp) -> Vec<SnoozedAlert> {
+        let mut over: Vec<SnoozedAlert> = self.all.values().filter(|snoozed| snoozed.until <= now).cloned().collect();
+        over.sort_by_key(|snoozed| (snoozed.until, snoozed.alert.id));
+        for snoozed in &over {
+            self.all.remove(&snoozed.alert.id);
         }
-        let at = at.min(self.own.len());
-        self.own.insert(at, view);
-        Ok((BuiltIn::ALL.len() + at, &self.own[at]))
+        over
+    }
+
+    /// When the next one is back.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.all.values().map(|snoozed| snoozed.until).min()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const BUILT_IN: usize = BuiltIn::ALL.len();
-
-    fn views(names: &[&str]) -> SavedViews {
-        SavedViews::of(
-            names.iter().map(|name| SavedView { name: (*name).to_owned(), query: "status:open".to_owned() }).collect(),
-            Vocabulary::Interface,
-        )
-    }
-
-    #[test]
-    fn a_deleted_view_comes_back_where_it_stood() {
-        let mut all = views(&["one", "two", "three"]);
-
-        let deleted = all.delete(BUILT_IN + 1).map(|view| view.name.clone());
-        let restored = all.restore().map(|(at, view)| (at, view.name.clone()));
-
-        assert_eq!(deleted.as_deref(), Some("two"));
-        assert_eq!(restored, Ok((BUILT_IN + 1, "two".to_owned())));
-        assert_eq!(all.names()[BUILT_IN..], ["one", "two", "three"]);
-        assert_eq!(all.restore(), Err("No view was deleted.".to_owned()));
-    }
 
     #[test]
     fn a_view_of_today_is_another_one_tomorrow_and_others_stay() {
@@ -152,20 +182,5 @@ mod tests {
             [false; 2]
         );
         assert!(renewed(BuiltIn::AnsweredToday, "2026-03-11T00:00:00Z"));
-    }
-
-    #[test]
-    fn a_view_saved_under_a_deleted_ones_name_stays() {
-        let mut all = views(&["one"]);
-        all.delete(BUILT_IN);
-        all.save(SavedView { name: "ONE".to_owned(), query: String::new() });
-
-        assert_eq!(all.restore(), Err("Another view is called one now.".to_owned()));
-        assert_eq!(all.names()[BUILT_IN..], ["ONE"]);
-    }
-
-    #[test]
-    fn the_built_in_views_stay() {
-        assert_eq!(views(&["one"]).delete(BUILT_IN - 1), None);
     }
 }

@@ -21,7 +21,7 @@ impl<'b> Pen<'b> {
         Self { buffer, x: area.x, y: area.y, end }
     }
 
-    /// How many columns are left.
+    /// Columns that are left.
     pub fn room(&self) -> u16 {
         self.end - self.x
     }

@@ -45,7 +45,7 @@ fn form(choice: Choice) -> AnswerFields {
 }
 
 fn with_draft(choice: Choice, dialect: Dialect, said: &Draft) -> AnswerFields {
-    AnswerFields::new(&travel_alert(), Some(choice), dialect, said)
+    AnswerFields::new(&travel_alert(), choice, dialect, said)
 }
 
 /// The answer by the rules of its dialect; what is wrong stands at its fields.

@@ -139,9 +139,9 @@ fn several_alerts_of_another_process_are_answered_together_in_the_words_of_the_o
 
     terminal.press("*");
     terminal.wait_for("3 marked");
-    terminal.press("b");
+    terminal.press("i");
     terminal.wait_for("Answer 3 alerts");
-    terminal.press("\t9");
+    terminal.press("9");
     terminal.wait_for("(•) OTHER");
     terminal.press("\x1bn");
     terminal.wait_until("what they get", |screen| {

@@ -147,12 +147,12 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.wait_for("Answer 6 alerts");
     terminal.wait_for("5 will be sent");
     pictures.take(&terminal, 3_000, "n   one form for all of them");
-    says("`ctrl-s` sends them and shows how far they are. One `u` undoes all, and `b` opens the form again");
+    says("`ctrl-s` sends them and shows how far they are. One `u` undoes all, and `n` opens the form again");
     terminal.press(CTRL_S);
     terminal.wait_for("sends in");
     terminal.press("u");
     terminal.wait_for("5 undone, 1 skipped");
-    terminal.press("b");
+    terminal.press("n");
     terminal.wait_for("5 will be sent");
     terminal.press(CTRL_S);
     terminal.wait_for("sends in");
@@ -160,7 +160,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.wait_for("5 recorded");
     pictures.take(&terminal, 2_500, "recorded, each for itself");
     terminal.press(ESC);
-    says("What needs review stays marked, and `esc` unmarks it. With nothing marked `b` shows the last run");
+    says("What needs review stays marked, and `esc` unmarks it. `b` shows the last run");
     terminal.wait_for("1 marked");
     terminal.press(ESC);
     terminal.wait_until("nothing marked", |screen| screen.contains("DUE IN▲") && !screen.contains("marked"));

@@ -180,3 +180,34 @@ proptest! {
         prop_assert!(told.values().all(|times| *times == 1));
     }
 }
+
+fn notice(sequence: DesktopSequence, words: &str) -> String {
+    Notice { bell: false, desktop: Some((sequence, words.to_owned())) }.sequence()
+}
+
+#[test]
+fn a_notice_rings_and_tells_its_words() {
+    let loud = Notice { bell: true, desktop: Some((DesktopSequence::Osc9, "3 alerts".to_owned())) };
+
+    assert_eq!(loud.sequence(), "\x07\x1b]9;3 alerts\x1b\\");
+    assert_eq!(notice(DesktopSequence::Osc777, "3 alerts"), "\x1b]777;notify;avert;3 alerts\x1b\\");
+}
+
+#[test]
+fn nothing_is_switched_on_nothing_is_written() {
+    let silent = NoticeSettings { bell: false, ..NoticeSettings::default() };
+
+    assert_eq!(silent.notice("3 alerts"), None);
+    assert_eq!(NoticeSettings::default().notice("3 alerts"), Some(Notice { bell: true, desktop: None }));
+}
+
+proptest! {
+    #[test]
+    fn no_words_end_a_sequence_or_part_its_fields(words in any::<String>()) {
+        let told = notice(DesktopSequence::Osc777, &words);
+        let inside = told.strip_prefix("\x1b]777;notify;avert;").and_then(|rest| rest.strip_suffix("\x1b\\"))
+            .unwrap();
+
+        prop_assert!(!inside.contains(|sign: char| sign.is_control() || sign == ';'));
+    }
+}

@@ -3,7 +3,7 @@
 
 use super::menu::Pick;
 use crate::{
-    Action, AppContext, Effect, Order, Orders, Tone,
+    Action, AppContext, Effect, Task, Tasks, Tone,
     domain::{Alert, AlertLink, Secret},
     text::sanitize,
 };
@@ -22,8 +22,11 @@ const fn fact(key: &'static str, name: &'static str, text: fn(&Alert, &AppContex
 /// The fact whose text is too long for a line.
 const RAW_JSON: &str = "raw JSON";
 
+/// The fact that only another deployment has.
+const CURL: &str = "curl command";
+
 /// The facts, behind the id, whose key is in the keymap.
-const FACTS: [CopiedFact; 7] = [
+static FACTS: [CopiedFact; 8] = [
     fact("", "avert id", |alert, _| Some(alert.id.to_string())),
     fact("J", RAW_JSON, |alert, cx| Some((cx.alert_json)(alert, cx.now))),
     fact("n", "network id", |alert, _| given(&alert.provider_id)),
@@ -31,6 +34,7 @@ const FACTS: [CopiedFact; 7] = [
     fact("a", "ARN", |alert, _| given(alert.acquirer_reference_number.as_deref()?)),
     fact("l", "last four", |alert, _| given(&alert.card_last_four)),
     fact("d", "descriptor", |alert, _| given(&alert.merchant_descriptor)),
+    fact("c", CURL, |alert, cx| Some(cx.place.curl.as_ref()?.replace("{id}", &alert.id.to_string()))),
 ];
 
 fn given(text: &str) -> Option<String> {
@@ -38,37 +42,38 @@ fn given(text: &str) -> Option<String> {
 }
 
 /// Opens the menu of an alert; its last entry unlinks the order of the shop, or links it again.
-pub fn copy(alert: &Alert, cx: &AppContext) -> Orders {
-    let keys = FACTS.iter().map(|fact| if fact.key.is_empty() { cx.key(Action::CopyId) } else { fact.key.to_owned() });
+pub fn copy(alert: &Alert, cx: &AppContext) -> Tasks {
+    // This computer's own desk has no address.
+    let facts = if cx.place.curl.is_some() { &FACTS[..] } else { &FACTS[..FACTS.len() - 1] };
+    let keys = facts.iter().map(|fact| if fact.key.is_empty() { cx.key(Action::CopyId) } else { fact.key.to_owned() });
     let keys: Vec<String> = keys.chain(["u".to_owned()]).collect();
-    let texts: Vec<Option<String>> = FACTS.iter().map(|fact| (fact.text)(alert, cx)).collect();
+    let texts: Vec<Option<String>> = facts.iter().map(|fact| (fact.text)(alert, cx)).collect();
     let entry = |(fact, text): (&CopiedFact, &Option<String>)| {
         let shown = if fact.name == RAW_JSON { "the whole alert" } else { text.as_deref().unwrap_or("–") };
         (fact.name.to_owned(), shown.to_owned())
     };
     let unlink = ("unlink order".to_owned(), "or link again".to_owned());
-    let entries = FACTS.iter().zip(&texts).map(entry).chain([unlink]).collect();
-    let picked = move |at: usize, cx: &mut AppContext| match FACTS.get(at) {
+    let entries = facts.iter().zip(&texts).map(entry).chain([unlink]).collect();
+    let picked = move |at: usize, cx: &mut AppContext| match facts.get(at) {
         Some(fact) => copy_fact(fact, texts[at].as_deref(), cx),
-        None => vec![Order::Close, Order::Choose(Action::Unmatch)],
+        None => vec![Task::Close, Task::Choose(Action::Unmatch)],
     };
     Pick::new("Copy", entries, picked).keys(keys).open()
 }
 
-fn copy_fact(CopiedFact { name, .. }: &CopiedFact, text: Option<&str>, cx: &mut AppContext) -> Orders {
+fn copy_fact(CopiedFact { name, .. }: &CopiedFact, text: Option<&str>, cx: &mut AppContext) -> Tasks {
     let Some(text) = text else {
         cx.notify(Tone::Note, format!("Nothing copied: the alert has no {name}."));
         return Vec::new();
     };
-    cx.notify(
-        Tone::Note,
-        if *name == RAW_JSON { format!("Copied the {name}.") } else { format!("Copied the {name}: {text}") },
-    );
-    vec![Effect::Copy(Secret::new(text)).into(), Order::Close]
+    let is_long = [RAW_JSON, CURL].contains(name);
+    let words = if is_long { format!("Copied the {name}.") } else { format!("Copied the {name}: {text}") };
+    cx.notify(Tone::Note, words);
+    vec![Effect::Copy(Secret::new(text)).into(), Task::Close]
 }
 
 /// Opens the link of an alert, the menu of several, or says how to have one.
-pub fn open_link(alert: &Alert, cx: &mut AppContext) -> Orders {
+pub fn open_link(alert: &Alert, cx: &mut AppContext) -> Tasks {
     let links = cx.settings.links.of(alert);
     match links.as_slice() {
         [] => {
@@ -88,7 +93,7 @@ pub fn open_link(alert: &Alert, cx: &mut AppContext) -> Orders {
             };
             let entries = several.iter().map(entry).collect();
             let picked = move |at: usize, cx: &mut AppContext| {
-                let close = links[at].address.is_ok().then_some(Order::Close);
+                let close = links[at].address.is_ok().then_some(Task::Close);
                 close.into_iter().chain(go(&links[at], cx)).collect()
             };
             Pick::new(title, entries, picked).open()
@@ -97,7 +102,7 @@ pub fn open_link(alert: &Alert, cx: &mut AppContext) -> Orders {
 }
 
 /// Opens a link; where there is no browser its address is shown and copied.
-fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
+fn go(link: &AlertLink, cx: &mut AppContext) -> Tasks {
     match &link.address {
         Err(why) => {
             cx.notify(Tone::Note, format!("No address of the {}: {why}.", link.to));
@@ -115,7 +120,7 @@ fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
 }
 
 /// Tells that a browser did not open.
-pub fn not_opened(address: String, why: &str, cx: &mut AppContext) -> Orders {
+pub fn not_opened(address: String, why: &str, cx: &mut AppContext) -> Tasks {
     cx.notify(Tone::Bad, format!("No browser opened: {}. Copied {address}", why.trim_end_matches('.')));
     vec![Effect::Copy(Secret::new(address)).into()]
 }

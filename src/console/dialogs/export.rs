@@ -3,12 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{
-    form_dialog::FormDialog,
-    question::{KeyedAnswer, PanelQuestion, Question, ask},
-};
+use super::question::{FormDialog, KeyedAnswer, PanelQuestion, Question, ask};
 use crate::{
-    AppContext, Effect, Order, Orders, Tone,
+    AppContext, Effect, Task, Tasks, Tone,
     context::RunningExport,
     desk::{ExportFailure, ExportRequest, RecordFormat},
     dialog,
@@ -19,9 +16,9 @@ use crate::{
 };
 
 /// Opens it; the progress where an export is on its way.
-pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
+pub fn open(queue: &Queue, cx: &mut AppContext) -> Tasks {
     if cx.export.is_some() {
-        return vec![Order::Open(ask(ExportProgress))];
+        return vec![Task::Open(ask(ExportProgress))];
     }
     let (filter, sort) = (queue.filter().clone(), queue.asked_listing().order);
     let asked = query::render(&filter, sort);
@@ -41,7 +38,7 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
         cx.export = Some(RunningExport { path: path.clone(), written: 0, total: None });
         let (query, chosen, hidden) = (query.clone(), chosen.clone(), hidden.clone());
         let request = ExportRequest { path, format: RecordFormat::Csv, query, chosen, hidden };
-        Ok(vec![Order::Open(ask(ExportProgress)), Effect::Export(Box::new(request)).into()])
+        Ok(vec![Task::Open(ask(ExportProgress)), Effect::Export(Box::new(request)).into()])
     }))
 }
 
@@ -90,12 +87,12 @@ impl PanelQuestion for ExportProgress {
         vec![("esc", "Continue in background"), ("x", "Stop")]
     }
 
-    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Tasks {
         let stopped = if key == "x" { cx.export.take() } else { None };
-        let Some(RunningExport { path, written, total }) = stopped else { return vec![Order::Close] };
+        let Some(RunningExport { path, written, total }) = stopped else { return vec![Task::Close] };
         let came = progress_words(written, total);
         cx.notify(Tone::Note, format!("Export to {} stopped at {came}. No file was left.", path.display()));
-        vec![Effect::GiveUpExport.into(), Order::Close]
+        vec![Effect::GiveUpExport.into(), Task::Close]
     }
 
     fn is_stale(&self, cx: &AppContext) -> bool {

@@ -1,9 +1,9 @@
 //! The filter form: every parameter of the list operation, read as the query language reads it. Nothing here is final,
 //! so Enter applies from anywhere.
 
-use super::form_dialog::FormDialog;
+use super::question::FormDialog;
 use crate::{
-    Message, Orders, dialog,
+    Message, Tasks, dialog,
     domain::{
         AlertFilter, AlertStatus, AlertType, LocalConditions, Provider, Sort, SortField, SortOrder,
         query::{Key, Spelling, Vocabulary, add_value, backward_ranges, values_of},
@@ -50,7 +50,7 @@ pub struct FilterForm {
 }
 
 /// Opens the form on the filter of now.
-pub fn open(filter: &AlertFilter, sort: Sort, vocabulary: Vocabulary) -> Orders {
+pub fn open(filter: &AlertFilter, sort: Sort, vocabulary: Vocabulary) -> Tasks {
     let (offered, form) = FilterForm::of(filter, sort, vocabulary);
     dialog::open(FormDialog::new(form, move |form, _| {
         let (filter, sort) = offered.read(form)?;

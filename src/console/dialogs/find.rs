@@ -13,7 +13,7 @@ use super::{
     menu::{List, OpenMenu, type_into},
 };
 use crate::{
-    Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Pen, Reply, TextInput, Theme,
+    Action, AppContext, Dialog, Effect, KeyContext, Message, Pen, Reply, Task, Tasks, TextInput, Theme,
     answer_words::{answer_words, without_reason},
     desk::find::FoundAlerts,
     dialog,
@@ -60,7 +60,7 @@ pub struct FindDialog {
 }
 
 /// Opens it.
-pub fn open(queue: &Queue) -> Orders {
+pub fn open(queue: &Queue) -> Tasks {
     dialog::open(FindDialog::of(queue.before_search()))
 }
 
@@ -78,7 +78,7 @@ impl FindDialog {
     }
 
     /// Searches for the typed text. A filter is listed by enter and not searched for.
-    fn search(&mut self, cx: &AppContext) -> Orders {
+    fn search(&mut self, cx: &AppContext) -> Tasks {
         let text = self.input.text();
         (self.due, self.asked, self.wrong) = (None, None, None);
         if text.trim().is_empty() || self.filter(cx).is_some() {
@@ -114,7 +114,7 @@ impl FindDialog {
 
     /// Goes to what is chosen: to the best one of what is typed, once it is known, unless another one was chosen of
     /// what is shown.
-    fn pick(&mut self, event: &Event, cx: &AppContext) -> Orders {
+    fn pick(&mut self, event: &Event, cx: &AppContext) -> Tasks {
         let chosen = self.menu.chosen(self.alerts().len());
         let is_meant = self.is_current() || chosen > Some(0) || matches!(event, Event::Mouse(_));
         if let Some(at) = chosen.filter(|_| is_meant) {
@@ -122,15 +122,15 @@ impl FindDialog {
         }
         self.goes = true;
         let is_asked = self.asked.is_some() && self.due.is_none();
-        let orders = if is_asked { Vec::new() } else { self.search(cx) };
+        let tasks = if is_asked { Vec::new() } else { self.search(cx) };
         // What is typed means what is shown already.
-        if self.asked.is_some() { orders } else { self.go(0) }
+        if self.asked.is_some() { tasks } else { self.go(0) }
     }
 
     /// Goes to an alert in the Queue.
-    fn go(&self, at: usize) -> Orders {
+    fn go(&self, at: usize) -> Tasks {
         let Some(alert) = self.alerts().get(at) else { return Vec::new() };
-        vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
+        vec![Task::Leave, Task::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
     }
 
     /// The filter and the sort of the typed words, where they are words of the filter: those of the view, with
@@ -145,24 +145,24 @@ impl FindDialog {
     }
 
     /// Lists in the Queue what the words of the filter ask for.
-    fn list(&self, filter: AlertFilter, sort: Sort) -> Orders {
+    fn list(&self, filter: AlertFilter, sort: Sort) -> Tasks {
         vec![
             Effect::GiveUpFind.into(),
-            Order::Leave,
-            Order::Act(Action::ShowQueue),
+            Task::Leave,
+            Task::Act(Action::ShowQueue),
             Message::ListFound(filter, sort).into(),
         ]
     }
 
     /// Opens the case of what is chosen.
-    fn open_case(&self, cx: &mut AppContext) -> Orders {
+    fn open_case(&self, cx: &mut AppContext) -> Tasks {
         let alerts = self.alerts();
         let Some(alert) = self.menu.chosen(alerts.len()).map(|at| &alerts[at]) else { return Vec::new() };
-        [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect()
+        [Effect::GiveUpFind.into(), Task::Close].into_iter().chain(case::open_on(alert, None, cx)).collect()
     }
 
     /// Does what a key or a click asks for that types nothing.
-    fn command(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+    fn command(&mut self, event: &Event, cx: &mut AppContext) -> Tasks {
         let is_alt_enter = |key: &KeyEvent| {
             key.code == KeyCode::Enter && matches!(key.modifiers, KeyModifiers::ALT | KeyModifiers::CONTROL)
         };
@@ -170,7 +170,7 @@ impl FindDialog {
             return self.open_case(cx);
         }
         match self.menu.update(event, self.alerts().len(), cx) {
-            Some(Action::MenuClose) => vec![Effect::GiveUpFind.into(), Order::Close],
+            Some(Action::MenuClose) => vec![Effect::GiveUpFind.into(), Task::Close],
             Some(Action::MenuPick) => match self.filter(cx) {
                 Some((filter, sort)) => self.list(filter, sort),
                 None => self.pick(event, cx),
@@ -213,7 +213,7 @@ impl FindDialog {
 }
 
 impl Dialog for FindDialog {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         match message {
             Message::Tick if self.due.is_some_and(|due| due <= cx.now) => return self.search(cx),
             Message::Found(query, answer) if self.asked.as_ref() == Some(query) => {

@@ -9,7 +9,7 @@ use ratatui::{
 };
 
 use crate::{
-    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Theme, Tone, dialog,
+    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Pen, Task, Tasks, TextInput, Theme, Tone, dialog,
     text::capitalized,
     ui::{
         areas::{FILL, stacked},
@@ -38,17 +38,17 @@ pub struct List<'m> {
     pub entries: Vec<Line<'m>>,
     /// Headings, each with the entry that it stands over; in order.
     pub groups: Vec<(usize, &'m str)>,
-    /// What to say where there are no entries.
+    /// Words where there are no entries.
     pub empty: &'m str,
-    /// How wide it is.
+    /// Its width.
     pub width: PanelWidth,
     /// Lines left free under the title, for a field.
     pub field: u16,
-    /// What has no room in the chosen line: it stands under the list.
+    /// The rest of the chosen line that has no room: it stands under the list.
     pub below: String,
-    /// What it is to choose an entry, in other words than usual; nothing is told where these are none.
+    /// Words for choosing an entry, where they are other than usual; empty for none.
     pub pick: Option<&'m str>,
-    /// What else a key does with the chosen entry, and what a click on it is.
+    /// Other keys for the chosen entry, each with its words and its action.
     pub also: Vec<(&'m str, &'m str, Action)>,
     /// Actions that the chosen entry does not have: their keys are not told.
     pub withheld: &'m [Action],
@@ -195,7 +195,7 @@ const KEYS: usize = 3;
 const BEHIND_NAMES: usize = 3;
 
 /// Handler of the entry that is picked.
-type Picked = Box<dyn FnMut(usize, &mut AppContext) -> Orders + Send>;
+type Picked = Box<dyn FnMut(usize, &mut AppContext) -> Tasks + Send>;
 
 /// A list of entries that is open as a dialog.
 pub struct Pick {
@@ -210,11 +210,11 @@ pub struct Pick {
 }
 
 impl Pick {
-    /// A list of these entries, each a name and what it is about. What is picked closes it, where its orders say so.
+    /// A list of these entries, each a name and what it is about. What is picked closes it, where its tasks say so.
     pub fn new(
         title: impl Into<String>,
         entries: Vec<(String, String)>,
-        picked: impl FnMut(usize, &mut AppContext) -> Orders + Send + 'static,
+        picked: impl FnMut(usize, &mut AppContext) -> Tasks + Send + 'static,
     ) -> Self {
         let menu = OpenMenu::new(&[KeyContext::Menu]);
         let (title, picked) = (title.into(), Box::new(picked));
@@ -241,7 +241,7 @@ impl Pick {
     }
 
     /// Opens it.
-    pub fn open(self) -> Orders {
+    pub fn open(self) -> Tasks {
         dialog::open(self)
     }
 
@@ -256,7 +256,7 @@ impl Pick {
 }
 
 impl Dialog for Pick {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         let Message::Input(event) = message else { return Vec::new() };
         if let Some(at) = self.by_key(event, cx) {
             return (self.picked)(at, cx);
@@ -264,7 +264,7 @@ impl Dialog for Pick {
         let length = self.entries.len();
         match (self.menu.update(event, length, cx), self.menu.chosen(length)) {
             (Some(Action::MenuPick), Some(at)) => (self.picked)(at, cx),
-            (Some(Action::MenuClose), _) => vec![Order::Close],
+            (Some(Action::MenuClose), _) => vec![Task::Close],
             _ => Vec::new(),
         }
     }

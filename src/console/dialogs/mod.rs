@@ -8,10 +8,8 @@ pub mod case;
 pub mod export;
 pub mod filter_form;
 pub mod find;
-pub mod form_dialog;
 pub mod menu;
 pub mod note_form;
-pub mod page_keys;
 pub mod palette;
 pub mod question;
 pub mod run_progress;
@@ -22,14 +20,14 @@ pub mod unsent;
 pub mod views;
 
 use super::{
-    Action, AppContext, KeyContext, Orders, dialog,
+    Action, AppContext, KeyContext, Tasks, dialog,
     screens::{ScreenName, Screens},
 };
 
 use answer_form::Choice;
 
 /// Opens the dialog of an action over the screen; `None` where it has none.
-pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Orders> {
+pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Tasks> {
     let keys = screens.shown().keys();
     let chosen = match screens.current {
         ScreenName::Activity => screens.activity.chosen(cx).and_then(|chosen| chosen.alert),
@@ -47,16 +45,12 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Filter => filter_form::open(queue.filter(), queue.sort(), cx.views.vocabulary),
         Action::Open if keys == KeyContext::Settings => settings_dialogs::open_setting(settings.setting()?, cx),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
-        Action::Refund => answer_form::chosen(Choice::Refunded, queue, cx),
-        Action::NotRefunded => answer_form::chosen(Choice::NotRefunded, queue, cx),
-        Action::Invalid => answer_form::chosen(Choice::Invalid, queue, cx),
-        Action::Bulk if !queue.marked.is_empty() => answer_form::marked(None, queue, cx),
         Action::Bulk => run_progress::open(cx),
         Action::Repeat => answer_form::repeat(cx.place.may_be_production(), queue, cx),
         Action::Settle => settle::open(chosen, cx),
         Action::Suggested => answer_form::take_suggested(queue, cx),
         Action::CredentialCreate => settings_dialogs::create(settings, cx),
         Action::CredentialRevoke => settings_dialogs::revoke(settings, cx),
-        _ => return None,
+        action => answer_form::chosen(Choice::by(action)?, queue, cx),
     })
 }

@@ -5,7 +5,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Dialog, Effect, Message, Order, Orders, Tone,
+    Action, AppContext, Dialog, Effect, Message, Task, Tasks, Tone,
     desk::{JournalAlert, Note},
     dialog,
     domain::{
@@ -18,7 +18,7 @@ use crate::{
     ui::form::{Entered, Form, FormField},
 };
 
-/// What is typed rests so long before it is kept.
+/// Debounce of a draft: typed text rests so long before it is kept.
 const KEEP_AFTER: Duration = Duration::milliseconds(300);
 
 /// Rows of the field.
@@ -40,7 +40,7 @@ pub struct NoteForm {
 }
 
 /// Opens the form on an alert, with what was typed before.
-pub fn open(alert: &Alert, cx: &AppContext) -> Orders {
+pub fn open(alert: &Alert, cx: &AppContext) -> Tasks {
     let typed = cx.notes.draft(alert.id).unwrap_or_default().to_owned();
     let about = format!("{}  {}", subject(alert), alert.provider_id);
     let field = FormField::lines("", &typed, ROWS, MAX_NOTE_CHARS).note(STAYS);
@@ -49,31 +49,28 @@ pub fn open(alert: &Alert, cx: &AppContext) -> Orders {
 }
 
 /// Takes in whether a note is on the desk.
-pub fn kept(note: Note, answer: Result<(), String>, cx: &mut AppContext) -> Orders {
+pub fn kept(note: Note, answer: Result<(), String>, cx: &mut AppContext) -> Tasks {
     match answer {
         Ok(()) => {
             cx.notes.kept(note);
             cx.notify(Tone::Note, "Note saved on this computer.");
-            Vec::new()
         }
+        // Its text is a draft still, which is kept once more before anybody leaves.
         Err(why) => {
-            let key = cx.key(Action::Note);
-            let why = why.trim_end_matches('.');
+            let (key, why) = (cx.key(Action::Note), why.trim_end_matches('.'));
             cx.notify(Tone::Bad, format!("Note not saved: {why}. {key} opens it again."));
-            // Where there is room by now, it outlives the console.
-            let typed = cx.notes.draft(note.alert).unwrap_or(&note.text).to_owned();
-            vec![Effect::Keep(cx.notes.keep_draft(note.alert, &typed)).into()]
         }
     }
+    Vec::new()
 }
 
 impl NoteForm {
     /// Keeps what was typed, once it is time.
-    fn keep_typed(&mut self, cx: &mut AppContext) -> Orders {
+    fn keep_typed(&mut self, cx: &mut AppContext) -> Tasks {
         if self.due.take_if(|due| *due <= cx.now).is_none() {
             return Vec::new();
         }
-        self.keep_draft(cx).into_iter().map(Order::from).collect()
+        self.keep_draft(cx).into_iter().map(Task::from).collect()
     }
 
     fn keep_draft(&mut self, cx: &mut AppContext) -> Vec<Effect> {
@@ -86,7 +83,7 @@ impl NoteForm {
     }
 
     /// Keeps the note, or says what is wrong with it.
-    fn submit(&mut self, cx: &mut AppContext) -> Orders {
+    fn submit(&mut self, cx: &mut AppContext) -> Tasks {
         let text = match note_text(&self.form.raw_text(0)) {
             Ok(text) => text,
             Err(error) => {
@@ -97,14 +94,14 @@ impl NoteForm {
         let note =
             Note { at: cx.now, alert: self.alert, user: cx.place.user.clone(), text, about: Some(self.named.clone()) };
         // It is a draft until it is known to be on the disk.
-        vec![Order::Close, Effect::Keep(cx.notes.begin(note)).into()]
+        vec![Task::Close, Effect::Keep(cx.notes.begin(note)).into()]
     }
 
-    fn leave(&mut self, cx: &mut AppContext) -> Orders {
-        [Order::Close].into_iter().chain(self.keep_draft(cx).into_iter().map(Order::from)).collect()
+    fn leave(&mut self, cx: &mut AppContext) -> Tasks {
+        [Task::Close].into_iter().chain(self.keep_draft(cx).into_iter().map(Task::from)).collect()
     }
 
-    fn input(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+    fn input(&mut self, event: &Event, cx: &mut AppContext) -> Tasks {
         match self.form.handle(event) {
             Entered::Leave => return self.leave(cx),
             Entered::Submit => return self.submit(cx),
@@ -121,7 +118,7 @@ impl NoteForm {
 }
 
 impl Dialog for NoteForm {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         match message {
             Message::Input(event) => self.input(event, cx),
             Message::Tick => self.keep_typed(cx),

@@ -9,7 +9,7 @@ use ratatui::{
 
 use super::menu::{List, OpenMenu, type_into};
 use crate::{
-    Action, AppContext, Dialog, KeyContext, Message, NextConsole, Order, Orders, SessionInfo, TextInput, Theme,
+    Action, AppContext, Dialog, KeyContext, Message, NextConsole, SessionInfo, Task, Tasks, TextInput, Theme,
     keymap::{Binding, Chord, Keymap},
     screens::{ScreenName, queue::ListSign},
     text::sanitize,
@@ -50,15 +50,14 @@ impl Palette {
     }
 
     /// Runs the chosen one.
-    fn pick(&self) -> Orders {
+    fn pick(&self) -> Tasks {
         let rows = self.rows();
         let Some(offer) = self.menu.chosen(rows.len()).map(|at| rows[at]) else { return Vec::new() };
         match offer.goal.clone() {
             // A sign has a meaning and does nothing.
             PaletteGoal::Sign(_) => Vec::new(),
-            PaletteGoal::Act(action) => vec![Order::Close, Order::Choose(action)],
-            PaletteGoal::InViews(action) => vec![Order::Close, Order::Choose(Action::Views), Order::Choose(action)],
-            PaletteGoal::Open(next) => vec![Order::Close, Message::OpenConsole(next).into()],
+            PaletteGoal::Act(action) => vec![Task::Close, Task::Choose(action)],
+            PaletteGoal::Open(next) => vec![Task::Close, Message::OpenConsole(next).into()],
         }
     }
 }
@@ -84,7 +83,7 @@ fn offer_line(offer: &PaletteOffer, theme: &Theme) -> Line<'static> {
 }
 
 impl Dialog for Palette {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         let Message::Input(event) = message else { return Vec::new() };
         // Letters are searched for, so they are no commands here.
         match type_into(&mut self.input, event, cx) {
@@ -93,7 +92,7 @@ impl Dialog for Palette {
             None => {
                 let length = self.rows().len();
                 match self.menu.update(event, length, cx) {
-                    Some(Action::MenuClose) => return vec![Order::Close],
+                    Some(Action::MenuClose) => return vec![Task::Close],
                     Some(Action::MenuPick) => return self.pick(),
                     _ => {}
                 }
@@ -127,8 +126,6 @@ impl Dialog for Palette {
 pub enum PaletteGoal {
     /// An action, as a key would do it; what sends opens its form.
     Act(Action),
-    /// An action of the list of views: it opens, and does it where that needs no view to be chosen.
-    InViews(Action),
     /// Another console.
     Open(NextConsole),
     /// A sign of the list, of which the palette tells the meaning.
@@ -186,21 +183,6 @@ fn offer(binding: &Binding) -> PaletteOffer {
     let keys = binding.keys.iter().map(Chord::to_string).collect::<Vec<_>>().join("  ");
     let offer = PaletteOffer::new(PaletteGoal::Act(binding.action), group, &binding.words, &binding.about);
     PaletteOffer { keys, ..offer }
-}
-
-/// Offers of the list of views.
-pub fn in_views(keymap: &Keymap) -> Vec<PaletteOffer> {
-    let Some(opener) = keymap.binding(Action::Views) else { return Vec::new() };
-    let offers = keymap.bindings(KeyContext::Views).map(|binding| {
-        let keys = match (opener.keys.first(), binding.keys.first()) {
-            (Some(first), Some(second)) => format!("{first} {second}"),
-            _ => String::new(),
-        };
-        let name = format!("{}: {}", opener.words, binding.words);
-        let goal = PaletteGoal::InViews(binding.action);
-        PaletteOffer { keys, ..PaletteOffer::new(goal, &opener.group, &name, &binding.about) }
-    });
-    offers.collect()
 }
 
 /// The signs of the list, each with its meaning.

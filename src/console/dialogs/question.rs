@@ -1,15 +1,19 @@
-//! Question dialogs: a panel with lines of text, and answers as buttons, each known by its key.
+//! Small dialogs: a question, which is a panel with lines of text and answers as buttons, each known by its key; and a
+//! form with what is done once it is submitted.
 
 use crossterm::event::{Event, KeyCode};
 use ratatui::{Frame, buffer::Buffer, layout::Rect, style::Style};
 
 use super::menu::NO_FIELD;
 use crate::{
-    AppContext, ClickTargets, Dialog, Effect, Message, Orders, SessionInfo, Theme, Tone,
+    AppContext, ClickTargets, Dialog, Effect, Message, SessionInfo, Task, Tasks, Theme, Tone,
     keymap::Chord,
     pen::{put_lines, put_right},
     text::{CUT, count, wrap},
-    ui::areas::{FILL, stacked},
+    ui::{
+        areas::{FILL, stacked},
+        form::{Entered, Form},
+    },
     widgets::{
         buttons::{Button, ButtonKind, button_lines, draw_buttons},
         panel::{Panel, PanelWidth},
@@ -37,7 +41,7 @@ impl Question {
         self.production = place.is_production();
     }
 
-    /// How many columns a line has.
+    /// Columns of a line.
     pub fn room(&self) -> u16 {
         self.panel.room()
     }
@@ -121,7 +125,7 @@ pub trait PanelQuestion: Send {
     fn tell(&self, question: &mut Question, cx: &AppContext);
 
     /// Does what follows from the answer of this key.
-    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders;
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Tasks;
 
     /// Returns true where there is nothing left to be asked.
     fn is_stale(&self, _: &AppContext) -> bool {
@@ -144,7 +148,7 @@ pub fn ask(asked: impl PanelQuestion + 'static) -> Box<dyn Dialog> {
 }
 
 impl<A: PanelQuestion> Dialog for QuestionDialog<A> {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         let answer = match message {
             Message::Input(Event::Key(key)) => {
                 let typed = Chord::from(*key).to_string().to_lowercase();
@@ -180,5 +184,104 @@ impl<A: PanelQuestion> Dialog for QuestionDialog<A> {
         let mut question = Question::new(area);
         self.asked.tell(&mut question, cx);
         question.draw(&self.asked.answers(cx), &self.targets, &cx.theme, frame.buffer_mut());
+    }
+}
+
+/// Does what was confirmed.
+type Confirmed = Box<dyn FnMut(&mut AppContext) -> Tasks + Send>;
+
+/// The question before something that cannot be undone.
+pub struct Confirmation {
+    title: String,
+    /// Words for what it is about.
+    about: String,
+    /// Words for what follows, and a warning.
+    follows: [&'static str; 2],
+    yes: KeyedAnswer,
+    confirmed: Confirmed,
+}
+
+impl Confirmation {
+    /// Asks by a title, with words for what it is about; the answer of `yes` does it.
+    pub fn new(
+        title: String,
+        about: String,
+        yes: KeyedAnswer,
+        confirmed: impl FnMut(&mut AppContext) -> Tasks + Send + 'static,
+    ) -> Self {
+        Self { title, about, follows: [""; 2], yes, confirmed: Box::new(confirmed) }
+    }
+
+    /// The same with words for what follows, and a warning, each empty for none.
+    #[must_use]
+    pub fn follows(self, follows: [&'static str; 2]) -> Self {
+        Self { follows, ..self }
+    }
+
+    /// Opens it.
+    pub fn open(self) -> Tasks {
+        vec![Task::Open(ask(self))]
+    }
+}
+
+impl PanelQuestion for Confirmation {
+    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
+        vec![("enter", "Cancel"), self.yes]
+    }
+
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Tasks {
+        let tasks = if key == self.yes.0 { (self.confirmed)(cx) } else { Vec::new() };
+        [Task::Close].into_iter().chain(tasks).collect()
+    }
+
+    fn tell(&self, question: &mut Question, cx: &AppContext) {
+        let theme = &cx.theme;
+        question.line(self.title.as_str(), theme.strong);
+        question.say(&self.about, theme.quiet);
+        question.gap();
+        let [follows, warning] = self.follows;
+        question.say(follows, theme.plain);
+        question.say(warning, theme.warning);
+    }
+}
+
+/// Tasks that a form leads to, or the field at fault and what is wrong with it.
+pub type Submitted = Result<Tasks, (usize, String)>;
+
+/// Handler of a form that is submitted.
+type Submit = Box<dyn FnMut(&Form, &mut AppContext) -> Submitted + Send>;
+
+/// A form as a dialog, while it is open.
+pub struct FormDialog {
+    form: Form,
+    submit: Submit,
+}
+
+impl FormDialog {
+    /// A form, and what is done once it is submitted.
+    pub fn new(form: Form, submit: impl FnMut(&Form, &mut AppContext) -> Submitted + Send + 'static) -> Self {
+        Self { form, submit: Box::new(submit) }
+    }
+}
+
+impl Dialog for FormDialog {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
+        let Message::Input(event) = message else { return Vec::new() };
+        let tasks = match self.form.handle(event) {
+            Entered::Nothing => return Vec::new(),
+            Entered::Leave => Vec::new(),
+            Entered::Submit => match (self.submit)(&self.form, cx) {
+                Ok(tasks) => tasks,
+                Err((field, wrong)) => {
+                    self.form.refuse(field, wrong);
+                    return Vec::new();
+                }
+            },
+        };
+        [Task::Close].into_iter().chain(tasks).collect()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.form.draw(&cx.theme, frame, area);
     }
 }

@@ -6,21 +6,20 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
 use super::{
     alert_rows::{self, AlertRow, OF_QUEUE},
-    answer_form,
-    page_keys::{on_every_page, why_idle_on_page},
+    answer_form::{self, Choice},
 };
 use crate::{
-    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Order, Orders, Pen,
+    Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Pen, Task, Tasks,
     answer_words::answered_as,
     decisions::{PendingDecision, fate_of_run},
     desk::Fate,
     dialog,
     domain::AlertId,
-    idle::OTHER_PLACE,
+    idle::{NO_RUN, OTHER_PLACE},
     keymap::Chord,
     resolving::briefly,
-    runs::{LeftOut, RunRow, RunState},
-    screens::activity::proof::result_of,
+    runs::{LeftOut, RunItem, RunRow, RunState},
+    screens::{activity::proof::result_of, on_every_page, why_idle_on_page},
     times,
     ui::{
         areas::{FILL, inset, stacked},
@@ -66,20 +65,26 @@ impl RunProgress {
     fn offered(run: &RunState<'_>, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
         let here = run.items.iter().any(|item| item.pending.is_some_and(PendingDecision::is_here));
         let of = |action| (Deed::Everywhere(action), cx.key(action));
-        let [(back, esc), (undo, u), (form, b)] = [Action::Back, Action::Undo, Action::Bulk].map(of);
+        let (back, esc) = of(Action::Back);
+        let (undo, u) = of(Action::Undo);
+        // The key of an answer that was undone opens its form as it was filled in.
+        let undone = run.items.iter().find(|item| item.fate() == Fate::Undone).filter(|_| !here);
+        let draft = |item: &RunItem<'_>| {
+            cx.answer_drafts.all().iter().rfind(|draft| !draft.case && draft.alerts.contains(&item.alert.id))
+        };
+        let form = undone.and_then(draft).map(|draft| of(Choice::of_parts(&draft.answer, cx.place.dialect).action()));
         let pause = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
-        let is_back = run.items.iter().any(|item| item.fate() == Fate::Undone);
         let all = [
             (true, back, esc, "back"),
             (true, Deed::GoTo, "enter".to_owned(), "to the alert"),
             (here, undo, u, "undo"),
             (here, Deed::Pause, "ctrl-p".to_owned(), pause),
             (run.has_ended() && run.failed().next().is_some(), Deed::Retry, "r".to_owned(), "answer failed ones again"),
-            (!here && is_back, form, b, "answer"),
             (run.has_ended() && !here, Deed::Dismiss, "x".to_owned(), "dismiss"),
         ];
         let offered = all.into_iter().filter(|(is_offered, ..)| *is_offered);
-        offered.map(|(_, deed, key, words)| (deed, key, words)).collect()
+        let offered = offered.map(|(_, deed, key, words)| (deed, key, words));
+        offered.chain(form.map(|(deed, key)| (deed, key, "answer"))).collect()
     }
 
     /// The row of the cursor.
@@ -87,8 +92,8 @@ impl RunProgress {
         self.chosen.and_then(|id| run.rows().iter().position(|row| row.alert().id == id)).unwrap_or(0)
     }
 
-    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
-        let Some(run) = cx.newest_run() else { return vec![Order::Close] };
+    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Tasks {
+        let Some(run) = cx.newest_run() else { return vec![Task::Close] };
         self.list.at = self.position(&run);
         let rows = run.rows();
         if key.modifiers.is_empty() && self.list.key(key.code, rows.len()) {
@@ -109,15 +114,14 @@ impl RunProgress {
         }
     }
 
-    fn perform(&mut self, deed: Deed, cx: &mut AppContext) -> Orders {
-        let Some(run) = cx.newest_run() else { return vec![Order::Close] };
+    fn perform(&mut self, deed: Deed, cx: &mut AppContext) -> Tasks {
+        let Some(run) = cx.newest_run() else { return vec![Task::Close] };
         let number = run.number;
         match deed {
-            Deed::Everywhere(Action::Back) => return vec![Order::Close],
-            // The form as it was filled in, where its answers were undone.
-            Deed::Everywhere(Action::Bulk) => return vec![Order::Close, Order::Act(Action::Bulk)],
+            Deed::Everywhere(Action::Back) => return vec![Task::Close],
+            Deed::Everywhere(action) if Choice::by(action).is_some() => return vec![Task::Close, Task::Act(action)],
             // What waits is asked about, over this page.
-            Deed::Everywhere(Action::Refresh) => return vec![Order::Act(Action::Refresh)],
+            Deed::Everywhere(Action::Refresh) => return vec![Task::Act(Action::Refresh)],
             Deed::Everywhere(action) => {
                 return on_every_page(action).unwrap_or_else(|| {
                     cx.hint_idle(action, Some(OTHER_PLACE));
@@ -127,8 +131,8 @@ impl RunProgress {
             Deed::GoTo => {
                 // Wherever it is by now: what is answered leaves the list.
                 let alert = run.rows().get(self.position(&run)).map(|row| Box::new(row.alert().clone()));
-                let goes = alert.map(|alert| [Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()]);
-                return std::iter::once(Order::Leave).chain(goes.into_iter().flatten()).collect();
+                let goes = alert.map(|alert| [Task::Act(Action::ShowQueue), Message::GoToFound(alert).into()]);
+                return std::iter::once(Task::Leave).chain(goes.into_iter().flatten()).collect();
             }
             Deed::Pause if cx.decisions.is_paused(number) => cx.decisions.release_paused(number, cx.now),
             Deed::Pause => cx.decisions.pause(number),
@@ -138,7 +142,7 @@ impl RunProgress {
             }
             Deed::Dismiss => {
                 cx.runs.dismiss(number);
-                return vec![Order::Close];
+                return vec![Task::Close];
             }
         }
         Vec::new()
@@ -186,7 +190,7 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
 }
 
 impl Dialog for RunProgress {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         match message {
             Message::Input(Event::Key(key)) => self.key(*key, cx),
             Message::Input(Event::Mouse(mouse))
@@ -215,7 +219,7 @@ impl Dialog for RunProgress {
         if action == Action::Refresh { None } else { why_idle_on_page(action, cx) }
     }
 
-    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Tasks> {
         Some(self.perform(Deed::Everywhere(action), cx))
     }
 
@@ -255,10 +259,9 @@ impl Dialog for RunProgress {
 }
 
 /// Opens it, or says that there is nothing to show.
-pub fn open(cx: &mut AppContext) -> Orders {
+pub fn open(cx: &mut AppContext) -> Tasks {
     if cx.runs.is_empty() {
-        let (mark, all) = (cx.key(Action::Mark), cx.key(Action::MarkAll));
-        cx.hint(format!("Nothing is marked: {mark} marks one, {all} all."));
+        cx.hint_idle(Action::Bulk, Some(NO_RUN));
         return Vec::new();
     }
     dialog::open(RunProgress::default())

@@ -3,18 +3,18 @@
 
 use super::{
     menu::Pick,
-    question::{KeyedAnswer, PanelQuestion, Question, ask},
+    question::{Confirmation, KeyedAnswer, PanelQuestion, Question},
 };
 use crate::{
-    Action, AppContext, Effect, Message, Order, Orders, Screen as _,
-    domain::{CreatedCredential, Credential, CredentialKind, KeyScope, Secret},
+    Action, AppContext, Effect, Message, Screen as _, Task, Tasks,
+    domain::{CreatedCredential, CredentialKind, KeyScope, Secret},
     screens::settings::{draw::described, state::SettingsScreen},
     text::{capitalized, sanitize, wrap},
     user_settings::UserSetting,
 };
 
 /// Opens the values of a setting; the one of now is chosen.
-pub fn open_setting(setting: &'static UserSetting, cx: &AppContext) -> Orders {
+pub fn open_setting(setting: &'static UserSetting, cx: &AppContext) -> Tasks {
     let now = (setting.current)(&cx.settings);
     let mut options = setting.options.to_vec();
     let at = options.iter().position(|(value, _)| *value == now).unwrap_or_else(|| {
@@ -23,7 +23,7 @@ pub fn open_setting(setting: &'static UserSetting, cx: &AppContext) -> Orders {
     });
     let entries = options.iter().map(|(value, words)| (value.shown(), (*words).to_owned())).collect();
     let picked =
-        move |at: usize, _: &mut AppContext| vec![Order::Close, Message::ChangeSetting(setting, options[at].0).into()];
+        move |at: usize, _: &mut AppContext| vec![Task::Close, Message::ChangeSetting(setting, options[at].0).into()];
     Pick::new(capitalized(setting.label), entries, picked).at(at).open()
 }
 
@@ -36,54 +36,28 @@ const KINDS: [(CredentialKind, &str, &str); 4] = [
 ];
 
 /// Asks what to create, where anything can be.
-pub fn create(settings: &SettingsScreen, cx: &AppContext) -> Orders {
+pub fn create(settings: &SettingsScreen, cx: &AppContext) -> Tasks {
     if settings.why_idle(Action::CredentialCreate, cx).is_some() {
         return Vec::new();
     }
     let entries = KINDS.iter().map(|(_, name, about)| ((*name).to_owned(), (*about).to_owned())).collect();
-    let picked = |at: usize, _: &mut AppContext| vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()];
+    let picked = |at: usize, _: &mut AppContext| vec![Task::Close, Message::CreateCredential(KINDS[at].0).into()];
     Pick::new("Create (secret shown only once)", entries, picked).open()
 }
 
 /// Asks about the credential under the cursor, where it can be revoked.
-pub fn revoke(settings: &SettingsScreen, cx: &AppContext) -> Orders {
+pub fn revoke(settings: &SettingsScreen, cx: &AppContext) -> Tasks {
     let can_be = settings.why_idle(Action::CredentialRevoke, cx).is_none();
-    let credential = settings.chosen().filter(|_| can_be).cloned();
-    let asked = credential.map(|credential| ask(Revocation { own: settings.is_own(&credential), credential }));
-    asked.map(Order::Open).into_iter().collect()
-}
-
-/// The question whether a credential is revoked; `own` where this console itself uses it.
-struct Revocation {
-    own: bool,
-    credential: Credential,
-}
-
-impl PanelQuestion for Revocation {
-    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
-        vec![("enter", "Cancel"), ("r", "Revoke")]
-    }
-
-    fn answered(&mut self, key: &str, _: &mut AppContext) -> Orders {
-        let Credential { kind, id, .. } = &self.credential;
-        let revoked = (key == "r").then(|| Effect::RevokeCredential(*kind, id.clone()).into());
-        [Order::Close].into_iter().chain(revoked).collect()
-    }
-
-    fn tell(&self, question: &mut Question, cx: &AppContext) {
-        let (theme, Credential { kind, id, .. }) = (&cx.theme, &self.credential);
-        question.line(format!("Revoke {} {}?", kind.as_str(), sanitize(id)), theme.strong);
-        question.say(&described(&self.credential, cx.now), theme.quiet);
-        question.gap();
-        let follows = match kind {
-            CredentialKind::Client => "Its tokens stop working at once. This cannot be undone.",
-            CredentialKind::Key(_) => "Requests with it are refused at once. This cannot be undone.",
-        };
-        question.say(follows, theme.plain);
-        if self.own {
-            question.say("⚠ This console uses it and will be cut off.", theme.warning);
-        }
-    }
+    let Some(credential) = settings.chosen().filter(|_| can_be) else { return Vec::new() };
+    let (kind, id) = (credential.kind, credential.id.clone());
+    let follows = match kind {
+        CredentialKind::Client => "Its tokens stop working at once. This cannot be undone.",
+        CredentialKind::Key(_) => "Requests with it are refused at once. This cannot be undone.",
+    };
+    let own = if settings.is_own(credential) { "⚠ This console uses it and will be cut off." } else { "" };
+    let title = format!("Revoke {} {}?", kind.as_str(), sanitize(&id));
+    let revoke = move |_: &mut AppContext| vec![Effect::RevokeCredential(kind, id.clone()).into()];
+    Confirmation::new(title, described(credential, cx.now), ("r", "Revoke"), revoke).follows([follows, own]).open()
 }
 
 /// A secret that is shown this once. Its text is wiped from memory when this is dropped.
@@ -111,7 +85,7 @@ impl PanelQuestion for ShownSecret {
         [("y", copy)].into_iter().chain(id).chain([("d", "Saved, close")]).collect()
     }
 
-    fn answered(&mut self, key: &str, _: &mut AppContext) -> Orders {
+    fn answered(&mut self, key: &str, _: &mut AppContext) -> Tasks {
         match key {
             "y" => {
                 self.copied = true;
@@ -119,7 +93,7 @@ impl PanelQuestion for ShownSecret {
             }
             "i" => vec![Effect::Copy(Secret::new(self.created.credential.id.clone())).into()],
             // Dropping the dialog wipes the secret; the frame that follows wipes it from the screen.
-            _ => vec![Order::Close],
+            _ => vec![Task::Close],
         }
     }
 

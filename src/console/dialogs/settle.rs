@@ -1,9 +1,9 @@
 //! The dialog in which a person says what became of a decision that the engine cannot find out about. No answer is
 //! chosen at first, and Enter never says the final word.
 
-use super::form_dialog::{FormDialog, Submitted};
+use super::question::{FormDialog, Submitted};
 use crate::{
-    AppContext, Effect, Orders, Tone,
+    AppContext, Effect, Tasks, Tone,
     decisions::alert_of,
     dialog,
     domain::{AlertId, ResolutionAttempt, decide},
@@ -21,7 +21,7 @@ const ANSWER: usize = 4;
 const ANSWERS: [&str; 3] = ["unknown", "applied", "not applied"];
 
 /// Opens the dialog on the decision that waits for a person: that on the wanted alert, else the oldest.
-pub fn open(wanted: Option<AlertId>, cx: &mut AppContext) -> Orders {
+pub fn open(wanted: Option<AlertId>, cx: &mut AppContext) -> Tasks {
     let here = wanted.and_then(|alert| cx.unfinished.parked_on(alert));
     let Some(attempt) = here.or_else(|| cx.unfinished.parked().next()).cloned() else {
         let words = if cx.operator { "No answer needs a result." } else { "The service's operator sets results." };

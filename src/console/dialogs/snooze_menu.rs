@@ -2,7 +2,7 @@
 
 use super::menu::Pick;
 use crate::{
-    AppContext, Effect, Keep, Message, Order, Orders, Tone,
+    AppContext, Effect, Keep, Message, Task, Tasks, Tone,
     decisions::alert_of,
     desk::SnoozedAlert,
     domain::{
@@ -11,9 +11,9 @@ use crate::{
     },
     resolving::subject,
     screens::queue::state::Queue,
-    snoozes::MOST_SNOOZED,
     text::{count, counted, sanitize},
     times,
+    views::MOST_SNOOZED,
 };
 use chrono::Duration;
 
@@ -28,7 +28,7 @@ struct Snoozing {
 }
 
 /// Opens the menu on what is marked, else on the alert under the cursor.
-pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
+pub fn open(queue: &Queue, cx: &mut AppContext) -> Tasks {
     let alerts: Vec<Alert> = match queue.marked.alerts() {
         [] => queue.current().cloned().into_iter().collect(),
         // A mark keeps what was known when it was made.
@@ -38,12 +38,12 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
 }
 
 /// Opens the menu on an alert.
-pub fn open_on(alert: &Alert, cx: &mut AppContext) -> Orders {
+pub fn open_on(alert: &Alert, cx: &mut AppContext) -> Tasks {
     begin(Snoozing { alerts: vec![alert.clone()], marked: false }, cx)
 }
 
 /// Opens the menu on these alerts, or says why none of them can be snoozed.
-fn begin(snoozing: Snoozing, cx: &mut AppContext) -> Orders {
+fn begin(snoozing: Snoozing, cx: &mut AppContext) -> Tasks {
     let Some(first) = snoozing.alerts.first() else { return Vec::new() };
     // A length that ends with the one before it is not offered a second time.
     let mut offers: Vec<(Duration, Timestamp)> = SNOOZE_LENGTHS
@@ -115,7 +115,7 @@ impl Snoozing {
         self.alerts.iter().filter_map(move |alert| Some(SnoozedAlert { alert: alert.into(), until: until(alert)? }))
     }
 
-    fn end(&self, cx: &mut AppContext) -> Orders {
+    fn end(&self, cx: &mut AppContext) -> Tasks {
         let ended = cx.snoozes.end(self.alerts.iter().map(|alert| alert.id));
         let words = match ended.len() {
             1 => "Unsnoozed.".to_owned(),
@@ -125,14 +125,14 @@ impl Snoozing {
         self.done(Keep::NoSnooze(ended, cx.now), None)
     }
 
-    fn begin(&self, length: Duration, cx: &mut AppContext) -> Orders {
+    fn begin(&self, length: Duration, cx: &mut AppContext) -> Tasks {
         let new: Vec<SnoozedAlert> = self.fitting(length, cx).collect();
         let ids: Vec<AlertId> = new.iter().map(|new| new.alert.id).collect();
         if cx.snoozes.len() + new.len() > MOST_SNOOZED {
             cx.notify(Tone::Note, format!("Not snoozed: {MOST_SNOOZED} alerts at once is the most."));
-            return vec![Order::Close];
+            return vec![Task::Close];
         }
-        let Some(last) = new.iter().map(|new| new.until).max() else { return vec![Order::Close] };
+        let Some(last) = new.iter().map(|new| new.until).max() else { return vec![Task::Close] };
         let back = cx.times().at(last, cx.now);
         let stay = match self.alerts.len() - new.len() {
             0 => String::new(),
@@ -147,9 +147,9 @@ impl Snoozing {
     }
 
     /// What follows from what was done.
-    fn done(&self, keep: Keep, told: Option<Message>) -> Orders {
+    fn done(&self, keep: Keep, told: Option<Message>) -> Tasks {
         let unmark = self.marked.then_some(Message::Unmark);
-        let told = unmark.into_iter().chain(told).map(Order::from);
-        [Order::Close, Effect::Keep(keep).into()].into_iter().chain(told).collect()
+        let told = unmark.into_iter().chain(told).map(Task::from);
+        [Task::Close, Effect::Keep(keep).into()].into_iter().chain(told).collect()
     }
 }

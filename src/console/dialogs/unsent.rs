@@ -1,12 +1,14 @@
 //! Questions about answers that were not sent, and texts that were not saved: at the end of the console, after an
 //! outage or a refund that failed, and at the start after a console that ended early.
 
-use super::question::{KeyedAnswer, PanelQuestion, Question};
+use super::question::{Confirmation, KeyedAnswer, PanelQuestion, Question, ask};
 use crate::{
-    Action, AppContext, Message, Order, Orders, Tone,
+    Action, AppContext, Dialog, Message, Task, Tasks, Tone,
+    answer_words::answer_told,
     decisions::{HoldReason, PendingDecision, alert_of},
     desk::{DecisionRecord, JournalStep, Leftovers},
-    resolving::{answer_known, briefly, subject, taken_back},
+    domain::Alert,
+    resolving::{briefly, subject, taken_back},
     text::{counted, sanitize},
     words::said_in_words,
 };
@@ -35,10 +37,10 @@ impl PanelQuestion for Leave {
         [("enter", "Stay"), ("t", "Undo and leave")].into_iter().chain(send).collect()
     }
 
-    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Tasks {
         cx.decisions.hold(false, cx.now);
         cx.leaving = key != "enter";
-        let mut outcome = vec![Order::Close];
+        let mut outcome = vec![Task::Close];
         match key {
             "s" => {
                 cx.decisions.release_waiting(HoldReason::NoAnswer, cx.now);
@@ -73,32 +75,17 @@ impl PanelQuestion for Leave {
     }
 }
 
-/// The question before leaving while begun texts could not be kept: they are lost with the console.
-pub struct LoseTexts;
-
-impl PanelQuestion for LoseTexts {
-    fn answers(&self, _: &AppContext) -> Vec<KeyedAnswer> {
-        vec![("enter", "Stay"), ("l", "Discard and leave")]
-    }
-
-    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
-        if key == "l" {
-            cx.unkept.give_up();
-            cx.leaving = true;
-        } else {
-            cx.next_console = None;
-        }
-        vec![Order::Close]
-    }
-
-    fn tell(&self, question: &mut Question, cx: &AppContext) {
-        let (theme, texts) = (&cx.theme, cx.unsaved());
-        question.line(format!("{} could not be saved", counted(texts.len() as u64, "text", "texts")), theme.strong);
-        question.gap();
-        question.say_some(texts.into_iter().map(|(named, _)| named), NAMED, theme.plain, theme);
-        question.gap();
-        question.say("Leaving discards what you typed.", theme.plain);
-    }
+/// Asks before one leaves while begun texts could not be kept: they are lost with the console.
+pub fn lose_texts(cx: &AppContext) -> Box<dyn Dialog> {
+    let texts: Vec<String> = cx.unsaved().into_iter().map(|(named, _)| named).collect();
+    let title = format!("{} could not be saved", counted(texts.len() as u64, "text", "texts"));
+    let leave = |cx: &mut AppContext| {
+        cx.unkept.give_up();
+        cx.leaving = true;
+        Vec::new()
+    };
+    let question = Confirmation::new(title, texts.join("\n"), ("l", "Discard and leave"), leave);
+    ask(question.follows(["Leaving discards what you typed.", ""]))
 }
 
 /// The question what becomes of answers that waited here: another deployment answers again, the decision that they
@@ -114,10 +101,11 @@ impl Reconnected {
         if let Some(case) = cx.runs.subject(first) {
             question.line(sanitize(case), theme.plain);
         }
-        let overtaken = cx.decisions.overtaken(first);
-        let why = overtaken
-            .map(|alert| format!("Already answered: {} is {}", subject(alert), answer_known(alert, cx)))
-            .or_else(|| Some(briefly(cx.decisions.awaited(first)?.why()?)));
+        let answered = |alert: &Alert| {
+            format!("{} is already answered{}", subject(alert), cx.answer_known(alert.id, &answer_told(alert)))
+        };
+        let overtaken = cx.decisions.overtaken(first).map(answered);
+        let why = overtaken.or_else(|| Some(briefly(cx.decisions.awaited(first)?.why()?)));
         why.iter().for_each(|why| question.say(&sanitize(&format!("{why}.")), theme.plain));
         let follows = match (cx.decisions.is_paid_otherwise(first), certain) {
             (true, _) => "Its follow-up answers are not sent. The payment is refunded.",
@@ -135,8 +123,8 @@ impl PanelQuestion for Reconnected {
         vec![("esc", "Keep queued"), ("ctrl-t", "Undo"), ("ctrl-s", "Send now")]
     }
 
-    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Orders {
-        let mut outcome = vec![Order::Close];
+    fn answered(&mut self, key: &str, cx: &mut AppContext) -> Tasks {
+        let mut outcome = vec![Task::Close];
         match key {
             "ctrl-s" => {
                 // What was to follow a refund that may not be recorded is asked about by itself, each case alone.
@@ -188,11 +176,11 @@ impl PanelQuestion for EarlierSession {
         vec![("enter", "Continue")]
     }
 
-    fn answered(&mut self, _: &str, cx: &mut AppContext) -> Orders {
+    fn answered(&mut self, _: &str, cx: &mut AppContext) -> Tasks {
         let unsent = &self.0.unsent;
         let go = unsent.first().map(|left| Message::GoToAlert(left.said.alert.id).into());
         let read = unsent.iter().map(|left| cx.record(left.key.clone(), JournalStep::NeverLeft).into());
-        [Order::Close].into_iter().chain(read).chain(go).collect()
+        [Task::Close].into_iter().chain(read).chain(go).collect()
     }
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {

@@ -1,13 +1,13 @@
-//! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here.
+//! The list of views: the built-in ones, then one's own, which are saved and deleted here.
 
 use ratatui::{Frame, layout::Rect};
 
 use super::{
-    form_dialog::FormDialog,
     menu::{List, OpenMenu, named_lines},
+    question::{Confirmation, FormDialog},
 };
 use crate::{
-    Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone,
+    Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Task, Tasks, Tone,
     desk::{BuiltIn, SavedView},
     domain::query,
     screens::queue::state::Queue,
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug)]
 pub struct ViewsMenu {
     menu: OpenMenu,
-    /// What is listed now, under the name of the view that it began from.
+    /// The list of now, under the name of the view that it began from.
     listed: View,
 }
 
@@ -40,43 +40,32 @@ impl ViewsMenu {
     }
 
     /// Does what is wanted of the list.
-    fn perform(&mut self, wanted: Option<Action>, cx: &mut AppContext) -> Orders {
+    fn perform(&mut self, wanted: Option<Action>, cx: &mut AppContext) -> Tasks {
         match (wanted, self.chosen(cx)) {
-            (Some(Action::MenuClose), _) => vec![Order::Close],
+            (Some(Action::MenuClose), _) => vec![Task::Close],
             (Some(Action::MenuPick), Some(at)) => {
                 let name = cx.views.names()[at].to_owned();
-                [Order::Close].into_iter().chain(shown(&name, cx)).collect()
+                [Task::Close].into_iter().chain(shown(&name, cx)).collect()
             }
             (Some(Action::ViewSave), _) => self.save(),
             (Some(Action::ViewDelete), Some(at)) => delete(at, cx),
-            (Some(Action::ViewRestore), _) => match cx.views.restore().map(|(at, view)| (at, view.clone())) {
-                Ok((at, view)) => {
-                    self.menu.cursor.at = at;
-                    cx.notify(Tone::Good, format!("{} is back.", view.name));
-                    vec![Effect::Keep(Keep::View(view)).into()]
-                }
-                Err(why) => {
-                    cx.notify(Tone::Note, why);
-                    Vec::new()
-                }
-            },
             _ => Vec::new(),
         }
     }
 
     /// Asks for the name to save what is listed under.
-    fn save(&self) -> Orders {
+    fn save(&self) -> Tasks {
         let listed = self.listed.clone();
         let name = FormField::text("", "").note("saved on this computer");
         let form = Form::new("Save this view as", "Save", vec![name], 0);
         let dialog =
             FormDialog::new(form, move |form, cx| save_as(&form.text(0), &listed, cx).map_err(|wrong| (0, wrong)));
-        vec![Order::Close, Order::Open(Box::new(dialog))]
+        vec![Task::Close, Task::Open(Box::new(dialog))]
     }
 }
 
 /// Shows a view by its name, or says why it cannot be.
-pub fn shown(name: &str, cx: &mut AppContext) -> Option<Order> {
+fn shown(name: &str, cx: &mut AppContext) -> Option<Task> {
     match cx.views.named(name, cx.now, cx.calendar())? {
         Ok(view) => Some(Message::ShowView(view).into()),
         Err(error) => {
@@ -86,17 +75,22 @@ pub fn shown(name: &str, cx: &mut AppContext) -> Option<Order> {
     }
 }
 
-fn delete(at: usize, cx: &mut AppContext) -> Orders {
-    let Some(name) = cx.views.delete(at).map(|view| view.name.clone()) else {
+/// Asks before a view of one's own is deleted.
+fn delete(at: usize, cx: &mut AppContext) -> Tasks {
+    let Some(SavedView { name, query }) = cx.views.own(at).cloned() else {
         cx.notify(Tone::Note, "The built-in views stay.");
         return Vec::new();
     };
-    let key = cx.key(Action::ViewRestore);
-    cx.notify(Tone::Good, format!("Deleted {name}. {key} brings it back."));
-    vec![Effect::Keep(Keep::NoView(name)).into()]
+    let (title, about) = (format!("Delete the view {}?", sanitize(&name)), sanitize(&query).into_owned());
+    let delete = move |cx: &mut AppContext| {
+        cx.views.delete(&name);
+        cx.notify(Tone::Good, format!("Deleted {name}."));
+        vec![Effect::Keep(Keep::NoView(name.clone())).into()]
+    };
+    Confirmation::new(title, about, ("d", "Delete"), delete).follows(["Its alerts stay.", ""]).open()
 }
 
-fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Orders, String> {
+fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Tasks, String> {
     if BuiltIn::named(name).is_some() {
         return Err(format!("{name} is the name of a built-in view"));
     }
@@ -111,7 +105,7 @@ fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Orders, Str
 }
 
 impl Dialog for ViewsMenu {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         let Message::Input(event) = message else { return Vec::new() };
         let wanted = self.menu.update(event, cx.views.names().len(), cx);
         self.perform(wanted, cx)
@@ -121,22 +115,16 @@ impl Dialog for ViewsMenu {
         true
     }
 
-    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
-        // What is about one of the views needs one to be chosen, here.
-        let is_own = matches!(action, Action::ViewSave | Action::ViewRestore | Action::ViewDelete);
-        is_own.then(|| if action == Action::ViewDelete { Vec::new() } else { self.perform(Some(action), cx) })
-    }
-
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let about = |at: usize| match at.checked_sub(BuiltIn::ALL.len()) {
-            None => BuiltIn::ALL[at].about(cx.views.vocabulary),
-            Some(own) => cx.views.own().get(own).map_or("", |view| &view.query),
+        let about = |at: usize| match BuiltIn::ALL.get(at) {
+            Some(view) => view.about(cx.views.vocabulary),
+            None => cx.views.own(at).map_or("", |view| &view.query),
         };
         let named = |(at, name): (usize, &&str)| (sanitize(name).into_owned(), sanitize(about(at)).into_owned());
         let entries: Vec<(String, String)> = cx.views.names().iter().enumerate().map(named).collect();
         let entries = named_lines(&entries, &[], &cx.theme);
         // The built-in views stay.
-        let is_own = self.chosen(cx).is_some_and(|at| at >= BuiltIn::ALL.len());
+        let is_own = self.chosen(cx).is_some_and(|at| cx.views.own(at).is_some());
         let withheld: &[Action] = if is_own { &[] } else { &[Action::ViewDelete] };
         let list = List { title: "Views", entries, withheld, ..List::default() };
         self.menu.draw(&list, frame, area, cx);

@@ -1,4 +1,4 @@
-//! What becomes of the decisions of a run, how it is told, and which runs stay.
+//! Tests of runs: the fates of their decisions, their words, and which runs stay.
 
 use chrono::Duration;
 

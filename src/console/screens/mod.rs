@@ -1,4 +1,4 @@
-//! The screens, which of them is shown, and which message is for which.
+//! The screens, which of them is shown, which message is for which; and the keys of every screen on a page over one.
 
 pub mod activity;
 pub mod insights;
@@ -7,7 +7,10 @@ pub mod queue;
 pub mod settings;
 pub mod webhooks;
 
-use super::{Action, Message, Screen};
+use super::{
+    Action, AppContext, Message, Screen, Task, Tasks,
+    idle::{NONE_STAGED, OTHER_PLACE, unless},
+};
 use activity::state::ActivityScreen;
 use insights::state::InsightsScreen;
 use queue::state::Queue;
@@ -55,7 +58,7 @@ pub struct Screens {
     pub insights: InsightsScreen,
     /// Endpoints, and the deliveries to them.
     pub webhooks: WebhooksScreen,
-    /// What happened.
+    /// Answers, messages and notes.
     pub activity: ActivityScreen,
     /// Keys and clients.
     pub settings: SettingsScreen,
@@ -107,5 +110,24 @@ impl Screens {
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,
         }
+    }
+}
+
+/// Does what an action means on every page; none where it has no meaning beside a page's own. For a screen the page is
+/// left, with what lies below it.
+pub fn on_every_page(action: Action) -> Option<Tasks> {
+    use Action::{Find, Help, Mouse, Quit, Suspend, Undo};
+    match action {
+        Find | Help | Mouse | Quit | Suspend | Undo => Some(vec![Task::Act(action)]),
+        _ => ScreenName::of(action).map(|_| vec![Task::Leave, Task::Act(action)]),
+    }
+}
+
+/// Returns the reason for which an action does nothing on a page now that has no meaning of its own for it.
+pub fn why_idle_on_page(action: Action, cx: &AppContext) -> Option<&'static str> {
+    match action {
+        Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
+        Action::Back => None,
+        action => unless(on_every_page(action).is_some(), OTHER_PLACE),
     }
 }

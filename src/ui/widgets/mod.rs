@@ -34,12 +34,12 @@ impl<T: Copy + PartialEq> ClickTargets<T> {
         self.areas.borrow_mut().push((area, target));
     }
 
-    /// What lies topmost at a place.
+    /// The topmost target at a place.
     pub fn at(&self, at: Position) -> Option<T> {
         self.areas.borrow().iter().rev().find(|(area, _)| area.contains(at)).map(|(_, target)| *target)
     }
 
-    /// What an event clicks: where the left button of the mouse went down.
+    /// The target that an event clicks: where the left button of the mouse went down.
     pub fn clicked(&self, event: &Event) -> Option<T> {
         match event {
             Event::Mouse(mouse) if mouse.kind == MouseEventKind::Down(MouseButton::Left) => {

@@ -23,7 +23,7 @@ use rstest::rstest;
 use uuid::Uuid;
 
 use super::{
-    fake::{Fate, morning},
+    fake::{Fate, answered_by_omar, morning},
     rig::{Made, Rig, clock},
     settling::unfinished,
 };
@@ -496,7 +496,7 @@ fn no_proof_rests_on_a_word_where_the_alert_has_anothers_outcome_by_then(#[case]
     rig.press(&format!("{word} ctrl-s 4 tab"));
 
     let screen = rig.screen();
-    assert!(screen.contains("already answered: API status RESOLVED") && !screen.contains("omar's word"), "{screen}");
+    assert!(screen.contains("already answered: Refunded \"elsewhere\"") && !screen.contains("omar's word"), "{screen}");
 }
 
 #[test]
@@ -746,13 +746,19 @@ fn a_refund_whose_alert_was_answered_otherwise_first_is_to_do_until_it_is_dismis
     rig.press("r ctrl-s");
     let resolution = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
     rig.service.record(id, &ResolveRequest { resolution, idempotency_key: None }).unwrap();
+    *rig.service.audit.lock().unwrap() = vec![answered_by_omar(id, rig.clock.now())];
     rig.advance(Duration::seconds(8));
     rig.press("esc 4");
+    rig.advance(Duration::milliseconds(300));
     let (row, screen) = (line(&mut rig, "▌"), rig.screen());
 
     rig.press("x");
 
-    assert!(row.contains("! ") && screen.contains("already answered: API status CHARGEBACK"), "{screen}");
+    assert!(
+        row.contains("! ")
+            && screen.contains("already answered by key 7Qd2 “omar”: Not refunded; possible double refund"),
+        "{screen}"
+    );
     assert!(rig.screen().contains("Nothing to do."), "{}", rig.screen());
 }
 

@@ -21,7 +21,7 @@ fn bulk(size: (u16, u16)) -> (Rig, Vec<Alert>) {
     let alerts: Vec<Alert> = (1..).zip(alike(6)).map(known).collect();
     let mut rig = started(Made { alerts: alerts.clone(), size, ..desk() });
     rig.service.next_resolution(declined());
-    rig.press("V j j j j V b alt-n");
+    rig.press("V j j j j V n");
     rig.type_text("no order");
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(20));
@@ -103,10 +103,7 @@ fn a_run_whose_failure_another_answered_since_offers_it_no_more() {
 
     let page = rig.screen();
     assert!(page.contains("4 recorded, 1 already answered"), "{page}");
-    assert!(
-        page.contains("already answered: RESOLVED, Refunded") && !page.contains("answer failed ones again"),
-        "{page}"
-    );
+    assert!(page.contains("already answered: Refunded") && !page.contains("answer failed ones again"), "{page}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use avert::{
     console::{
+        calls::{DesktopSequence, Notice, NoticeSettings},
         message::Effect,
-        notices::{DesktopSequence, Notice, NoticeSettings},
     },
     domain::{Alert, AlertId, Deadline, time::Clock},
     service::ServiceError,
@@ -184,7 +184,7 @@ fn a_run_that_failed_in_part_calls_once_at_its_end() {
         rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed".to_owned())));
     }
 
-    rig.press("* b alt-n ctrl-s");
+    rig.press("* n ctrl-s");
     rig.advance(Duration::seconds(8));
 
     assert_eq!(words(&rig), ["2 of those answered together need you"]);
@@ -194,7 +194,7 @@ fn a_run_that_failed_in_part_calls_once_at_its_end() {
 fn a_run_that_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end() {
     let alerts = lapsing(&[45, 300]);
     let mut rig = calling(alerts.clone()).start();
-    rig.press("* b alt-n ctrl-s ctrl-p esc");
+    rig.press("* n ctrl-s ctrl-p esc");
     rig.advance(Duration::minutes(14));
     let early = words(&rig);
 
@@ -242,7 +242,7 @@ fn what_was_to_follow_a_refund_does_not_leave_with_what_was_paused() {
     rig.press("j enter r ctrl-s esc");
     rig.advance(Duration::seconds(8));
     let about_refund = rig.screen();
-    rig.press("esc g space G space b alt-n ctrl-s ctrl-p esc");
+    rig.press("esc g space G space n ctrl-s ctrl-p esc");
     rig.advance(Duration::minutes(45));
     let asked = rig.screen();
 

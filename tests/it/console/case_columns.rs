@@ -127,6 +127,9 @@ impl Case {
 
 /// What the list of the form says of each alert, where it sends something.
 fn column(form: &str, rig: &Rig, ids: &[AlertId]) -> Option<HashMap<AlertId, String>> {
+    // The detail beside the list has words of its own.
+    let list = |line: &str| line.split('│').next().unwrap_or_default().to_owned();
+    let form = form.lines().map(list).collect::<Vec<_>>().join("\n");
     let head = form.lines().find(|line| line.contains("ANSWER"))?;
     let at = head.split("ANSWER").next()?.chars().count();
     let row = |id: &AlertId| {
@@ -135,7 +138,7 @@ fn column(form: &str, rig: &Rig, ids: &[AlertId]) -> Option<HashMap<AlertId, Str
         let line = line.unwrap_or_else(|| panic!("{name}: {form}"));
         let is_sent = line.trim_start_matches(['▌', '▏', ' ']).starts_with('·');
         let cell: String = line.chars().skip(at).collect();
-        let words = cell.trim_matches(|c: char| c.is_whitespace() || c == '┃' || c == '│').to_owned();
+        let words = cell.trim_matches(|c: char| c.is_whitespace() || c == '┃').to_owned();
         (*id, if is_sent { words } else { String::new() })
     };
     Some(ids.iter().map(row).collect())

@@ -68,6 +68,21 @@ fn each_fact_has_a_key_of_its_own(#[case] key: &str, #[case] fact: fn(&Alert) ->
 }
 
 #[test]
+fn the_curl_command_of_another_deployment_is_copied_and_this_computer_has_none() {
+    let curl = Some("curl -H \"X-API-KEY: $AVERT_API_KEY\" 'https://shop.example/api/v1/alerts/{id}'".to_owned());
+    let place = SessionInfo { curl, remote: true, ..Made::default().place };
+    let mut remote = Made { place, ..Made::of(vec![first()]) }.start();
+    let mut here = one();
+
+    remote.press("y c");
+    here.press("y c");
+
+    let command = "curl -H \"X-API-KEY: $AVERT_API_KEY\" 'https://shop.example/api/v1/alerts/";
+    assert_eq!(copied(&remote), [format!("{command}{}'", remote.current())]);
+    assert_eq!(copied(&here), Vec::<String>::new());
+}
+
+#[test]
 fn a_fact_that_is_not_told_is_shown_as_absent_and_never_copied() {
     let mut rig = one();
     rig.press("y a");

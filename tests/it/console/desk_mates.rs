@@ -192,7 +192,7 @@ fn forms_for_several_leave_out_what_is_recorded() {
     recorded(&directory, &alerts[1]);
     let mut rig = console(&directory, Made { size: (200, 60), ..Made::of(alerts.clone()) });
 
-    rig.press("* b alt-n");
+    rig.press("* n");
     let form = told(&mut rig);
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(10));

@@ -288,7 +288,7 @@ fn what_rests_on_a_refund_that_the_engine_gave_up_does_not_leave() {
 
 #[rstest]
 #[case::by_itself("i 3 ctrl-s")]
-#[case::with_others("space b alt-i 3 ctrl-s")]
+#[case::with_others("space i 3 ctrl-s")]
 fn what_rests_on_a_refund_that_the_engine_gave_up_before_it_was_looked_for_does_not_leave(#[case] keys: &str) {
     let (mut rig, [first, second]) = twins();
     *rig.service.unfinished.lock().unwrap() = vec![unfinished(first, "PARKED")];
@@ -389,7 +389,7 @@ fn the_form_that_a_guard_opens_on_a_repeat_asks_for_the_tick_and_not_for_text() 
 fn a_form_for_several_leaves_out_the_double_of_what_is_recorded_here() {
     let (mut rig, _) = behind_the_refund(|made| made);
 
-    rig.press("space b alt-r");
+    rig.press("space r");
     let form = rig.screen();
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(10));

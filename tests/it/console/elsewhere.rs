@@ -129,7 +129,7 @@ fn a_view_that_is_chosen_offline_has_no_rows_at_once_and_the_one_before_comes_ba
 /// notices.
 fn a_run_without_an_answer() -> Rig {
     let mut rig = Made { alerts: alike(9), ..remote() }.start();
-    rig.press("* b alt-n ctrl-s");
+    rig.press("* n ctrl-s");
     rig.holding = true;
     rig.advance(Duration::seconds(6));
     for _ in 0..4 {
@@ -192,7 +192,7 @@ fn what_waited_is_asked_about_though_what_is_put_aside_is_listed_below_the_page(
     rig.press("z enter *");
     rig.show_view(BuiltIn::Snoozed);
     rig.service.set_down(unreachable());
-    rig.press("ctrl-r b alt-n ctrl-s");
+    rig.press("ctrl-r n ctrl-s");
     rig.advance(Duration::seconds(40));
     let waits = footer(&mut rig);
 
@@ -515,16 +515,10 @@ fn a_service_that_asks_to_be_left_alone_is_asked_no_sooner() {
 }
 
 #[test]
-fn duplicates_are_searched_for_once_for_all_alerts_of_a_card_while_one_looks_and_anew_for_a_decision() {
+fn duplicates_are_searched_for_once_where_the_cursor_rests_and_anew_for_an_answer() {
     let now = clock().now();
-    let first = morning(now).remove(0);
-    let same_card = |alert: &Alert| Alert { id: AlertId::generate(), ..alert.clone() };
-    let alerts = vec![first.clone(), same_card(&first), same_card(&first)];
-    let mut rig = Made { alerts, ..remote() }.start();
-
-    rig.press("j");
+    let mut rig = Made { alerts: morning(now), ..remote() }.start();
     rig.advance(Duration::milliseconds(100));
-    rig.press("j");
     rig.advance(Duration::seconds(40));
     let looking = searches(&rig);
     rig.press("r");

@@ -100,6 +100,7 @@ fn states() -> Vec<State> {
         state(&[Queue, Always], || pressed(queue(LOW, ""), "J J")),
         state(&[Queue, Always], || queue(WIDE, "n ctrl-s")),
         state(&[Queue, Always], || queue(WIDE, "space j")),
+        state(&[Queue, Always], || queue(WIDE, "space space n ctrl-s esc")),
         state(&[Queue, Always], || refused(WIDE, "")),
         state(&[Queue, Always], || {
             let mut rig = queue(WIDE, "j j");
@@ -211,7 +212,7 @@ fn whatever_a_key_does_the_palette_does_too() {
     let (keymap, states) = (Keymap::default(), states());
     // Keys that move within a list that is open mean nothing where none is.
     let meant = keymap.all().filter(|binding| {
-        let is_of_list = binding.context == KeyContext::Menu;
+        let is_of_list = matches!(binding.context, KeyContext::Menu | KeyContext::Views);
         !is_of_list && !binding.keys.is_empty() && binding.action != Action::Help
     });
 

@@ -66,7 +66,7 @@ fn a_guard_holds_an_answer_back_until_it_is_confirmed(
 
     rig.press(match way {
         "one" => "r ctrl-s",
-        "several" => "space b alt-r ctrl-s",
+        "several" => "space r ctrl-s",
         "case" => "enter r ctrl-s",
         _ => ".",
     });

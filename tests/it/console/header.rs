@@ -288,7 +288,7 @@ fn the_tabs_stay_where_they_are_over_a_page() {
     let mut rig = made.start();
     let before = header(&mut rig);
 
-    rig.press("space space b alt-n ctrl-s");
+    rig.press("space space n ctrl-s");
 
     let page = header(&mut rig);
     assert!(rig.screen().contains("RESULT"), "{}", rig.screen());
@@ -349,7 +349,7 @@ fn a_case_is_read_again_as_the_list_would_be_and_is_never_stale() {
 #[test]
 fn the_page_of_a_run_is_of_this_console_and_never_stale() {
     let mut rig = Rig::new(morning(clock().now()));
-    rig.press("space space b alt-n ctrl-s");
+    rig.press("space space n ctrl-s");
 
     rig.advance(Duration::minutes(11));
 

@@ -340,7 +340,7 @@ fn texts_that_could_not_be_kept_are_tried_once_more_as_one_leaves() {
     rig.type_text("not ours");
     rig.press("esc j a");
     rig.type_text("Customer called.");
-    rig.press("ctrl-s * b alt-n");
+    rig.press("ctrl-s * n");
     rig.type_text("shipped on time");
     rig.press("esc");
     rig.desk_answers = Ok(());

@@ -187,7 +187,7 @@ fn a_refunded_order_suggests_the_reason_and_one_key_opens_the_form_so() {
 #[rstest]
 #[case::its_form("r ctrl-s")]
 #[case::the_repeat_key("r ctrl-s space ctrl-s u .")]
-#[case::the_form_for_several("space b alt-r ctrl-s")]
+#[case::the_form_for_several("space r ctrl-s")]
 #[case::the_case("enter r ctrl-s")]
 fn an_order_that_was_refunded_keeps_a_refund_from_leaving_without_a_tick(#[case] keys: &str) {
     let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
@@ -286,7 +286,7 @@ fn rig_of_a_sibling() -> (tempfile::TempDir, Rig) {
 #[rstest]
 #[case::the_form("r ctrl-s")]
 #[case::the_repeat_key("r ctrl-s space ctrl-s u .")]
-#[case::the_form_for_several("space b alt-r ctrl-s")]
+#[case::the_form_for_several("space r ctrl-s")]
 #[case::the_repeat_key_on_marks("r ctrl-s space ctrl-s u space .")]
 #[case::the_case("enter r ctrl-s")]
 fn an_order_that_another_alert_on_the_payment_names_keeps_a_refund_from_leaving_without_a_tick(#[case] keys: &str) {
@@ -324,8 +324,8 @@ fn the_order_of_another_alert_on_the_payment_stands_when_its_case_is_read_again(
 }
 
 #[rstest]
-#[case::the_form("space b alt-r ctrl-s")]
-#[case::the_form_sent_while_it_still_looks("r ctrl-s space ctrl-s u space b alt-r ctrl-s")]
+#[case::the_form("space r ctrl-s")]
+#[case::the_form_sent_while_it_still_looks("r ctrl-s space ctrl-s u space r ctrl-s")]
 fn an_alert_whose_payment_was_refunded_by_the_order_of_one_that_is_not_marked_is_left_out_with_the_reason(
     #[case] keys: &str,
 ) {
@@ -526,7 +526,7 @@ fn a_refund_is_not_repeated_unseen_where_a_cancelled_order_may_be_refunded() {
 fn a_form_for_several_leaves_out_the_refund_of_a_cancelled_order_that_may_be_refunded() {
     let (_directory, mut rig) = rig_of_two_cancelled();
 
-    rig.press("* b alt-r");
+    rig.press("* r");
     rig.advance(Duration::seconds(1));
     let refund = rig.screen();
     rig.press("alt-n");

@@ -52,7 +52,7 @@ fn alerts_that_are_marked() {
 
 #[test]
 fn several_alerts_to_be_answered_together() {
-    pictures("together", doubled, |rig| rig.press("space space space space space b alt-r"));
+    pictures("together", doubled, |rig| rig.press("space space space space space r"));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_became_of_alerts_that_were_answered_together() {
         rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed(
             "the case was closed by the issuer".to_owned(),
         )));
-        rig.press("space space j space b alt-n ctrl-s");
+        rig.press("space space j space n ctrl-s");
         rig.advance(Duration::seconds(6));
     });
 }
@@ -517,7 +517,7 @@ fn a_service_that_can_write_nothing() {
 }
 
 #[test]
-fn a_view_that_was_deleted() {
+fn a_view_that_is_to_be_deleted() {
     pictures("view-deleted", doubled, |rig| {
         rig.press("v alt-s");
         rig.type_text("Mine");

@@ -11,8 +11,8 @@ use avert::{
     console::{
         Preferences, Session, SessionInfo,
         app::{App, DeskState},
+        calls::NoticeSettings,
         message::{Effect, Keep, Message},
-        notices::NoticeSettings,
         perform::{kept, match_orders, perform},
         runner::keep_on,
         setting::{ListedProfile, ReadRules, SettingOverride},

@@ -17,7 +17,7 @@ use super::{
 /// A run of these alerts, of which the third fails.
 pub(super) fn with_a_failure(alerts: &[Alert]) -> Rig {
     let mut rig = Rig::new(alerts.to_vec());
-    rig.press("* b alt-n ctrl-s");
+    rig.press("* n ctrl-s");
     rig.holding = true;
     rig.advance(Duration::seconds(6));
     rig.release_one();
@@ -83,7 +83,7 @@ fn a_key_that_means_nothing_on_it_says_so() {
 #[case("ctrl-f", "Search")]
 fn the_keys_of_every_screen_work_in_the_list_of_the_form(#[case] key: &str, #[case] words: &str) {
     let mut rig = Rig::new(alike(3));
-    rig.press("* b alt-n tab");
+    rig.press("* n tab");
 
     rig.press(key);
 
@@ -94,7 +94,7 @@ fn the_keys_of_every_screen_work_in_the_list_of_the_form(#[case] key: &str, #[ca
 #[test]
 fn a_form_that_is_left_by_a_key_of_another_screen_keeps_its_comments() {
     let mut rig = Rig::new(alike(3));
-    rig.press("* b alt-n");
+    rig.press("* n");
     rig.type_text("list 88213");
     rig.press("tab ctrl-f");
     let left = rig.screen();
@@ -107,7 +107,7 @@ fn a_form_that_is_left_by_a_key_of_another_screen_keeps_its_comments() {
 #[test]
 fn what_is_paused_is_not_said_to_be_underway() {
     let mut rig = Rig::new(alike(9));
-    rig.press("* b alt-n ctrl-s");
+    rig.press("* n ctrl-s");
     rig.holding = true;
     rig.advance(Duration::seconds(6));
 
@@ -121,7 +121,7 @@ fn enter_goes_to_the_alert_under_the_cursor() {
     let mut alerts = alike(3);
     alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
     let mut rig = Rig::new(alerts.clone());
-    rig.press("* b alt-r ctrl-s");
+    rig.press("* r ctrl-s");
     rig.advance(Duration::seconds(6));
     let page = rig.screen();
 
@@ -136,7 +136,7 @@ fn enter_goes_to_the_alert_under_the_cursor() {
 fn enter_goes_to_an_alert_that_has_left_the_list_too() {
     let alerts = alike(3);
     let mut rig = Rig::new(alerts.clone());
-    rig.press("* b alt-n ctrl-s");
+    rig.press("* n ctrl-s");
     rig.advance(Duration::seconds(6));
     rig.press("esc");
     rig.advance(Duration::seconds(6));
@@ -155,7 +155,7 @@ fn what_was_left_out_is_listed_with_its_reason() {
     let mut alerts = alike(3);
     alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
     let mut rig = Rig::new(alerts);
-    rig.press("* b alt-r tab j space j x ctrl-s");
+    rig.press("* r tab j space j x ctrl-s");
     rig.advance(Duration::seconds(6));
 
     let screen = rig.screen();
@@ -170,7 +170,7 @@ fn what_was_left_out_is_listed_with_its_reason() {
 fn a_paused_run_in_pictures() {
     let taken = screens(|size| {
         let mut rig = Made { size, ..Made::of(alike(9)) }.start();
-        rig.press("* b alt-n ctrl-s");
+        rig.press("* n ctrl-s");
         rig.holding = true;
         rig.advance(Duration::seconds(6));
         rig.press("ctrl-p");

@@ -132,14 +132,14 @@ fn the_states_and_the_warning_of_a_case() {
 
 #[test]
 fn what_each_of_several_gets() {
-    picture("together", doubled(), |rig| rig.press("space space space space space b alt-r"));
+    picture("together", doubled(), |rig| rig.press("space space space space space r"));
 }
 
 #[test]
 fn what_became_of_several() {
     picture("run", doubled(), |rig| {
         rig.service.next_resolution(declined());
-        rig.press("space space j space b alt-n ctrl-s");
+        rig.press("space space j space n ctrl-s");
         rig.advance(chrono::Duration::seconds(6));
     });
 }

@@ -166,32 +166,28 @@ fn a_view_of_ones_own_is_saved_chosen_and_deleted() {
     rig.press("v home up");
     rig.press("esc v");
     assert!(rig.screen().contains("CDRN only"));
-    rig.press("delete");
+    rig.press("delete d");
 
     assert!(rig.done.contains(&Effect::Keep(Keep::NoView("CDRN only".to_owned()))));
     assert!(!rig.screen().contains("• CDRN only"));
 }
 
 #[test]
-fn a_view_that_was_deleted_is_brought_back() {
+fn a_view_is_deleted_only_where_that_is_confirmed_and_the_built_in_ones_stay() {
     let mut rig = Rig::new(morning(clock().now()));
     rig.press("v alt-s");
     rig.type_text("Mine");
     rig.press("enter v end alt-x");
-    assert!(!rig.screen().contains("  Mine "), "{}", rig.screen());
+    let asked = rig.screen();
+    rig.press("enter");
+    let cancelled = rig.screen();
 
-    rig.press("alt-u");
+    rig.press("home alt-x");
 
-    assert!(rig.screen().contains("Mine is back."), "{}", rig.screen());
-    assert!(rig.screen().contains("▌ Mine "), "{}", rig.screen());
-    let saved = rig
-        .done
-        .iter()
-        .filter(|effect| matches!(effect, Effect::Keep(Keep::View(view)) if view.name == "Mine"))
-        .count();
-    assert_eq!(saved, 2);
-    rig.press("alt-u");
-    assert!(rig.screen().contains("No view was deleted."), "{}", rig.screen());
+    assert!(asked.contains("Delete the view Mine?"), "{asked}");
+    assert!(cancelled.contains("▌ Mine "), "{cancelled}");
+    assert!(rig.screen().contains("The built-in views stay."), "{}", rig.screen());
+    assert!(!rig.done.iter().any(|effect| matches!(effect, Effect::Keep(Keep::NoView(_)))), "{}", rig.screen());
 }
 
 #[test]

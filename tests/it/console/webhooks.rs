@@ -61,7 +61,6 @@ fn every_state_of_the_screen_has_its_picture() {
         take("list", "j j j");
         take("endpoints", "tab j");
         take("page", "j j j enter");
-        take("of-one", "tab j enter");
     }
 }
 
@@ -177,21 +176,6 @@ fn the_attempts_are_those_of_the_delivery_under_the_cursor_and_follow_its_change
     rig.press("j");
     rest(&mut rig);
     assert!(!has(&mut rig, "Attempt 3"), "{}", rig.screen());
-}
-
-#[test]
-fn enter_on_an_endpoint_shows_its_deliveries_alone_and_esc_all_again() {
-    let mut rig = webhooks();
-
-    rig.press("tab enter");
-    let screen = rig.screen();
-    let list = screen.lines().skip_while(|line| !line.contains("WHEN")).collect::<Vec<_>>().join("\n");
-    assert!(list.contains("shop.example") && !list.contains("erp.example"), "{screen}");
-    rig.press("esc");
-
-    assert!(has(&mut rig, "erp.example/in/charg"), "{}", rig.screen());
-    rig.press("esc");
-    assert!(has(&mut rig, "To answer, by deadline"), "{}", rig.screen());
 }
 
 #[rstest]

@@ -150,7 +150,7 @@ fn text_in_a_form_for_several_outlives_a_line_that_hangs_up_and_its_key_opens_it
     let mut terminal = day.open(120, 40);
     terminal.press("*");
     terminal.wait_for("2 marked");
-    terminal.press("b");
+    terminal.press("n");
     terminal.wait_for("Answer 2 alerts");
     terminal.press("\x1bn");
     terminal.wait_for("2 will be sent");

@@ -14,7 +14,7 @@ fn alerts_are_answered_together_and_those_that_fail_stop_no_other() {
 
     terminal.press("*");
     terminal.wait_for("12 marked");
-    terminal.press("b");
+    terminal.press("n");
     terminal.wait_for("Answer 12 alerts");
     terminal.press("\x1bn");
     terminal.wait_for("12 will be sent");

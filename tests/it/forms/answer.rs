@@ -267,7 +267,7 @@ fn what_is_typed_where_a_reason_is_asked_for_is_not_lost_without_a_word() {
 
     play(&mut form, typed("r"));
 
-    assert_eq!(form.choice(), Some(Choice::Invalid));
+    assert_eq!(form.choice(), Choice::Invalid);
     assert!(Screen::answer(&form, 80, 24).has("Text goes into the comments"));
 }
 
@@ -278,7 +278,7 @@ fn arrows_go_through_answers_and_reasons() {
     form.handle(&key(KeyCode::BackTab));
     play(&mut form, [KeyCode::Right, KeyCode::Right, KeyCode::Down, KeyCode::Down, KeyCode::Down].map(key));
 
-    assert_eq!((form.choice(), reason(&form)), (Some(Choice::Invalid), Some(InvalidReason::ChargebackReceived)));
+    assert_eq!((form.choice(), reason(&form)), (Choice::Invalid, Some(InvalidReason::ChargebackReceived)));
 }
 
 #[test]

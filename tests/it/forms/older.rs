@@ -47,7 +47,7 @@ fn a_decision_is_sent_with_one_key(#[case] choice: Choice, #[case] expected: (&s
 fn confirmed_fraud_has_words_of_its_own() {
     let fraud = Alert { alert_type: AlertType::EthocaConfirmedFraud, ..travel_alert() };
     let send = |choice| {
-        let mut form = AnswerFields::new(&fraud, Some(choice), Dialect::Older, &Draft::default());
+        let mut form = AnswerFields::new(&fraud, choice, Dialect::Older, &Draft::default());
         sent(&mut form).unwrap()
     };
 

@@ -18,10 +18,10 @@ use crate::{
         duplicate::{Duplicate, DuplicateState, not_compared},
         resolution::Decision,
     },
+    screens::queue::sums::total_of,
     suggestion::Suggestion,
     text::{count, sanitize},
     times,
-    totals::total_of,
     ui::form::FactLine,
 };
 
@@ -88,7 +88,7 @@ impl AnswerForm {
     /// Returns true where the form says this already.
     pub(super) fn says(&self, decision: Decision, dialect: Dialect) -> bool {
         let said = self.fields.answer().resolution;
-        self.fields.choice() == Some(decision.into())
+        self.fields.choice() == decision.into()
             && decision.reason().is_none_or(|reason| said == Some(reason.resolution(dialect)))
     }
 

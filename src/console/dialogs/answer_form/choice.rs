@@ -1,8 +1,11 @@
 //! Choices of an answer: what an analyst says of an alert before the reason, and the words of the older dialect for it.
 
-use crate::domain::{
-    Dialect, Resolution, ResolutionParts,
-    resolution::{Decision, OlderRefunded, OlderWord},
+use crate::{
+    Action,
+    domain::{
+        Dialect, Resolution, ResolutionParts,
+        resolution::{Decision, OlderRefunded, OlderWord},
+    },
 };
 
 /// What an analyst says of an alert, before the reason.
@@ -75,14 +78,24 @@ impl Choice {
 
     /// The one that so much of a decision was made by; it is open, as for invalid, where the parts do not say.
     pub fn of_parts(parts: &ResolutionParts, dialect: Dialect) -> Self {
-        Self::said_in(parts, dialect).unwrap_or(Self::Invalid)
-    }
-
-    /// The same, where the parts say.
-    pub fn said_in(parts: &ResolutionParts, dialect: Dialect) -> Option<Self> {
         let word = || parts.resolution.as_deref().and_then(OlderWord::known).map(Self::of_word);
         let said = || Self::ALL.into_iter().find(|choice| parts.refunded.as_deref() == Some(choice.words()));
-        if dialect == Dialect::Older { word() } else { said() }
+        let said = if dialect == Dialect::Older { word() } else { said() };
+        said.unwrap_or(Self::Invalid)
+    }
+
+    /// The action whose key opens the form with it.
+    pub const fn action(self) -> Action {
+        match self {
+            Self::Refunded => Action::Refund,
+            Self::NotRefunded => Action::NotRefunded,
+            Self::Invalid => Action::Invalid,
+        }
+    }
+
+    /// The one that an action chooses.
+    pub fn by(action: Action) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.action() == action)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Draws the answer form: its title, the fields, and below them the list of several alerts.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter::repeat};
 
 use ratatui::{
     Frame,
@@ -10,19 +10,27 @@ use ratatui::{
     text::Line,
 };
 
-use super::{AnswerForm, Part, RowPlan, Target, item::AnswerScope};
+use super::{
+    AnswerForm, Part, RowPlan, Target,
+    item::{AnswerScope, FormItem},
+};
 use crate::{
     AppContext, Pen, Theme,
     dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT, OF_QUEUE},
-    domain::{Alert, AlertId, Dialect},
-    screens::queue::columns::masked,
+    domain::{Alert, Dialect},
+    pen::put_lines,
+    screens::queue::{
+        columns::masked,
+        detail::{Facet, WIDEST, facets, put},
+        sums::total_of,
+    },
     text::{count, counted, cut, sanitize},
     times,
-    totals::total_of,
     ui::{
-        areas::{FILL, stacked},
+        areas::{FILL, inset, stacked},
         fit::{self, KeyHint, Segment},
         table,
+        widgets::scrollbar::Scroll,
     },
     words::in_words_with,
 };
@@ -144,13 +152,27 @@ impl AnswerForm {
         rows
     }
 
-    /// The alert of the list's cursor: the first one of a folded line.
-    pub(super) fn listed_alert(&self) -> Option<AlertId> {
-        let at = match self.list_rows().get(self.list.at)? {
-            AnswerRow::Alert(at) => *at,
-            AnswerRow::Same(_, members) => *members.first()?,
+    /// The alert of the detail: that of the list's cursor, the first one of a folded line; while the fields of a case
+    /// have the focus, the one that is refunded.
+    fn shown_row(&self) -> &FormItem {
+        let of_cursor = || match self.list_rows().get(self.list.at)? {
+            AnswerRow::Alert(at) => self.rows.get(*at),
+            AnswerRow::Same(_, members) => self.rows.get(*members.first()?),
         };
-        Some(self.rows.get(at)?.alert.id)
+        let row = match (self.scope, self.part) {
+            (AnswerScope::Case(first), Part::Answer) => self.rows.iter().find(|row| row.alert.id == first),
+            _ => of_cursor(),
+        };
+        row.unwrap_or(&self.rows[0])
+    }
+
+    /// Draws the facts of one alert beside the form, its order among them.
+    pub(super) fn draw_detail(&self, buffer: &mut Buffer, area: Rect, cx: &AppContext) {
+        alert_rows::open_page(cx, buffer, area);
+        put_lines(buffer, area, repeat(("│", cx.theme.line)));
+        let (row, area) = (self.shown_row(), inset(area, 2, 2));
+        let parts = facets(Facet::Whole, &row.alert, false, &row.facts, cx, area.width.min(WIDEST));
+        put(&[(&parts, area)], &Scroll::default(), cx, buffer, area, |_, _| {});
     }
 
     /// Puts the list's cursor on an alert of the form.

@@ -11,10 +11,11 @@ use super::{
     row_plan::duplicate_indices,
 };
 use crate::{
-    AppContext, Effect, Message, Orders, Reply,
+    AppContext, Effect, Message, Reply, Tasks,
     desk::Draft,
-    dialogs::{alert_menus, page_keys::on_every_page},
+    dialogs::alert_menus,
     domain::{Alert, AlertId, Timestamp, duplicate},
+    screens::on_every_page,
     text::sanitize,
     ui::form::Entered,
 };
@@ -28,7 +29,7 @@ impl AnswerForm {
         }
     }
 
-    pub(super) fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
+    pub(super) fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Tasks {
         self.word = None;
         let alt = key.modifiers == KeyModifiers::ALT;
         let control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
@@ -43,7 +44,7 @@ impl AnswerForm {
         let is_one = self.scope == AnswerScope::One;
         let tab = matches!(key.code, KeyCode::Tab | KeyCode::BackTab).then_some(key.code == KeyCode::Tab);
         let leaves_part = |forward| self.part == Part::List || self.fields.form.is_at_end(forward);
-        let orders = match (key.code, tab.filter(|forward| !is_one && leaves_part(*forward))) {
+        let tasks = match (key.code, tab.filter(|forward| !is_one && leaves_part(*forward))) {
             (_, Some(forward)) => {
                 self.step(forward);
                 Vec::new()
@@ -57,16 +58,16 @@ impl AnswerForm {
                 self.event(&Event::Key(key), cx)
             }
             _ => match self.key_in_list(key, cx) {
-                Some(orders) => return orders,
+                Some(tasks) => return tasks,
                 None => Vec::new(),
             },
         };
         self.work_out(cx);
-        orders.into_iter().chain(self.look_up()).chain(self.show_beside()).collect()
+        tasks.into_iter().chain(self.look_up()).collect()
     }
 
     /// Hands an event to the fields. What was confirmed of an answer does not hold for another one.
-    pub(super) fn event(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+    pub(super) fn event(&mut self, event: &Event, cx: &mut AppContext) -> Tasks {
         let said = |form: &Self| Draft { comments: String::new(), ..form.fields.answer() };
         let (before, was_ticked) = (said(self), self.fields.form.is_ticked(ANYWAY));
         let entered = self.fields.handle(event);
@@ -83,11 +84,9 @@ impl AnswerForm {
     }
 
     /// Takes a key while the list has the focus. What it leads to, where it is one of those that work everywhere.
-    fn key_in_list(&mut self, key: KeyEvent, cx: &mut AppContext) -> Option<Orders> {
-        if key.modifiers.is_empty() && self.list.key(key.code, self.list_rows().len()) {
-            return Some(self.show_beside());
-        }
+    fn key_in_list(&mut self, key: KeyEvent, cx: &mut AppContext) -> Option<Tasks> {
         match key.code {
+            code if key.modifiers.is_empty() && self.list.key(code, self.list_rows().len()) => {}
             KeyCode::Char('x' | ' ') => self.toggle(),
             KeyCode::Char('0'..='9') if key.modifiers.is_empty() && self.asked_number().is_some() => {
                 self.part = Part::Answer;
@@ -99,21 +98,14 @@ impl AnswerForm {
             KeyCode::Enter => self.word = Some("ctrl-s sends, enter does not.".to_owned()),
             _ => {
                 let action = cx.settings.keymap.action(&CONTEXTS, key.into());
-                let orders = action.and_then(on_every_page);
-                if orders.is_none() {
+                let tasks = action.and_then(on_every_page);
+                if tasks.is_none() {
                     cx.hint_unknown(key);
                 }
-                return orders;
+                return tasks;
             }
         }
         None
-    }
-
-    /// Shows the alert of the list's cursor in the detail beside the form.
-    pub(super) fn show_beside(&mut self) -> Orders {
-        let alert = self.listed_alert().filter(|_| self.scope == AnswerScope::Bulk);
-        let is_new = std::mem::replace(&mut self.beside, alert) != alert;
-        alert.filter(|_| is_new).map(|alert| Message::ShowBeside(alert).into()).into_iter().collect()
     }
 
     /// Describes for the footer what space does on the row under the list's cursor.
@@ -159,7 +151,7 @@ impl AnswerForm {
     }
 
     /// Takes the answer that is suggested for the one alert.
-    fn take_suggestion(&mut self, cx: &AppContext) -> Orders {
+    fn take_suggestion(&mut self, cx: &AppContext) -> Tasks {
         let suggested = self.suggestion(cx).map(|suggested| (suggested.decision(), suggested.comments().to_owned()));
         match suggested {
             Some((decision, comments)) if self.scope == AnswerScope::One => {
@@ -171,19 +163,19 @@ impl AnswerForm {
         }
     }
 
-    fn click(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+    fn click(&mut self, event: &Event, cx: &mut AppContext) -> Tasks {
         let target = self.targets.clicked(event);
         if target != Some(Target::Send) {
             self.kept_send = None;
         }
-        let orders = match target {
+        let tasks = match target {
             Some(Target::Row(row)) => {
                 self.part = Part::List;
                 if std::mem::replace(&mut self.list.at, row) == row {
                     self.toggle();
                     self.list.at = row;
                 }
-                self.show_beside()
+                Vec::new()
             }
             Some(Target::Send) => return self.send(cx),
             Some(Target::Back) => return self.close(cx),
@@ -193,10 +185,10 @@ impl AnswerForm {
             }
         };
         self.work_out(cx);
-        orders.into_iter().chain(self.look_up()).collect()
+        tasks.into_iter().chain(self.look_up()).collect()
     }
 
-    pub(super) fn mouse(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+    pub(super) fn mouse(&mut self, event: &Event, cx: &mut AppContext) -> Tasks {
         let Event::Mouse(mouse) = event else { return Vec::new() };
         let code = match mouse.kind {
             MouseEventKind::Down(_) => return self.click(event, cx),
@@ -220,7 +212,7 @@ const fn looked_up_at_once(by_one_search: bool) -> usize {
 }
 
 impl AnswerForm {
-    pub(super) fn take(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    pub(super) fn take(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         let mut outcome = Vec::new();
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
@@ -249,6 +241,10 @@ impl AnswerForm {
                     row.into_iter().for_each(|row| row.take_orders(matched));
                 }
             }
+            Message::Deliveries(id, answer) => {
+                let row = self.rows.iter_mut().find(|row| row.alert.id == *id);
+                row.into_iter().for_each(|row| row.facts.deliveries.answer(answer.clone()));
+            }
             Message::JournalRead(_) => {}
             // The list stands still under the form; its alerts must not. Another one on a payment may have been
             // refunded meanwhile.
@@ -263,7 +259,6 @@ impl AnswerForm {
         }
         self.work_out(cx);
         outcome.extend(self.look_up());
-        outcome.extend(self.show_beside());
         if let Some(before) = self.kept_send.filter(|_| !self.is_searching()) {
             if self.scope != AnswerScope::One && self.counts().care > before {
                 self.kept_send = None;
@@ -300,7 +295,7 @@ impl AnswerForm {
     }
 
     /// Takes in which others are on the payments; asks the shop's orders about those too.
-    fn take_others(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], now: Timestamp) -> Orders {
+    fn take_others(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], now: Timestamp) -> Tasks {
         let mut matched = Vec::new();
         for (id, answer) in found {
             let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
@@ -311,13 +306,13 @@ impl AnswerForm {
     }
 
     /// Reads its alerts again, where something changed: of very many the first ones, as each is read before it is sent.
-    fn read_again(&self) -> Orders {
+    fn read_again(&self) -> Tasks {
         let open = self.rows.iter().filter(|row| row.alert.outcome.is_none());
         open.take(looked_up_at_once(self.by_one_search)).map(|row| Effect::Get(row.alert.id).into()).collect()
     }
 
     /// Asks for the payments that come next, some at a time.
-    pub(super) fn look_up(&mut self) -> Orders {
+    pub(super) fn look_up(&mut self) -> Tasks {
         let waits = self.rows[..self.asked].iter().any(FormItem::waits_for_others);
         if waits || self.asked == self.rows.len() {
             return Vec::new();

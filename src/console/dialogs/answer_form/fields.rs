@@ -66,9 +66,9 @@ pub struct AnswerFields {
 }
 
 impl AnswerFields {
-    /// The fields with an answer chosen, or none yet, and with what was said before. `alert` stands for all that are
-    /// answered: the older dialect's usual words depend on its type.
-    pub fn new(alert: &Alert, choice: Option<Choice>, dialect: Dialect, said: &Draft) -> Self {
+    /// The fields with an answer chosen, and with what was said before. `alert` stands for all that are answered: the
+    /// older dialect's usual words depend on its type.
+    pub fn new(alert: &Alert, choice: Choice, dialect: Dialect, said: &Draft) -> Self {
         let [answer, reason] = answer_and_reason(dialect);
         let fields = vec![
             answer,
@@ -81,11 +81,7 @@ impl AnswerFields {
             FormField::text("Number", "").width(NUMBER_COLUMNS),
             FormField::facts("").apart(),
         ];
-        let focus = match choice {
-            None => ANSWER,
-            Some(Choice::Invalid) => REASON,
-            Some(Choice::Refunded | Choice::NotRefunded) => COMMENTS,
-        };
+        let focus = if choice == Choice::Invalid { REASON } else { COMMENTS };
         let fraud = alert.alert_type == AlertType::EthocaConfirmedFraud;
         let form = Form::new("", "", fields, focus);
         let (answers, reasons) = match dialect {
@@ -97,7 +93,7 @@ impl AnswerFields {
             }
         };
         let mut fields = Self { form, dialect, answers, reasons, fraud, first_digit: 0 };
-        choice.into_iter().for_each(|choice| fields.begin(choice));
+        fields.begin(choice);
         fields.show(FieldFacts::default());
         fields.fill_in(said);
         fields
@@ -173,17 +169,12 @@ impl AnswerFields {
         Some(self.form.raw_text(COMMENTS)).filter(|text| !text.trim().is_empty()).unwrap_or_default()
     }
 
-    /// The answer that is chosen, where one is; in the older dialect what its word says.
-    pub fn choice(&self) -> Option<Choice> {
+    /// The answer that is chosen; in the older dialect what its word says.
+    pub fn choice(&self) -> Choice {
         match self.dialect {
-            Dialect::Older => Some(self.older_word().map_or(Choice::Invalid, Choice::of_word)),
-            Dialect::Current => self.form.choice(ANSWER).map(|at| Choice::ALL[at]),
+            Dialect::Older => self.older_word().map_or(Choice::Invalid, Choice::of_word),
+            Dialect::Current => Choice::ALL[self.form.chosen(ANSWER)],
         }
-    }
-
-    /// Returns true where it is Invalid, which asks for a reason.
-    fn is_invalid(&self) -> bool {
-        !self.is_older() && self.choice() == Some(Choice::Invalid)
     }
 
     /// Returns true where a reason is asked for and none is chosen.
@@ -196,7 +187,7 @@ impl AnswerFields {
         let before = matches!(self.older_word(), Some(OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled));
         match self.dialect {
             Dialect::Older => self.refunded() == Some(OlderRefunded::Refunded) && !before,
-            Dialect::Current => self.choice() == Some(Choice::Refunded),
+            Dialect::Current => self.choice() == Choice::Refunded,
         }
     }
 
@@ -209,7 +200,7 @@ impl AnswerFields {
     pub(super) fn answer_words(&self) -> Option<String> {
         match self.dialect {
             Dialect::Older => self.older_word().map(|word| word.as_str().to_owned()),
-            Dialect::Current => self.choice().map(|choice| choice.label().to_owned()),
+            Dialect::Current => Some(self.choice().label().to_owned()),
         }
     }
 
@@ -235,7 +226,7 @@ impl AnswerFields {
 
     /// Chooses a reason that is advised, where none is chosen yet.
     pub(super) fn offer(&mut self, reason: InvalidReason) {
-        if self.choice() == Some(Choice::Invalid) && self.form.choice(REASON).is_none() {
+        if self.choice() == Choice::Invalid && self.form.choice(REASON).is_none() {
             self.choose_reason(&reason.resolution(self.dialect));
             self.show_fields();
         }
@@ -263,7 +254,7 @@ impl AnswerFields {
 
     /// Shows the fields that belong to the answer. Nothing is decided by what is typed on where a field goes away.
     fn show_fields(&mut self) {
-        self.form.set_shown(REASON, self.is_older() || self.is_invalid());
+        self.form.set_shown(REASON, self.is_older() || self.choice() == Choice::Invalid);
         self.form.set_shown(AMOUNT, self.is_partial());
         if self.form.focus().is_none_or(|field| !self.form.is_shown(field)) {
             self.form.set_focus(COMMENTS);

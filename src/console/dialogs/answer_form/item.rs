@@ -84,8 +84,8 @@ pub(super) struct FormItem {
     pub(super) known: Option<KnownRefunds>,
     /// Change while the form was open of the facts that a decision rests on.
     pub(super) changed: Option<String>,
-    /// What is known around it.
-    facts: Facts,
+    /// Facts that are known around it.
+    pub(super) facts: Facts,
     /// True where the others were looked up for this form: what was known before counts, and never as if it were.
     is_searched: bool,
 }

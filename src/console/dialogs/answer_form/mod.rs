@@ -20,20 +20,20 @@ use chrono::Duration;
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use uuid::Uuid;
 
-use super::page_keys::{on_every_page, why_idle_on_page};
 use crate::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders,
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Task, Tasks,
     desk::{AnswerDraft, Draft},
     domain::{Alert, AlertId, OrderAdvice, Timestamp, advice::advice, resolution::FieldError},
+    screens::{on_every_page, why_idle_on_page},
     ui::table::Cursor,
 };
 pub use choice::Choice;
 pub use fields::AnswerFields;
 pub use item::AnswerScope;
 use item::FormItem;
-pub use opening::{KnownCase, again, begun, chosen, marked, open_again, repeat, suggested_draft, take_suggested};
-pub use row_plan::cannot_be_answered;
+pub use opening::{KnownCase, again, begun, chosen, open_again, repeat, suggested_draft, take_suggested};
 use row_plan::{RowPlan, duplicate_indices, orders};
+pub use row_plan::{can_be_answered, cannot_be_answered, waits};
 
 /// Above so many alerts their number is typed before they are sent.
 const TYPED_ABOVE: usize = 10;
@@ -77,10 +77,6 @@ pub struct AnswerForm {
     list: Cursor,
     /// Words of the folded lines that are unfolded.
     unfolded: BTreeSet<String>,
-    /// The alert that the detail beside it shows.
-    beside: Option<AlertId>,
-    /// The alert of the Queue's cursor before the list was gone through.
-    came_from: Option<AlertId>,
     /// True where the service looks payments up by one search for many alerts.
     by_one_search: bool,
     /// How many alerts' payments were asked for.
@@ -99,8 +95,8 @@ pub struct AnswerForm {
 }
 
 impl AnswerForm {
-    /// The form on alerts, with an answer chosen, or none yet.
-    fn new(rows: Vec<FormItem>, choice: Option<Choice>, said: &Draft, scope: AnswerScope, cx: &AppContext) -> Self {
+    /// The form on alerts, with an answer chosen.
+    fn new(rows: Vec<FormItem>, choice: Choice, said: &Draft, scope: AnswerScope, cx: &AppContext) -> Self {
         let fields = AnswerFields::new(first_of(scope, &rows), choice, cx.place.dialect, said);
         let draft = AnswerDraft {
             id: Uuid::now_v7(),
@@ -118,8 +114,6 @@ impl AnswerForm {
             part: Part::Answer,
             list: Cursor::default(),
             unfolded: BTreeSet::new(),
-            came_from: None,
-            beside: None,
             by_one_search: cx.operator,
             asked: if rows.iter().all(FormItem::is_looked_up) { rows.len() } else { 0 },
             rows,
@@ -210,27 +204,26 @@ impl AnswerForm {
         (sent > TYPED_ABOVE).then_some(sent)
     }
 
-    fn say(&mut self, words: &str) -> Orders {
+    fn say(&mut self, words: &str) -> Tasks {
         self.word = Some(words.to_owned());
         Vec::new()
     }
 
     /// Closes it; what is marked stays so, and what stands in it is kept.
-    fn close(&mut self, cx: &mut AppContext) -> Orders {
+    fn close(&mut self, cx: &mut AppContext) -> Tasks {
         let kept = self.keep_typed(true, cx);
-        let mut outcome = vec![Order::Close];
-        outcome.extend(kept.into_iter().map(Order::from));
+        let mut outcome = vec![Task::Close];
+        outcome.extend(kept.into_iter().map(Task::from));
         self.ended = true;
-        outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
         outcome
     }
 }
 
 impl Dialog for AnswerForm {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         let mut outcome = self.take(message, cx);
         if matches!(message, Message::Input(_) | Message::Tick) {
-            outcome.extend(self.keep_typed(false, cx).into_iter().map(Order::from));
+            outcome.extend(self.keep_typed(false, cx).into_iter().map(Task::from));
         }
         outcome
     }
@@ -243,7 +236,11 @@ impl Dialog for AnswerForm {
     }
 
     fn docks(&self) -> bool {
-        !matches!(self.scope, AnswerScope::Case(_))
+        true
+    }
+
+    fn draw_beside(&self, buffer: &mut Buffer, area: Rect, cx: &AppContext) {
+        self.draw_detail(buffer, area, cx);
     }
 
     fn next_due(&self) -> Option<Timestamp> {
@@ -262,7 +259,7 @@ impl Dialog for AnswerForm {
         why_idle_on_page(action, cx)
     }
 
-    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Tasks> {
         // Nothing goes on to what lies below.
         Some(if action == Action::Back { self.close(cx) } else { on_every_page(action).unwrap_or_default() })
     }

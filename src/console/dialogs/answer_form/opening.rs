@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{AnswerForm, AnswerScope, Choice, RowPlan, cannot_be_answered, item::FormItem};
 use crate::{
-    Action, AppContext, Dialog as _, Effect, Order, Orders, Reply, Tone,
+    Action, AppContext, Dialog as _, Effect, Reply, Task, Tasks, Tone,
     desk::{AnswerDraft, Draft},
     domain::{Alert, AlertId, Resolution},
     screens::queue::{ANOTHER_LIST, facts::Facts, state::Queue},
@@ -18,15 +18,16 @@ use crate::{
 const RESTORED: &str = "Draft restored.";
 
 /// Opens the form with this choice: on what is marked, else on the alert under the cursor.
-pub fn chosen(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+pub fn chosen(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Tasks {
     if !queue.marked.is_empty() {
-        return marked(Some(choice), queue, cx);
+        let form = of_marked(queue, choice, &Draft::default(), cx);
+        return form.map_or_else(Vec::new, |form| form.open_with_draft(choice, cx));
     }
     at_cursor(queue, cx, |alert, facts, cx| open_one(alert, facts, choice, &Draft::default(), cx))
 }
 
 /// Opens the form as it is suggested for the alert under the cursor, or says that nothing is.
-pub fn take_suggested(queue: &mut Queue, cx: &mut AppContext) -> Orders {
+pub fn take_suggested(queue: &mut Queue, cx: &mut AppContext) -> Tasks {
     at_cursor(queue, cx, |alert, facts, cx| {
         let Some((choice, said)) = Suggestion::of(alert, facts, cx).map(|suggested| suggested_draft(&suggested, cx))
         else {
@@ -45,7 +46,7 @@ pub fn suggested_draft(suggested: &Suggestion<'_>, cx: &AppContext) -> (Choice, 
 }
 
 /// Opens the form as an answer that failed was filled in.
-pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut AppContext) -> Tasks {
     at_cursor(queue, cx, |alert, facts, cx| on(alert, choice, filled_in, facts, cx).open(None, cx))
 }
 
@@ -54,8 +55,8 @@ pub fn open_again(choice: Choice, filled_in: &Draft, queue: &mut Queue, cx: &mut
 fn at_cursor(
     queue: &mut Queue,
     cx: &mut AppContext,
-    open: impl FnOnce(&Alert, &Facts, &mut AppContext) -> Orders,
-) -> Orders {
+    open: impl FnOnce(&Alert, &Facts, &mut AppContext) -> Tasks,
+) -> Tasks {
     let Some(alert) = queue.current().cloned() else { return Vec::new() };
     if queue.incoming.is_some() {
         cx.notify(Tone::Note, ANOTHER_LIST);
@@ -64,7 +65,7 @@ fn at_cursor(
     if is_read_only(cx) || is_refused(&alert, cx) {
         return Vec::new();
     }
-    let asked = queue.ask_facts_now(cx.now).into_iter().map(Order::from);
+    let asked = queue.ask_facts_now(cx.now).into_iter().map(Task::from);
     open(&alert, &queue.facts, cx).into_iter().chain(asked).collect()
 }
 
@@ -87,13 +88,13 @@ fn is_refused(alert: &Alert, cx: &mut AppContext) -> bool {
 }
 
 /// Opens the form on one alert with this choice, filled in; a draft for the same answer goes before that.
-fn open_one(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut AppContext) -> Orders {
-    on(alert, choice, said, facts, cx).open_with_draft(Some(choice), cx)
+fn open_one(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut AppContext) -> Tasks {
+    on(alert, choice, said, facts, cx).open_with_draft(choice, cx)
 }
 
 /// Makes the last answer again: on the alert under the cursor, or on what is marked. The form opens with it where a
 /// form is wanted, something has to be looked at or typed, or another answer is suggested.
-pub fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+pub fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Tasks {
     let Some(last) = cx.last_made.clone() else {
         if !is_read_only(cx) {
             let key = cx.key(Action::Repeat);
@@ -107,23 +108,16 @@ pub fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Orders {
         said.amount_stopped = None;
         return at_cursor(queue, cx, |alert, facts, cx| on(alert, choice, &said, facts, cx).repeated(in_form, cx));
     }
-    of_marked(queue, Some(choice), &said, cx).map_or_else(Vec::new, |form| form.repeated(in_form, cx))
+    of_marked(queue, choice, &said, cx).map_or_else(Vec::new, |form| form.repeated(in_form, cx))
 }
 
 /// The form on one alert, filled in.
 fn on(alert: &Alert, choice: Choice, said: &Draft, facts: &Facts, cx: &AppContext) -> AnswerForm {
-    AnswerForm::new(vec![FormItem::of(alert.clone(), Some(facts), false)], Some(choice), said, AnswerScope::One, cx)
-}
-
-/// Opens the form on what is marked, with this choice, as it was left. Without a choice, the last draft has it, or it
-/// is made there.
-pub fn marked(choice: Option<Choice>, queue: &Queue, cx: &mut AppContext) -> Orders {
-    let form = of_marked(queue, choice, &Draft::default(), cx);
-    form.map_or_else(Vec::new, |form| form.open_with_draft(choice, cx))
+    AnswerForm::new(vec![FormItem::of(alert.clone(), Some(facts), false)], choice, said, AnswerScope::One, cx)
 }
 
 /// Goes on with a draft for several alerts, as far as they still wait for an answer. Nothing is marked for it.
-pub fn begun(draft: Uuid, read: Reply<Vec<Alert>>, cx: &mut AppContext) -> Orders {
+pub fn begun(draft: Uuid, read: Reply<Vec<Alert>>, cx: &mut AppContext) -> Tasks {
     let read = match read {
         Ok(read) => read,
         Err(error) => {
@@ -135,32 +129,32 @@ pub fn begun(draft: Uuid, read: Reply<Vec<Alert>>, cx: &mut AppContext) -> Order
     let open: Vec<Alert> = read.into_iter().filter(|alert| alert.outcome.is_none()).collect();
     if open.is_empty() {
         cx.notify(Tone::Note, "The draft's alerts are answered by now.");
-        return cx.answer_drafts.drop(draft.id).map(Order::from).into_iter().collect();
+        return cx.answer_drafts.drop(draft.id).map(Task::from).into_iter().collect();
     }
-    let choice = Choice::said_in(&draft.answer, cx.place.dialect);
+    let choice = Choice::of_parts(&draft.answer, cx.place.dialect);
     let mut form = of_several(open, choice, &draft.answer, cx);
     form.restore(&draft, cx);
     form.open(Some(RESTORED.to_owned()), cx)
 }
 
 /// Opens the form on what failed, with the decision that it was to get.
-pub fn again(failed: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
+pub fn again(failed: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Tasks {
     let Some((_, first)) = failed.first() else { return Vec::new() };
-    let (choice, parts) = (Some(Choice::of(first)), first.to_parts());
+    let (choice, parts) = (Choice::of(first), first.to_parts());
     let alerts: Vec<Alert> = failed.into_iter().map(|(alert, _)| alert).collect();
     // Somebody else may have answered them meanwhile.
-    let read: Orders = alerts.iter().map(|alert| Effect::Get(alert.id).into()).collect();
+    let read: Tasks = alerts.iter().map(|alert| Effect::Get(alert.id).into()).collect();
     of_several(alerts, choice, &parts, cx).open(None, cx).into_iter().chain(read).collect()
 }
 
 /// The form on several alerts.
-fn of_several(alerts: Vec<Alert>, choice: Option<Choice>, said: &Draft, cx: &AppContext) -> AnswerForm {
+fn of_several(alerts: Vec<Alert>, choice: Choice, said: &Draft, cx: &AppContext) -> AnswerForm {
     let rows = alerts.into_iter().map(|alert| FormItem::of(alert, None, false)).collect();
     AnswerForm::new(rows, choice, said, AnswerScope::Bulk, cx)
 }
 
 /// The form on what is marked, or it is said why it cannot be answered now.
-fn of_marked(queue: &Queue, choice: Option<Choice>, said: &Draft, cx: &mut AppContext) -> Option<AnswerForm> {
+fn of_marked(queue: &Queue, choice: Choice, said: &Draft, cx: &mut AppContext) -> Option<AnswerForm> {
     if is_read_only(cx) {
         return None;
     }
@@ -173,8 +167,7 @@ fn of_marked(queue: &Queue, choice: Option<Choice>, said: &Draft, cx: &mut AppCo
         cx.notify(Tone::Note, format!("Marking a range: {key} ends it."));
         return None;
     }
-    let form = of_several(queue.marked.alerts().to_vec(), choice, said, cx);
-    Some(AnswerForm { came_from: queue.current().map(|alert| alert.id), ..form })
+    Some(of_several(queue.marked.alerts().to_vec(), choice, said, cx))
 }
 
 /// The alerts of one payment, and what is known around each.
@@ -188,32 +181,30 @@ pub struct KnownCase<'k> {
 
 impl KnownCase<'_> {
     /// Opens the form on the alerts of the case, filled in: the alert's own where it is alone.
-    pub fn open(&self, choice: Choice, said: &Draft, cx: &mut AppContext) -> Orders {
+    pub fn open(&self, choice: Choice, said: &Draft, cx: &mut AppContext) -> Tasks {
         if is_read_only(cx) || matches!(self.alerts, [alone] if is_refused(alone, cx)) {
             return Vec::new();
         }
         let facts_of = |alert: &Alert| self.facts.get(&alert.id);
         if let [alone] = self.alerts {
             let facts = facts_of(alone).cloned().unwrap_or_default();
-            return on(alone, choice, said, &facts, cx).open_with_draft(Some(choice), cx);
+            return on(alone, choice, said, &facts, cx).open_with_draft(choice, cx);
         }
         // The page may have been open for long: a send waits for what is found now.
         let rows = self.alerts.iter().map(|alert| FormItem::of(alert.clone(), facts_of(alert), true)).collect();
         // Each alert has its own reason.
         let said = Draft { comments: said.comments.clone(), ..Draft::default() };
-        let form = AnswerForm::new(rows, Some(choice), &said, AnswerScope::Case(self.first.id), cx);
-        form.open_with_draft(Some(choice), cx)
+        AnswerForm::new(rows, choice, &said, AnswerScope::Case(self.first.id), cx).open_with_draft(choice, cx)
     }
 }
 
 impl AnswerForm {
     /// Opens it with the last draft for this answer, and says what became of its drafts. Text that was written for one
     /// answer never slips into another one, and is not lost.
-    fn open_with_draft(mut self, choice: Option<Choice>, cx: &mut AppContext) -> Orders {
+    fn open_with_draft(mut self, choice: Choice, cx: &mut AppContext) -> Tasks {
         let (ids, dialect) = (self.in_hand(), cx.place.dialect);
         let drafts: Vec<&AnswerDraft> = cx.answer_drafts.on(matches!(self.scope, AnswerScope::Case(_)), &ids).collect();
-        let is_same =
-            |draft: &&AnswerDraft| choice.is_none_or(|choice| Choice::of_parts(&draft.answer, dialect) == choice);
+        let is_same = |draft: &&AnswerDraft| Choice::of_parts(&draft.answer, dialect) == choice;
         let found = drafts.iter().rfind(|draft| is_same(draft)).copied().cloned();
         let note = drafts.last().map(|other| match &found {
             Some(_) => RESTORED.to_owned(),
@@ -226,7 +217,7 @@ impl AnswerForm {
     }
 
     /// Sends it at once where nothing has to be looked at, or opens it.
-    fn repeated(mut self, in_form: bool, cx: &mut AppContext) -> Orders {
+    fn repeated(mut self, in_form: bool, cx: &mut AppContext) -> Tasks {
         let differs = |suggested: Suggestion<'_>| !self.says(suggested.decision(), cx.place.dialect);
         let is_against = self.scope == AnswerScope::One && self.suggestion(cx).is_some_and(differs);
         let is_clear = self.asked_number().is_none() && self.counts().care == 0;
@@ -240,7 +231,7 @@ impl AnswerForm {
     }
 
     /// Says why an answer is not made again before it was looked at.
-    fn not_repeated(&mut self, cx: &AppContext) -> Orders {
+    fn not_repeated(&mut self, cx: &AppContext) -> Tasks {
         self.work_out(cx);
         if let (AnswerScope::One, Some(RowPlan::Out { why, .. })) = (self.scope, self.plan_of(0)) {
             self.word = Some(format!("Not repeated: {why}."));
@@ -251,15 +242,14 @@ impl AnswerForm {
 
     /// Opens it, and begins to look the payments up. What was said of other alerts would be read as of these; `note` is
     /// of them.
-    fn open(mut self, note: Option<String>, cx: &mut AppContext) -> Orders {
+    fn open(mut self, note: Option<String>, cx: &mut AppContext) -> Tasks {
         cx.toasts.drop_notes();
         if let Some(note) = note {
             cx.notify(Tone::Note, note);
         }
         // Where the refund of a case has to be looked at, the list begins with it.
         self.refund_left_out().into_iter().for_each(|row| self.go_to_row(row));
-        let mut asked = self.look_up();
-        asked.extend(self.show_beside());
-        std::iter::once(Order::Open(Box::new(self))).chain(asked).collect()
+        let asked = self.look_up();
+        std::iter::once(Task::Open(Box::new(self))).chain(asked).collect()
     }
 }

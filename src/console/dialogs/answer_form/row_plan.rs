@@ -80,6 +80,17 @@ pub fn cannot_be_answered(alert: &Alert, cx: &AppContext) -> Option<RowPlan> {
     cx.journal.history().answered_on(alert.id).map(|_| RowPlan::doubt(Caution::ListBehind))
 }
 
+/// Returns true where an answer can be given to an alert, ticked or not.
+pub fn can_be_answered(alert: &Alert, cx: &AppContext) -> bool {
+    cannot_be_answered(alert, cx).is_none()
+}
+
+/// Returns true where an alert of a case waits for an answer. One that has expired or asks for none takes part only
+/// where it is ticked.
+pub fn waits(alert: &Alert, cx: &AppContext) -> bool {
+    can_be_answered(alert, cx) && !alert.is_closed(cx.now) && !alert.alert_type.is_notice()
+}
+
 /// For each alert the positions of the others that are on its payment.
 pub(super) fn duplicate_indices(rows: &[FormItem]) -> Vec<BTreeSet<usize>> {
     let before = duplicate::before(&rows.iter().map(|row| &row.alert).collect::<Vec<_>>());

@@ -6,7 +6,7 @@ use super::{
     item::{AnswerScope, FormItem},
 };
 use crate::{
-    Action, AppContext, Message, Order, Orders,
+    Action, AppContext, Message, Task, Tasks,
     desk::ledger::preflight::KnownRefunds,
     domain::{Alert, AlertId, OrderAdvice, Resolution},
     resolving::{stage_together, subject},
@@ -16,7 +16,7 @@ use crate::{
 
 impl AnswerForm {
     /// Sends what can be sent, or says why it cannot be.
-    pub(super) fn send(&mut self, cx: &mut AppContext) -> Orders {
+    pub(super) fn send(&mut self, cx: &mut AppContext) -> Tasks {
         let kept = self.kept_send.take();
         self.work_out(cx);
         let plans = match &self.plans {
@@ -54,7 +54,7 @@ impl AnswerForm {
     }
 
     /// Says why the one alert's answer, or any of several, is not sent.
-    pub(super) fn nothing_to_send(&mut self, cx: &AppContext) -> Orders {
+    pub(super) fn nothing_to_send(&mut self, cx: &AppContext) -> Tasks {
         let (AnswerScope::One, Some(RowPlan::Out { why, cautions, .. })) = (self.scope, self.plan_of(0)) else {
             return self.say("Nothing to send: tab to the list, space sends anyway.");
         };
@@ -69,8 +69,8 @@ impl AnswerForm {
         self.say("Not sent: see Send anyway.")
     }
 
-    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &AppContext) -> Orders {
-        let mut outcome = vec![Order::Close];
+    fn send_one(&mut self, made: Vec<(Alert, Resolution)>, cx: &AppContext) -> Tasks {
+        let mut outcome = vec![Task::Close];
         self.ended = true;
         let draft = Some(self.stands()).filter(|_| !self.fields.is_bare());
         let known = self.rows[0].refunds_known(self.orders[0], cx);
@@ -81,7 +81,7 @@ impl AnswerForm {
         outcome
     }
 
-    fn send_several(&mut self, mut made: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Orders {
+    fn send_several(&mut self, mut made: Vec<(Alert, Resolution)>, cx: &mut AppContext) -> Tasks {
         let left_out = self.rows.iter().zip(self.plans.iter().flatten()).filter_map(|(row, plan)| match plan {
             RowPlan::Out { why, care, .. } => Some(LeftOut { alert: row.alert.clone(), why: why.clone(), care: *care }),
             RowPlan::Sent(_) => None,
@@ -103,9 +103,11 @@ impl AnswerForm {
             AnswerScope::One | AnswerScope::Bulk => counted(made.len() as u64, "alert", "alerts"),
         };
         let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;
-        let mut outcome = vec![Order::Close];
+        let mut outcome = vec![Task::Close];
         self.ended = true;
+        let staged = made.iter().map(|(alert, _)| alert.id).collect();
         outcome.extend(stage_together(words, made, first_decides, cx));
+        outcome.push(Message::Staged(staged).into());
         for (alert, known) in known {
             cx.decisions.confirm(alert, known);
         }
@@ -113,11 +115,8 @@ impl AnswerForm {
         cx.runs.fill_in(left_out, filled_in.clone());
         outcome.push(cx.answer_drafts.staged(filled_in).into());
         if self.scope == AnswerScope::Bulk {
-            outcome.extend(self.came_from.map(|alert| Message::ShowBeside(alert).into()));
-            outcome.push(Message::Unmark.into());
-            // With nothing marked it is the run's page that opens.
-            outcome.push(Order::Act(Action::Bulk));
-            outcome.push(Message::MarkAgain(still_marked).into());
+            outcome.extend([Message::Unmark, Message::MarkAgain(still_marked)].map(Task::from));
+            outcome.push(Task::Act(Action::Bulk));
         }
         outcome
     }

@@ -86,7 +86,7 @@ impl FormAnswer<'_> {
         }
         // A refund of the older dialect that was chosen by hand asks for its word.
         let is_open = self.parts.resolution.is_none() && (dialect == Dialect::Current || self.parts.refunded.is_none());
-        if self.form.fields.choice() == Some(Choice::Invalid) && self.said.is_err() && is_open {
+        if self.form.fields.choice() == Choice::Invalid && self.said.is_err() && is_open {
             let duplicates = self.cx.known_decisions().duplicates(alert, self.beside(at));
             // Which of several is a duplicate is not said by those that wait.
             let advised =

@@ -12,14 +12,16 @@ use ratatui::{
 
 use super::{
     CaseDialog, Target,
-    standing::{matched_by, waits},
     timeline::{KnownOfCase, timeline},
 };
 use crate::{
     Action, AppContext, Loadable,
     answer_words::{answer_words, by_with_comment, is_answered_refunded, who_answered},
-    dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT},
-    domain::{Alert, Resolution, Timestamp},
+    dialogs::{
+        alert_rows::{self, AlertRow, OF_ONE_PAYMENT},
+        answer_form::waits,
+    },
+    domain::{Alert, Resolution, Timestamp, duplicate},
     screens::activity::proof::{progress_of, standing_of},
     screens::queue::{
         columns::{amount, masked},
@@ -36,8 +38,8 @@ use crate::{
     words::in_words,
 };
 
-/// Columns between columns of facts, and of the moments in the timeline.
-const GAP: u16 = 4;
+/// Columns between columns of facts, so that three have room for an id each; and of the moments in the timeline.
+const GAP: u16 = 3;
 const MOMENT: u16 = 14;
 
 /// From so many rows on a blank line is below the alerts.
@@ -61,6 +63,14 @@ fn state(alert: &Alert, cx: &AppContext) -> String {
             format!("{}{}", sanitize(alert.status.as_str()), snoozed.unwrap_or_default())
         }
     }
+}
+
+/// Describes what an alert shares with the other one of the case that it shares most with: `matched by card, amount,
+/// day`. Empty where it is alone.
+fn matched_by(alert: &Alert, alerts: &[Alert]) -> String {
+    let others = alerts.iter().filter(|other| other.id != alert.id);
+    let facts = others.map(|other| duplicate::shared_facts(alert, other)).max_by_key(Vec::len).unwrap_or_default();
+    if facts.is_empty() { String::new() } else { format!("matched by {}", facts.join(", ")) }
 }
 
 impl CaseDialog {
@@ -298,5 +308,35 @@ impl CaseDialog {
         offered.push(KeyHint { stays: true, ..key(Action::Help, "help") });
         let note = |area, action| self.targets.push(area, Target::Do(action));
         fit::draw(&fit::keys(offered, &cx.theme), buffer, line, note);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::AlertId;
+
+    fn alert(arn: &str, auth_code: Option<&str>) -> Alert {
+        Alert {
+            id: AlertId::generate(),
+            card_bin: "411111".to_owned(),
+            card_last_four: "1234".to_owned(),
+            amount: "9.90".parse().ok(),
+            acquirer_reference_number: Some(arn.to_owned()),
+            auth_code: auth_code.map(str::to_owned),
+            transaction_time: None,
+            ..Alert::sample()
+        }
+    }
+
+    #[test]
+    fn an_alert_is_matched_by_what_it_shares_with_the_closest_other_one() {
+        let arn = "74320456118200319940007";
+        let alerts = [alert(arn, None), alert("", Some("093112")), alert(arn, Some("093112"))];
+
+        let told = [&alerts[0], &alerts[1]].map(|alert| matched_by(alert, &alerts));
+
+        assert_eq!(told, ["matched by card, amount, ARN", "matched by card, amount, auth code"]);
+        assert_eq!(matched_by(&alerts[0], &alerts[..1]), "");
     }
 }

@@ -2,7 +2,6 @@
 //! of them.
 
 mod draw;
-mod standing;
 mod timeline;
 
 use std::{collections::HashMap, sync::LazyLock};
@@ -11,17 +10,13 @@ use chrono::Duration;
 use crossterm::event::{Event, KeyEvent, MouseEventKind};
 use ratatui::{Frame, buffer::Buffer, layout::Rect};
 
-use standing::can_be_answered;
-
 use super::{
     alert_menus,
-    answer_form::{Choice, KnownCase, suggested_draft},
-    note_form,
-    page_keys::{on_every_page, why_idle_on_page},
-    settle, snooze_menu,
+    answer_form::{Choice, KnownCase, can_be_answered, suggested_draft},
+    note_form, settle, snooze_menu,
 };
 use crate::{
-    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Order, Orders, Reply,
+    Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Reply, Task, Tasks,
     desk::Draft,
     dialog::{self, run},
     domain::{
@@ -31,9 +26,13 @@ use crate::{
         resolution::Decision,
     },
     idle::{NONE_PARKED, OTHER_PLACE, READ_ONLY, unless},
-    screens::queue::{
-        facts::{Facts, change_match},
-        state::Queue,
+    screens::{
+        on_every_page,
+        queue::{
+            facts::{Facts, change_match},
+            state::Queue,
+        },
+        why_idle_on_page,
     },
     suggestion::{Suggestion, order_advice},
     ui::{
@@ -83,13 +82,13 @@ pub struct CaseDialog {
 }
 
 /// Opens the case of the alert under the cursor.
-pub fn open(queue: &Queue, cx: &AppContext) -> Orders {
+pub fn open(queue: &Queue, cx: &AppContext) -> Tasks {
     let Some(alert) = queue.current() else { return Vec::new() };
     open_on(alert, Some(&queue.facts), cx)
 }
 
 /// Opens the case of an alert, with what is known around it.
-pub fn open_on(alert: &Alert, known: Option<&Facts>, cx: &AppContext) -> Orders {
+pub fn open_on(alert: &Alert, known: Option<&Facts>, cx: &AppContext) -> Tasks {
     let mut case = CaseDialog {
         alerts: vec![alert.clone()],
         cursor: alert.id,
@@ -126,7 +125,7 @@ impl CaseDialog {
     }
 
     /// Asks for what is around these alerts.
-    fn ask(&mut self, alerts: &[Alert], cx: &AppContext) -> Orders {
+    fn ask(&mut self, alerts: &[Alert], cx: &AppContext) -> Tasks {
         if alerts.is_empty() {
             return Vec::new();
         }
@@ -146,7 +145,7 @@ impl CaseDialog {
     }
 
     /// Asks the audit log of its alerts, once it is known which ones those are.
-    fn ask_audit(&mut self, cx: &AppContext) -> Orders {
+    fn ask_audit(&mut self, cx: &AppContext) -> Tasks {
         if !cx.operator || self.is_looking() {
             return Vec::new();
         }
@@ -160,12 +159,12 @@ impl CaseDialog {
     }
 
     /// Reads every alert of the case again.
-    fn read_alerts(&self) -> Orders {
+    fn read_alerts(&self) -> Tasks {
         run(self.alerts.iter().map(|alert| Effect::Get(alert.id)).collect())
     }
 
     /// Reads every alert of the case again, and looks for more.
-    fn read_again(&mut self, cx: &AppContext) -> Orders {
+    fn read_again(&mut self, cx: &AppContext) -> Tasks {
         self.read_alerts().into_iter().chain(self.ask(&self.alerts.clone(), cx)).collect()
     }
 
@@ -193,9 +192,9 @@ impl CaseDialog {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut AppContext) -> Orders {
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Tasks {
         match action {
-            Action::Back => return vec![Order::Close],
+            Action::Back => return vec![Task::Close],
             Action::Down => self.move_by(1),
             Action::Up => self.move_by(-1),
             Action::NextPane => self.go_to((self.position() + 1) % self.alerts.len()),
@@ -211,7 +210,7 @@ impl CaseDialog {
             Action::OpenLink => return alert_menus::open_link(self.current(), cx),
             Action::GoToAlert => {
                 let alert = Box::new(self.current().clone());
-                return vec![Order::Leave, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
+                return vec![Task::Leave, Task::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
             }
             Action::Note => return note_form::open(self.current(), cx),
             Action::Snooze => return snooze_menu::open_on(self.current(), cx),
@@ -230,7 +229,7 @@ impl CaseDialog {
                 return self.read_again(cx);
             }
             action => match on_every_page(action) {
-                Some(orders) => return orders,
+                Some(tasks) => return tasks,
                 None => self.hint_idle(action, cx),
             },
         }
@@ -258,7 +257,7 @@ impl CaseDialog {
 
     /// Opens the form as it is suggested for the alert under the cursor; where the case has others, each gets what
     /// follows from it.
-    fn take_suggestion(&self, cx: &mut AppContext) -> Orders {
+    fn take_suggestion(&self, cx: &mut AppContext) -> Tasks {
         match self.suggested(cx).map(|suggested| suggested_draft(&suggested, cx)) {
             Some((choice, said)) => self.known().open(choice, &said, cx),
             None => {
@@ -307,17 +306,13 @@ impl CaseDialog {
     }
 
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
-    fn decide(&self, action: Action, cx: &mut AppContext) -> Orders {
+    fn decide(&self, action: Action, cx: &mut AppContext) -> Tasks {
         if self.alerts.len() > 1 && !cx.place.read_only && !self.takes(action, cx) {
             self.hint_idle(action, cx);
             return Vec::new();
         }
-        let choice = match action {
-            Action::Refund => Choice::Refunded,
-            Action::NotRefunded => Choice::NotRefunded,
-            _ => Choice::Invalid,
-        };
-        self.known().open(choice, &Draft::default(), cx)
+        let choice = Choice::by(action);
+        choice.map_or_else(Vec::new, |choice| self.known().open(choice, &Draft::default(), cx))
     }
 
     /// The case as the form is opened on it.
@@ -325,7 +320,7 @@ impl CaseDialog {
         KnownCase { alerts: &self.alerts, facts: &self.facts, first: self.current() }
     }
 
-    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
+    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Tasks {
         match cx.settings.keymap.action(&CONTEXTS, key.into()) {
             Some(action) => self.act(action, cx),
             None => {
@@ -336,7 +331,7 @@ impl CaseDialog {
     }
 
     /// Takes in which other alerts are on these payments.
-    fn take_found(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], cx: &AppContext) -> Orders {
+    fn take_found(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], cx: &AppContext) -> Tasks {
         for (id, answer) in found {
             let Some(own) = self.alerts.iter().find(|alert| alert.id == *id).cloned() else { continue };
             let answer = answer.as_ref().map(|found| duplicate::of(&own, found)).map_err(Clone::clone);
@@ -356,7 +351,7 @@ impl CaseDialog {
 }
 
 impl Dialog for CaseDialog {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Mouse(mouse)) => match mouse.kind {
@@ -436,7 +431,7 @@ impl Dialog for CaseDialog {
         true
     }
 
-    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Tasks> {
         // Nothing goes on to what lies below.
         Some(self.act(action, cx))
     }

@@ -29,7 +29,7 @@ pub(super) struct KnownOfCase<'k> {
     pub(super) history: &'k History,
     /// The place whose decisions the journal is asked for.
     pub(super) place: &'k str,
-    /// What the service's audit log says of these alerts.
+    /// Entries of the service's audit log about these alerts.
     pub(super) audit: &'k [AuditEntry],
 }
 

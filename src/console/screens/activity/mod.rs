@@ -9,7 +9,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, KeyContext, Message, Order, Orders, Screen,
+    Action, AppContext, KeyContext, Message, Screen, Task, Tasks,
     dialog::run,
     domain::Timestamp,
     idle::{NONE_PARKED, NOTHING_LISTED, unless},
@@ -22,7 +22,7 @@ use state::{ActivityScreen, ActivityTarget};
 const WHEEL: i16 = 3;
 
 impl Screen for ActivityScreen {
-    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Tasks {
         match message {
             Message::Tick => return run(self.run_due(cx)),
             Message::Shown => {
@@ -89,7 +89,7 @@ fn step(screen: &mut ActivityScreen, action: Action, cx: &AppContext) -> bool {
     row.is_some()
 }
 
-fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orders {
+fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Tasks {
     match action {
         action if step(screen, action, cx) => {}
         Action::DetailDown => screen.scroll.by(WHEEL),
@@ -97,7 +97,7 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::NextPane => screen.show(screen.view.step(1), cx.now),
         Action::PreviousPane => screen.show(screen.view.step(ActivityView::ALL.len() - 1), cx.now),
         Action::Refresh => screen.refresh(cx.now),
-        Action::Back => return vec![Order::Act(Action::ShowQueue)],
+        Action::Back => return vec![Task::Act(Action::ShowQueue)],
         Action::Open | Action::Reopen | Action::Dismiss => {
             let Some(chosen) = screen.chosen(cx) else { return Vec::new() };
             return rows::act(&chosen, action, cx);

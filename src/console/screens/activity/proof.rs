@@ -137,13 +137,15 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
         return (RowTone::Quiet, format!("not recorded; {DECIDED_AGAIN}: {status}"));
     }
     let Some(step) = record.step() else { return (RowTone::Quiet, "queued".to_owned()) };
-    let (words, tone) = step_words(step);
+    let (mut words, tone) = step_words(step);
+    let answered = record.said.alert.id;
+    if let (JournalStep::Overtaken { .. }, Some(answer)) = (step, cx.known.answer(answered)) {
+        words = format!("already answered{}", cx.answer_known(answered, answer));
+    }
     let word = record.on_whose_word().map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
     let (tone, more) = match step {
         JournalStep::Sent => (RowTone::Unsure, ", no reply"),
-        JournalStep::Overtaken { .. } if is_overtaken_refund(record) => {
-            (RowTone::Wrong, "; a refund may be paid twice")
-        }
+        JournalStep::Overtaken { .. } if is_overtaken_refund(record) => (RowTone::Wrong, "; possible double refund"),
         JournalStep::Overtaken { .. } => (RowTone::Quiet, ""),
         _ if tone == RowTone::Plain => (RowTone::Quiet, ""),
         _ => (tone, ""),

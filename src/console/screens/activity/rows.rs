@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::proof::{RowTone, can_be_made_again, is_overtaken_refund, live, result_of, standing_of};
 use crate::{
-    Action, AppContext, Effect, Message, Order, Orders,
-    answer_drafts::AnswerDraftList,
+    Action, AppContext, Effect, Message, Task, Tasks,
     decisions::alert_of,
     desk::{AnswerDraft, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
     domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
+    drafts::AnswerDraftList,
     idle::{OTHER_PLACE, READ_ONLY, unless},
     journal_feed::CALLS_FOR,
     text::sanitize,
@@ -322,14 +322,14 @@ pub fn why_idle(chosen: &ChosenItem, action: Action, cx: &AppContext) -> Option<
 }
 
 /// Does an action with a row.
-pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Orders {
+pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Tasks {
     if why_idle(chosen, action, cx).is_some() {
         return Vec::new();
     }
     if let Some(draft) = &chosen.draft {
         match action {
             Action::Reopen => return go_on(draft),
-            Action::Dismiss => return cx.answer_drafts.drop(draft.id).map(Order::from).into_iter().collect(),
+            Action::Dismiss => return cx.answer_drafts.drop(draft.id).map(Task::from).into_iter().collect(),
             _ => {}
         }
     }
@@ -345,17 +345,17 @@ pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Orders {
 }
 
 /// Goes where a draft is gone on with: its text stands in the form that its answer opens.
-fn go_on(draft: &AnswerDraft) -> Orders {
+fn go_on(draft: &AnswerDraft) -> Tasks {
     match draft.alerts.as_slice() {
         [] => Vec::new(),
         [alert] if !draft.case => vec![Message::Seek(*alert).into()],
         [first, ..] if draft.case => vec![Message::OpenCase(*first).into()],
-        alerts => vec![Order::Act(Action::ShowQueue), Effect::ReadAlerts(alerts.to_vec(), draft.id).into()],
+        alerts => vec![Task::Act(Action::ShowQueue), Effect::ReadAlerts(alerts.to_vec(), draft.id).into()],
     }
 }
 
 /// Looks at once at what is unconfirmed; it is never sent again.
-fn look_again(cx: &mut AppContext) -> Orders {
+fn look_again(cx: &mut AppContext) -> Tasks {
     cx.decisions.poll_now(cx.now);
     cx.unfinished.changed(cx.now);
     cx.hint("Checking again. It is not sent twice.");
@@ -373,7 +373,7 @@ fn can_be_dismissed(record: &DecisionRecord, cx: &AppContext) -> bool {
 }
 
 /// Dismisses it; dismissed again that is taken back.
-fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Orders {
+fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Tasks {
     cx.decisions.dismiss(decision.said.alert.id);
     if !decision.dismissed {
         cx.hint(format!("Dismissed. In History {} takes that back.", cx.key(Action::Dismiss)));

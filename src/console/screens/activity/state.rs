@@ -153,6 +153,9 @@ impl ActivityScreen {
         {
             self.looked = Some(alert);
             effects.push(Effect::Get(alert));
+            // A conflict says who answered.
+            let asks = self.offered && self.view == ActivityView::ToDo;
+            effects.extend(asks.then(|| Effect::AuditOf(vec![(alert, true)])));
         }
         effects
     }

@@ -12,9 +12,9 @@ use crate::{
         insights::{INSIGHT_DAYS, SOON_HOURS, due_soon, percentile},
         stats::{QUARTER, will_lapse},
     },
+    screens::queue::sums::total_words,
     text::{count, counted, wrap_spans},
     times,
-    totals::total_words,
     ui::sheet::Sheet,
 };
 
@@ -29,7 +29,7 @@ pub struct InsightsView<'a> {
 }
 
 impl<'a> InsightsView<'a> {
-    /// What the screen is drawn of, once something was found.
+    /// The data that the screen is drawn of, once something was found.
     pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
         Some(Self { found: screen.found.loaded()?, sales: screen.sales.as_ref(), cx })
     }
@@ -44,7 +44,7 @@ impl InsightsView<'_> {
         self.cx.now
     }
 
-    /// What has not lapsed since it was read.
+    /// The alerts that have not lapsed since they were read.
     pub(super) fn lapsing(&self) -> impl Iterator<Item = &Lapsing> {
         let now = self.now();
         self.insights().lapsing.iter().filter(move |row| row.quarter.is_none_or(|quarter| quarter + QUARTER > now))

@@ -21,7 +21,7 @@ const REREAD_LISTS: Duration = Duration::minutes(5);
 /// The Insights screen.
 #[derive(Debug, Default)]
 pub struct InsightsScreen {
-    /// What was found last.
+    /// The insights that were found last.
     pub found: Polled<FoundInsights>,
     /// By whose days it was asked for.
     calendar: Calendar,

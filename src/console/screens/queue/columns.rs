@@ -1,21 +1,26 @@
-//! The layout of the Queue screen and the columns of its list: which there are, and what stands in each for an alert.
+//! The layout of the Queue screen; the columns of its list: which there are, and what stands in each for an alert; and
+//! the signs beside alerts, with their words in the help.
 
 use std::borrow::Cow;
 
 use ratatui::{
     layout::{Constraint, Layout, Rect},
+    style::Style,
     text::Span,
 };
 
 use crate::{
+    Theme,
     answer_words::answer_words,
-    domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, SortField, Timestamp},
+    desk::Fate,
+    domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, ResolutionAttempt, SortField, Timestamp},
     text::{columns as width_of, sanitize},
     times::{self, Zone},
     ui::{
         areas::{Areas, BESIDE, FILL, inset, stacked},
         table::TableColumn,
     },
+    unfinished::Stage,
 };
 
 /// A column of the list.
@@ -69,12 +74,12 @@ impl Column {
         Spec { title, sort, min, max }
     }
 
-    /// What stands over it.
+    /// Its head.
     pub fn title(self) -> &'static str {
         self.spec().title
     }
 
-    /// What the list is sorted by when this column is.
+    /// The field that the list is sorted by when this column is.
     pub fn sort_field(self) -> Option<SortField> {
         self.spec().sort
     }
@@ -252,6 +257,77 @@ impl Regions {
             rows,
             divider: beside.then_some(divider),
             detail: beside.then(|| inset(aside, 1, 2)),
+        }
+    }
+}
+
+/// A sign beside an alert in the list: the first four left of it, the others as its one flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListSign {
+    Marked,
+    /// Queued or sending.
+    Queued,
+    Unconfirmed,
+    NotRecorded,
+    /// A fact warns against a plain answer.
+    LookFirst,
+    /// Another alert is on the payment.
+    SamePayment,
+    Suggested,
+}
+
+impl ListSign {
+    /// Every sign, in the order of the help.
+    pub const ALL: [Self; 7] = [
+        Self::Marked,
+        Self::Queued,
+        Self::Unconfirmed,
+        Self::NotRecorded,
+        Self::LookFirst,
+        Self::SamePayment,
+        Self::Suggested,
+    ];
+
+    /// Returns the sign of an answer of this console.
+    pub fn of(fate: Fate) -> Self {
+        match fate {
+            Fate::Unconfirmed => Self::Unconfirmed,
+            Fate::NotRecorded => Self::NotRecorded,
+            _ => Self::Queued,
+        }
+    }
+
+    /// Returns the sign of an answer that the engine has not finished.
+    pub fn of_unfinished(unfinished: &ResolutionAttempt) -> Self {
+        match Stage::of(unfinished) {
+            Stage::Sending => Self::Queued,
+            Stage::Unknown | Stage::Parked => Self::Unconfirmed,
+        }
+    }
+
+    /// Returns its character and style.
+    pub fn drawn(self, theme: &Theme) -> (&'static str, Style) {
+        match self {
+            Self::Marked => ("✓", theme.accent),
+            Self::Queued => ("»", theme.accent),
+            Self::Unconfirmed => ("?", theme.warning),
+            Self::NotRecorded => ("!", theme.danger),
+            Self::LookFirst => ("⚠", theme.warning),
+            Self::SamePayment => ("=", theme.quiet),
+            Self::Suggested => ("•", theme.accent),
+        }
+    }
+
+    /// Describes it.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Marked => "Marked",
+            Self::Queued => "Answer queued or sending",
+            Self::Unconfirmed => "Answer unconfirmed",
+            Self::NotRecorded => "Answer not recorded",
+            Self::LookFirst => "Look first: possible double refund",
+            Self::SamePayment => "More alerts on this payment",
+            Self::Suggested => "An answer is suggested",
         }
     }
 }

@@ -1,9 +1,4 @@
-//! Facts beyond the alerts of the list: webhooks, orders and other alerts on the payment of the cursor's, and a cache
-//! of searches for duplicates.
-
-use std::collections::HashMap;
-
-use chrono::Duration;
+//! Facts beyond the alerts of the list: webhooks, orders and other alerts on the payment of the cursor's.
 
 use crate::{
     AppContext, Effect, Loadable, Reply, Tone,
@@ -70,7 +65,7 @@ impl Facts {
     /// Asks for other alerts on an alert's payment. Where a service could not be asked for any, none are known.
     pub fn ask_duplicates(&mut self, alert: AlertId, query: Option<AlertQuery>, operator: bool) -> Option<Effect> {
         if query.is_none() && !operator {
-            self.duplicates = Loadable::Loaded(Vec::new());
+            self.duplicates.answer(Ok(self.duplicates.loaded().cloned().unwrap_or_default()));
             return None;
         }
         self.duplicates.ask();
@@ -109,86 +104,4 @@ pub fn change_match(alert: &Alert, facts: &Facts, cx: &mut AppContext) -> Vec<Ef
     };
     let others = facts.duplicates.loaded().cloned().unwrap_or_default();
     vec![Effect::MatchOrders(vec![(alert.clone(), others)], Some(change))]
-}
-
-/// Most searches that are kept: each may hold a page of alerts.
-const MOST: usize = 50;
-
-/// The searches that were answered, by what was searched for.
-#[derive(Debug, Default)]
-pub struct Searched {
-    answers: HashMap<String, (Timestamp, Vec<Alert>)>,
-}
-
-impl Searched {
-    /// When a search was answered and what it found, where that is no older than it may be.
-    pub fn fresh(&self, query: &AlertQuery, lasts: Duration, now: Timestamp) -> Option<&(Timestamp, Vec<Alert>)> {
-        let answer = self.answers.get(query.filter.q.as_deref()?)?;
-        (answer.0 <= now && now - answer.0 < lasts).then_some(answer)
-    }
-
-    /// Keeps what a search found; where there are too many, the others are forgotten.
-    pub fn keep(&mut self, query: &AlertQuery, found: Vec<Alert>, now: Timestamp) {
-        let Some(searched) = query.filter.q.clone() else { return };
-        if self.answers.len() >= MOST {
-            self.answers.clear();
-        }
-        self.answers.insert(searched, (now, found));
-    }
-
-    /// Takes in what an alert looks like now.
-    pub fn replace(&mut self, alert: &Alert) {
-        let all = self.answers.values_mut().flat_map(|(_, found)| found);
-        for known in all.filter(|known| known.id == alert.id) {
-            known.clone_from(alert);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::time::from_iso;
-    use crate::domain::{AlertId, Outcome, duplicate};
-
-    fn now() -> Timestamp {
-        from_iso("2026-03-10T12:00:00Z").unwrap()
-    }
-
-    fn on_card(digits: usize) -> (Alert, AlertQuery) {
-        let alert = Alert { id: AlertId::generate(), card_last_four: format!("{digits:04}"), ..Alert::sample() };
-        let query = duplicate::query(&alert).unwrap();
-        (alert, query)
-    }
-
-    #[test]
-    fn a_search_is_good_for_every_alert_on_the_card_and_for_so_long() {
-        let mut searched = Searched::default();
-        let ((alert, query), (_, other)) = (on_card(4242), on_card(1111));
-        searched.keep(&query, vec![alert.clone()], now());
-
-        assert_eq!(
-            searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(29)),
-            Some(&(now(), vec![alert]))
-        );
-        assert_eq!(searched.fresh(&query, Duration::seconds(30), now() + Duration::seconds(30)), None);
-        assert_eq!(
-            searched.fresh(&query, Duration::seconds(30), now() - Duration::seconds(1)),
-            None,
-            "the clock was set back"
-        );
-        assert_eq!(searched.fresh(&other, Duration::seconds(30), now()), None);
-    }
-
-    #[test]
-    fn an_alert_that_was_answered_meanwhile_is_kept_as_it_is_now() {
-        let mut searched = Searched::default();
-        let (alert, query) = on_card(4242);
-        searched.keep(&query, vec![alert.clone()], now());
-        let answered = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert };
-
-        searched.replace(&answered);
-
-        assert_eq!(searched.fresh(&query, Duration::seconds(1), now()), Some(&(now(), vec![answered])));
-    }
 }

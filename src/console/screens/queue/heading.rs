@@ -2,12 +2,14 @@
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::state::{Queue, QueueTarget};
+use super::{
+    state::{Queue, QueueTarget},
+    sums::{total_of, total_words},
+};
 use crate::{
     Action, AppContext,
     domain::{Alert, Sort, SortField, SortOrder},
     text::{count, counted, sanitize},
-    totals::{total_of, total_words},
     ui::fit::{self, KeyHint, Segment},
 };
 

@@ -49,13 +49,13 @@ struct Refresh {
 pub struct Listing {
     /// Tells this list from every other one.
     pub id: u64,
-    /// What is listed.
+    /// The filter of what is listed.
     pub filter: AlertFilter,
     /// In which order it was asked for.
     pub sort: Sort,
     /// The order it is read in: another one than asked for where the service refuses that.
     pub order: Sort,
-    /// How many alerts match, once known.
+    /// Number of alerts that match, once known.
     pub total: Option<u64>,
     /// The cursor's row.
     pub cursor: u64,

@@ -31,7 +31,7 @@ pub struct PendingStretch {
     number: u64,
     /// The alert that it has to begin with, where a range was selected: the list may move meanwhile.
     pub first: Option<AlertId>,
-    /// How many rows were wanted.
+    /// Number of rows that were wanted.
     pub wanted: u64,
 }
 

@@ -9,7 +9,6 @@ pub mod list;
 pub mod listing;
 pub mod marked;
 pub mod pages;
-mod signs;
 pub mod state;
 pub mod sums;
 
@@ -17,17 +16,17 @@ use crossterm::event::{Event, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Message, Order, Orders, Screen, Tone,
+    Action, AppContext, Effect, KeyContext, Message, Screen, Task, Tasks, Tone,
     decisions::leaves_at_once,
     desk::AnswerDraft,
     dialog::run,
     domain::{Alert, Resolution, Timestamp, query},
-    idle::{NO_ALERT, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless},
+    idle::{NO_ALERT, NO_RUN, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless},
     pen::put_lines,
     text::counted,
 };
+pub use columns::ListSign;
 use facts::change_match;
-pub use signs::ListSign;
 use state::{Queue, QueueTarget};
 
 /// Why nothing is done with rows of a list that another one is read in the place of.
@@ -37,7 +36,7 @@ pub const ANOTHER_LIST: &str = "Loading: these rows are of the list before.";
 const WHEEL: i16 = 3;
 
 impl Screen for Queue {
-    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Tasks {
         let now = cx.now;
         let effects = match message {
             Message::Tick => {
@@ -84,10 +83,12 @@ impl Screen for Queue {
             Message::ShowView(view) => self.show(view),
             Message::GoToFound(alert) => self.go_to_found(&alert),
             Message::ListFound(filter, sort) => self.list_found(filter, sort, None),
-            Message::ShowBeside(id) => match self.listing.move_to_alert(id) {
-                true => self.ask_facts_now(now),
-                false => Vec::new(),
-            },
+            Message::Staged(ids) => {
+                if self.listing.cursor_id.is_some_and(|id| ids.contains(&id)) {
+                    move_on(self, cx);
+                }
+                Vec::new()
+            }
             Message::GoToAlert(id) => {
                 if !self.listing.move_to_alert(id) {
                     let views = cx.key(Action::Views);
@@ -141,7 +142,6 @@ impl Screen for Queue {
         let marked = self.marked.alerts().len() as u64;
         match action {
             Action::Refund if marked > 0 => Some(format!("refunded, {}", counted(marked, "alert", "alerts"))),
-            Action::Bulk if marked > 0 => Some("answer".to_owned()),
             _ => None,
         }
     }
@@ -156,8 +156,7 @@ impl Screen for Queue {
         let writes = || unless(!cx.place.read_only, READ_ONLY);
         match action {
             Action::Back => unless(self.is_set_aside() || self.has_marks(), "nothing to go back from"),
-            Action::Bulk if !cx.runs.is_empty() => None,
-            Action::Bulk => writes().or_else(|| unless(!self.marked.is_empty(), "nothing is marked")),
+            Action::Bulk => unless(!cx.runs.is_empty(), NO_RUN),
             Action::Repeat => unless(cx.last_made.is_some(), NONE_MADE),
             Action::Snooze => is_open(),
             Action::Refund | Action::NotRefunded | Action::Invalid if !self.marked.is_empty() => writes(),
@@ -181,7 +180,7 @@ impl Screen for Queue {
     }
 }
 
-fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
+fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Tasks {
     let page = i64::from(queue.regions().rows.height.saturating_sub(1).max(1));
     let listing = &mut queue.listing;
     match action {
@@ -194,7 +193,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::DetailDown => queue.detail_scroll.by(3),
         Action::DetailUp => queue.detail_scroll.by(-3),
         Action::Back => return run(back(queue, cx)),
-        Action::Search => return vec![Order::Act(Action::Find)],
+        Action::Search => return vec![Task::Act(Action::Find)],
         Action::Mark => return run(queue.toggle_mark(cx)),
         Action::MarkRange => return run(queue.toggle_range(cx)),
         Action::MarkAll => return run(queue.mark_all(cx)),
@@ -229,7 +228,7 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
 }
 
 /// Goes to the other alert that is warned of; where there are several, to the one that weighs most.
-fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
+fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Tasks {
     let others = queue.facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
     let named = queue.current().and_then(|alert| cx.known_decisions().weightiest(alert, others)).cloned();
     match named {
@@ -284,7 +283,7 @@ fn move_on(queue: &mut Queue, cx: &AppContext) {
     }
 }
 
-fn mouse_event(queue: &mut Queue, event: MouseEvent) -> Orders {
+fn mouse_event(queue: &mut Queue, event: MouseEvent) -> Tasks {
     let at = (event.column, event.row).into();
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
@@ -305,13 +304,13 @@ fn mouse_event(queue: &mut Queue, event: MouseEvent) -> Orders {
     Vec::new()
 }
 
-fn click(queue: &mut Queue, target: QueueTarget) -> Orders {
+fn click(queue: &mut Queue, target: QueueTarget) -> Tasks {
     match target {
         // A click on the cursor's row opens it.
-        QueueTarget::Row(row) if row == queue.listing.cursor => return vec![Order::Act(Action::Open)],
+        QueueTarget::Row(row) if row == queue.listing.cursor => return vec![Task::Act(Action::Open)],
         QueueTarget::Row(row) => queue.listing.move_to(row),
         QueueTarget::Title(field) => return run(queue.sort_by(field)),
-        QueueTarget::Do(action) => return vec![Order::Act(action)],
+        QueueTarget::Do(action) => return vec![Task::Act(action)],
         QueueTarget::Chip(key) => {
             let (filter, sort) = query::without(queue.filter(), queue.sort(), key);
             return run(queue.ask(filter, sort));

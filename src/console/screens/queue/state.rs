@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 
 use super::{
     columns::{self, Column, Regions},
-    facts::{Facts, Searched},
+    facts::Facts,
     link::Link,
     listing::Listing,
     marked::MarkedAlerts,
@@ -70,7 +70,7 @@ pub struct Queue {
     pub divider: u8,
     /// Scroll position of the detail.
     pub detail_scroll: Scroll,
-    /// What is known of the alert under the cursor beyond the alert.
+    /// Facts of the alert under the cursor beyond the alert.
     pub facts: Facts,
     pub all: Loadable<u64>,
     /// The sums of what is listed, where the service adds up.
@@ -97,8 +97,6 @@ pub struct Queue {
     last_change: u64,
     /// True where the service has what an operator's key opens: then doubles of every visible row are looked for.
     operator: bool,
-    /// What searches for duplicates found.
-    searched: Searched,
     /// The alerts whose doubles and orders were looked for since the list was read last.
     compared: HashSet<AlertId>,
     frozen: bool,
@@ -160,7 +158,7 @@ impl Queue {
         [Effect::CountAll].into_iter().chain(watch).collect()
     }
 
-    /// How often the list is loaded again by itself.
+    /// Interval at which the list is loaded again by itself.
     pub fn every(&self) -> Duration {
         let [told, untold] = REREAD;
         if self.operator { told } else { self.chosen.unwrap_or(untold) }
@@ -171,7 +169,7 @@ impl Queue {
         self.link.late_at(self.every())
     }
 
-    /// What the screen looks like, to be kept.
+    /// The layout of the screen, to be kept.
     pub fn kept(&self) -> Layout {
         Layout { divider: (self.divider != USUAL_DIVIDER).then_some(self.divider) }
     }
@@ -213,7 +211,7 @@ impl Queue {
         self.incoming.as_ref().unwrap_or(&self.listing)
     }
 
-    /// What is asked for, answered or not.
+    /// The filter that is asked for, answered or not.
     pub fn filter(&self) -> &AlertFilter {
         &self.asked_listing().filter
     }

@@ -1,11 +1,13 @@
-//! The sums of what is listed: asked for when another list is shown and when it is read again, one question at a time.
+//! The sums of what is listed: asked for when another list is shown and when it is read again, one question at a time;
+//! and a total in words: one sum stands for all, with how many currencies more there are.
 
 use chrono::Duration;
 
 use super::listing::Listing;
 use crate::{
     Effect, Loadable, Reply,
-    domain::{AlertFilter, CurrencySum, Timestamp},
+    domain::{Alert, AlertFilter, CurrencySum, Timestamp},
+    text::{counted, sanitize},
 };
 
 /// Pause between sums, as a multiple of their duration: at most 5 % of the service's time.
@@ -72,11 +74,28 @@ impl ListSums {
     }
 }
 
+/// Returns the sum in the currency of most alerts, and how many currencies more there are: `1,480.00 AED + 2
+/// currencies`. Nothing where there is no sum.
+pub fn total_words(sums: &[CurrencySum]) -> String {
+    let mut priced = sums.iter().filter(|sum| sum.unpriced < sum.alerts);
+    let Some(first) = priced.next() else { return String::new() };
+    let first = sanitize(&first.money.to_string()).into_owned();
+    match priced.count() {
+        0 => first,
+        others => format!("{first} + {}", counted(others as u64, "currency", "currencies")),
+    }
+}
+
+/// Returns the same of alerts.
+pub fn total_of<'a>(alerts: impl Iterator<Item = &'a Alert>) -> String {
+    total_words(&CurrencySum::of(alerts))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::time::from_iso;
-    use crate::domain::{Alert, Provider};
+    use crate::domain::{Currency, Provider};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -110,5 +129,19 @@ mod tests {
             .map(|seconds| sums.run_due(&of(Provider::Ethoca), now() + Duration::seconds(seconds)).is_some());
 
         assert_eq!(asked, [false, false, true]);
+    }
+
+    #[test]
+    fn the_sum_of_most_alerts_stands_for_all_with_how_many_currencies_more_there_are() {
+        let of = |amount: &str, currency: &str| Alert {
+            amount: Some(amount.parse().unwrap()),
+            currency: Currency::new(currency),
+            ..Alert::sample()
+        };
+        let alerts =
+            [of("1000", "USD"), of("12.50", "EUR"), of("0.10", "EUR"), Alert { amount: None, ..Alert::sample() }];
+
+        assert_eq!(total_of(alerts.iter()), "12.60 EUR + 1 currency");
+        assert_eq!(total_of(alerts[..1].iter()), "1,000.00 USD");
     }
 }

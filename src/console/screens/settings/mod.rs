@@ -7,7 +7,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Message, NextConsole, Order, Orders, Reply, Screen, Tone,
+    Action, AppContext, Effect, KeyContext, Message, NextConsole, Reply, Screen, Task, Tasks, Tone,
     dialog::run,
     dialogs::{question::ask, settings_dialogs::ShownSecret},
     domain::{CreatedCredential, Credential, CredentialKind, Revoked, Timestamp},
@@ -21,7 +21,7 @@ use crate::{
 use state::{SettingsRow, SettingsScreen};
 
 impl Screen for SettingsScreen {
-    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Tasks {
         match message {
             Message::Tick => return run(self.run_due(cx.now)),
             Message::Shown => {
@@ -84,7 +84,7 @@ impl Screen for SettingsScreen {
     }
 }
 
-fn input(screen: &mut SettingsScreen, event: &Event) -> Orders {
+fn input(screen: &mut SettingsScreen, event: &Event) -> Tasks {
     if let Some(way) = wheel(event) {
         step(screen, if way > 0 { Action::Down } else { Action::Up });
     }
@@ -92,7 +92,7 @@ fn input(screen: &mut SettingsScreen, event: &Event) -> Orders {
     // A second click on a setting changes it.
     let opens = screen.at() == row && screen.setting().is_some();
     screen.move_to(row);
-    opens.then_some(Order::Act(Action::Open)).into_iter().collect()
+    opens.then_some(Task::Act(Action::Open)).into_iter().collect()
 }
 
 /// Moves the cursor by an action; returns false for one that does not move.
@@ -102,7 +102,7 @@ fn step(screen: &mut SettingsScreen, action: Action) -> bool {
     row.is_some()
 }
 
-fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orders {
+fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Tasks {
     match action {
         action if step(screen, action) => {}
         Action::Refresh => {
@@ -114,7 +114,7 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
             SettingsRow::Rule(rule) => return list_rule(rule, cx),
             _ => return open_profile(screen, cx),
         },
-        Action::Back => return vec![Order::Act(Action::ShowQueue)],
+        Action::Back => return vec![Task::Act(Action::ShowQueue)],
         Action::CopyId => return screen.chosen().map(|row| copy(row.id.clone(), cx)).unwrap_or_default(),
         _ => {}
     }
@@ -122,7 +122,7 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
 }
 
 /// Leaves for the console of the profile under the cursor, as the palette does.
-fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
+fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Tasks {
     let Some(profile) = screen.chosen_profile() else { return Vec::new() };
     let name = profile.name.clone();
     if let Some(variable) = profile.barred_by {
@@ -134,12 +134,12 @@ fn open_profile(screen: &SettingsScreen, cx: &mut AppContext) -> Orders {
 }
 
 /// Goes to the Queue with the open alerts that the rule under the cursor matches.
-fn list_rule(rule: usize, cx: &mut AppContext) -> Orders {
+fn list_rule(rule: usize, cx: &mut AppContext) -> Tasks {
     let Some(rule) = cx.settings.rules.get(rule) else { return Vec::new() };
     match cx.views.read(&rule.text) {
         Ok((filter, sort)) => {
             let filter = rule.waiting(cx.views.vocabulary).unwrap_or(filter);
-            vec![Order::Act(Action::ShowQueue), Message::List(filter, sort).into()]
+            vec![Task::Act(Action::ShowQueue), Message::List(filter, sort).into()]
         }
         Err(error) => {
             cx.notify(Tone::Note, format!("The Queue cannot list what {} matches: {error}", rule.name));
@@ -148,11 +148,11 @@ fn list_rule(rule: usize, cx: &mut AppContext) -> Orders {
     }
 }
 
-fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &mut AppContext) -> Orders {
+fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &mut AppContext) -> Tasks {
     match answer {
         Ok(created) => {
             screen.created(&created.credential);
-            vec![Order::OpenNext(ask(ShownSecret::new(created)))]
+            vec![Task::OpenNext(ask(ShownSecret::new(created)))]
         }
         Err(error) => {
             screen.creating = None;

@@ -35,7 +35,7 @@ pub enum SettingsRow {
 pub struct SettingsScreen {
     /// The keys and clients, as they were told last.
     pub list: Polled<CredentialList>,
-    /// What is being created: one at a time.
+    /// The kind that is being created: one at a time.
     pub creating: Option<CredentialKind>,
     /// The profiles, as they were listed last; what is wrong where they could not be.
     pub profiles: Option<Result<Vec<ListedProfile>, String>>,
@@ -160,7 +160,7 @@ impl SettingsScreen {
         }
     }
 
-    /// What is due while the screen is looked at.
+    /// Effects that are due while the screen is looked at.
     pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         if !std::mem::replace(&mut self.has_asked_profiles, true) {

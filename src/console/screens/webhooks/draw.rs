@@ -13,7 +13,7 @@ use ratatui::{
 
 use super::state::{WebhooksPane, WebhooksScreen};
 use crate::{
-    Action, AppContext, Loadable, Pen,
+    AppContext, Loadable, Pen,
     domain::{Delivery, DeliveryAttempt, DeliveryLog, DeliveryState, Endpoint, sanitize::lines},
     pen::put_lines,
     screens::{
@@ -123,12 +123,11 @@ fn health(endpoint: &Endpoint, screen: &WebhooksScreen, cx: &AppContext) -> (Str
         return (format!("– disabled {}: {}", times::ago(*at, now), sanitize(reason)), theme.danger);
     }
     let failing = endpoint.failing_since.map(|since| format!("failing for {}", times::short(now - since)));
-    let given_up = screen.given_up_words(endpoint.id);
-    let bad = failing.into_iter().chain(given_up).collect::<Vec<_>>().join(", ");
+    let bad = failing.into_iter().chain(screen.failed_words(endpoint.id)).collect::<Vec<_>>().join(", ");
     match endpoint.last_success {
         _ if !bad.is_empty() => (format!("▲ {bad}"), theme.danger),
-        // Whether all of it was taken is not known before what was given up is.
-        Some(_) if screen.given_up.loaded().is_none() => ("· healthy".to_owned(), theme.plain),
+        // Whether all of it was taken is not known before the deliveries are.
+        Some(_) if screen.deliveries.loaded().is_none() => ("· healthy".to_owned(), theme.plain),
         Some(_) => ("● healthy".to_owned(), theme.ok),
         None => ("· nothing sent yet".to_owned(), theme.plain),
     }
@@ -139,11 +138,7 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
     let [line, table] = stacked(area, [1, FILL]);
     let line = line.inner(Margin::new(MARGIN, 0));
     draw_heading(screen, cx, buffer, line);
-    let empty = match screen.shown.is_some() {
-        true => format!("No match. {} shows all again.", cx.key(Action::Back)),
-        false => "Nothing sent yet. New and answered alerts are sent.".to_owned(),
-    };
-    let words = ["The deliveries", &empty];
+    let words = ["The deliveries", "Nothing sent yet. New and answered alerts are sent."];
     let below = table.inner(Margin::new(MARGIN, 1));
     let mut sheet = Sheet::new(theme, below.width);
     if !has_rows(&screen.deliveries.data, |page| page.data.is_empty(), words, cx, &mut sheet) {
@@ -187,7 +182,7 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
     screen.delivery_list.draw((&data, rows), at, theme, buffer, table, note);
 }
 
-/// Heading of the deliveries: their number, and the endpoint that they are narrowed to.
+/// Heading of the deliveries, with their number.
 fn draw_heading(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
     let theme = &cx.theme;
     let more = if screen.has_more() { "+" } else { "" };
@@ -195,8 +190,6 @@ fn draw_heading(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, l
     pen.put("Deliveries", theme.strong);
     pen.skip(2);
     pen.put(&format!("{}{more}", count(screen.delivery_rows().len() as u64)), theme.quiet);
-    pen.skip(2);
-    pen.put(&screen.shown.map(|id| screen.name_of(id)).unwrap_or_default(), theme.accent);
 }
 
 /// An address without its scheme.

@@ -8,7 +8,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, Effect, KeyContext, Message, Order, Orders, Reply, Screen, Tone,
+    Action, AppContext, Effect, KeyContext, Message, Reply, Screen, Task, Tasks, Tone,
     dialog::run,
     domain::{Delivery, DeliveryLog, DeliveryState, EndpointId, Secret, Timestamp},
     idle::{NO_ALERT, READ_ONLY, unless},
@@ -28,7 +28,7 @@ const WHEEL: i16 = 3;
 const PAGE: i16 = 10;
 
 impl Screen for WebhooksScreen {
-    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Tasks {
         let now = cx.now;
         match message {
             Message::Tick => return run(self.run_due(now)),
@@ -57,20 +57,14 @@ impl Screen for WebhooksScreen {
         self.due()
     }
 
-    fn words(&self, action: Action, _: &AppContext) -> Option<String> {
-        (action == Action::Open && self.pane == WebhooksPane::Endpoints).then(|| "deliveries".to_owned())
-    }
-
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         const NO_DELIVERY: &str = "no delivery is here";
         const NO_ENDPOINT: &str = "no endpoint is here";
         let writes = || unless(!cx.place.read_only, READ_ONLY).or_else(|| unless(self.offered, UNSEEN));
         let on_list = || unless(!self.page, "the delivery's page is open");
+        let delivery = || self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries);
         match action {
-            Action::Open => on_list().or_else(|| match self.pane {
-                WebhooksPane::Endpoints => unless(self.endpoint().is_some(), NO_ENDPOINT),
-                WebhooksPane::Deliveries => unless(self.delivery().is_some(), NO_DELIVERY),
-            }),
+            Action::Open => on_list().or_else(|| unless(delivery().is_some(), NO_DELIVERY)),
             Action::CopyId => unless(self.chosen_id().is_some(), "nothing with an id is here"),
             Action::NextPane => {
                 let has_rows = self.endpoint().is_some() || self.delivery().is_some();
@@ -81,12 +75,10 @@ impl Screen for WebhooksScreen {
                 .or_else(on_list)
                 .or_else(|| unless(self.subject().is_some(), NO_ENDPOINT))
                 .or_else(|| unless(self.testing.is_none(), "a test is running")),
-            Action::SendAgain => {
-                writes().or_else(|| match self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries) {
-                    None => Some(NO_DELIVERY),
-                    Some(delivery) => unless(delivery.state != DeliveryState::Leased, "the delivery is sending"),
-                })
-            }
+            Action::SendAgain => writes().or_else(|| match delivery() {
+                None => Some(NO_DELIVERY),
+                Some(delivery) => unless(delivery.state != DeliveryState::Leased, "the delivery is sending"),
+            }),
             _ => None,
         }
     }
@@ -110,7 +102,7 @@ fn input(screen: &mut WebhooksScreen, event: &Event, cx: &AppContext) {
     }
 }
 
-fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orders {
+fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Tasks {
     let now = cx.now;
     match action {
         Action::PageDown if screen.page => screen.scroll.by(PAGE),
@@ -120,11 +112,9 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::DetailUp => screen.scroll.by(-WHEEL),
         Action::Refresh => screen.loads.refresh(now),
         Action::NextPane => screen.next_pane(),
-        Action::Open if screen.pane == WebhooksPane::Deliveries => screen.page = true,
-        Action::Open => screen.show(screen.endpoint().map(|endpoint| endpoint.id), now),
+        Action::Open => screen.page = true,
         Action::Back if screen.page => screen.page = false,
-        Action::Back if screen.shown.is_some() => screen.show(None, now),
-        Action::Back => return vec![Order::Act(Action::ShowQueue)],
+        Action::Back => return vec![Task::Act(Action::ShowQueue)],
         Action::CopyId => return screen.chosen_id().map(|id| copy(id, cx)).unwrap_or_default(),
         Action::GoToAlert => return screen.alert().map(|alert| Message::Seek(alert).into()).into_iter().collect(),
         Action::EndpointTest => {
@@ -142,7 +132,7 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
 }
 
 /// Copies an id.
-pub fn copy(id: String, cx: &mut AppContext) -> Orders {
+pub fn copy(id: String, cx: &mut AppContext) -> Tasks {
     cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));
     vec![Effect::Copy(Secret::new(id)).into()]
 }

@@ -24,9 +24,6 @@ const REST: Duration = Duration::milliseconds(150);
 const CHUNK: usize = 100;
 const NEAR: usize = 20;
 
-/// How many that were given up are counted at most.
-const MOST_GIVEN_UP: u32 = 100;
-
 /// A part of the screen that has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WebhooksPane {
@@ -42,10 +39,6 @@ pub struct WebhooksScreen {
     pub endpoints: Polled<Vec<Endpoint>>,
     /// The deliveries of the filter from the newest on, as far as they were looked at.
     pub deliveries: Polled<DeliveryPage>,
-    /// The deliveries that were given up, whatever the list shows.
-    pub given_up: Loadable<DeliveryPage>,
-    /// The endpoint whose deliveries alone are shown.
-    pub shown: Option<EndpointId>,
     pub pane: WebhooksPane,
     /// True where the attempts have a page of their own.
     pub page: bool,
@@ -66,11 +59,6 @@ pub struct WebhooksScreen {
     delivery_cursor: Option<DeliveryId>,
     /// Number of deliveries that were asked for.
     wanted: usize,
-}
-
-/// The deliveries that were given up, as many as are counted.
-fn given_up() -> DeliveryFilter {
-    DeliveryFilter { states: vec![DeliveryState::Exhausted], size: Some(MOST_GIVEN_UP), ..DeliveryFilter::default() }
 }
 
 impl WebhooksScreen {
@@ -94,13 +82,11 @@ impl WebhooksScreen {
         self.deliveries.loaded().is_some_and(|page| page.next.is_some())
     }
 
-    /// Words for the deliveries to an endpoint that were given up: `4 failed`, `100+ failed`; nothing where none was,
-    /// or it is not known.
-    pub fn given_up_words(&self, endpoint: EndpointId) -> Option<String> {
-        let page = self.given_up.loaded()?;
-        let given_up = page.data.iter().filter(|delivery| delivery.endpoint == endpoint).count();
-        let more = if page.next.is_some() { "+" } else { "" };
-        (given_up > 0).then(|| format!("{given_up}{more} failed"))
+    /// Words for the listed deliveries to an endpoint that failed for good: `4 failed`; nothing where none did.
+    pub fn failed_words(&self, endpoint: EndpointId) -> Option<String> {
+        let failed = |row: &&Delivery| row.endpoint == endpoint && row.state == DeliveryState::Exhausted;
+        let failed = self.delivery_rows().iter().filter(failed).count();
+        (failed > 0).then(|| format!("{failed} failed"))
     }
 
     /// The row of the endpoints' cursor.
@@ -147,7 +133,7 @@ impl WebhooksScreen {
         }
     }
 
-    /// What is known of the attempts of the delivery under the cursor.
+    /// The attempts of the delivery under the cursor, as far as they are known.
     pub fn log(&self) -> Option<&Loadable<DeliveryLog>> {
         let shown = self.delivery()?.id;
         self.log.as_ref().filter(|(id, _)| *id == shown).map(|(_, log)| log)
@@ -191,22 +177,10 @@ impl WebhooksScreen {
         row.is_some()
     }
 
-    /// Shows the deliveries of an endpoint from now on, or all.
-    pub fn show(&mut self, endpoint: Option<EndpointId>, now: Timestamp) {
-        self.shown = endpoint;
-        self.deliveries = Polled::default();
-        self.delivery_cursor = None;
-        self.log = None;
-        self.wanted = CHUNK;
-        self.pane = WebhooksPane::Deliveries;
-        self.page = false;
-        self.loads.refresh(now);
-    }
-
     /// Returns the filter of the list.
     fn filter(&self) -> DeliveryFilter {
         let size = Some(u32::try_from(self.wanted).unwrap_or(u32::MAX));
-        DeliveryFilter { endpoint: self.shown, size, ..DeliveryFilter::default() }
+        DeliveryFilter { size, ..DeliveryFilter::default() }
     }
 
     /// Something changed at the service: what is shown is loaded again soon.
@@ -222,10 +196,6 @@ impl WebhooksScreen {
 
     /// Takes a list of deliveries in, unless another one was asked for since; the cursor stays on its own.
     pub fn took_deliveries(&mut self, filter: &DeliveryFilter, answer: Reply<DeliveryPage>, now: Timestamp) {
-        if *filter == given_up() {
-            self.given_up.answer(answer);
-            return;
-        }
         if *filter != self.filter() {
             return;
         }
@@ -243,7 +213,7 @@ impl WebhooksScreen {
         }
     }
 
-    /// What is due while the screen is looked at.
+    /// Effects that are due while the screen is looked at.
     pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         if !self.offered {
@@ -252,12 +222,10 @@ impl WebhooksScreen {
         if self.loads.take_due(now, POLL) {
             self.endpoints.data.ask();
             self.deliveries.data.ask();
-            self.given_up.ask();
             // What was scrolled past and left again is not loaded again.
             let seen = self.delivery_row() + self.delivery_list.page() + NEAR;
             self.wanted = seen.div_ceil(CHUNK).max(1) * CHUNK;
-            effects.extend([given_up(), self.filter()].map(Effect::ListDeliveries));
-            effects.push(Effect::LoadEndpoints);
+            effects.extend([Effect::ListDeliveries(self.filter()), Effect::LoadEndpoints]);
         }
         if self.log_due.take_if(|due| *due <= now).is_some()
             && let Some(id) = self.delivery().map(|delivery| delivery.id)
@@ -291,6 +259,6 @@ mod tests {
         screen.changed(now + Duration::milliseconds(500));
 
         let loads = [999, 1_000, 2_000].map(|after| screen.run_due(now + Duration::milliseconds(after)).len());
-        assert_eq!((first, loads), (3, [0, 3, 0]), "endpoints, deliveries and what was given up, once");
+        assert_eq!((first, loads), (2, [0, 2, 0]), "endpoints and deliveries, once");
     }
 }

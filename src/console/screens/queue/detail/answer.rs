@@ -262,7 +262,7 @@ fn next_poll(at: Option<Timestamp>, now: Timestamp) -> String {
     next.unwrap_or_else(|| "Checking now.".to_owned())
 }
 
-/// Orders beside the first one that are listed.
+/// Tasks beside the first one that are listed.
 const OTHERS: usize = 2;
 
 impl Parts<'_> {

@@ -147,7 +147,6 @@ impl Queue {
     fn take_alert(&mut self, alert: &Alert) {
         self.listing.replace(alert);
         self.marked.replace(alert);
-        self.searched.replace(alert);
         if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
             for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
                 duplicate.clone_from(alert);
@@ -173,31 +172,23 @@ impl Queue {
         self.known_duplicates.extend(found);
     }
 
-    /// Takes in the alerts on the same card: those on the same payment are kept.
-    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, now: Timestamp) {
-        let query = self.listing.find(of).and_then(duplicate::query).filter(|_| !self.operator);
-        if let (Some(query), Ok(found)) = (query, &answer) {
-            self.searched.keep(&query, found.clone(), now);
+    /// Adds the alerts of the list on an alert's payment: it may tell more than a deployment can be asked for.
+    fn with_listed(&self, alert: &Alert, mut known: Vec<Alert>) -> Vec<Alert> {
+        for other in self.listing.alerts().filter(|other| duplicate::evidence(alert, other).is_some()) {
+            if !known.iter().any(|known| known.id == other.id) {
+                known.push(other.clone());
+            }
         }
-        self.show_same_card(of, answer, now);
+        known
     }
 
-    /// Shows what was found then on the card of the cursor's alert.
-    pub(super) fn show_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, at: Timestamp) {
+    /// Takes in the alerts that were found then on the card of the cursor's alert: those on the same payment are kept.
+    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, at: Timestamp) {
         if self.facts.alert != Some(of) {
             return;
         }
         let Some(alert) = self.listing.find(of).cloned() else { return };
-        let duplicates = answer.map(|found| {
-            let mut all = duplicate::of(&alert, &found);
-            // A list that was read may tell more than a deployment can be asked for.
-            for other in self.listing.alerts().filter(|other| duplicate::evidence(&alert, other).is_some()) {
-                if !all.iter().any(|known| known.id == other.id) {
-                    all.push(other.clone());
-                }
-            }
-            all
-        });
+        let duplicates = answer.map(|found| self.with_listed(&alert, duplicate::of(&alert, &found)));
         if let Ok(duplicates) = &duplicates {
             let refunded = duplicates.iter().any(Alert::refund_is_likely);
             self.know_duplicates(&[of], (!duplicates.is_empty()).then_some((of, refunded)));
@@ -290,10 +281,14 @@ impl Queue {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
         }
-        let known = query.as_ref().filter(|_| !self.operator).and_then(|query| self.searched.fresh(query, lasts, now));
-        if let Some((at, found)) = known.cloned() {
-            self.show_same_card(id, Ok(found), at);
-        } else {
+        if !self.operator {
+            let known = self.with_listed(alert, self.facts.duplicates.loaded().cloned().unwrap_or_default());
+            if !known.is_empty() {
+                self.facts.duplicates = Loadable::Loaded(known);
+            }
+        }
+        let is_fresh = self.facts.searched_at.is_some_and(|at| !self.operator && at <= now && now - at < lasts);
+        if !is_fresh {
             effects.extend(self.facts.ask_duplicates(id, query, self.operator));
         }
         effects

@@ -8,9 +8,8 @@ use crate::{
     Action, Effect,
     desk::snoozes::ChosenAlerts,
     domain::{Alert, AlertFilter, AlertId, Calendar, Sort, SortField, SortOrder, Timestamp},
-    snoozes::SnoozeList,
     times::next_second_before,
-    views::View,
+    views::{SnoozeList, View},
 };
 
 impl Queue {
