@@ -121,7 +121,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.press("i");
     terminal.wait_until("the form of the case", in_form);
     terminal.press(CTRL_S);
-    says("the case shows what came of them");
+    says("the case shows their results");
     terminal.wait_until("both alerts answered", |screen| screen.contains("3 alerts on one payment   0 open"));
     pictures.take(&terminal, 2_500, "recorded: two alerts, one answer");
 
