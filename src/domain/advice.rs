@@ -88,8 +88,8 @@ fn by_facts(alert: &Alert, duplicates: &[&Duplicate], order: Option<&OrderAdvice
     if alert.network_rule_applied() && of_order != Some(RefundTime::Before) {
         return Some(invalid(InvalidReason::PreviouslyRefunded, AdviceBasis::NetworkRule, true));
     }
-    // Of one network's alerts on a payment one is answered, and the others are duplicates of it; of two networks' each
-    // is answered.
+    // Of one network's alerts on a payment one is answered, and the others are duplicates of it: which one is not known
+    // before. Of two networks' each is answered.
     let of_network = |duplicate: &&&Duplicate| duplicate.provider == alert.provider;
     let answered = |duplicate: &&Duplicate| {
         use DuplicateState::{Answered, MayHaveArrived, OnItsWay};
@@ -98,10 +98,7 @@ fn by_facts(alert: &Alert, duplicates: &[&Duplicate], order: Option<&OrderAdvice
     let is_answered = duplicates.iter().filter(of_network).any(answered);
     match order.filter(|order| !(is_answered && order.decision == Decision::NotRefunded)) {
         Some(order) => Some(by_order(order)),
-        None => {
-            let duplicate = duplicates.iter().find(of_network);
-            duplicate.map(|_| invalid(InvalidReason::Duplicate, AdviceBasis::Duplicates, false))
-        }
+        None => is_answered.then(|| invalid(InvalidReason::Duplicate, AdviceBasis::Duplicates, false)),
     }
 }
 
@@ -183,7 +180,7 @@ mod tests {
     #[case::both_refunded_since(&[refunded(at(SINCE))], order(Decision::Refunded, Some(RefundTime::Since)),
         DUPLICATE, AdviceBasis::Duplicates)]
     #[case::refunded_though_shipped(&[refunded(at(SINCE))], shipped(), DUPLICATE, AdviceBasis::Duplicates)]
-    #[case::another_waits(&[waiting()], None, DUPLICATE, AdviceBasis::Duplicates)]
+    #[case::another_was_declined(&[waiting(), declined()], None, DUPLICATE, AdviceBasis::Duplicates)]
     #[case::another_waits_and_the_order_was_refunded_before(&[waiting()], order(EARLIER, Some(RefundTime::Before)),
         EARLIER, AdviceBasis::Order)]
     #[case::another_waits_and_the_order_was_refunded_since(&[waiting()], order(Decision::Refunded,
@@ -250,15 +247,15 @@ mod tests {
 
         assert_eq!(of(&[refunded(None)], None), Some(true));
         assert_eq!(of(&[], order(Decision::Refunded, Some(RefundTime::Since))), Some(true));
-        assert_eq!((of(&[waiting()], None), of(&[], shipped())), (Some(false), Some(false)));
+        assert_eq!((of(&[declined()], None), of(&[], shipped())), (Some(false), Some(false)));
     }
 
     #[test]
     fn nothing_is_advised_where_nothing_speaks_for_it_or_no_answer_is_asked_for() {
         let answered = Alert { outcome: Some(Outcome::sample(alert().id)), ..alert() };
-
-        assert_eq!(advice(&alert(), [elsewhere(waiting()), elsewhere(declined())].iter(), None), None);
+        let undecided = [waiting(), elsewhere(waiting()), elsewhere(declined())];
         let notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..alert() };
+        assert_eq!(advice(&alert(), undecided.iter(), None), None);
         assert_eq!(advice(&answered, [refunded(None)].iter(), shipped().as_ref()), None);
         assert_eq!(advice(&notice, [refunded(None)].iter(), shipped().as_ref()), None);
     }

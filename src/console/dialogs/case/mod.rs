@@ -267,13 +267,9 @@ impl CaseDialog {
         }
     }
 
-    /// What is suggested for the alert under the cursor. Which of several that wait is a duplicate of another is not
-    /// known before one is answered.
+    /// What is suggested for the alert under the cursor.
     fn suggested<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
-        let suggestion = Suggestion::of(self.current(), self.facts_here(), cx)?;
-        let waits = matches!(&suggestion,
-            Suggestion::Advice(advice) if advice.basis == AdviceBasis::Duplicates && !advice.after_refund);
-        (!waits || self.alerts.len() == 1).then_some(suggestion)
+        Suggestion::of(self.current(), self.facts_here(), cx)
     }
 
     /// What says of an alert that waits that money has gone back already, though no alert of the case was refunded: in
