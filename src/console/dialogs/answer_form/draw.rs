@@ -63,9 +63,9 @@ impl AnswerForm {
     fn draw_title(&self, buffer: &mut Buffer, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let part = |gap, text: String, style: Style| Segment::<()>::new(gap, text, style);
-        let mut segments = match self.scope {
-            AnswerScope::One => self.title_of_one(&self.rows[0].alert, cx),
-            AnswerScope::Bulk | AnswerScope::Case(_) => {
+        let mut segments = match &*self.rows {
+            [one] => self.title_of_one(&one.alert, cx),
+            _ => {
                 let same = if self.scope == AnswerScope::Bulk { "" } else { ", same payment" };
                 let what = format!("Answer {}{same}", counted(self.rows.len() as u64, "alert", "alerts"));
                 // The alerts of a case are about one payment.

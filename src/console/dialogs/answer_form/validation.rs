@@ -21,6 +21,11 @@ impl AnswerForm {
     /// Works out the plan for every alert by what is said now, in their order; or what is wrong with the answer.
     pub(super) fn planned(&self, cx: &AppContext) -> Result<Vec<RowPlan>, Vec<FieldError>> {
         let parts = self.fields.answer();
+        // A letter that was meant for another answer, or a digit for another reason.
+        if parts.comments.trim().chars().count() == 1 {
+            let message = "is one character: alt with it chooses, backspace removes it";
+            return Err(vec![FieldError::new("comments", message)]);
+        }
         let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
         let said = Resolution::from_parts(parts.clone(), cx.place.dialect, most.as_ref());
         FormAnswer { form: self, parts, said, cx }.plan()
