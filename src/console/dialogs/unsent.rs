@@ -190,7 +190,7 @@ impl PanelQuestion for EarlierSession {
         // Who leaves in order is asked about what has not left; an answer may stay away from them as well.
         let is_early = !unsent.is_empty();
         question.line(if is_early { "The last session ended early" } else { "Left by the last session" }, theme.strong);
-        let kept = format!("Answer again in Activity ({}).", cx.key(Action::ShowActivity));
+        let kept = "Answer again later in Activity, To do.".to_owned();
         let (parked, checked): (Vec<_>, Vec<_>) =
             unanswered.iter().partition(|left| cx.unfinished.parked_on(left.said.alert.id).is_some());
         let word = format!("Check the network's portal, then {} sets the result.", cx.key(Action::Settle));

@@ -139,7 +139,7 @@ fn the_footer_offers_to_answer_together_only_what_is_marked() {
 
     let nothing_marked = footer(&mut rig);
 
-    assert!(marked.contains("r refunded, 2 alerts"), "{marked}");
+    assert!(marked.contains("r refunded, 2 marked"), "{marked}");
     assert!(nothing_marked.contains("b last run") && !nothing_marked.contains("draft forgether"), "{nothing_marked}");
 }
 

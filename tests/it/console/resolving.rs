@@ -305,7 +305,7 @@ fn an_answer_that_was_recorded_but_not_heard_is_found_at_once() {
     assert!(told.contains("ETHOCA 129.90 EUR: Refunded (API status RESOLVED), by whom is not known."), "{told}");
     let found = |step: &JournalStep| matches!(step, JournalStep::AsDecided { status, .. } if status == "RESOLVED");
     assert!(rig.journaled().iter().any(found), "{:?}", rig.journaled());
-    assert!(rig.screen().contains("recorded, API status"), "{}", rig.screen());
+    assert!(rig.screen().contains("recorded, by whom"), "{}", rig.screen());
 }
 
 #[test]

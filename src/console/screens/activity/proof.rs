@@ -163,10 +163,8 @@ pub fn step_words(step: &JournalStep) -> (String, RowTone) {
         JournalStep::TakenBack => ("undone, not sent".to_owned(), RowTone::Quiet),
         JournalStep::Sent => ("sent".to_owned(), RowTone::Plain),
         JournalStep::NotSent { why } => (format!("could not be sent: {}", clean(why)), RowTone::Unsure),
-        JournalStep::Recorded { status } => (format!("recorded: API status {}", clean(status)), RowTone::Plain),
-        JournalStep::AsDecided { status } => {
-            (format!("recorded, API status {}; {BY_WHOM}", clean(status)), RowTone::Plain)
-        }
+        JournalStep::Recorded { .. } => ("recorded".to_owned(), RowTone::Plain),
+        JournalStep::AsDecided { .. } => (format!("recorded, {BY_WHOM}"), RowTone::Plain),
         JournalStep::Overtaken { status } => {
             (format!("already answered: API status {}", clean(status)), RowTone::Unsure)
         }

@@ -23,7 +23,6 @@ use crate::{
     domain::{Alert, Resolution, Timestamp, query},
     idle::{NO_ALERT, NO_RUN, NONE_MADE, NONE_PARKED, NOTHING_LISTED, READ_ONLY, unless},
     pen::put_lines,
-    text::counted,
 };
 pub use columns::ListSign;
 use facts::change_match;
@@ -141,7 +140,7 @@ impl Screen for Queue {
     fn words(&self, action: Action, _: &AppContext) -> Option<String> {
         let marked = self.marked.alerts().len() as u64;
         match action {
-            Action::Refund if marked > 0 => Some(format!("refunded, {}", counted(marked, "alert", "alerts"))),
+            Action::Refund if marked > 0 => Some(format!("refunded, {marked} marked")),
             _ => None,
         }
     }
