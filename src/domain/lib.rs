@@ -4,9 +4,6 @@
 //! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one. [`money`] keeps
 //! amounts exact.
 
-#[cfg(windows)]
-compile_error!("avert does not build on Windows: use WSL (Windows Subsystem for Linux), where it builds as on Linux");
-
 #[doc(hidden)]
 pub use serde;
 
