@@ -168,7 +168,7 @@ fn what_was_written_for_some_marks_does_not_slip_into_the_form_of_others_and_is_
     rig.type_text("another matter");
     rig.press("esc esc");
 
-    assert!(other.contains("Answer 1 alert") && !other.contains("no order"), "{other}");
+    assert!(other.contains("Answer ETHOCA") && !other.contains("no order"), "{other}");
     let kept: Vec<(usize, String)> =
         on_the_desk(&rig).into_iter().map(|draft| (draft.alerts.len(), draft.answer.comments)).collect();
     assert_eq!(kept, [(2, "no order".to_owned()), (1, "another matter".to_owned())]);

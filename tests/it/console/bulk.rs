@@ -507,7 +507,7 @@ fn failures_never_stop_the_rest_and_what_failed_is_sent_again() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert!(form.contains("Answer 1 alert") && form.contains("1 will be sent"), "{form}");
+    assert!(form.contains("Answer ETHOCA") && form.contains("1 will be sent"), "{form}");
     assert!(failed.contains("5 recorded, 1 failed") && failed.contains("closed by the issuer"), "{failed}");
     assert_eq!(rig.sent(), 7);
     assert!(rig.screen().contains("1 recorded"), "{}", rig.screen());
