@@ -70,6 +70,7 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
     assert_eq!(world.alert(1)["outcome"], Value::Null, "neither enter nor a full stop has sent anything");
     terminal.press("n");
     terminal.wait_for("alt-enter starts a line");
+    terminal.press("no refund");
     terminal.press(CTRL_S);
     terminal.wait_for("Not refunded, recorded");
     leave(terminal);
