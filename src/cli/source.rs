@@ -1,7 +1,6 @@
 //! Access to the alerts that a command works on: this machine's, or another deployment's.
 
 use std::{
-    collections::HashMap,
     path::PathBuf,
     sync::{Arc, OnceLock},
 };
@@ -9,16 +8,11 @@ use std::{
 use super::{args::RemoteArgs, context::Context, local::Local, networks, process::variable, target::RemoteTarget};
 use crate::{
     desk::{
-        Desk, DeskError, History, OrderOwner,
-        ledger::{
-            command::{CommandDecision, CommandJournal},
-            files::read_whole,
-            fold::KnownAnswer,
-            preflight::PreflightResult,
-        },
+        Desk, DeskError, History, Journal, OrderOwner,
+        ledger::{files::read_whole, sender::AnswerSender},
     },
     domain::{
-        Alert, AlertId, Environment,
+        Environment,
         query::Vocabulary,
         time::{SharedClock, SystemClock, Timestamp},
     },
@@ -150,30 +144,15 @@ impl AlertAccess {
         self.history.get_or_init(|| History::of(read_whole(&self.desk).unwrap_or_default().entries))
     }
 
-    /// Opens the journal of the desk as a console there does, and makes a missing desk. Where it cannot be written that
-    /// is said, and nothing is held back.
-    pub(super) fn command_journal(&self) -> CommandJournal {
-        let open = || {
-            let mut desk = Desk::open(&self.desk)?;
-            desk.open_journal(&self.console_place, self.user.as_deref(), Arc::clone(&self.clock))?;
-            Ok(desk.journal().cloned())
-        };
-        CommandJournal::of(open(), |error| {
-            say!("warning: {error}. Answers are sent all the same; what is missing there no console knows");
-        })
+    /// Opens the journal of the desk as a console there does, and makes a missing desk.
+    pub(super) fn journal(&self) -> Result<Journal, DeskError> {
+        let opened = Journal::open(&self.desk, &self.console_place, self.user.as_deref(), Arc::clone(&self.clock));
+        opened.map(|(journal, _)| journal)
     }
 
-    /// Looks right before a decision is sent for what speaks against it.
-    pub(super) async fn preflight(
-        &self,
-        decision: &CommandDecision,
-        answers: &HashMap<AlertId, KnownAnswer>,
-    ) -> PreflightResult {
-        let advise = |alert: &Alert, others: &[Alert]| {
-            let advice = self.desk().and_then(|desk| desk.map_or(Ok(None), |desk| desk.order_advice(alert, others)));
-            advice.map_err(|error| ServiceError::Unavailable(error.to_string()))
-        };
-        decision.preflight(&self.deployment, self.history(), answers, advise).await
+    /// Returns the sender of answers to its alerts.
+    pub(super) fn sender(&self) -> AnswerSender {
+        AnswerSender { deployment: self.deployment.clone(), desk: self.desk() }
     }
 
     /// Opens the desk; `None` where it does not exist.

@@ -12,12 +12,12 @@ pub use super::session::DeskState;
 use super::{
     Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Session, Task, Tasks, Theme, Tone,
     calls::Calls,
-    decisions::Decisions,
+    decisions::{Ledger, PendingDecision},
     dialog::run,
     dialogs::{self, answer_form::Choice, question::ask, snooze_menu, unsent::EarlierSession},
     drafts::{AnswerDraftList, NoteList, UnsavedDrafts},
     failures::{FailedCalls, WriteCheck},
-    journal_feed::JournalFeed,
+    journal_reading::JournalReading,
     known_alerts::KnownAlerts,
     resolving,
     runs::Runs,
@@ -39,7 +39,7 @@ use super::{
     views::{SavedViews, SnoozeList},
 };
 use crate::{
-    desk::{History, JournalDecision, JournalStep, Layout, Leftovers, ledger::preflight::Preflight},
+    desk::{JournalDecision, Layout, Leftovers},
     domain::{AlertId, Timestamp, time::SharedClock},
 };
 
@@ -86,7 +86,7 @@ impl App {
         let refresh = settings.refresh.and_then(|every| Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
-        let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now);
+        let ledger = Ledger::new(&place.name, place.user.clone(), kept.session);
         let mut app = Self {
             has_mouse: settings.mouse,
             settings_read: USER_SETTINGS.iter().map(|setting| (setting.current)(&settings)).collect(),
@@ -100,7 +100,7 @@ impl App {
                 covered: false,
                 held_back: false,
                 leaving: false,
-                decisions: Decisions::default(),
+                ledger,
                 runs: Runs::default(),
                 calls: Calls::begun(now),
                 export: None,
@@ -113,8 +113,7 @@ impl App {
                 views,
                 toasts: Toasts::default(),
                 said: false,
-                told: Vec::new(),
-                journal,
+                journal: JournalReading::begun(kept.session.is_some(), now),
                 known: KnownAlerts::default(),
                 failed_calls: FailedCalls::default(),
                 desk_due: kept.keeps_nothing.then(|| now + DESK_AGAIN),
@@ -162,7 +161,7 @@ impl App {
         }
         self.cx.now = self.clock.now();
         let closed = resolving::closed_unseen(&mut self.cx);
-        if let Some(missed) = self.cx.decisions.adjust_for_clock(self.cx.now) {
+        if let Some(missed) = self.cx.ledger.adjust_for_clock(self.cx.now) {
             let (undo, went_by) = (self.cx.key(Action::Undo), times::short(self.cx.now + missed - self.cx.now));
             let words = format!("The console slept for {went_by}. Queued answers keep their undo time ({undo} undo).");
             self.cx.notify(Tone::Note, words);
@@ -192,8 +191,8 @@ impl App {
         self.cx.unkept.hear(&message);
         self.cx.failed_calls.hear(&message, self.cx.now);
         self.hear_calls(&message);
-        let mut changed = self.found_answered(message.alerts());
-        changed.extend(resolving::seen(message.alerts(), &mut self.cx));
+        self.found_answered(message.alerts());
+        let changed = resolving::seen(message.alerts(), &mut self.cx);
         let cx = &mut self.cx;
         let heard: Tasks = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let outcome = match message {
@@ -233,7 +232,10 @@ impl App {
             }
             Message::RulesRead(answer) => rules_taken(answer, cx),
             Message::NotBrowsed(address, why) => dialogs::alert_menus::not_opened(address, &why, cx),
-            Message::JournalRead(answer) => self.journal_read(answer),
+            Message::JournalRead(answer) => {
+                self.journal_read(answer);
+                Vec::new()
+            }
             Message::Seek(alert) => self.seek(alert, false),
             Message::OpenCase(alert) => self.seek(alert, true),
             Message::Reopen(said) => self.reopen(&said),
@@ -257,7 +259,7 @@ impl App {
             message => {
                 if let Message::Changed(Ok(_)) = &message {
                     cx.unfinished.changed(cx.now);
-                    cx.decisions.poll_now(cx.now);
+                    cx.ledger.poll_now(cx.now);
                     self.screens.webhooks.changed(cx.now);
                     self.screens.activity.changed(cx.now);
                 }
@@ -280,14 +282,14 @@ impl App {
             cx.desk_due = Some(cx.now + DESK_AGAIN);
             return Vec::new();
         };
-        // First of all comes into the journal what it does not have yet.
-        let own = cx.journal.kept_from(session, cx.now);
+        // The journal has nothing of this console yet.
+        cx.ledger.kept_from(session);
+        cx.journal.again(cx.now);
         cx.unkept.keeps_again();
-        let mut tasks: Tasks = vec![Effect::Keep(Keep::Journal(own)).into()];
-        tasks.extend(run(cx.keep_again()));
+        let mut tasks = run(cx.keep_again());
         cx.notify(Tone::Good, "This computer's files can be written again. Everything is saved.");
         // What was decided here on an alert is the newer one.
-        left.unanswered.retain(|left| cx.decisions.of(left.said.alert.id).is_none());
+        left.unanswered.retain(|left| cx.ledger.of(left.said.alert.id).is_none());
         tasks.extend(self.take_left(left).map(|said| Task::OpenNext(ask(said))));
         tasks
     }
@@ -296,9 +298,9 @@ impl App {
     pub(super) fn take_left(&mut self, left: Leftovers) -> Option<EarlierSession> {
         let cx = &mut self.cx;
         for left in &left.unanswered {
-            cx.decisions.adopt(left, cx.now);
+            cx.ledger.adopt(left, cx.now);
         }
-        cx.journal.know_unsent(&left.unsent, cx.now);
+        cx.ledger.know_unsent(&left.unsent, cx.now);
         (!left.is_empty()).then_some(EarlierSession(left))
     }
 
@@ -330,20 +332,17 @@ impl App {
         self.waiting.retain(|dialog| !dialog.is_stale(cx));
         self.open_next();
         // What was looked at leaves first: did others take its turn, its look would grow old.
-        for decision in self.cx.decisions.leave(now) {
-            effects.push(self.cx.record(decision.journal_key(), JournalStep::Sent));
-            effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request(), now));
-        }
-        let history = self.cx.journal.history();
-        let knowing = |check: Preflight| Box::new(check.knowing(history));
-        effects.extend(
-            self.cx.decisions.due_checks(now).into_iter().map(|(key, check)| Effect::Preflight(key, knowing(check))),
-        );
+        let leaving = self.cx.ledger.leave(now);
+        effects.extend(self.cx.write_journal());
+        let send =
+            |decision: PendingDecision| Effect::Resolve(decision.key, decision.alert.id, decision.request(), now);
+        effects.extend(leaving.into_iter().map(send));
+        let checks = self.cx.ledger.due_checks(now).into_iter();
+        effects.extend(checks.map(|(key, check)| Effect::Preflight(key, Box::new(check))));
         let cx = &mut self.cx;
-        let left =
-            cx.runs.take_left(|number| cx.decisions.not_left().any(|decision| decision.together == Some(number)));
+        let left = cx.runs.take_left(|number| cx.ledger.not_left().any(|decision| decision.together == Some(number)));
         effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoAnswerDraft(id))));
-        effects.extend(self.cx.decisions.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
+        effects.extend(self.cx.ledger.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
             effects.push(Effect::Unfinished);
         }
@@ -365,7 +364,7 @@ impl App {
             effects.push(Effect::Keep(Keep::Layout(layout.clone())));
             self.kept = layout;
         }
-        if self.cx.leaving && self.cx.decisions.is_at_rest() && !self.cx.unkept.is_coming() {
+        if self.cx.leaving && self.cx.ledger.is_at_rest() && !self.cx.unkept.is_coming() {
             effects.extend(self.leave_or_ask());
         }
         self.make_room_for_notes();
@@ -406,7 +405,7 @@ impl App {
         let screens = running.filter_map(|(name, ..)| self.screens.get(name).next_due());
         let others = [
             self.next_header(),
-            cx.decisions.next_wake(cx.now),
+            cx.ledger.next_wake(cx.now),
             cx.unfinished.next_wake(),
             cx.toasts.next_wake(),
             cx.writes.next_due(),
@@ -444,14 +443,9 @@ impl App {
         &self.screens.queue
     }
 
-    /// The decisions on their way.
-    pub fn decisions(&self) -> &Decisions {
-        &self.cx.decisions
-    }
-
-    /// The answers of this desk, as its journal tells them.
-    pub fn history(&self) -> &History {
-        self.cx.journal.history()
+    /// What is known of every answer.
+    pub fn ledger(&self) -> &Ledger {
+        &self.cx.ledger
     }
 
     /// Takes a new size.
@@ -468,7 +462,7 @@ impl App {
         self.cx.said = false;
         match action {
             // Whoever let decisions wait wants to be asked once more.
-            Action::Refresh => self.cx.decisions.ask_again(),
+            Action::Refresh => self.cx.ledger.ask_again(),
             Action::Back => self.cx.toasts.clear(),
             _ => {}
         }

@@ -7,7 +7,7 @@ use super::{
     Action, AppContext, Effect, Message, Tone,
     app::App,
     calls::{by_deadline, due_words, hours_read, near_words, outside_name},
-    decisions::Decisions,
+    decisions::Ledger,
     text::{count, counted, sanitize},
 };
 use crate::{
@@ -68,7 +68,7 @@ impl App {
         let alone = self.screens.queue.link.left_alone(self.cx.now);
         let reads = self.cx.calls.next_wake().map(|due| alone.map_or(due, |until| due.max(until)));
         let held =
-            self.cx.decisions.held(before, self.cx.now).filter(|(decision, _)| !self.cx.calls.knows_held(decision.key));
+            self.cx.ledger.held(before, self.cx.now).filter(|(decision, _)| !self.cx.calls.knows_held(decision.key));
         reads.into_iter().chain(held.map(|(_, at)| at)).min()
     }
 }
@@ -80,22 +80,22 @@ fn is_quiet(cx: &AppContext) -> bool {
 }
 
 /// Returns true where a decision on an alert is on its way, or waits here and calls by itself.
-fn is_underway(decisions: &Decisions, alert: AlertId) -> bool {
-    decisions.of(alert).is_some_and(|decision| decision.fate() != Fate::NotRecorded)
+fn is_underway(ledger: &Ledger, alert: AlertId) -> bool {
+    ledger.of(alert).is_some_and(|decision| decision.fate() != Fate::NotRecorded)
 }
 
 /// The title of the terminal.
 pub(super) fn title(cx: &AppContext) -> String {
-    let (failed, before) = (cx.decisions.with_fate(Fate::NotRecorded).count(), cx.settings.notices.before);
-    let calling = cx.decisions.held(before, cx.now).filter(|(_, at)| *at <= cx.now && !before.is_zero());
+    let (failed, before) = (cx.ledger.with_fate(Fate::NotRecorded).count(), cx.settings.notices.before);
+    let calling = cx.ledger.held(before, cx.now).filter(|(_, at)| *at <= cx.now && !before.is_zero());
     let open =
         [(calling.count(), "queued, not sent"), (failed, if failed == 1 { "answer failed" } else { "answers failed" })];
-    cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, open, |id| is_underway(&cx.decisions, id), cx.now)
+    cx.calls.title(&sanitize(&cx.place.name), &cx.settings.notices, open, |id| is_underway(&cx.ledger, id), cx.now)
 }
 
 /// Tells of the alerts that have come near; their text outside the console.
 fn call_near(cx: &mut AppContext) -> Option<String> {
-    let (now, before, decisions) = (cx.now, cx.settings.notices.before, &cx.decisions);
+    let (now, before, decisions) = (cx.now, cx.settings.notices.before, &cx.ledger);
     let near = cx.calls.come_near(before, |id| is_underway(decisions, id), now);
     let (words, outside) = near_words(&near, before, now)?;
     cx.notify_about(&near[0], Tone::Bad, words);
@@ -105,10 +105,10 @@ fn call_near(cx: &mut AppContext) -> Option<String> {
 /// Tells of decisions that are held here while their windows come to an end; their text outside the console.
 fn call_held(cx: &mut AppContext) -> Option<String> {
     let now = cx.now;
-    let held = cx.decisions.held(cx.settings.notices.before, now).filter(|(_, at)| *at <= now);
+    let held = cx.ledger.held(cx.settings.notices.before, now).filter(|(_, at)| *at <= now);
     let near: Vec<u64> = held.map(|(decision, _)| decision.key).collect();
     let new = cx.calls.take_held(near.into_iter());
-    let decisions = new.iter().filter_map(|key| cx.decisions.get(*key));
+    let decisions = new.iter().filter_map(|key| cx.ledger.get(*key));
     let about = by_deadline(decisions.map(|decision| decision.alert.clone()).collect());
     let first = about.first()?;
     let answers = counted(about.len() as u64, "answer is not sent", "answers are not sent");

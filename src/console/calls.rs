@@ -113,10 +113,14 @@ fn waits(alert: &Alert) -> bool {
     !alert.is_over() && alert.expired_at.is_none() && !alert.alert_type.is_notice()
 }
 
+/// The alert's money, or its network's id.
+pub fn money_or_id(alert: &Alert) -> String {
+    alert.money().map_or_else(|| alert.provider_id.clone(), |money| money.to_string())
+}
+
 /// The alert in a few words: its network and its money.
 pub fn subject(alert: &Alert) -> String {
-    let money = alert.money().map_or_else(|| alert.provider_id.clone(), |money| money.to_string());
-    format!("{} {money}", alert.provider)
+    format!("{} {}", alert.provider, money_or_id(alert))
 }
 
 /// An alert as it is named outside the console: without its money.

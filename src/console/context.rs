@@ -10,15 +10,15 @@ use super::{
     Action, Effect, Keep, Theme, Tone,
     answer_words::who_answered,
     calls::{Calls, subject},
-    decisions::{Decisions, alert_of},
+    decisions::{Ledger, alert_of},
     drafts::{AnswerDraftList, NoteList, UnsavedDrafts},
     failures::{FailedCalls, WriteCheck},
-    journal_feed::JournalFeed,
+    journal_reading::JournalReading,
     keymap::Chord,
     known_alerts::KnownAlerts,
     known_decisions::KnownDecisions,
     message::BegunText,
-    runs::{AnswerBooks, RunState, Runs},
+    runs::{RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
     text::sanitize,
     times::{Urgency, Zone},
@@ -27,7 +27,7 @@ use super::{
     views::{SavedViews, SnoozeList},
 };
 use crate::{
-    desk::{AnswerDraft, DecisionRecord, Draft, JournalAlert, JournalStep, Notification},
+    desk::{AnswerDraft, DecisionRecord, Draft, Fate, JournalAlert, JournalStep, Notification},
     domain::{
         Alert, AlertId, Calendar, DeliveryState, Resolution, Timestamp,
         card::mask_card_numbers,
@@ -37,6 +37,9 @@ use crate::{
 
 /// Largest number of alerts whose facts are asked for at once.
 const MOST_NAMED_AT_ONCE: usize = 20;
+
+/// A decision that failed calls for somebody so long.
+pub(crate) const CALLS_FOR: Duration = Duration::days(7);
 
 /// State that every screen and dialog shares.
 pub struct AppContext {
@@ -53,7 +56,8 @@ pub struct AppContext {
     pub held_back: bool,
     /// Leaving as soon as what is with the service has come back.
     pub leaving: bool,
-    pub decisions: Decisions,
+    /// What is known of every answer: the fold of the journal's steps, and the answers on their way.
+    pub ledger: Ledger,
     /// Decisions that were made together.
     pub runs: Runs,
     /// Calls for attention.
@@ -75,10 +79,8 @@ pub struct AppContext {
     pub toasts: Toasts,
     /// True where something was said since this was last put out.
     pub said: bool,
-    /// Messages that are not in the journal yet.
-    pub told: Vec<Notification>,
-    /// The journal of this desk.
-    pub journal: JournalFeed,
+    /// The reading of this desk's journal.
+    pub journal: JournalReading,
     /// Names of alerts.
     pub known: KnownAlerts,
     /// The last call to the service that failed.
@@ -105,23 +107,22 @@ impl AppContext {
 
     /// The decisions that are known.
     pub fn known_decisions(&self) -> KnownDecisions<'_> {
-        KnownDecisions {
-            here: &self.decisions,
-            unfinished: &self.unfinished,
-            history: self.journal.history(),
-            now: self.now,
-        }
+        KnownDecisions { here: &self.ledger, unfinished: &self.unfinished }
     }
 
     /// The decision on an alert that an earlier console failed to have recorded, while nobody has seen to it.
     pub fn failed_before(&self, alert: &Alert) -> Option<&DecisionRecord> {
-        self.journal.failed_on(alert.id, self.now).filter(|_| self.is_unanswered(alert))
+        let calls = |record: &&DecisionRecord| {
+            let is_young = self.now - record.made_at < CALLS_FOR;
+            record.fate() == Fate::NotRecorded && !record.dismissed && record.place == self.place.name && is_young
+        };
+        self.ledger.history().latest_on(alert.id).filter(calls).filter(|_| self.is_unanswered(alert))
     }
 
     /// The decision by which this desk knows that an alert has its outcome, while the list shows none and no other one
     /// is under way.
     pub fn list_behind(&self, alert: &Alert) -> Option<&DecisionRecord> {
-        self.journal.history().answered_on(alert.id).filter(|_| self.is_unanswered(alert))
+        self.ledger.history().answered_on(alert.id).filter(|_| self.is_unanswered(alert))
     }
 
     /// Returns the draft of an answer to an alert.
@@ -135,7 +136,7 @@ impl AppContext {
 
     /// Returns true where an alert has no outcome, and no answer to it is on its way.
     fn is_unanswered(&self, alert: &Alert) -> bool {
-        alert.outcome.is_none() && self.decisions.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none()
+        alert.outcome.is_none() && self.ledger.of(alert.id).is_none() && self.unfinished.of(alert.id).is_none()
     }
 
     /// The style of a time that is left.
@@ -166,13 +167,13 @@ impl AppContext {
 
     /// Returns the name of an alert that was read here, or decided on this desk.
     pub fn alert_named(&self, id: AlertId) -> Option<&JournalAlert> {
-        self.known.get(id).or_else(|| self.journal.history().latest_on(id).map(|record| &record.said.alert))
+        self.known.get(id).or_else(|| self.ledger.history().latest_on(id).map(|record| &record.said.alert))
     }
 
     /// The words for an alert's answer behind its author, as far as that is known: ` by maria: Refunded "88213"`.
     pub fn answer_known(&self, alert: AlertId, answer: &str) -> String {
         let author = self.known.author(alert).map(str::to_owned);
-        let author = author.or_else(|| who_answered(alert, &[], self.journal.history(), self.journal.place()));
+        let author = author.or_else(|| who_answered(alert, &[], self.ledger.history(), &self.place.name));
         author.map_or_else(|| format!(": {answer}"), |by| format!(" {}: {answer}", sanitize(&by)))
     }
 
@@ -242,18 +243,25 @@ impl AppContext {
         let (words, alert) = (mask_card_numbers(&text).into_owned(), alert.map(Into::into));
         // What still stands there is no news.
         if self.toasts.notify(tone, text, self.now) {
-            self.told.push(Notification { tone: tone.as_str().to_owned(), words, alert });
+            let told = Notification { tone: tone.as_str().to_owned(), words, alert };
+            self.ledger.record(None, JournalStep::Notified(Box::new(told)), self.now);
         }
     }
 
-    /// Takes a step of a decision into the journal; the effect that writes it.
-    pub fn record(&mut self, decision: String, step: JournalStep) -> Effect {
-        self.journal.write(decision, step.masked(), self.now)
+    /// Takes in a step of a decision.
+    pub fn record(&mut self, decision: String, step: JournalStep) {
+        self.ledger.record(decision, step, self.now);
+    }
+
+    /// Returns what writes the steps down that were taken.
+    pub fn write_journal(&mut self) -> Option<Effect> {
+        let steps = self.ledger.take_unwritten();
+        (!steps.is_empty()).then_some(Effect::Keep(Keep::Journal(steps)))
     }
 
     /// The run that is shown.
     pub fn newest_run(&self) -> Option<RunState<'_>> {
-        self.runs.newest(AnswerBooks { history: self.journal.history(), decisions: &self.decisions })
+        self.runs.newest(&self.ledger)
     }
 
     /// The key to name for an action.

@@ -10,7 +10,14 @@ use ratatui::{
 };
 
 use super::{
-    Action, KeyContext, app::App, pen::put_middle, screens::activity::proof::progress_of, text::counted, toasts,
+    Action, KeyContext,
+    app::App,
+    calls::money_or_id,
+    pen::put_middle,
+    screens::activity::proof::progress_of,
+    text::{counted, sanitize},
+    toasts,
+    words::in_words,
 };
 use crate::desk::Fate;
 use crate::ui::{
@@ -125,7 +132,7 @@ impl App {
 
     /// Answers under way, at the right end of the footer, with the keys that ask about them and take them back.
     fn underway(&self) -> Vec<Segment<Action>> {
-        let (theme, decisions) = (&self.cx.theme, &self.cx.decisions);
+        let (theme, decisions) = (&self.cx.theme, &self.cx.ledger);
         let (staged, is_covered) = (decisions.staged(), !self.dialogs.is_empty());
         let (sending, waiting) =
             (decisions.with_fate(Fate::Sending).count() as u64, decisions.waiting().count() as u64);
@@ -134,7 +141,7 @@ impl App {
             Some(_) if is_covered => return Vec::new(),
             Some(next) => {
                 let what = match staged.len() {
-                    1 => format!("{} {}", next.word(), next.subject()),
+                    1 => format!("{} {}", in_words(&next.resolution), sanitize(&money_or_id(&next.alert))),
                     more => format!("{more} answers, next"),
                 };
                 let what = Segment::new(2, what, theme.plain).cut_to(UNDERWAY, LEAST_UNDERWAY);

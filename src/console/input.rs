@@ -116,7 +116,7 @@ impl App {
         let cx = &self.cx;
         match self.dialogs.last() {
             Some(dialog) => dialog.why_idle(action, cx),
-            None if action == Action::Undo => unless(!cx.decisions.staged().is_empty(), NONE_STAGED),
+            None if action == Action::Undo => unless(!cx.ledger.staged().is_empty(), NONE_STAGED),
             None => self.screens.shown().why_idle(action, cx),
         }
     }

@@ -23,18 +23,15 @@ use crate::{
 
 impl App {
     /// Takes in the journal as it was read.
-    pub(super) fn journal_read(&mut self, answer: Result<WholeJournal, String>) -> Tasks {
+    pub(super) fn journal_read(&mut self, answer: Result<WholeJournal, String>) {
         let cx = &mut self.cx;
-        let is_read = answer.is_ok();
-        cx.journal.took(answer, cx.now);
-        if !is_read {
-            return Vec::new();
-        }
+        let Some(entries) = cx.journal.took(answer, cx.now) else { return };
+        cx.ledger.read(entries);
         if let Some(words) = cx.journal.unreadable() {
             cx.notify(Tone::Bad, format!("{words} Run avert doctor."));
         }
         // What was read before the journal was counts too, and an answer that the journal itself tells of.
-        let history = cx.journal.history();
+        let history = cx.ledger.history();
         let failed = needs_you(cx).into_iter().filter_map(|happening| happening.record());
         let known: Vec<Alert> = failed
             .map(|record| {
@@ -43,31 +40,27 @@ impl App {
                 history.as_answered(&alert).into_owned()
             })
             .collect();
-        self.found_answered(&known)
+        self.found_answered(&known);
     }
 
     /// Takes in alerts that have an outcome: a decision on one that failed here calls for nobody any more.
-    pub(super) fn found_answered<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) -> Tasks {
+    pub(super) fn found_answered<'a>(&mut self, alerts: impl IntoIterator<Item = &'a Alert>) {
         let cx = &mut self.cx;
-        let mut tasks = Tasks::new();
         for alert in alerts.into_iter().filter(|alert| alert.outcome.is_some()) {
-            let failed = cx.journal.history().latest_on(alert.id).filter(|record| calls_as_failed(record, cx));
+            let failed = cx.ledger.history().latest_on(alert.id).filter(|record| calls_as_failed(record, cx));
             let Some(decision) = failed.map(|record| record.key.clone()) else { continue };
             answered_since(alert, cx);
-            cx.decisions.dismiss(alert.id);
-            tasks.push(cx.record(decision, JournalStep::Answered { status: alert.status.to_string() }).into());
+            cx.ledger.dismiss(alert.id);
+            cx.record(decision, JournalStep::Answered { status: alert.status.to_string() });
             // What comes to its row is read in its turn.
             self.screens.activity.rest(cx.now);
         }
-        tasks
     }
 
-    /// Writes down what was told, and reads the journal where that is due.
+    /// Writes the steps down that were taken, and reads the journal where that is due.
     pub(super) fn follow_journal(&mut self, effects: &mut Vec<Effect>) {
         let cx = &mut self.cx;
-        for told in std::mem::take(&mut cx.told) {
-            effects.push(cx.journal.write(None, JournalStep::Notified(Box::new(told)), cx.now));
-        }
+        effects.extend(cx.write_journal());
         effects.extend(cx.journal.take_due(cx.now).then_some(Effect::ReadJournal));
     }
 

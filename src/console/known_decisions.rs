@@ -4,25 +4,19 @@
 use std::borrow::Cow;
 
 use super::{
-    decisions::Decisions,
+    decisions::Ledger,
     unfinished::{Stage, Unfinished},
 };
-use crate::{
-    desk::History,
-    domain::{
-        Alert, AlertId, OutcomeId, Resolution, Timestamp, decide,
-        duplicate::{self, Duplicate, DuplicateState},
-    },
+use crate::domain::{
+    Alert, AlertId, OutcomeId, Resolution, decide,
+    duplicate::{self, Duplicate, DuplicateState},
 };
 
 /// The decisions that are known: those on their way, here and at the engine, and what the desk's journal has.
 #[derive(Clone, Copy)]
 pub struct KnownDecisions<'a> {
-    pub here: &'a Decisions,
+    pub here: &'a Ledger,
     pub unfinished: &'a Unfinished,
-    /// What was decided at this desk.
-    pub history: &'a History,
-    pub now: Timestamp,
 }
 
 impl<'a> KnownDecisions<'a> {
@@ -42,7 +36,7 @@ impl<'a> KnownDecisions<'a> {
 
     /// An alert as this desk knows it: with the outcome that its journal has, where a list is behind and shows none.
     pub fn answered<'b>(self, alert: &'b Alert) -> Cow<'b, Alert> {
-        self.history.as_answered(alert)
+        self.here.history().as_answered(alert)
     }
 
     /// An alert as it will be once the decision on it has landed, this console's or one that the engine has not
@@ -118,7 +112,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        AlertStatus,
+        AlertStatus, Timestamp,
         advice::advice,
         resolution::{Decision, InvalidReason},
         time::from_iso,
@@ -137,15 +131,15 @@ mod tests {
     }
 
     /// An alert whose refund is queued.
-    fn staged() -> (Decisions, Alert) {
-        let (mut decisions, alert) = (Decisions::default(), alert());
+    fn staged() -> (Ledger, Alert) {
+        let (mut decisions, alert) = (Ledger::default(), alert());
         decisions.stage(alert.clone(), refunded(), Duration::seconds(5), now());
         (decisions, alert)
     }
 
     /// The decisions known by these alone.
-    fn known<T>(here: &Decisions, told: impl Fn(KnownDecisions<'_>) -> T) -> T {
-        told(KnownDecisions { here, unfinished: &Unfinished::default(), history: &History::default(), now: now() })
+    fn known<T>(here: &Ledger, told: impl Fn(KnownDecisions<'_>) -> T) -> T {
+        told(KnownDecisions { here, unfinished: &Unfinished::default() })
     }
 
     #[test]
@@ -156,7 +150,7 @@ mod tests {
 
         assert_eq!(foreseen.status, AlertStatus::Resolved);
         assert_eq!(foreseen.outcome.map(|outcome| outcome.refunded).as_deref(), Some("refunded"));
-        decisions.take_back();
+        decisions.take_back(now());
         assert_eq!(known(&decisions, |known| known.foreseen(&alert).into_owned()), alert);
     }
 
@@ -165,7 +159,7 @@ mod tests {
         let ((mut decisions, one), other) = (staged(), alert());
 
         let [found] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
-        decisions.take_back_all();
+        decisions.take_back_all(now());
         let [taken_back] = known(&decisions, |known| known.duplicates(&other, [&one])).try_into().unwrap();
 
         assert_eq!(found.state, DuplicateState::OnItsWay(refunded()));

@@ -11,6 +11,7 @@ use super::{
     },
     resolving,
     text::counted,
+    words::in_words,
 };
 
 impl App {
@@ -31,7 +32,7 @@ impl App {
             self.dialogs.push(ask(Leave::ask(&mut self.cx)));
         } else {
             // Where it cannot be asked, the next start says what did not leave.
-            self.cx.decisions.take_back_all();
+            self.cx.ledger.forget_unsent();
             self.cx.leaving = true;
         }
         effects
@@ -61,11 +62,11 @@ impl App {
     /// Whoever left to have it sent is to see that it was not.
     fn stay_for_unsent(&mut self) {
         self.cx.leaving = false;
-        self.cx.decisions.ask_again();
+        self.cx.ledger.ask_again();
         self.ask_of_waiting();
         self.open_next();
         if !self.cx.covered {
-            let unchecked = self.cx.decisions.not_left().any(PendingDecision::waits_for_check);
+            let unchecked = self.cx.ledger.not_left().any(PendingDecision::waits_for_check);
             let what = if unchecked { "until duplicates are checked" } else { "until a refund is recorded" };
             let waits = counted(self.unsent() as u64, "answer is queued", "answers are queued");
             self.cx.notify(Tone::Bad, format!("Not sent: {waits} {what}."));
@@ -96,7 +97,7 @@ impl App {
 
     /// Returns the number of decisions that have not left.
     pub fn unsent(&self) -> usize {
-        self.cx.decisions.not_left().count()
+        self.cx.ledger.not_left().count()
     }
 
     /// While another deployment cannot be reached, or nothing can be recorded, what would leave waits; after that it is
@@ -105,18 +106,21 @@ impl App {
         let cx = &mut self.cx;
         let before = cx.held_back;
         cx.held_back = cx.place.remote && self.screens.queue.link.is_unreachable || cx.writes.failing.is_some();
-        cx.decisions.call_held(cx.now);
+        cx.ledger.call_held(cx.now);
         if cx.held_back {
             if !before {
-                cx.decisions.ask_again();
+                cx.ledger.ask_again();
             }
-            cx.decisions.wait(cx.now);
+            cx.ledger.wait(cx.now);
         }
         self.ask_of_waiting();
         let cx = &mut self.cx;
-        for decision in cx.decisions.closed_waiting(cx.now) {
-            let words =
-                format!("{}: expired while {} was queued.", resolving::subject(&decision.alert), decision.word());
+        for decision in cx.ledger.closed_waiting(cx.now) {
+            let words = format!(
+                "{}: expired while {} was queued.",
+                resolving::subject(&decision.alert),
+                in_words(&decision.resolution)
+            );
             cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }
@@ -126,7 +130,7 @@ impl App {
     /// which nothing is typed.
     fn ask_of_waiting(&mut self) {
         let may_ask = !self.cx.held_back && self.dialogs.last().is_none_or(|page| page.takes_questions());
-        if may_ask && let Some(why) = self.cx.decisions.take_question() {
+        if may_ask && let Some(why) = self.cx.ledger.take_question() {
             self.dialogs.push(ask(Reconnected(why)));
         }
     }

@@ -20,7 +20,7 @@ pub use crate::ui::{
     ClickTargets, Pen, TextInput, Theme, compact_backend, pen, terminal, terminal_input, text, theme, widgets,
 };
 use app::DeskState;
-pub use avert_desk::ledger::{decisions, words};
+pub use avert_desk::ledger::decisions;
 pub use context::AppContext;
 pub use dialog::{Dialog, Screen, Task, Tasks};
 pub use keymap::{Action, KeyContext};
@@ -42,7 +42,7 @@ pub mod failures;
 pub mod header;
 pub mod idle;
 mod input;
-pub mod journal_feed;
+pub mod journal_reading;
 pub mod journaling;
 pub mod keymap;
 pub mod known_alerts;
@@ -63,6 +63,7 @@ pub mod toasts;
 pub mod unfinished;
 pub mod user_settings;
 pub mod views;
+pub mod words;
 pub mod workstation;
 
 /// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one

@@ -21,7 +21,7 @@ use crate::{
         Leftovers, MatchedOrders, Note, SalesCount, SavedView, SnoozedAlert, WholeJournal,
         find::FoundAlerts,
         ledger::{
-            preflight::{KnownRefunds, Preflight, PreflightResult},
+            preflight::{Preflight, PreflightResult},
             sender::Landing,
         },
         lists::Stretch,
@@ -30,7 +30,7 @@ use crate::{
         Alert, AlertFilter, AlertId, AlertQuery, AttemptId, AuditEntry, Calendar, CreatedCredential, CredentialKind,
         CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint,
         EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Secret, Sort, Timestamp,
-        indeterminate::Found,
+        duplicate::KnownRefunds, indeterminate::Found,
     },
     service::{ResolveRequest, ServiceError},
 };

@@ -1,31 +1,24 @@
 //! Performing an effect on a deployment: which of its interfaces is asked, and the message that comes of it; what takes
 //! more than one call is read here, and the shop's orders of an alert are matched as the desk does.
 
-use super::message::{Effect, Keep, MatchChange, Message, Reply, SHOWN_OF_FOUND};
+use super::message::{Effect, Keep, MatchChange, Message, SHOWN_OF_FOUND};
 use crate::{
     desk::{
         Desk,
         find::find_everywhere,
         insights::insights,
-        ledger::sender::{look_up, send},
+        ledger::sender::AnswerSender,
         lists::{closing, collect, same_payments},
         snoozes::{page_of, read_all},
     },
-    domain::{
-        Alert, AlertFilter, AlertId, AlertQuery, Delivery, DeliveryFilter, OrderAdvice, PageRequest, Sort,
-        audit::audit_of,
-    },
+    domain::{Alert, AlertFilter, AlertId, AlertQuery, Delivery, DeliveryFilter, PageRequest, Sort, audit::audit_of},
     service::{Deployment, ServiceError, Webhooks},
 };
-
-fn advice_of_order(desk: Option<&Desk>, alert: &Alert, others: &[Alert]) -> Reply<Option<(String, OrderAdvice)>> {
-    let advice = desk.map_or(Ok(None), |desk| desk.order_advice(alert, others));
-    advice.map_err(|error| ServiceError::Unavailable(error.to_string()))
-}
 
 /// Performs an effect on a deployment and returns its message. `None` where the deployment lacks the capability, or the
 /// effect is for the desk or the terminal.
 pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effect) -> Option<Message> {
+    let sender = || AnswerSender { deployment: deployment.clone(), desk: Ok(desk.cloned()) };
     let alerts = &deployment.alerts;
     let Deployment { webhooks, credentials, attempts, audit, stats, changes, .. } = deployment;
     Some(match effect {
@@ -68,14 +61,9 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             tokio::time::sleep(delay).await;
             Message::Changed(changes.next_change(after).await)
         }
-        Effect::Preflight(key, check) => Message::PreflightResult(
-            key,
-            check.check(deployment, |alert, others| advice_of_order(desk, alert, others)).await,
-        ),
-        Effect::Resolve(key, id, request, sent_at) => {
-            Message::Resolved(key, send(&**alerts, id, request, sent_at).await)
-        }
-        Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
+        Effect::Preflight(key, check) => Message::PreflightResult(key, sender().check(&check).await),
+        Effect::Resolve(key, id, request, sent_at) => Message::Resolved(key, sender().send(id, request, sent_at).await),
+        Effect::LookUp(key, id) => Message::LookedUp(key, sender().look_up(id, attempts.as_deref()).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
         Effect::Settle(attempt, id, applied) => {
             let answer = match attempts {

@@ -7,17 +7,17 @@ pub use super::calls::subject;
 use super::{
     Action, AppContext, Effect, Keep, Message, Reply, Task, Tasks, Tone,
     answer_words::{BY_WHOM, answer_told},
-    decisions::{DecisionEvent, PendingDecision, fate_of_run},
+    calls::money_or_id,
+    decisions::{DecisionEvent, PendingDecision},
     dialog::run,
     dialogs::answer_form::Choice,
-    runs::AnswerBooks,
     screens::activity::proof::step_words,
-    text::{count, counted},
+    text::{count, counted, sanitize},
     words::in_words,
 };
 use crate::{
     desk::{
-        Fate, JournalRun, JournalStep,
+        Fate, JournalStep,
         ledger::{preflight::PreflightResult, sender::Landing},
     },
     domain::{
@@ -30,20 +30,30 @@ use crate::{
 /// Words for a refund whose preflight check did not come to its end.
 pub const UNCHECKED: &str = "duplicates not checked again before sending";
 
+/// Names the notification of the fate of decisions that were made together.
+pub fn fate_of_run(number: u64) -> String {
+    format!("run {number}")
+}
+
+/// Names the notification of the fate of a decision, its own or that of all that were made together with it.
+fn fate_of(decision: &PendingDecision) -> String {
+    decision.together.map_or_else(|| decision.journal_key(), fate_of_run)
+}
+
 /// Takes back the decision that was staged last, and what was made together with it.
 pub fn undo(cx: &mut AppContext) -> Tasks {
-    let taken = cx.decisions.take_back();
+    let taken = cx.ledger.take_back(cx.now);
     let mut outcome = taken_back(&taken, cx);
     let Some(first) = taken.first() else {
         let key = cx.key(Action::Undo);
-        cx.hint(match cx.decisions.with_fate(Fate::Sending).count() {
+        cx.hint(match cx.ledger.with_fate(Fate::Sending).count() {
             0 => format!("Nothing to undo: {key} undoes a queued answer."),
             _ => "Too late to undo: it is sent.".to_owned(),
         });
         return outcome;
     };
     let what = match taken.as_slice() {
-        [one] => format!("{} on {}", one.word(), one.subject()),
+        [one] => format!("{} on {}", in_words(&one.resolution), sanitize(&money_or_id(&one.alert))),
         many => counted(many.len() as u64, "answer", "answers"),
     };
     let all = first.together.and_then(|number| cx.runs.answers(number)).unwrap_or(taken.len());
@@ -57,7 +67,7 @@ pub fn undo(cx: &mut AppContext) -> Tasks {
         false => String::new(),
     };
     // The page of their run says it too, but not the key.
-    cx.toasts.withdraw(&first.fate_of());
+    cx.toasts.withdraw(&fate_of(first));
     cx.said = true;
     cx.toasts.notify(Tone::Good, format!("Undone: {what}. {rest}{again}"), cx.now);
     if taken.len() == 1 {
@@ -67,14 +77,12 @@ pub fn undo(cx: &mut AppContext) -> Tasks {
     outcome
 }
 
-/// Writes down that decisions were taken back. What was answered by one form can be gone on with in it: what was marked
-/// is marked again.
+/// What was taken back and was answered by one form can be gone on with in it: what was marked is marked again.
 pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Tasks {
-    let record = |decision: &PendingDecision| cx.record(decision.journal_key(), JournalStep::TakenBack).into();
-    let mut outcome: Tasks = taken.iter().map(record).collect();
+    let mut outcome = Tasks::new();
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();
     for number in numbers {
-        let Some((mut draft, alerts)) = cx.runs.taken_form(number, cx.journal.history()) else { continue };
+        let Some((mut draft, alerts)) = cx.runs.taken_form(number, cx.ledger.history()) else { continue };
         if draft.case && draft.answer.is_bare() && draft.left_out.is_empty() {
             // The key alone says as much.
             outcome.push(Effect::Keep(Keep::NoAnswerDraft(draft.id)).into());
@@ -90,34 +98,23 @@ pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Tasks {
 }
 
 /// Stages decisions that are made together. Where the first one decides, the others leave only when it is recorded.
-pub fn stage_together(
-    subject: String,
-    made: Vec<(Alert, Resolution)>,
-    first_decides: bool,
-    cx: &mut AppContext,
-) -> Tasks {
+pub fn stage_together(subject: String, made: Vec<(Alert, Resolution)>, first_decides: bool, cx: &mut AppContext) {
     if made.is_empty() {
-        return Vec::new();
+        return;
     }
     cx.toasts.clear();
     cx.last_made = made.first().map(|(_, resolution)| resolution.clone());
     let undo_window = cx.undo_window();
-    let (number, keys) = cx.decisions.stage_together(made, first_decides, undo_window, cx.now);
-    let books = AnswerBooks { history: cx.journal.history(), decisions: &cx.decisions };
-    cx.runs.begin(number, subject, &keys, books, cx.now);
-    let first = cx.decisions.get(number).map(PendingDecision::journal_key);
-    let run = first.filter(|_| keys.len() > 1).map(|first| JournalRun { first, from: None });
-    let decisions = keys.iter().filter_map(|key| cx.decisions.get(*key));
-    let steps = decisions.map(|made| (made.journal_key(), made.staged_step(run.clone()))).collect();
-    vec![cx.journal.write_all(steps, cx.now).into()]
+    let (number, keys) = cx.ledger.stage_together(made, first_decides, undo_window, cx.now);
+    cx.runs.begin(number, subject, &keys, &cx.ledger, cx.now);
 }
 
 /// Takes in the check of a decision before it leaves. What does not leave stands there for somebody to see to.
 pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Tasks {
-    let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
+    let Some(decision) = cx.ledger.get(key).cloned() else { return Vec::new() };
     let refunded = if let PreflightResult::PaidTwice(other) = &result { Some(other.clone()) } else { None };
     let in_part = if let PreflightResult::InPart(why, _) = &result { Some(why.clone()) } else { None };
-    let Some(event) = cx.decisions.checked(key, result, cx.now) else {
+    let Some(event) = cx.ledger.checked(key, result, cx.now) else {
         tell_waiting_for_check(&decision, in_part, cx);
         return Vec::new();
     };
@@ -125,7 +122,7 @@ pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Tasks 
     cx.leaving = false;
     let mut outcome = notify(&decision, event, cx);
     // What was decided here on the alert that is answered by now can no longer be sent.
-    if let Some((overtaken, event)) = refunded.and_then(|other| cx.decisions.answered_elsewhere(&other, cx.now)) {
+    if let Some((overtaken, event)) = refunded.and_then(|other| cx.ledger.answered_elsewhere(&other, cx.now)) {
         outcome.extend(notify(&overtaken, event, cx));
     }
     outcome
@@ -133,18 +130,18 @@ pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Tasks 
 
 /// Says once that a decision waits because duplicates could not be checked.
 fn tell_waiting_for_check(before: &PendingDecision, why: Option<String>, cx: &mut AppContext) {
-    let waits = cx.decisions.get(before.key).is_some_and(PendingDecision::waits_for_check);
+    let waits = cx.ledger.get(before.key).is_some_and(PendingDecision::waits_for_check);
     let Some(why) = why.filter(|_| waits && !before.waited_for_check()) else { return };
     let (subject, undo) = (subject(&before.alert), cx.key(Action::Undo));
     let words = format!("{subject}: not sent yet, duplicates not checked: {}. {undo} undo", briefly(&why));
-    cx.notify_of(&before.fate_of(), Tone::Bad, words);
+    cx.notify_of(&fate_of(before), Tone::Bad, words);
 }
 
 /// Takes in alerts as they are now: what was decided here on other facts, and has not left, is to be decided anew.
 pub fn seen<'a>(alerts: impl Iterator<Item = &'a Alert>, cx: &mut AppContext) -> Tasks {
     let mut outcome = Tasks::new();
     for alert in alerts {
-        if let Some((decision, event)) = cx.decisions.seen(alert, cx.now) {
+        if let Some((decision, event)) = cx.ledger.seen(alert, cx.now) {
             // Whoever left to have it sent is to see that it was not.
             cx.leaving = false;
             outcome.extend(notify(&decision, event, cx));
@@ -155,45 +152,37 @@ pub fn seen<'a>(alerts: impl Iterator<Item = &'a Alert>, cx: &mut AppContext) ->
 
 /// Tells of what was not sent because its window closed while this console did not run.
 pub fn closed_unseen(cx: &mut AppContext) -> Tasks {
-    let closed = cx.decisions.closed_unseen(cx.now);
+    let closed = cx.ledger.closed_unseen(cx.now);
     closed.into_iter().flat_map(|(decision, event)| notify(&decision, event, cx)).collect()
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own
 /// plan.
 pub fn answered(key: u64, answer: Reply<Landing>, cx: &mut AppContext) -> Tasks {
-    let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
+    let Some(decision) = cx.ledger.get(key).cloned() else { return Vec::new() };
     if let Err(error) = &answer {
         cx.writes.suspect(error, cx.now);
     }
-    let event = cx.decisions.answered(key, answer, cx.now);
+    let event = cx.ledger.answered(key, answer, cx.now);
     let fate = event.as_ref().map(|event| event.step.fate());
     if matches!(fate, Some(Fate::Queued | Fate::NotRecorded)) {
         // Whoever left to have it sent is to see that it was not.
         cx.leaving = false;
     }
     let left = !matches!(fate, None | Some(Fate::Queued));
-    let unchecked = decision.unchecked().filter(|_| left);
-    let mut outcome = unchecked.map_or_else(Vec::new, |why| tell_unchecked(&decision, why.to_owned(), cx));
-    outcome.extend(event.map_or_else(Vec::new, |event| notify(&decision, event, cx)));
-    outcome
-}
-
-/// Writes down that a refund left though duplicates could not be checked again, and says so where it was made alone.
-fn tell_unchecked(decision: &PendingDecision, why: String, cx: &mut AppContext) -> Tasks {
-    if decision.together.is_none() {
-        let words = format!("{}: {UNCHECKED}: {}. Look at its case.", subject(&decision.alert), briefly(&why));
+    if let Some(why) = decision.unchecked().filter(|_| left && decision.together.is_none()) {
+        let words = format!("{}: {UNCHECKED}: {}. Look at its case.", subject(&decision.alert), briefly(why));
         cx.notify_about(&decision.alert, Tone::Note, words);
     }
-    vec![cx.record(decision.journal_key(), JournalStep::Unlooked { why }).into()]
+    event.map_or_else(Vec::new, |event| notify(&decision, event, cx))
 }
 
 /// Takes in what a look for a decision of unknown fate found.
 pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Tasks {
-    let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
+    let Some(decision) = cx.ledger.get(key).cloned() else { return Vec::new() };
     // What broke off the decision may have been the end of the connection: the list is not read again before long.
     let unreachable = found.as_ref().err().filter(|error| matches!(error, ServiceError::Unreachable(_))).cloned();
-    let event = cx.decisions.looked_up(key, found, cx.now);
+    let event = cx.ledger.looked_up(key, found, cx.now);
     if cx.operator && event.is_some() {
         cx.unfinished.changed(cx.now);
     }
@@ -208,12 +197,12 @@ pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Tasks {
 /// Tells that a decision is still not known to have arrived after so many polls.
 fn tell_nothing_so_far(decision: &PendingDecision, polls: usize, cx: &mut AppContext) -> Tasks {
     if !cx.runs.has_news(decision.key) {
-        let (subject, word) = (subject(&decision.alert), decision.word());
+        let (subject, word) = (subject(&decision.alert), in_words(&decision.resolution));
         let words = format!("{subject}: {word} unconfirmed after {polls} checks. Check the network's portal.");
-        cx.notify_of(&decision.fate_of(), Tone::Bad, words);
+        cx.notify_of(&fate_of(decision), Tone::Bad, words);
         return Vec::new();
     }
-    if cx.decisions.holds_others(decision.key) {
+    if cx.ledger.holds_others(decision.key) {
         tell_held(decision, "unconfirmed", cx);
     }
     tell_ended(decision, cx);
@@ -226,24 +215,22 @@ fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
     let waits = format!("Its follow-up answers are not sent: {ask} send or keep, {undo} undo");
     let words = format!("Refund of {}: {why}. {waits}.", subject(&decision.alert));
     cx.calls.failed(&decision.alert);
-    cx.notify_of(&decision.fate_of(), Tone::Bad, words);
+    cx.notify_of(&fate_of(decision), Tone::Bad, words);
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Tasks {
-    let mut outcome: Tasks = vec![cx.record(decision.journal_key(), event.step.clone()).into()];
-    if cx.runs.has_news(decision.key) {
-        if cx.decisions.holds_others(decision.key) {
-            tell_held(decision, &briefly(&step_words(&event.step).0), cx);
-        }
-        outcome.extend(follow_up(&decision.alert, event, cx));
-        tell_ended(decision, cx);
-    } else {
+    if !cx.runs.has_news(decision.key) {
         if event.step.fate() != Fate::Recorded {
             cx.calls.failed(&decision.alert);
         }
         tell(decision, &event, cx);
-        outcome.extend(follow_up(&decision.alert, event, cx));
+        return follow_up(&decision.alert, event, cx);
     }
+    if cx.ledger.holds_others(decision.key) {
+        tell_held(decision, &briefly(&step_words(&event.step).0), cx);
+    }
+    let outcome = follow_up(&decision.alert, event, cx);
+    tell_ended(decision, cx);
     outcome
 }
 
@@ -264,16 +251,15 @@ fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Tasks
 
 /// Tells that the run of a decision has ended, and how.
 fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
-    let books = AnswerBooks { history: cx.journal.history(), decisions: &cx.decisions };
-    if let Some((words, failed)) = cx.runs.take_ended(books) {
+    if let Some((words, failed)) = cx.runs.take_ended(&cx.ledger) {
         let key = cx.key(Action::Bulk);
         if failed == 0 {
-            cx.notify_of(&last.fate_of(), Tone::Good, format!("{words}."));
+            cx.notify_of(&fate_of(last), Tone::Good, format!("{words}."));
             return;
         }
         let verb = if failed == 1 { "needs" } else { "need" };
         cx.calls.failed_together(format!("{failed} of those answered together {verb} you"));
-        cx.notify_of(&last.fate_of(), Tone::Bad, format!("{words}. {key} last run."));
+        cx.notify_of(&fate_of(last), Tone::Bad, format!("{words}. {key} last run."));
     }
 }
 
@@ -298,7 +284,7 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
             (Tone::Bad, format!("{subject}: {why}. {word} not recorded: Activity ({activity}), then {again}."))
         }
     };
-    cx.notify_of(&decision.fate_of(), tone, words);
+    cx.notify_of(&fate_of(decision), tone, words);
 }
 
 /// An alert is through with, by a decision of this console or another's: what was typed for it is needed no more.
@@ -312,7 +298,7 @@ fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Tasks {
 /// Takes in that an alert has an outcome: the runs in which it failed before say so, and what was told of them before
 /// is so no longer.
 pub fn answered_since(alert: &Alert, cx: &mut AppContext) {
-    for number in cx.runs.concluded(alert, cx.journal.history()) {
+    for number in cx.runs.concluded(alert, cx.ledger.history()) {
         cx.toasts.withdraw(&fate_of_run(number));
     }
 }
@@ -348,10 +334,9 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             // Whatever the word was, the alert may have another's outcome by now.
             let is_its = |outcome: &Outcome| outcome.id == outcome_id(attempt);
             let by_word = applied && alert.outcome.as_ref().is_some_and(is_its);
-            let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).cloned();
-            let recorded = ours.map_or_else(Vec::new, |decision| {
+            if let Some(decision) = cx.ledger.of(id).filter(|_| cx.ledger.is_checking(id)).cloned() {
                 let event = match &alert.outcome {
-                    Some(_) if by_word => Landing { alert: alert.clone(), found: false }.into(),
+                    Some(_) if by_word => Ok(Landing { alert: alert.clone(), found: false }).into(),
                     Some(_) => decision.answered_as_found(alert.clone(), cx.now),
                     None => DecisionEvent::refused(format!(
                         "{} said that the network did not apply it",
@@ -359,11 +344,11 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
                     )),
                 };
                 cx.runs.has_news(decision.key);
-                let said = by_word.then_some(JournalStep::Settled);
-                let steps = said.into_iter().chain([event.step]);
-                steps.map(|step| cx.record(decision.journal_key(), step).into()).collect()
-            });
-            cx.decisions.stop_polling(id, applied && alert.outcome.is_some(), cx.now);
+                if by_word {
+                    cx.record(decision.journal_key(), JournalStep::Settled);
+                }
+                cx.ledger.settle(decision.key, event.step, applied && alert.outcome.is_some(), cx.now);
+            }
             let subject = subject(&alert);
             let words = if applied || alert.outcome.is_some() {
                 format!("{subject} is {}", alert.status)
@@ -372,13 +357,7 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
             };
             cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
-            let mut outcome: Tasks = recorded;
-            outcome.extend(if alert.outcome.is_some() {
-                concluded(alert, cx)
-            } else {
-                vec![Message::Concluded(alert).into()]
-            });
-            outcome
+            if alert.outcome.is_some() { concluded(alert, cx) } else { vec![Message::Concluded(alert).into()] }
         }
         Err(error) => {
             cx.notify(Tone::Bad, format!("Result not saved: {error}"));

@@ -7,7 +7,7 @@ mod tests;
 use uuid::Uuid;
 
 use super::{
-    decisions::{Decisions, PendingDecision},
+    decisions::{Ledger, PendingDecision},
     text::count,
 };
 use crate::{
@@ -20,13 +20,6 @@ pub const NEVER_LEFT: &str = "not sent: the console ended first";
 
 /// Words for a decision that was not recorded where a later one on its alert was.
 pub const DECIDED_AGAIN: &str = "answered again since";
-
-/// The books in which it is looked up what became of an answer: what the journal tells, and what is pending.
-#[derive(Clone, Copy)]
-pub struct AnswerBooks<'a> {
-    pub history: &'a History,
-    pub decisions: &'a Decisions,
-}
 
 /// An answer of a run as it was made.
 #[derive(Debug)]
@@ -76,12 +69,13 @@ pub struct RunItem<'a> {
 }
 
 impl<'a> RunItem<'a> {
-    fn of(answer: &'a RunAnswer, books: AnswerBooks<'a>) -> Option<Self> {
+    fn of(answer: &'a RunAnswer, ledger: &'a Ledger) -> Option<Self> {
         let RunAnswer { alert, resolution, key, journal_key } = answer;
-        let record = books.history.record(journal_key)?;
+        let record = ledger.history().record(journal_key)?;
         let later = Some(record).filter(|record| record.fate() == Fate::NotRecorded);
-        let later = later.and_then(|record| books.history.later_than(record)).filter(|later| later.status().is_some());
-        Some(Self { alert, resolution, record, later, pending: books.decisions.get(*key) })
+        let later =
+            later.and_then(|record| ledger.history().later_than(record)).filter(|later| later.status().is_some());
+        Some(Self { alert, resolution, record, later, pending: ledger.get(*key) })
     }
 
     /// The record that tells what became of its alert.
@@ -209,9 +203,9 @@ impl RunState<'_> {
 }
 
 impl DecisionRun {
-    fn state<'a>(&'a self, books: AnswerBooks<'a>) -> RunState<'a> {
+    fn state<'a>(&'a self, ledger: &'a Ledger) -> RunState<'a> {
         let Self { number, subject, answers, started, left_out, .. } = self;
-        let items = answers.iter().filter_map(|answer| RunItem::of(answer, books)).collect();
+        let items = answers.iter().filter_map(|answer| RunItem::of(answer, ledger)).collect();
         RunState { number: *number, subject, started: *started, items, left_out }
     }
 }
@@ -225,17 +219,17 @@ pub struct Runs {
 impl Runs {
     /// A run of these pending answers begins. What went well before it is forgotten, and what failed before and is
     /// answered again is told by this one.
-    pub fn begin(&mut self, number: u64, subject: String, keys: &[u64], books: AnswerBooks<'_>, now: Timestamp) {
-        let made: Vec<&PendingDecision> = keys.iter().filter_map(|key| books.decisions.get(*key)).collect();
+    pub fn begin(&mut self, number: u64, subject: String, keys: &[u64], ledger: &Ledger, now: Timestamp) {
+        let made: Vec<&PendingDecision> = keys.iter().filter_map(|key| ledger.get(*key)).collect();
         for run in &mut self.all {
             let is_told_here = |answer: &RunAnswer| {
-                let has_failed = RunItem::of(answer, books).is_some_and(|item| item.fate() == Fate::NotRecorded);
+                let has_failed = RunItem::of(answer, ledger).is_some_and(|item| item.fate() == Fate::NotRecorded);
                 has_failed && made.iter().any(|made| made.alert.id == answer.alert.id)
             };
             run.answers.retain(|answer| !is_told_here(answer));
         }
         self.all.retain(|run| {
-            let state = run.state(books);
+            let state = run.state(ledger);
             !state.has_ended() || state.calling() > 0
         });
         let answers = made.iter().map(|made| RunAnswer {
@@ -303,8 +297,8 @@ impl Runs {
     }
 
     /// The run that is shown: the newest one that goes on, else the newest one.
-    pub fn newest<'a>(&'a self, books: AnswerBooks<'a>) -> Option<RunState<'a>> {
-        let state = |run: &'a DecisionRun| run.state(books);
+    pub fn newest<'a>(&'a self, ledger: &'a Ledger) -> Option<RunState<'a>> {
+        let state = |run: &'a DecisionRun| run.state(ledger);
         self.all.iter().rev().map(state).find(|run| !run.has_ended()).or_else(|| self.all.last().map(state))
     }
 
@@ -341,9 +335,9 @@ impl Runs {
 
     /// The run that has just ended, told once: what became of it, in words, and how many failed or are not known to
     /// have arrived.
-    pub fn take_ended(&mut self, books: AnswerBooks<'_>) -> Option<(String, u64)> {
+    pub fn take_ended(&mut self, ledger: &Ledger) -> Option<(String, u64)> {
         for run in self.all.iter_mut().filter(|run| !run.told && !run.answers.is_empty()) {
-            let state = run.state(books);
+            let state = run.state(ledger);
             if state.has_ended() {
                 let told = (format!("{}: {}", state.subject, state.words(false)), state.calling());
                 run.told = true;

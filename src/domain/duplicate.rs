@@ -301,6 +301,22 @@ impl Duplicate {
     }
 }
 
+/// The refunds on an alert's payment that were known when its decision was staged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownRefunds {
+    /// The other alerts whose refund is recorded, probable or on its way.
+    pub alerts: Vec<AlertId>,
+    /// True where the shop's orders say that money went back.
+    pub by_order: bool,
+}
+
+impl KnownRefunds {
+    /// Returns true where none of these is another one than was known.
+    pub fn cover(&self, others: &Self) -> bool {
+        (self.by_order || !others.by_order) && others.alerts.iter().all(|alert| self.alerts.contains(alert))
+    }
+}
+
 /// Returns the facts that two alerts share, in words. A fact missing from one of them is not shared.
 pub fn shared_facts(one: &Alert, other: &Alert) -> Vec<&'static str> {
     let [day, other_day] = [one, other].map(|alert| alert.given_transaction_time().map(|at| at.date_naive()));

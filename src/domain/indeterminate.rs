@@ -19,11 +19,16 @@ const LATER_GAP: i64 = 60;
 const GIVE_UP: usize = 6;
 
 /// Number of polls that a command makes before it returns its result: some fifteen seconds.
-pub const POLLS_OF_A_COMMAND: usize = 4;
+const POLLS_OF_A_COMMAND: usize = 4;
 
 /// Returns the time before a poll, counted from 0, since the one before it.
 pub fn gap_before(poll: usize) -> TimeDelta {
     TimeDelta::seconds(GAPS.get(poll).copied().unwrap_or(LATER_GAP))
+}
+
+/// Returns the gaps before the polls of a command.
+pub fn gaps_of_a_command() -> Vec<std::time::Duration> {
+    (0..POLLS_OF_A_COMMAND).map(|poll| gap_before(poll).to_std().unwrap_or_default()).collect()
 }
 
 /// An alert as a poll found it.
@@ -107,15 +112,14 @@ impl Polling {
         due
     }
 
-    /// Records the proof of a poll; `None` where it failed, which proves nothing and counts for nothing. Returns true
+    /// Records a poll; `in_vain` where it proved nothing. One that failed counts for nothing. Returns true
     /// where it was the last poll without an outcome before [`Polling::has_given_up`].
-    pub fn polled(&mut self, proof: Option<Proof>, now: Timestamp) -> bool {
+    pub fn polled(&mut self, in_vain: bool, now: Timestamp) -> bool {
         self.in_flight = false;
         self.attempts += 1;
         self.next_poll = now + gap_before(self.attempts);
-        let unproven = proof == Some(Proof::Nothing);
-        self.polls += usize::from(unproven);
-        unproven && self.polls == GIVE_UP
+        self.polls += usize::from(in_vain);
+        in_vain && self.polls == GIVE_UP
     }
 }
 
@@ -378,10 +382,10 @@ mod tests {
     #[test]
     fn it_is_given_up_once_after_six_polls_in_vain_and_failed_ones_do_not_count() {
         let mut polling = Polling::new("time-out".to_owned(), now());
-        let proofs = [None, Some(Proof::Nothing)].into_iter().cycle().take(14);
+        let polls = [false, true].into_iter().cycle().take(14);
 
         let given_up: Vec<usize> =
-            proofs.enumerate().filter_map(|(at, proof)| polling.polled(proof, now()).then_some(at)).collect();
+            polls.enumerate().filter_map(|(at, in_vain)| polling.polled(in_vain, now()).then_some(at)).collect();
 
         assert_eq!(given_up, [11]);
         assert!(polling.has_given_up());
@@ -390,7 +394,7 @@ mod tests {
     #[test]
     fn a_clock_set_back_keeps_no_poll_waiting_longer_than_its_gap() {
         let mut polling = Polling::new("time-out".to_owned(), now());
-        polling.polled(None, now());
+        polling.polled(false, now());
 
         assert!(!polling.take_due(now()), "it waits for 2 s");
         assert!(polling.take_due(now() - TimeDelta::days(1)));
@@ -402,15 +406,15 @@ mod tests {
 
         assert_eq!([polling.take_due(now()), polling.take_due(now())], [true, false]);
         assert_eq!(polling.next_wake(), None);
-        polling.polled(None, now());
+        polling.polled(false, now());
         assert!(!polling.take_due(now()) && polling.take_due(now() + gap_before(1)));
     }
 
     #[test]
     fn it_is_not_given_up_before_and_a_poll_can_be_brought_forward() {
         let mut polling = Polling::new("time-out".to_owned(), now());
-        polling.polled(Some(Proof::Nothing), now());
-        polling.polled(Some(Proof::Nothing), now());
+        polling.polled(true, now());
+        polling.polled(true, now());
         assert!(!polling.has_given_up());
 
         polling.poll_now(now() + TimeDelta::seconds(1));

@@ -1,6 +1,7 @@
 //! `avert alerts`: alerts without a screen, on this machine or at another deployment.
 
 mod answer;
+mod command_journal;
 mod export;
 mod many;
 mod resolve;

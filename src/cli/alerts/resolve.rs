@@ -16,12 +16,10 @@ use super::{
         source::{AlertAccess, MeantAlerts},
     },
     answer::{answered, as_decided, card, find_named, in_words, joined, require_name},
+    command_journal::CommandJournal,
 };
 use crate::{
-    desk::ledger::{
-        command::CommandDecision,
-        preflight::{PreflightResult, paid_twice},
-    },
+    desk::ledger::{command::CommandDecision, preflight::PreflightResult},
     domain::{Alert, Environment, Money, Resolution, ResolutionParts, Timestamp, duplicate, time::to_iso},
     service::ServiceError,
     wire::Dialect,
@@ -46,17 +44,21 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     } else {
         confirm(question(&decision.alert, &decision.resolution, &warnings, source.environment)).await?;
         // The question may have stood for long.
-        checked = source.preflight(&decision, &HashMap::new()).await;
+        checked = decision.check(&source.sender(), source.history(), &HashMap::new()).await;
     }
     match checked {
         PreflightResult::Answered(alert) => return Err(ServiceError::AlreadyResolved(alert).into()),
-        PreflightResult::Clear => {}
         PreflightResult::InPart(why, _) => decision.unlooked = Some(why),
-        PreflightResult::Against(why) | PreflightResult::Waits(why) => bail!("not sent: {why}"),
-        PreflightResult::PaidTwice(other) => bail!("not sent: {}", paid_twice(&other)),
+        checked => {
+            if let Some(why) = checked.objection() {
+                bail!("not sent: {why}");
+            }
+        }
     }
     let mut signals = Signals::listen()?;
-    let sent = source.command_journal().send(decision, &*source.alerts, &*source.clock, signals.next()).await;
+    let (journal, sender) = (CommandJournal::open(&source), source.sender());
+    let write = |key: &str, steps| journal.write(key, steps);
+    let sent = decision.send(&sender, &*source.clock, signals.next(), write).await;
     let landed = sent.map_err(Signalled).inspect_err(|_| {
         say!(
             "the decision may have left, and its answer was not waited for: `avert alerts show {id}` tells what became \
@@ -103,10 +105,8 @@ pub(super) fn parts(
 pub(super) fn unanswerable(alert: &Alert, now: Timestamp) -> Option<String> {
     if alert.is_closed(now) {
         let end = alert.expired_at.or_else(|| alert.deadline.moment());
-        return Some(end.map_or_else(
-            || "the window has closed".to_owned(),
-            |end| format!("the window has closed, {}", to_iso(end)),
-        ));
+        let end = end.map_or_else(String::new, |end| format!(", {}", to_iso(end)));
+        return Some(format!("the window has closed{end}"));
     }
     alert
         .alert_type
@@ -161,23 +161,18 @@ async fn warnings(decision: &mut CommandDecision, source: &AlertAccess) -> (Vec<
         warnings.extend(not_compared(source, &decision.alert));
     }
     loop {
-        match source.preflight(decision, &HashMap::new()).await {
-            PreflightResult::PaidTwice(other) => {
-                warnings.push(paid_twice(&other));
-                decision.known.alerts.push(other.id);
-            }
+        let checked = decision.check(&source.sender(), source.history(), &HashMap::new()).await;
+        match &checked {
+            PreflightResult::PaidTwice(other) => decision.known.alerts.push(other.id),
             // The shop's order may be what speaks against it: that is asked of once.
-            PreflightResult::Against(why) if !decision.known.by_order => {
-                warnings.push(why);
-                decision.known.by_order = true;
-            }
-            checked => {
-                if let PreflightResult::InPart(why, _) = &checked {
-                    warnings.push(format!("alerts on the same payment could not be looked for: {why}"));
-                }
+            PreflightResult::Against(_) if !decision.known.by_order => decision.known.by_order = true,
+            PreflightResult::InPart(why, _) => {
+                warnings.push(format!("alerts on the same payment could not be looked for: {why}"));
                 return (warnings, checked);
             }
+            _ => return (warnings, checked),
         }
+        warnings.extend(checked.objection());
     }
 }
 

@@ -11,13 +11,13 @@ use super::{
 use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Pen, Task, Tasks,
     answer_words::answered_as,
-    decisions::{PendingDecision, fate_of_run},
+    decisions::PendingDecision,
     desk::Fate,
     dialog,
     domain::AlertId,
     idle::{NO_RUN, OTHER_PLACE},
     keymap::Chord,
-    resolving::briefly,
+    resolving::{briefly, fate_of_run},
     runs::{LeftOut, RunItem, RunRow, RunState},
     screens::{activity::proof::result_of, on_every_page, why_idle_on_page},
     times,
@@ -73,7 +73,7 @@ impl RunProgress {
             cx.answer_drafts.all().iter().rfind(|draft| !draft.case && draft.alerts.contains(&item.alert.id))
         };
         let form = undone.and_then(draft).map(|draft| of(Choice::of_parts(&draft.answer, cx.place.dialect).action()));
-        let pause = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
+        let pause = if cx.ledger.is_paused(run.number) { "go on" } else { "pause" };
         let all = [
             (true, back, esc, "back"),
             (true, Deed::GoTo, "enter".to_owned(), "to the alert"),
@@ -134,8 +134,8 @@ impl RunProgress {
                 let goes = alert.map(|alert| [Task::Act(Action::ShowQueue), Message::GoToFound(alert).into()]);
                 return std::iter::once(Task::Leave).chain(goes.into_iter().flatten()).collect();
             }
-            Deed::Pause if cx.decisions.is_paused(number) => cx.decisions.release_paused(number, cx.now),
-            Deed::Pause => cx.decisions.pause(number),
+            Deed::Pause if cx.ledger.is_paused(number) => cx.ledger.release_paused(number, cx.now),
+            Deed::Pause => cx.ledger.pause(number),
             Deed::Retry => {
                 let failed = run.failed().map(|item| (item.alert.clone(), item.resolution.clone())).collect();
                 return answer_form::again(failed, cx);
@@ -242,7 +242,7 @@ impl Dialog for RunProgress {
         let [_, title, _, said, _, list] = stacked(area, [1, 1, 1, 1, 1, FILL]);
         let [title, said] = [title, said].map(|line| inset(line, 2, 2));
         fit::draw(&Self::title(&run, cx), frame.buffer_mut(), title, |_, ()| {});
-        let words = run.words(cx.decisions.is_paused(run.number));
+        let words = run.words(cx.ledger.is_paused(run.number));
         Pen::new(frame.buffer_mut(), said).put(&words, cx.theme.plain);
         let rows: Vec<AlertRow<'_>> = run.rows().into_iter().map(|row| alert_row(row, cx)).collect();
         let table = alert_rows::table(&rows, OF_QUEUE, "RESULT", table::room(list), cx);

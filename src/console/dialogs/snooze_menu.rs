@@ -85,7 +85,7 @@ pub fn end_due(cx: &mut AppContext) -> Vec<Effect> {
     if cx.snoozes.is_empty() {
         return Vec::new();
     }
-    let decided: Vec<AlertId> = cx.snoozes.ids().into_iter().filter(|id| cx.decisions.is_underway(*id)).collect();
+    let decided: Vec<AlertId> = cx.snoozes.ids().into_iter().filter(|id| cx.ledger.is_underway(*id)).collect();
     let mut ended = cx.snoozes.end(decided);
     let back = cx.snoozes.take_over(cx.now);
     match back.as_slice() {
@@ -102,7 +102,7 @@ pub fn end_due(cx: &mut AppContext) -> Vec<Effect> {
 
 /// Until when an alert is snoozed for so long, or why it is not, in words.
 fn fitting(alert: &Alert, length: Duration, cx: &AppContext) -> Result<Timestamp, &'static str> {
-    if cx.decisions.is_underway(alert.id) {
+    if cx.ledger.is_underway(alert.id) {
         return Err("an answer is queued");
     }
     snoozed_until(alert, length, cx.now)

@@ -10,7 +10,7 @@ use crate::{
     domain::Alert,
     resolving::{briefly, subject, taken_back},
     text::{counted, sanitize},
-    words::said_in_words,
+    words::{in_words, said_in_words},
 };
 
 /// Answers or texts that are named at most.
@@ -25,7 +25,7 @@ pub struct Leave;
 impl Leave {
     /// Asks. They cannot be sent while the deployment does not answer.
     pub fn ask(cx: &mut AppContext) -> Self {
-        cx.decisions.hold(true, cx.now);
+        cx.ledger.hold(true, cx.now);
         Self
     }
 }
@@ -38,16 +38,16 @@ impl PanelQuestion for Leave {
     }
 
     fn answered(&mut self, key: &str, cx: &mut AppContext) -> Tasks {
-        cx.decisions.hold(false, cx.now);
+        cx.ledger.hold(false, cx.now);
         cx.leaving = key != "enter";
         let mut outcome = vec![Task::Close];
         match key {
             "s" => {
-                cx.decisions.release_waiting(HoldReason::NoAnswer, cx.now);
-                cx.decisions.send_now(cx.now);
+                cx.ledger.release_waiting(HoldReason::NoAnswer, cx.now);
+                cx.ledger.send_now(cx.now);
             }
             "t" => {
-                let taken = cx.decisions.take_back_all();
+                let taken = cx.ledger.take_back_all(cx.now);
                 outcome.extend(taken_back(&taken, cx));
             }
             _ => cx.next_console = None,
@@ -56,11 +56,11 @@ impl PanelQuestion for Leave {
     }
 
     fn abandon(&mut self, cx: &mut AppContext) {
-        cx.decisions.hold(false, cx.now);
+        cx.ledger.hold(false, cx.now);
     }
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {
-        let (theme, staged) = (&cx.theme, cx.decisions.not_left().collect::<Vec<_>>());
+        let (theme, staged) = (&cx.theme, cx.ledger.not_left().collect::<Vec<_>>());
         question.about(&cx.place);
         let many = counted(staged.len() as u64, "answer has", "answers have");
         question.line(format!("{many} not sent yet"), theme.strong);
@@ -95,7 +95,7 @@ pub struct Reconnected(pub HoldReason);
 impl Reconnected {
     /// Says why the refund that others were to follow was not recorded, as far as that is known.
     fn tell_refund(first: u64, question: &mut Question, cx: &AppContext) {
-        let (certain, theme) = (cx.decisions.is_certain_of_first(first), &cx.theme);
+        let (certain, theme) = (cx.ledger.is_certain_of_first(first), &cx.theme);
         let title = if certain { "The refund was not recorded" } else { "The refund is unconfirmed" };
         question.line(title, theme.strong);
         if let Some(case) = cx.runs.subject(first) {
@@ -104,10 +104,10 @@ impl Reconnected {
         let answered = |alert: &Alert| {
             format!("{} is already answered{}", subject(alert), cx.answer_known(alert.id, &answer_told(alert)))
         };
-        let overtaken = cx.decisions.overtaken(first).map(answered);
-        let why = overtaken.or_else(|| Some(briefly(cx.decisions.awaited(first)?.why()?)));
+        let overtaken = cx.ledger.overtaken(first).map(answered);
+        let why = overtaken.or_else(|| Some(briefly(cx.ledger.awaited(first)?.why()?)));
         why.iter().for_each(|why| question.say(&sanitize(&format!("{why}.")), theme.plain));
-        let follows = match (cx.decisions.is_paid_otherwise(first), certain) {
+        let follows = match (cx.ledger.is_paid_otherwise(first), certain) {
             (true, _) => "Its follow-up answers are not sent. The payment is refunded.",
             (false, true) => "Its follow-up answers are not sent. They may be wrong now.",
             (false, false) => "Its follow-up answers are sent once the refund is recorded.",
@@ -128,13 +128,13 @@ impl PanelQuestion for Reconnected {
         match key {
             "ctrl-s" => {
                 // What was to follow a refund that may not be recorded is asked about by itself, each case alone.
-                cx.decisions.release_waiting(self.0, cx.now);
+                cx.ledger.release_waiting(self.0, cx.now);
                 if !matches!(self.0, HoldReason::NotRecorded(_)) {
-                    cx.decisions.ask_again();
+                    cx.ledger.ask_again();
                 }
             }
             "ctrl-t" => {
-                let back = cx.decisions.take_back_waiting(self.0);
+                let back = cx.ledger.take_back_waiting(self.0, cx.now);
                 let many = counted(back.len() as u64, "answer undone", "answers undone");
                 cx.notify(Tone::Good, format!("{many}. Nothing was sent."));
                 outcome.extend(taken_back(&back, cx));
@@ -145,12 +145,12 @@ impl PanelQuestion for Reconnected {
     }
 
     fn is_stale(&self, cx: &AppContext) -> bool {
-        cx.held_back || !cx.decisions.waiting().any(|decision| decision.waits_for(self.0))
+        cx.held_back || !cx.ledger.waiting().any(|decision| decision.waits_for(self.0))
     }
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {
         let theme = &cx.theme;
-        let waiting: Vec<_> = cx.decisions.waiting().filter(|decision| decision.waits_for(self.0)).collect();
+        let waiting: Vec<_> = cx.ledger.waiting().filter(|decision| decision.waits_for(self.0)).collect();
         question.about(&cx.place);
         match self.0 {
             HoldReason::NoAnswer => question.line("Back online", theme.strong),
@@ -179,8 +179,8 @@ impl PanelQuestion for EarlierSession {
     fn answered(&mut self, _: &str, cx: &mut AppContext) -> Tasks {
         let unsent = &self.0.unsent;
         let go = unsent.first().map(|left| Message::GoToAlert(left.said.alert.id).into());
-        let read = unsent.iter().map(|left| cx.record(left.key.clone(), JournalStep::NeverLeft).into());
-        [Task::Close].into_iter().chain(read).chain(go).collect()
+        unsent.iter().for_each(|left| cx.record(left.key.clone(), JournalStep::NeverLeft));
+        [Task::Close].into_iter().chain(go).collect()
     }
 
     fn tell(&self, question: &mut Question, cx: &AppContext) {
@@ -223,7 +223,7 @@ fn name_all(question: &mut Question, decisions: &[&PendingDecision], cx: &AppCon
             _ if decision.is_closed(cx.now) => "expired".to_owned(),
             deadline => deadline.map_or_else(String::new, |at| format!("due {}", cx.times().at(at, cx.now))),
         };
-        format!("{}  {}  {due}", decision.word(), sanitize(&subject(&decision.alert)))
+        format!("{}  {}  {due}", in_words(&decision.resolution), sanitize(&subject(&decision.alert)))
     };
     question.say_some(decisions.iter().map(named), NAMED, cx.theme.plain, &cx.theme);
 }

@@ -5,7 +5,7 @@ use chrono::Duration;
 use super::*;
 use crate::{
     decisions::HoldReason,
-    desk::{Draft, JournalStep, JournalWriter},
+    desk::{Draft, JournalStep},
     domain::{AlertId, AlertType, Provider, resolution::Decision, time::from_iso},
 };
 
@@ -34,12 +34,11 @@ fn draft() -> AnswerDraft {
     AnswerDraft { id: Uuid::nil(), case: false, alerts: Vec::new(), left_out: Vec::new(), answer }
 }
 
-/// The runs of a console with its journal and its pending answers.
+/// The runs of a console with its ledger.
 #[derive(Default)]
 struct Console {
     runs: Runs,
-    history: History,
-    decisions: Decisions,
+    ledger: Ledger,
 }
 
 impl Console {
@@ -48,12 +47,8 @@ impl Console {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
         let made: Vec<_> = alerts.into_iter().map(|alert| (alert, refunded.clone())).collect();
         let subject = format!("{} alerts", made.len());
-        let (number, keys) = self.decisions.stage_together(made, false, Duration::seconds(5), now());
-        let books = AnswerBooks { history: &self.history, decisions: &self.decisions };
-        self.runs.begin(number, subject, &keys, books, now());
-        let made = keys.iter().filter_map(|key| self.decisions.get(*key));
-        let steps: Vec<_> = made.map(|made| (made.journal_key(), made.staged_step(None))).collect();
-        steps.into_iter().for_each(|(key, step)| self.write(key, step, now()));
+        let (number, keys) = self.ledger.stage_together(made, false, Duration::seconds(5), now());
+        self.runs.begin(number, subject, &keys, &self.ledger, now());
         (number, keys)
     }
 
@@ -64,7 +59,7 @@ impl Console {
     }
 
     fn write(&mut self, decision: String, step: JournalStep, at: Timestamp) {
-        self.history.take(JournalWriter::default().entry(at, Some(decision), step));
+        self.ledger.record(decision, step, at);
     }
 
     fn step_at(&mut self, key: u64, step: JournalStep, at: Timestamp) {
@@ -79,11 +74,11 @@ impl Console {
     }
 
     fn newest(&self) -> RunState<'_> {
-        self.runs.newest(AnswerBooks { history: &self.history, decisions: &self.decisions }).unwrap()
+        self.runs.newest(&self.ledger).unwrap()
     }
 
     fn ended(&mut self) -> Option<(String, u64)> {
-        self.runs.take_ended(AnswerBooks { history: &self.history, decisions: &self.decisions })
+        self.runs.take_ended(&self.ledger)
     }
 
     fn rows(&self) -> Vec<AlertId> {
@@ -178,7 +173,7 @@ fn what_is_recorded_no_longer_counts_down_and_what_was_left_out_is_counted() {
     let alert = Alert { expired_at: Some(now()), ..console.newest().items[0].alert.clone() };
 
     console.step(keys[0], recorded());
-    console.runs.concluded(&alert, &console.history);
+    console.runs.concluded(&alert, console.ledger.history());
 
     let run = console.newest();
     assert_eq!((run.items[0].alert.expired_at, run.words(false).as_str()), (Some(now()), "1 recorded, 1 skipped"));
@@ -203,10 +198,9 @@ fn what_failed_and_was_answered_by_itself_since_is_told_by_that_answer() {
         console.step(keys[0], refused());
         let (again, resolution) =
             (console.newest().items[0].alert.clone(), console.newest().items[0].resolution.clone());
-        let key = console.decisions.stage(again, resolution, Duration::zero(), now());
-        let alone = console.decisions.get(key).unwrap().clone();
-        console.write(alone.journal_key(), alone.staged_step(None), now() + Duration::seconds(1));
-        console.write(alone.journal_key(), later, now() + Duration::seconds(2));
+        let key = console.ledger.stage(again, resolution, Duration::zero(), now() + Duration::seconds(1));
+        let alone = console.ledger.get(key).unwrap().journal_key();
+        console.write(alone, later, now() + Duration::seconds(2));
         console.newest().words(false)
     });
 
@@ -228,7 +222,7 @@ fn what_becomes_known_after_the_end_is_told_anew() {
 #[test]
 fn what_is_not_known_is_no_failure_that_could_be_sent_again() {
     let (mut console, keys) = Console::begun(2);
-    console.decisions.wait(now() + Duration::seconds(5));
+    console.ledger.wait(now() + Duration::seconds(5));
     console.step(keys[0], unknown());
     console.step(keys[1], JournalStep::NotSent { why: "no connection".to_owned() });
 
@@ -260,11 +254,11 @@ fn a_decision_of_no_run_is_nobodys() {
 #[test]
 fn a_run_goes_on_while_something_of_it_waits_here() {
     let (mut console, keys) = Console::begun(1);
-    console.decisions.wait(now() + Duration::seconds(5));
+    console.ledger.wait(now() + Duration::seconds(5));
     console.step(keys[0], JournalStep::NotSent { why: "no connection".to_owned() });
     let waits = (console.ended(), console.newest().words(false));
 
-    console.decisions.release_waiting(HoldReason::NoAnswer, now());
+    console.ledger.release_waiting(HoldReason::NoAnswer, now());
 
     assert_eq!(waits, (None, "1 queued, not sent".to_owned()));
     assert_eq!(console.newest().words(false), "1 queued");
@@ -272,10 +266,9 @@ fn a_run_goes_on_while_something_of_it_waits_here() {
 
 #[test]
 fn what_is_taken_back_has_ended() {
-    let (mut console, keys) = Console::begun(1);
+    let (mut console, _) = Console::begun(1);
 
-    console.decisions.take_back();
-    console.step(keys[0], JournalStep::TakenBack);
+    console.ledger.take_back(now());
 
     assert_eq!(console.ended(), Some(("1 alerts: 1 undone".to_owned(), 0)));
 }

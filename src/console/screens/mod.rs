@@ -126,7 +126,7 @@ pub fn on_every_page(action: Action) -> Option<Tasks> {
 /// Returns the reason for which an action does nothing on a page now that has no meaning of its own for it.
 pub fn why_idle_on_page(action: Action, cx: &AppContext) -> Option<&'static str> {
     match action {
-        Action::Undo => unless(cx.decisions.not_left().next().is_some(), NONE_STAGED),
+        Action::Undo => unless(cx.ledger.not_left().next().is_some(), NONE_STAGED),
         Action::Back => None,
         action => unless(on_every_page(action).is_some(), OTHER_PLACE),
     }

@@ -1,29 +1,30 @@
 //! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
 
 mod held;
+mod journaled;
 mod preflights;
 mod together;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use chrono::Duration;
 
 use super::{
-    fold::DecisionRecord,
-    preflight::KnownRefunds,
-    sender::{Landing, step_by_error},
-    steps::{Fate, JournalAlert, JournalDecision, JournalRun, JournalStep, StagedAnswer, is_of_command, new_key},
-    words::in_words,
+    fold::{DecisionRecord, History},
+    sender::{Landing, proven, step_of},
+    steps::{
+        Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep, JournalWriter, is_of_command,
+        new_key,
+    },
 };
 use crate::{
     domain::{
-        Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp, duplicate,
-        indeterminate::{Found, Polling, Proof, proof},
-        sanitize,
+        Alert, AlertId, AlertType, Currency, Deadline, Provider, Resolution, Timestamp,
+        duplicate::{self, KnownRefunds},
+        indeterminate::{Found, Polling},
     },
     service::{ResolveRequest, ServiceError},
 };
-pub use together::fate_of_run;
 
 /// So long before its deadline a decision has left, whatever its undo time: the call takes its time too.
 pub const MARGIN: Duration = Duration::seconds(10);
@@ -149,9 +150,15 @@ impl DecisionEvent {
     }
 }
 
-impl From<Landing> for DecisionEvent {
-    fn from(landing: Landing) -> Self {
-        Self { step: landing.step(), alert: Some(Box::new(landing.alert)) }
+impl From<Result<Landing, ServiceError>> for DecisionEvent {
+    fn from(reply: Result<Landing, ServiceError>) -> Self {
+        let step = step_of(&reply);
+        let alert = match reply {
+            Ok(landing) => Some(Box::new(landing.alert)),
+            Err(ServiceError::AlreadyResolved(alert)) => Some(alert),
+            Err(_) => None,
+        };
+        Self { step, alert }
     }
 }
 
@@ -241,28 +248,9 @@ impl PendingDecision {
         self.alert.expired_at.is_some() || self.closes(1).is_some_and(|closed| closed <= now)
     }
 
-    /// The decision in the words of the interface: `REFUNDED`, `INVALID (duplicate alert)`.
-    pub fn word(&self) -> String {
-        in_words(&self.resolution)
-    }
-
-    /// The alert in a few words: its money, or its network's id.
-    pub fn subject(&self) -> String {
-        match self.alert.money() {
-            Some(money) => sanitize::line(&money.to_string()).into_owned(),
-            None => sanitize::line(&self.alert.provider_id).into_owned(),
-        }
-    }
-
     /// Its name in the journal.
     pub fn journal_key(&self) -> String {
         self.idempotency_key.clone()
-    }
-
-    /// Returns the journal's step of its making, by itself or in a run.
-    pub fn staged_step(&self, together: Option<JournalRun>) -> JournalStep {
-        let said = JournalDecision::of(&self.alert, &self.resolution);
-        JournalStep::Staged(Box::new(StagedAnswer { said, rule: None, together }))
     }
 
     /// Returns the request, the same for every attempt of this decision.
@@ -273,21 +261,22 @@ impl PendingDecision {
     /// Returns its result where its alert was found with an outcome of which is not known whose it is.
     pub fn answered_as_found(&self, alert: Alert, now: Timestamp) -> DecisionEvent {
         let found = Found { alert, pending: Some(false), clock_lead: None };
-        match self.proof(&found, now) {
-            Proof::Landed => Landing { alert: found.alert, found: true }.into(),
-            _ => DecisionEvent::overtaken(found.alert),
-        }
-    }
-
-    /// Returns the proof that an alert as it was found gives of this decision.
-    fn proof(&self, found: &Found, now: Timestamp) -> Proof {
-        proof(&self.resolution, self.sent_at.unwrap_or(now), found)
+        let reply = proven(&self.resolution, self.sent_at.unwrap_or(now), found);
+        reply.map_or_else(|alert| DecisionEvent::overtaken(*alert), Into::into)
     }
 }
 
-/// The pending decisions, and those that were refused, the oldest first.
+/// The ledger of a console: what its journal tells of every decision, and of each that is pending or was refused here,
+/// the oldest first, when it leaves and what was found of it.
 #[derive(Debug, Default)]
-pub struct Decisions {
+pub struct Ledger {
+    history: History,
+    /// This console's own steps: they are known before they are on the disk.
+    own: Vec<JournalEntry>,
+    /// Those of them that are still to be written.
+    unwritten: Vec<JournalEntry>,
+    /// This console, the place that it works on, and who sits at it.
+    writer: JournalWriter,
     all: Vec<PendingDecision>,
     made: u64,
     held_since: Option<Timestamp>,
@@ -295,10 +284,9 @@ pub struct Decisions {
     told: Option<Timestamp>,
     /// Those made together that are paused.
     paused: HashSet<u64>,
-    /// The alerts that were answered here, with their outcomes. Lists of open alerts no longer have them.
-    landed: Vec<Alert>,
-    /// Alerts of first decisions that another answered faster, while others wait here for these.
-    overtaken: HashMap<u64, Alert>,
+    /// The alerts that were answered here, with their outcomes, each with the key of its decision or of the first one
+    /// that it was made instead of. Lists of open alerts no longer have them.
+    landed: Vec<(u64, Alert)>,
     /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them
     /// is true all the same.
     paid: HashSet<u64>,
@@ -306,11 +294,23 @@ pub struct Decisions {
     pending_questions: Vec<HoldReason>,
 }
 
-impl Decisions {
+impl Ledger {
     /// Stages a decision; it leaves after the undo time, and at once where the window closes meanwhile. One that
     /// rests on a refund of the same payment that is on its way leaves once that is recorded. An earlier one on the
     /// same alert that was refused is forgotten.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, undo_window: Duration, now: Timestamp) -> u64 {
+        self.make(new_key(), None, alert, resolution, undo_window, now)
+    }
+
+    fn make(
+        &mut self,
+        journal_key: String,
+        run: Option<JournalRun>,
+        alert: Alert,
+        resolution: Resolution,
+        undo_window: Duration,
+        now: Timestamp,
+    ) -> u64 {
         let before = self.of(alert.id).map(|earlier| earlier.instead_of.unwrap_or(earlier.key));
         let instead_of = before.filter(|first| resolution.gives_money_back() && self.holds_others(*first));
         self.all.retain(|decision| decision.alert.id != alert.id);
@@ -318,7 +318,9 @@ impl Decisions {
         self.made += 1;
         let at_once = leaves_at_once(&alert, undo_window, now);
         let due = Some(if at_once { now } else { now + undo_window });
-        let made = PendingDecision::made(self.made, alert, resolution, new_key(), now);
+        let said = JournalDecision::of(&alert, &resolution);
+        self.record(journal_key.clone(), JournalStep::staged(said, run), now);
+        let made = PendingDecision::made(self.made, alert, resolution, journal_key, now);
         self.all.push(PendingDecision { due, at_once, after, instead_of, ..made });
         self.made
     }
@@ -368,18 +370,23 @@ impl Decisions {
     }
 
     /// Takes back the decision that was made last and has not left, and with it what was made together with it.
-    pub fn take_back(&mut self) -> Vec<PendingDecision> {
+    pub fn take_back(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let Some(last) = self.all.iter().rfind(|decision| decision.is_here()) else { return Vec::new() };
         let (key, together) = (last.key, last.together);
         let taken = |decision: &mut PendingDecision| {
             decision.is_here() && (decision.key == key || together.is_some() && decision.together == together)
         };
-        self.all.extract_if(.., taken).collect()
+        self.take_out(taken, now)
     }
 
     /// Takes back every decision that has not left; returns them.
-    pub fn take_back_all(&mut self) -> Vec<PendingDecision> {
-        self.all.extract_if(.., |decision| decision.is_here()).collect()
+    pub fn take_back_all(&mut self, now: Timestamp) -> Vec<PendingDecision> {
+        self.take_out(|decision| decision.is_here(), now)
+    }
+
+    /// Gives up what has not left, and writes nothing of it down: the next console tells it.
+    pub fn forget_unsent(&mut self) {
+        self.all.retain(|decision| !decision.is_here());
     }
 
     /// Sends every staged decision now.
@@ -414,11 +421,9 @@ impl Decisions {
     /// was.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let leaving = self.in_turn(now, |decision| decision.was_checked(now));
-        let send = |decision: &mut PendingDecision| {
-            (decision.step, decision.due, decision.sent_at) = (Some(JournalStep::Sent), None, Some(now));
-            decision.clone()
-        };
-        self.all.iter_mut().filter(|decision| leaving.contains(&decision.key)).map(send).collect()
+        let keys: Vec<u64> = self.all.iter().map(|decision| decision.key).filter(|key| leaving.contains(key)).collect();
+        keys.iter().for_each(|key| self.step(*key, JournalStep::Sent, now));
+        keys.into_iter().filter_map(|key| self.get(key).cloned()).collect()
     }
 
     /// The staged decisions, the next to leave first.
@@ -456,13 +461,11 @@ impl Decisions {
         self.all.iter_mut().filter_map(take).collect()
     }
 
-    /// Removes the unconfirmed answer to an alert whose result is known from elsewhere.
-    pub fn stop_polling(&mut self, alert: AlertId, recorded: bool, now: Timestamp) {
-        let known = self.of(alert).filter(|decision| decision.fate() == Fate::Unconfirmed).map(|decision| decision.key);
-        if let Some(key) = known {
-            self.let_follow(self.root_of(key), recorded, now);
-            self.all.retain(|decision| decision.key != key);
-        }
+    /// Takes in the last step of an unconfirmed answer whose result is known from elsewhere, and is through with it.
+    pub fn settle(&mut self, key: u64, step: JournalStep, recorded: bool, now: Timestamp) {
+        self.step(key, step, now);
+        self.let_follow(self.root_of(key), recorded, now);
+        self.all.retain(|decision| decision.key != key);
     }
 
     /// Forgets that an alert's decision was refused.
@@ -478,27 +481,30 @@ impl Decisions {
         now: Timestamp,
     ) -> Option<DecisionEvent> {
         let decision = self.get(key)?;
-        let event = match answer {
-            Ok(landing) => landing.into(),
-            Err(ServiceError::AlreadyResolved(alert)) => DecisionEvent::overtaken(*alert),
+        let (journal_key, unlooked) = (decision.journal_key(), decision.unchecked().map(str::to_owned));
+        let event: DecisionEvent = match answer {
             Err(ServiceError::NotReached(why)) if decision.has_time(now) => {
                 // Whether the others can be sent is found out first.
                 self.put_off(now + PROBED_WITHIN);
                 JournalStep::NotSent { why }.into()
             }
-            Err(error) => {
-                if let ServiceError::Throttled { wait, .. } = &error {
+            answer => {
+                if let Err(ServiceError::Throttled { wait, .. }) = &answer {
                     self.put_off(now + Duration::from_std(*wait).unwrap_or_default());
                 }
-                match step_by_error(&error) {
-                    JournalStep::Unknown { why } if !matches!(error, ServiceError::ProviderOutcomeUnknown(_)) => {
+                let is_looked_up = matches!(answer, Err(ServiceError::ProviderOutcomeUnknown(_)));
+                match answer.into() {
+                    DecisionEvent { step: JournalStep::Unknown { why }, .. } if !is_looked_up => {
                         let why = format!("{} (sent, checking)", why.trim_end_matches('.'));
                         JournalStep::Unknown { why }.into()
                     }
-                    step => step.into(),
+                    event => event,
                 }
             }
         };
+        if let Some(why) = unlooked.filter(|_| event.step.fate() != Fate::Queued) {
+            self.record(journal_key, JournalStep::Unlooked { why }, now);
+        }
         self.note(key, &event, now);
         Some(event)
     }
@@ -512,32 +518,36 @@ impl Decisions {
         now: Timestamp,
     ) -> Option<Result<DecisionEvent, usize>> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
-        let proof = found.as_ref().ok().map(|found| decision.proof(found, now));
+        let sent_at = decision.sent_at.unwrap_or(now);
+        let proven = found.map(|found| proven(&decision.resolution, sent_at, found));
         let polling = decision.polling.as_mut()?;
-        let gave_up = polling.polled(proof, now);
-        let polls = polling.polls;
-        let alert = found.ok()?.alert;
-        let event = match proof? {
-            Proof::Landed => Landing { alert, found: true }.into(),
-            Proof::Overtaken => DecisionEvent::overtaken(alert),
-            Proof::NotApplied => DecisionEvent::refused("the network did not apply it"),
-            Proof::Nothing => return gave_up.then_some(Err(polls)),
-        };
+        let gave_up = polling.polled(matches!(proven, Ok(Err(_))), now);
+        let Ok(reply) = proven.ok()? else { return gave_up.then_some(Err(polling.polls)) };
+        let event = DecisionEvent::from(reply);
         self.note(key, &event, now);
         Some(Ok(event))
     }
 
+    /// Takes the next step of a decision in.
+    fn step(&mut self, key: u64, step: JournalStep, now: Timestamp) {
+        let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) else { return };
+        if step == JournalStep::Sent {
+            decision.sent_at = Some(now);
+        }
+        (decision.step, decision.due) = (Some(step.clone()), None);
+        let journal_key = decision.journal_key();
+        self.record(journal_key, step, now);
+    }
+
     /// Where a decision is after an answer.
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
+        self.step(key, event.step.clone(), now);
         let fate = event.step.fate();
         if let Some(alert) = &event.alert {
-            self.landed.push((**alert).clone());
             let first = self.root_of(key);
+            self.landed.push((first, (**alert).clone()));
             // Whoever gave the answer: what was to follow it is true.
             self.let_follow(first, fate == Fate::Recorded, now);
-            if fate == Fate::AlreadyAnswered && self.holds_others(first) {
-                self.overtaken.insert(first, (**alert).clone());
-            }
             return self.all.retain(|decision| decision.key != key);
         }
         match fate {
@@ -547,7 +557,6 @@ impl Decisions {
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
             let why = event.step.reason().unwrap_or_default().to_owned();
             decision.polling = (fate == Fate::Unconfirmed).then(|| Polling::new(why, now));
-            (decision.step, decision.due) = (Some(event.step.clone()), None);
         }
     }
 
@@ -577,11 +586,6 @@ fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
     if held { decision.last_moment().is_some_and(|last| last.max(due) <= now) } else { due <= now }
 }
 
-/// Whole seconds until a moment, rounded up, never below 0.
-pub fn seconds_left(due: Timestamp, now: Timestamp) -> i64 {
-    ((due - now).num_milliseconds().max(0) + 999) / 1000
-}
-
 impl PendingDecision {
     /// Returns true where it may still land.
     fn is_coming(&self) -> bool {
@@ -589,7 +593,7 @@ impl PendingDecision {
     }
 }
 
-impl Decisions {
+impl Ledger {
     /// The decision on an alert that is on its way: it may still land.
     pub fn coming(&self, alert: AlertId) -> Option<&PendingDecision> {
         self.of(alert).filter(|decision| decision.is_coming())
@@ -602,7 +606,7 @@ impl Decisions {
 
     /// The alerts whose decisions came to an outcome here, with it: the last one first.
     pub fn landed(&self) -> impl Iterator<Item = &Alert> {
-        self.landed.iter().rev()
+        self.landed.iter().rev().map(|(_, alert)| alert)
     }
 
     /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the

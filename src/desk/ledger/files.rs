@@ -58,7 +58,7 @@ struct OwnFile {
 impl Journal {
     /// Opens the journal for a process on this place. What those that have ended wrote is merged, and lines beyond the
     /// retention are pruned. Returns what they left unfinished on this place.
-    pub(crate) fn open(
+    pub fn open(
         directory: &Path,
         place: &str,
         user: Option<&str>,

@@ -18,9 +18,6 @@ use crate::domain::{
 /// The most notifications that are held.
 const MOST_NOTIFICATIONS: usize = 1_000;
 
-/// The last hour of work is among so many recorded decisions, however fast somebody works.
-const MOST_OF_PACE: usize = 2_000;
-
 /// The record of a decision: all that the journal says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionRecord {
@@ -58,12 +55,6 @@ impl DecisionRecord {
             JournalStep::NeverLeft if self.step() == Some(&JournalStep::NeverLeft) => {}
             step => self.steps.push((at, step)),
         }
-    }
-
-    /// Names the person on whose word it is known to be recorded: `on ada's word`.
-    pub fn on_whose_word(&self) -> Option<String> {
-        let by = self.settled_by.as_deref().filter(|_| self.is_recorded_by_it())?;
-        Some(if by.is_empty() { "on a person's word".to_owned() } else { format!("on {by}'s word") })
     }
 
     /// Returns its latest step; none where it was only made.
@@ -136,11 +127,7 @@ impl Leftovers {
 pub struct NotificationRecord {
     pub at: Timestamp,
     pub place: String,
-    pub tone: String,
-    pub words: String,
-    pub alert: Option<JournalAlert>,
-    /// The decision whose own steps say the same.
-    pub decision: Option<String>,
+    pub said: Notification,
 }
 
 /// The history of a desk, the oldest first.
@@ -185,12 +172,13 @@ impl History {
                     dismissed: false,
                 });
             }
-            (JournalStep::Notified(told), decision) => {
+            // What a decision's own steps say is not told twice.
+            (JournalStep::Notified(_), Some(key)) if self.by_key.contains_key(&key) => {}
+            (JournalStep::Notified(said), _) => {
                 if self.notifications.len() == MOST_NOTIFICATIONS {
                     self.notifications.pop_front();
                 }
-                let Notification { tone, words, alert } = *told;
-                self.notifications.push_back(NotificationRecord { at, place, tone, words, alert, decision });
+                self.notifications.push_back(NotificationRecord { at, place, said: *said });
             }
             (step, Some(key)) => {
                 if let Some(index) = self.by_key.get(&key) {
@@ -204,15 +192,6 @@ impl History {
     /// Every decision, in the order in which the journal has them.
     pub fn records(&self) -> &[DecisionRecord] {
         &self.records
-    }
-
-    /// The moments at which the newest decisions on a place were recorded: the pace of work follows from them.
-    pub fn recorded_at(&self, place: &str) -> Vec<Timestamp> {
-        let recorded = |record: &DecisionRecord| {
-            record.steps.iter().find(|(_, step)| step.fate() == Fate::Recorded).map(|(at, _)| *at)
-        };
-        let here = self.records.iter().rev().filter(|record| record.place == place);
-        here.filter_map(recorded).take(MOST_OF_PACE).collect()
     }
 
     /// A decision by its idempotency key.
@@ -358,7 +337,7 @@ mod tests {
 
     fn staged(alert: &Alert) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-        JournalStep::staged(JournalDecision::of(alert, &refunded))
+        JournalStep::staged(JournalDecision::of(alert, &refunded), None)
     }
 
     fn recorded() -> JournalStep {
@@ -485,7 +464,7 @@ mod tests {
         let history = history((0..=MOST_NOTIFICATIONS).map(told).collect());
 
         assert_eq!(history.notifications().len(), MOST_NOTIFICATIONS);
-        assert_eq!(history.notifications().front().map(|notice| notice.words.as_str()), Some("1"));
+        assert_eq!(history.notifications().front().map(|notice| notice.said.words.as_str()), Some("1"));
     }
 }
 

@@ -9,4 +9,3 @@ pub mod preflight;
 pub mod results;
 pub mod sender;
 pub mod steps;
-pub mod words;

@@ -3,9 +3,16 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use super::fold::{History, KnownAnswer};
+use super::{
+    fold::{History, KnownAnswer},
+    sender::AnswerSender,
+};
 use crate::{
-    domain::{Alert, AlertId, OrderAdvice, Resolution, duplicate, sanitize},
+    domain::{
+        Alert, AlertId, Resolution,
+        duplicate::{self, KnownRefunds},
+        sanitize,
+    },
     lists::same_payments,
     service::{Deployment, ServiceError},
 };
@@ -38,22 +45,6 @@ impl PreflightKind {
             (false, true) => Self::Refund,
             (false, false) => Self::Plain,
         }
-    }
-}
-
-/// The refunds on an alert's payment that were known when its decision was staged.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KnownRefunds {
-    /// The other alerts whose refund is recorded, probable or on its way.
-    pub alerts: Vec<AlertId>,
-    /// True where the shop's orders say that money went back.
-    pub by_order: bool,
-}
-
-impl KnownRefunds {
-    /// Returns true where none of these is another one than was known.
-    pub fn cover(&self, others: &Self) -> bool {
-        (self.by_order || !others.by_order) && others.alerts.iter().all(|alert| self.alerts.contains(alert))
     }
 }
 
@@ -90,6 +81,17 @@ pub enum PreflightResult {
     InPart(String, PreflightRetry),
 }
 
+impl PreflightResult {
+    /// Returns the reason for which the answer is not sent, where something speaks against it.
+    pub fn objection(&self) -> Option<String> {
+        match self {
+            Self::Against(why) | Self::Waits(why) => Some(why.clone()),
+            Self::PaidTwice(other) => Some(format!("possible double refund: {} is refunded", called(other))),
+            Self::Clear | Self::Answered(_) | Self::InPart(..) => None,
+        }
+    }
+}
+
 /// Repetition of a preflight check that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreflightRetry {
@@ -112,43 +114,12 @@ impl PreflightRetry {
 }
 
 impl Preflight {
-    /// The same with the answers that the console knows of.
-    #[must_use]
-    pub fn knowing(self, history: &History) -> Self {
-        Self { answers: history.answers_near(&self.alert, &self.known.alerts), ..self }
-    }
-
-    /// Looks at the deployment and at the shop's orders, which `advise` asks for an alert with others on its payment.
-    /// Answers that the console knows count while the service's lists are behind.
-    pub async fn check<A>(&self, deployment: &Deployment, advise: A) -> PreflightResult
-    where
-        A: FnOnce(&Alert, &[Alert]) -> Result<Option<(String, OrderAdvice)>, ServiceError>,
-    {
-        if self.sort == PreflightKind::Plain {
-            return PreflightResult::Clear;
-        }
-        let failed = |error: ServiceError| (error.to_string(), PreflightRetry::of(&error));
-        let (others, mut untold) = match tokio::time::timeout(self.within, self.ask(deployment)).await {
-            Ok(Ok(Payment::Told(result))) => return result,
-            Ok(Ok(Payment::Open(others))) => (others, None),
-            Ok(Err(error)) => (Vec::new(), Some(failed(error))),
-            Err(_) => (Vec::new(), Some(("no reply in time".to_owned(), PreflightRetry::Soon))),
-        };
-        if self.sort == PreflightKind::Refund {
-            match advise(&self.alert, &others) {
-                Ok(Some((order, advice))) if advice.was_refunded_before() && !self.known.by_order => {
-                    let order = sanitize::line(&order);
-                    return PreflightResult::Against(format!(
-                        "possible double refund: order {order} was {}",
-                        advice.why
-                    ));
-                }
-                Ok(_) => {}
-                Err(error) => untold = untold.or_else(|| Some(failed(error))),
-            }
-        }
-        let in_part = |(why, again): (String, _)| PreflightResult::InPart(why.trim_end_matches('.').to_owned(), again);
-        untold.map_or(PreflightResult::Clear, in_part)
+    /// Builds the check of an answer to an alert, with what was known of refunds on its payment, and the answers that a
+    /// history tells of.
+    pub fn of(alert: &Alert, resolution: &Resolution, known: &KnownRefunds, history: &History) -> Self {
+        let answers = history.answers_near(alert, &known.alerts);
+        let (alert, sort, known) = (alert.clone(), PreflightKind::of(resolution, false), known.clone());
+        Self { alert, sort, known, answers, within: LONGEST }
     }
 
     /// Returns true where it asks of another alert on the payment: a refund asks of what was not confirmed, what rests
@@ -219,9 +190,36 @@ impl Preflight {
     }
 }
 
-/// Reason for which a refund is not sent where this other alert of its payment is refunded.
-pub fn paid_twice(other: &Alert) -> String {
-    format!("possible double refund: {} is refunded", called(other))
+impl AnswerSender {
+    /// Looks right before an answer is sent for what speaks against it, at the deployment and at the shop's orders.
+    /// Answers that the console knows count while the service's lists are behind.
+    pub async fn check(&self, check: &Preflight) -> PreflightResult {
+        if check.sort == PreflightKind::Plain {
+            return PreflightResult::Clear;
+        }
+        let failed = |error: ServiceError| (error.to_string(), PreflightRetry::of(&error));
+        let (others, mut untold) = match tokio::time::timeout(check.within, check.ask(&self.deployment)).await {
+            Ok(Ok(Payment::Told(result))) => return result,
+            Ok(Ok(Payment::Open(others))) => (others, None),
+            Ok(Err(error)) => (Vec::new(), Some(failed(error))),
+            Err(_) => (Vec::new(), Some(("no reply in time".to_owned(), PreflightRetry::Soon))),
+        };
+        if check.sort == PreflightKind::Refund {
+            match self.advice(&check.alert, &others) {
+                Ok(Some((order, advice))) if advice.was_refunded_before() && !check.known.by_order => {
+                    let order = sanitize::line(&order);
+                    return PreflightResult::Against(format!(
+                        "possible double refund: order {order} was {}",
+                        advice.why
+                    ));
+                }
+                Ok(_) => {}
+                Err(error) => untold = untold.or_else(|| Some(failed(error))),
+            }
+        }
+        let in_part = |(why, again): (String, _)| PreflightResult::InPart(why.trim_end_matches('.').to_owned(), again);
+        untold.map_or(PreflightResult::Clear, in_part)
+    }
 }
 
 /// An alert by its network and its id there.

@@ -1,16 +1,18 @@
-//! Sends an answer once, and polls its alert where no reply comes.
+//! Sends answers: each is checked, sent once, and looked up where no reply comes. Consoles and commands have this one
+//! way to a service.
 
 use std::time::Duration;
 
 use super::steps::JournalStep;
 use crate::{
+    Desk, DeskError,
     domain::{
-        Alert, AlertId, Timestamp,
-        indeterminate::{Found, POLLS_OF_A_COMMAND, Proof, gap_before, proof},
+        Alert, AlertId, OrderAdvice, Resolution, Timestamp,
+        indeterminate::{Found, Proof, proof},
         redact,
         time::Clock,
     },
-    service::{Alerts, Attempts, ResolveRequest, ServiceError},
+    service::{Attempts, Deployment, ResolveRequest, ServiceError},
 };
 
 /// A decision that became the outcome of its alert.
@@ -30,8 +32,12 @@ impl Landing {
     }
 }
 
-/// Returns the step of a decision by the error that came in place of its reply.
-pub fn step_by_error(error: &ServiceError) -> JournalStep {
+/// Returns the step of a decision by its reply, or by the error that came in place of one.
+pub fn step_of(reply: &Result<Landing, ServiceError>) -> JournalStep {
+    let error = match reply {
+        Ok(landing) => return landing.step(),
+        Err(error) => error,
+    };
     let why = match error {
         ServiceError::AlreadyResolved(alert) => return JournalStep::Overtaken { status: alert.status.to_string() },
         ServiceError::ProviderOutcomeUnknown(unknown) => return JournalStep::Unknown { why: unknown.to_string() },
@@ -58,93 +64,127 @@ fn declined(why: &str) -> String {
     format!("{words}: {reason}")
 }
 
-/// The gaps before the polls of a command.
-pub fn gaps_of_a_command() -> Vec<Duration> {
-    (0..POLLS_OF_A_COMMAND).map(|poll| gap_before(poll).to_std().unwrap_or_default()).collect()
-}
-
-/// Reads the engine's unfinished answers first, and then the alert. In this order an alert without an outcome gets none
-/// by that answer any more.
-pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: AlertId) -> Result<Found, ServiceError> {
-    let pending = match attempts {
-        Some(attempts) => Some(attempts.unfinished().await?.iter().any(|unfinished| unfinished.alert == id)),
-        None => None,
-    };
-    let alert = alerts.get(id).await?;
-    Ok(Found { alert, pending, clock_lead: alerts.clock_lead().await? })
-}
-
-/// Sends a decision once, at this moment by our clock.
-///
-/// # Errors
-/// [`ServiceError::AlreadyResolved`] where another decision was recorded first. An earlier outcome that equals this
-/// decision may be ours, sent twice by something on the way, or another's: that is told.
-pub async fn send(
-    alerts: &dyn Alerts,
-    id: AlertId,
-    request: ResolveRequest,
+/// Returns the reply that an alert, as it was found, proves to a decision that was sent at this moment; the alert where
+/// it proves none.
+pub fn proven(
+    meant: &Resolution,
     sent_at: Timestamp,
-) -> Result<Landing, ServiceError> {
-    let meant = request.resolution.clone();
-    match alerts.resolve(id, request).await {
-        Err(ServiceError::AlreadyResolved(alert)) => {
-            let found =
-                Found { alert: *alert, pending: None, clock_lead: alerts.clock_lead().await.unwrap_or_default() };
-            match proof(&meant, sent_at, &found) {
-                Proof::Landed => Ok(Landing { alert: found.alert, found: true }),
-                _ => Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
-            }
-        }
-        answer => answer.map(|alert| Landing { alert, found: false }),
-    }
+    found: Found,
+) -> Result<Result<Landing, ServiceError>, Box<Alert>> {
+    Ok(match proof(meant, sent_at, &found) {
+        Proof::Landed => Ok(Landing { alert: found.alert, found: true }),
+        Proof::Overtaken => Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
+        Proof::NotApplied => Err(ServiceError::ProviderFailed("the network did not apply it".to_owned())),
+        Proof::Nothing => return Err(Box::new(found.alert)),
+    })
 }
 
-/// Sends a decision once and, where no reply comes, polls the alert for its fate after each of these gaps.
-///
-/// # Errors
-/// Those of [`send`], and [`ServiceError::Indeterminate`] where no decision is recorded so far.
-pub async fn resolve(
-    alerts: &dyn Alerts,
-    id: AlertId,
-    request: ResolveRequest,
-    clock: &dyn Clock,
-    gaps: &[Duration],
-) -> Result<Landing, ServiceError> {
-    let (meant, sent_at) = (request.resolution.clone(), clock.now());
-    let why = match send(alerts, id, request, sent_at).await {
-        Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why)) => why,
-        answer => return answer,
-    };
-    tracing::warn!(alert = %id, why, "the answer to a decision did not come: looking at the alert");
-    let mut last = String::new();
-    for gap in gaps {
-        tokio::time::sleep(*gap).await;
-        last = match look_up(alerts, None, id).await {
-            Ok(found) => match proof(&meant, sent_at, &found) {
-                Proof::Landed => return Ok(Landing { alert: found.alert, found: true }),
-                Proof::Overtaken => return Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
-                Proof::NotApplied | Proof::Nothing => match found.alert.outcome {
+/// AnswerSender of answers to the alerts of a deployment.
+pub struct AnswerSender {
+    pub deployment: Deployment,
+    /// Desk whose orders are asked before a refund; an error where it cannot be opened.
+    pub desk: Result<Option<Desk>, DeskError>,
+}
+
+impl AnswerSender {
+    /// Asks the orders of the shop for the one that an alert is on, with these others on its payment.
+    pub(super) fn advice(
+        &self,
+        alert: &Alert,
+        others: &[Alert],
+    ) -> Result<Option<(String, OrderAdvice)>, ServiceError> {
+        let desk = self.desk.as_ref().map_err(Clone::clone);
+        let advice = desk.and_then(|desk| desk.as_ref().map_or(Ok(None), |desk| desk.order_advice(alert, others)));
+        advice.map_err(|error| ServiceError::Unavailable(error.to_string()))
+    }
+
+    /// Sends a decision once, at this moment by our clock.
+    ///
+    /// # Errors
+    /// [`ServiceError::AlreadyResolved`] where another decision was recorded first. An earlier outcome that equals this
+    /// decision may be ours, sent twice by something on the way, or another's: that is told.
+    pub async fn send(
+        &self,
+        id: AlertId,
+        request: ResolveRequest,
+        sent_at: Timestamp,
+    ) -> Result<Landing, ServiceError> {
+        let (alerts, meant) = (&self.deployment.alerts, request.resolution.clone());
+        match alerts.resolve(id, request).await {
+            Err(ServiceError::AlreadyResolved(alert)) => {
+                let clock_lead = alerts.clock_lead().await.unwrap_or_default();
+                let found = Found { alert: *alert, pending: None, clock_lead };
+                proven(&meant, sent_at, found).unwrap_or_else(|alert| Err(ServiceError::AlreadyResolved(alert)))
+            }
+            answer => answer.map(|alert| Landing { alert, found: false }),
+        }
+    }
+
+    /// Reads the engine's unfinished answers first, where they are asked for, and then the alert. In this order an
+    /// alert without an outcome gets none by that answer any more.
+    pub async fn look_up(&self, id: AlertId, attempts: Option<&dyn Attempts>) -> Result<Found, ServiceError> {
+        let pending = match attempts {
+            Some(attempts) => Some(attempts.unfinished().await?.iter().any(|unfinished| unfinished.alert == id)),
+            None => None,
+        };
+        let alerts = &self.deployment.alerts;
+        let alert = alerts.get(id).await?;
+        Ok(Found { alert, pending, clock_lead: alerts.clock_lead().await? })
+    }
+
+    /// Sends a decision once and, where no reply comes, polls the alert for its fate after each of these gaps.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send), and [`ServiceError::Indeterminate`] where no decision is recorded so far.
+    pub async fn send_and_poll(
+        &self,
+        id: AlertId,
+        request: ResolveRequest,
+        clock: &dyn Clock,
+        gaps: &[Duration],
+    ) -> Result<Landing, ServiceError> {
+        let (meant, sent_at) = (request.resolution.clone(), clock.now());
+        let why = match self.send(id, request, sent_at).await {
+            Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Unreachable(why)) => {
+                why
+            }
+            answer => return answer,
+        };
+        tracing::warn!(alert = %id, why, "the answer to a decision did not come: looking at the alert");
+        let mut last = String::new();
+        for gap in gaps {
+            tokio::time::sleep(*gap).await;
+            last = match self.look_up(id, None).await.map(|found| proven(&meant, sent_at, found)) {
+                Ok(Ok(reply)) => return reply,
+                Ok(Err(alert)) => match alert.outcome {
                     Some(outcome) => {
                         format!("the alert's outcome has the status {} so far", redact::words(&outcome.status))
                     }
                     None => "the alert has no outcome so far".to_owned(),
                 },
-            },
-            Err(error) => format!("the alert cannot be read either: {error}"),
-        };
+                Err(error) => format!("the alert cannot be read either: {error}"),
+            };
+        }
+        Err(ServiceError::Indeterminate(format!(
+            "{why}; {last}. Look at the alert again before anything else is decided"
+        )))
     }
-    Err(ServiceError::Indeterminate(format!("{why}; {last}. Look at the alert again before anything else is decided")))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use async_trait::async_trait;
     use chrono::TimeDelta;
     use rstest::rstest;
 
     use super::*;
     use crate::domain::resolution::Decision;
-    use crate::domain::{AlertQuery, OutcomeId, Page, Resolution, decide};
+    use crate::{
+        domain::{AlertQuery, OutcomeId, Page, Resolution, decide},
+        service::Alerts,
+    };
 
     /// A service whose clock is late, and whose alert was answered at this moment of it.
     struct Answered(Alert, TimeDelta);
@@ -184,7 +224,10 @@ mod tests {
         decide(&says(theirs)).record(&mut alert, OutcomeId::generate(), "", Some(sent_at + lead));
         let request = ResolveRequest { resolution: says(Decision::Refunded), idempotency_key: None };
 
-        let became = send(&Answered(alert.clone(), lead), alert.id, request, sent_at).await;
+        let deployment = Deployment::plain(Arc::new(Answered(alert.clone(), lead)));
+        let sender = AnswerSender { deployment, desk: Ok(None) };
+
+        let became = sender.send(alert.id, request, sent_at).await;
 
         let expected = if landed {
             Ok(Landing { alert, found: true })

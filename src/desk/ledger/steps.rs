@@ -185,9 +185,9 @@ pub enum JournalStep {
 }
 
 impl JournalStep {
-    /// The making of a decision by a person, by itself.
-    pub fn staged(said: JournalDecision) -> Self {
-        Self::Staged(Box::new(StagedAnswer { said, rule: None, together: None }))
+    /// The making of a decision by a person, by itself or in a run.
+    pub fn staged(said: JournalDecision, together: Option<JournalRun>) -> Self {
+        Self::Staged(Box::new(StagedAnswer { said, rule: None, together }))
     }
 
     /// Name of the step, as the journal writes it.

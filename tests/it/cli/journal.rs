@@ -44,7 +44,7 @@ fn desk() -> TempDir {
     let journal = desk.journal().unwrap();
     let stage = |key: &str, comments: &str| {
         let (alert, resolution) = alert(comments);
-        write_steps(journal, key, [JournalStep::staged(JournalDecision::of(&alert, &resolution))]);
+        write_steps(journal, key, [JournalStep::staged(JournalDecision::of(&alert, &resolution), None)]);
         JournalAlert::from(&alert)
     };
     stage("one", "refund 88240");
@@ -100,7 +100,7 @@ fn what_a_console_had_staged_that_is_gone_is_open_before_anybody_has_read_it() {
     desk.open_journal("acme-eu", Some("maria"), Arc::new(avert::domain::time::SystemClock)).unwrap();
     let (alert, resolution) = alert("");
     let said = JournalDecision::of(&alert, &resolution);
-    write_steps(desk.journal().unwrap(), "four", [JournalStep::staged(said)]);
+    write_steps(desk.journal().unwrap(), "four", [JournalStep::staged(said, None)]);
 
     let while_it_runs = decisions(&home, &["--open"]);
     drop(desk);

@@ -1,12 +1,12 @@
 //! Decisions whose answer does not come: sent once, then looked at, and told which of the three it is.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use avert::{
     client::{Client, ClientOptions},
-    desk::ledger::sender::{self, Landing},
+    desk::ledger::sender::{AnswerSender, Landing},
     domain::{AlertId, resolution::Decision},
-    service::{Alerts, ResolveRequest, ServiceError},
+    service::{Alerts, Deployment, ResolveRequest, ServiceError},
     wire::Dialect,
 };
 use rstest::rstest;
@@ -69,7 +69,8 @@ async fn lose(server: &MockServer, id: AlertId, loss: Loss) {
 
 /// Resolves as a command does, without its pauses.
 async fn as_a_command_does(client: &Client, id: AlertId, request: ResolveRequest) -> Result<Landing, ServiceError> {
-    sender::resolve(client, id, request, &*ManualClock::at(NOON), &[Duration::ZERO; 3]).await
+    let sender = AnswerSender { deployment: Deployment::plain(Arc::new(client.clone())), desk: Ok(None) };
+    sender.send_and_poll(id, request, &*ManualClock::at(NOON), &[Duration::ZERO; 3]).await
 }
 
 /// Decides REFUNDED, "by Ann", and loses the answer so.

@@ -66,7 +66,7 @@ fn entry(at: Timestamp, key: &str, step: JournalStep) -> JournalEntry {
 
 fn staged(alert: &Alert) -> JournalStep {
     let said = Resolution::Current { decision: Decision::NotRefunded, comments: "the parcel arrived".to_owned() };
-    JournalStep::staged(JournalDecision::of(alert, &said))
+    JournalStep::staged(JournalDecision::of(alert, &said), None)
 }
 
 fn refused() -> JournalStep {

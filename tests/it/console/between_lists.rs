@@ -41,7 +41,7 @@ fn no_key_does_anything_with_a_row_of_the_list_before(
     assert!(after.contains("Loading: these rows are of the list before."), "{after}");
     assert_eq!(but_for_notes(&after), but_for_notes(&before));
     assert!(!rig.done.iter().any(|effect| matches!(effect, Effect::Copy(_) | Effect::Browse(_))), "{:?}", rig.done);
-    assert_eq!((rig.sent(), rig.app.decisions().not_left().count(), rig.app.queue().marked.is_empty()), (1, 0, true));
+    assert_eq!((rig.sent(), rig.app.ledger().not_left().count(), rig.app.queue().marked.is_empty()), (1, 0, true));
 }
 
 #[test]

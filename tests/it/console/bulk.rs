@@ -490,7 +490,7 @@ fn one_undo_takes_all_back_and_nothing_was_sent() {
     rig.advance(Duration::minutes(1));
 
     assert_eq!(rig.sent(), 0);
-    assert!(rig.app.decisions().staged().is_empty());
+    assert!(rig.app.ledger().staged().is_empty());
 }
 
 #[test]

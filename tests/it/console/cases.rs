@@ -336,7 +336,7 @@ fn one_undo_takes_the_whole_case_back() {
     rig.advance(Duration::minutes(1));
 
     assert_eq!(rig.sent(), 0);
-    assert!(rig.app.decisions().staged().is_empty());
+    assert!(rig.app.ledger().staged().is_empty());
 }
 
 #[test]
@@ -805,7 +805,7 @@ fn a_refund_from_a_case_sends_nothing_where_the_doubles_cannot_be_looked_for() {
     rig.advance(Duration::seconds(4));
 
     assert!(failed.contains("Not sent: duplicates not checked"), "{failed}");
-    assert_eq!((rig.sent(), rig.app.decisions().staged().len()), (0, 0));
+    assert_eq!((rig.sent(), rig.app.ledger().staged().len()), (0, 0));
 }
 
 #[test]

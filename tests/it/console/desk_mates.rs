@@ -59,7 +59,7 @@ fn another(directory: &TempDir, alert: &Alert, far: Far) -> Desk {
     let (desk, _) = desk(directory);
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
     let said = JournalDecision::of(alert, &refunded);
-    let mut steps = vec![JournalStep::staged(said)];
+    let mut steps = vec![JournalStep::staged(said, None)];
     if far == Far::Unknown {
         steps.push(JournalStep::Sent);
         steps.push(JournalStep::Unknown { why: "HTTP 502".to_owned() });
@@ -140,8 +140,11 @@ fn recorded_at(directory: &Path, alert: &Alert) {
     desk.open_journal("acme-eu", Some("maria"), clock()).unwrap();
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
     let said = JournalDecision::of(alert, &refunded);
-    let steps =
-        vec![JournalStep::staged(said), JournalStep::Sent, JournalStep::Recorded { status: "RESOLVED".to_owned() }];
+    let steps = vec![
+        JournalStep::staged(said, None),
+        JournalStep::Sent,
+        JournalStep::Recorded { status: "RESOLVED".to_owned() },
+    ];
     write_steps(desk.journal().unwrap(), "theirs", steps);
 }
 

@@ -328,7 +328,7 @@ fn a_decision_in_the_last_moments_is_tried_even_where_nobody_answers() {
 
     rig.press("ctrl-r r ctrl-s");
 
-    assert_eq!((rig.sent(), rig.app.decisions().waiting().count()), (1, 0));
+    assert_eq!((rig.sent(), rig.app.ledger().waiting().count()), (1, 0));
 }
 
 #[test]
@@ -472,7 +472,7 @@ fn on_this_machines_own_engine_a_decision_leaves_though_a_list_could_not_be_read
     rig.press("ctrl-r r ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    assert_eq!(rig.app.decisions().waiting().count(), 0);
+    assert_eq!(rig.app.ledger().waiting().count(), 0);
     assert_eq!(rig.app.unsent(), 0);
 }
 

@@ -259,7 +259,7 @@ fn hints(rig: &mut Rig, keymap: &Keymap, has_own_words: bool) -> Vec<String> {
             || known.iter().any(|hint| hint == chunk)
             || (has_own_words && has_key(chunk) && !chunk.contains('…'));
         // What is on its way stands behind the hints.
-        assert!(is_known || !rig.app.decisions().staged().is_empty(), "{chunk:?} is no whole hint: {footer}");
+        assert!(is_known || !rig.app.ledger().staged().is_empty(), "{chunk:?} is no whole hint: {footer}");
         if is_known {
             hints.push(chunk.split(' ').next().unwrap_or_default().to_owned());
         }

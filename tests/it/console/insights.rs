@@ -68,7 +68,7 @@ fn worked(moments: Vec<Timestamp>) -> Message {
     let desk = JournalWriter { session: Uuid::from_u128(7), place: "acme-eu".to_owned(), user: None };
     let steps = moments.into_iter().zip(0..).flat_map(|(at, number)| {
         let said = JournalDecision::of(&Alert { id: AlertId::generate(), ..Alert::sample() }, &refunded);
-        let steps = [JournalStep::staged(said), JournalStep::Recorded { status: "RESOLVED".to_owned() }];
+        let steps = [JournalStep::staged(said, None), JournalStep::Recorded { status: "RESOLVED".to_owned() }];
         steps.map(|step| desk.entry(at, Some(format!("worked-{number}")), step))
     });
     Message::JournalRead(Ok(WholeJournal { entries: steps.collect(), unreadable: Vec::new() }))

@@ -40,7 +40,7 @@ fn refunded() -> Resolution {
 }
 
 fn left(alert: &Alert, sent: bool) -> DecisionRecord {
-    let staged = JournalStep::staged(JournalDecision::of(alert, &refunded()));
+    let staged = JournalStep::staged(JournalDecision::of(alert, &refunded()), None);
     let steps = [staged].into_iter().chain(sent.then_some(JournalStep::Sent));
     let key = || Some(format!("console-{}", alert.id));
     let entry = |step| JournalWriter::default().entry(clock().now() - Duration::minutes(9), key(), step);
@@ -169,7 +169,7 @@ fn nothing_of_an_earlier_console_is_sent_a_second_time_by_itself() {
     rig.advance(Duration::minutes(30));
 
     assert_eq!(rig.sent(), 0);
-    assert!(rig.app.decisions().is_checking(alerts[1].id) && rig.app.decisions().of(alerts[0].id).is_none());
+    assert!(rig.app.ledger().is_checking(alerts[1].id) && rig.app.ledger().of(alerts[0].id).is_none());
     assert_eq!(steps(&rig), ["neverLeft"]);
 }
 
@@ -182,7 +182,7 @@ fn a_decision_of_an_earlier_console_is_looked_up_until_it_is_known() {
     rig.service.record(alerts[1].id, &request).unwrap();
     rig.advance(Duration::seconds(61));
 
-    assert!(!rig.app.decisions().is_checking(alerts[1].id));
+    assert!(!rig.app.ledger().is_checking(alerts[1].id));
     assert_eq!(steps(&rig), ["neverLeft", "asDecided"]);
 }
 

@@ -9,9 +9,11 @@ use avert::{
     },
     desk::{
         JournalDecision, JournalEntry, JournalStep, JournalWriter, WholeJournal,
-        ledger::preflight::{KnownRefunds, Preflight, PreflightKind, PreflightResult, PreflightRetry},
+        ledger::preflight::{Preflight, PreflightKind, PreflightResult, PreflightRetry},
     },
-    domain::{Alert, AlertId, Deadline, Environment, Resolution, resolution::Decision, time::Clock},
+    domain::{
+        Alert, AlertId, Deadline, Environment, Resolution, duplicate::KnownRefunds, resolution::Decision, time::Clock,
+    },
     service::{ResolveRequest, ServiceError},
 };
 use chrono::Duration;
@@ -393,7 +395,7 @@ fn the_form_for_several_says_how_many_could_not_be_looked_for_again() {
 fn of_maria(rig: &Rig, id: AlertId) -> Vec<JournalEntry> {
     let not_refunded = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
     let said = JournalDecision::of(&rig.service.alert(id).unwrap(), &not_refunded);
-    let steps = [JournalStep::staged(said), JournalStep::Recorded { status: "CHARGEBACK".to_owned() }];
+    let steps = [JournalStep::staged(said, None), JournalStep::Recorded { status: "CHARGEBACK".to_owned() }];
     let (place, user) = ("acme-eu".to_owned(), Some("maria".to_owned()));
     let maria = JournalWriter { session: Uuid::from_u128(77), place, user };
     steps.map(|step| maria.entry(rig.clock.now(), Some("hers".to_owned()), step)).into()

@@ -518,7 +518,7 @@ fn a_refund_is_not_repeated_unseen_where_a_cancelled_order_may_be_refunded() {
     rig.press("r ctrl-s space ctrl-s .");
 
     let form = rig.screen();
-    assert_eq!(rig.app.decisions().staged().len(), 1, "{form}");
+    assert_eq!(rig.app.ledger().staged().len(), 1, "{form}");
     assert!(form.contains("✗ order cancelled, refund unknown: tick"), "{form}");
 }
 

@@ -101,7 +101,7 @@ fn the_last_decision_chosen_again_opens_its_form_where_its_key_would_stage_it(#[
     rig.type_text("repeat last answer");
     rig.press("enter");
 
-    assert!(rig.app.decisions().staged().is_empty(), "{}", rig.screen());
+    assert!(rig.app.ledger().staged().is_empty(), "{}", rig.screen());
     assert!(rig.screen().contains("ctrl-s"), "{}", rig.screen());
     rig.advance(Duration::seconds(30));
     assert_eq!(rig.sent(), 1);
@@ -155,7 +155,7 @@ fn what_does_nothing_now_says_why_and_choosing_it_says_so_and_no_more() {
     assert!(listed.contains("no answer yet"), "{listed}");
     let said = rig.screen();
     assert!(said.contains("No answer yet in this session"), "{said}");
-    assert!(!said.contains("Keys and commands") && rig.app.decisions().staged().is_empty(), "{said}");
+    assert!(!said.contains("Keys and commands") && rig.app.ledger().staged().is_empty(), "{said}");
     assert!(
         rig.done[effects..].iter().all(|effect| matches!(effect, Effect::Find(..) | Effect::GiveUpFind)),
         "{:?}",

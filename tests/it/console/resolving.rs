@@ -104,7 +104,7 @@ fn a_staged_decision_is_taken_back_and_nothing_is_sent() {
     rig.advance(Duration::minutes(1));
 
     assert_eq!(rig.sent(), 0);
-    assert!(rig.app.decisions().staged().is_empty());
+    assert!(rig.app.ledger().staged().is_empty());
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn what_another_console_of_the_desk_recorded_meanwhile_is_told_by_its_name_in_th
     let recorded_by_maria = |rig: &mut Rig, alert: &Alert| {
         let said =
             JournalDecision::of(alert, &Resolution::Current { decision: Decision::Refunded, comments: String::new() });
-        let steps = [JournalStep::staged(said), JournalStep::Recorded { status: "RESOLVED".to_owned() }];
+        let steps = [JournalStep::staged(said, None), JournalStep::Recorded { status: "RESOLVED".to_owned() }];
         let (place, user) = ("acme-eu".to_owned(), Some("maria".to_owned()));
         let maria = JournalWriter { session: uuid::Uuid::from_u128(77), place, user };
         let entry = |step| maria.entry(clock().now(), Some("maria-1".to_owned()), step);
@@ -283,7 +283,7 @@ fn a_decision_whose_answer_never_came_is_looked_up_until_it_is_known() {
         alert.outcome = done.outcome.map(|outcome| Outcome { comments: String::new(), ..outcome });
     });
 
-    assert!(!rig.app.decisions().is_checking(id));
+    assert!(!rig.app.ledger().is_checking(id));
     assert!(rig.screen().contains("already answered: Refunded"), "{}", rig.screen());
     assert_eq!(rig.sent(), 1);
 }
@@ -299,7 +299,7 @@ fn an_answer_that_was_recorded_but_not_heard_is_found_at_once() {
     let told = rig.screen();
     rig.press("4 tab");
 
-    assert!(!rig.app.decisions().is_checking(id));
+    assert!(!rig.app.ledger().is_checking(id));
     assert_eq!(rig.sent(), 1);
     // It may be anybody's: whoever refunds says the same.
     assert!(told.contains("ETHOCA 129.90 EUR: Refunded (API status RESOLVED), by whom is not known."), "{told}");
@@ -441,7 +441,7 @@ fn a_grace_that_would_make_the_answer_late_is_left_out_and_said() {
     rig.press("n ctrl-s");
 
     assert_eq!(rig.sent(), 1);
-    assert!(rig.app.decisions().staged().is_empty());
+    assert!(rig.app.ledger().staged().is_empty());
     let screen = rig.screen();
     assert!(screen.contains("Due now: sent at once, no undo."), "{screen}");
 }

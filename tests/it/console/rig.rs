@@ -264,8 +264,8 @@ impl Rig {
 
     /// What the journal tells of each answer on its way is what the console does with it.
     fn assert_journal_agrees(&self) {
-        for decision in self.app.decisions().all() {
-            let Some(record) = self.app.history().record(&decision.journal_key()) else { continue };
+        for decision in self.app.ledger().all() {
+            let Some(record) = self.app.ledger().history().record(&decision.journal_key()) else { continue };
             // One that another console sent is looked up here.
             let fate = decision.fate();
             let is_adopted = fate == Fate::Unconfirmed && record.fate() == Fate::Sending;

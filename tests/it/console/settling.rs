@@ -199,7 +199,7 @@ fn a_decision_of_this_desk_that_the_engine_gave_up_is_told_as_not_recorded_and_n
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
-    assert!(rig.app.decisions().is_checking(id));
+    assert!(rig.app.ledger().is_checking(id));
 
     rig.service.unfinished.lock().unwrap().clear();
     rig.hear();
@@ -215,7 +215,7 @@ fn activity_leads_from_a_decision_that_waits_for_a_word_to_where_it_is_said() {
     rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
-    assert!(rig.app.decisions().is_checking(id));
+    assert!(rig.app.ledger().is_checking(id));
 
     *rig.service.unfinished.lock().unwrap() = vec![unfinished(id, "PARKED")];
     rig.hear();

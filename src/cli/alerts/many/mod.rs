@@ -11,6 +11,7 @@ use anyhow::{Context as _, bail};
 
 use super::{
     answer::{as_decided, find_named},
+    command_journal::CommandJournal,
     resolve::{not_compared, parts, rule_in_words, unanswerable},
 };
 use crate::{
@@ -26,24 +27,24 @@ use crate::{
     desk::{
         JournalRun, JournalStep,
         ledger::{
-            command::{CommandDecision, CommandJournal},
+            command::CommandDecision,
             fold::KnownAnswer,
-            preflight::{PreflightResult, paid_twice},
+            preflight::PreflightResult,
             results::{ResultEntry, ResultsFile, RowOutcome, RowResult},
-            sender,
+            sender::{proven, step_of},
         },
     },
-    domain::{
-        Alert, AlertId, FieldError, Resolution, Timestamp,
-        indeterminate::{Proof, proof},
-        resolution::Decision,
-    },
+    domain::{Alert, AlertId, FieldError, Resolution, Timestamp, resolution::Decision},
     service::ServiceError,
 };
 use rows::{DecisionRow, FileReport, SaidRow};
 
 /// Advice on a row that a check warns of.
 const ALONE: &str = "decide it by itself, where you can say that it is to be answered all the same";
+
+/// What is said of a decision of an earlier run whose alert does not prove its result.
+const UNPROVEN: &str =
+    "the alert has no outcome so far; it is not sent again: look at the alert, and decide it by itself";
 
 /// Number of consecutive rows without a reply after which the others are not sent.
 const MOST_IN_VAIN: u32 = 3;
@@ -73,7 +74,7 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     let refund = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
     let refund = KnownAnswer::own(&refund, Some(source.now()));
     let refunds = lines(|result| result == RowResult::Unknown).map(|(id, _)| (id, refund.clone())).collect();
-    let kept = results.map(|results| KeptRun { results, journal: source.command_journal(), together: None });
+    let kept = results.map(|results| KeptRun { results, journal: CommandJournal::open(&source), together: None });
     let from_file = (rows.len() > 1).then(|| from.file_name().unwrap_or_default().to_string_lossy());
     let from_file = from_file.map(|name| format!("the file {}", printable(&name)));
     let mut run = Run { source: &source, kept, from_file, earlier, seen, refunds, in_vain: 0, stopped: None };
@@ -87,7 +88,7 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     ended?;
     let summary = report.summary(from, args.dry_run);
     match stopped {
-        Some(Stop::Signal(signal)) => Err(anyhow::Error::new(signal).context(summary)),
+        Some(Stop::Signal(signal)) => Err(anyhow::Error::new(Signalled(signal)).context(summary)),
         _ if report.count(RowResult::Unknown) > 0 => Err(InDoubt(summary).into()),
         Some(Stop::Trouble(error)) => Err(anyhow::Error::new(error).context(summary)),
         None if report.all_are_well() => {
@@ -103,13 +104,8 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
     let digest = |line: u64| {
         rows.iter().find(|row| row.line == line).and_then(|row| row.said.as_ref().ok()).map(SaidRow::digest)
     };
-    let mut changed: Vec<u64> = earlier
-        .values()
-        .filter(|entry| digest(entry.line).as_ref() != Some(&entry.row))
-        .map(|entry| entry.line)
-        .collect();
-    changed.sort_unstable();
-    match changed.first() {
+    let changed = earlier.values().filter(|entry| digest(entry.line).as_ref() != Some(&entry.row));
+    match changed.map(|entry| entry.line).min() {
         None => Ok(()),
         Some(line) => Err(misused!(
             "{}: line {line} is another one than when it was tried: put it back, or give new decisions in a file of \
@@ -153,7 +149,7 @@ struct Run<'a> {
 /// Reason of a run that stopped.
 enum Stop {
     Trouble(ServiceError),
-    Signal(Signalled),
+    Signal(&'static str),
 }
 
 /// Decision without a warning.
@@ -198,7 +194,7 @@ impl Run<'_> {
             }
             Some(entry) if entry.outcome.result == RowResult::Unknown => {
                 let unknown = |why: String| RowOutcome { reason: Some(why), ..entry.outcome.clone() };
-                if self.is_told_to_end() {
+                if matches!(self.stopped, Some(Stop::Signal(_))) {
                     let why = "not looked up: the run was stopped before it; --resume looks it up";
                     return Ok(unknown(why.to_owned()));
                 }
@@ -206,7 +202,7 @@ impl Run<'_> {
                     biased;
                     outcome = self.look_up(&entry, said) => outcome,
                     signal = signals.next() => {
-                        self.stopped = Some(Stop::Signal(Signalled(signal)));
+                        self.stopped = Some(Stop::Signal(signal));
                         unknown(left_unanswered(signal))
                     }
                 };
@@ -220,7 +216,7 @@ impl Run<'_> {
                     biased;
                     ready = self.prepare(line, said) => ready,
                     signal = signals.next() => {
-                        self.stopped = Some(Stop::Signal(Signalled(signal)));
+                        self.stopped = Some(Stop::Signal(signal));
                         Err(not_tried())
                     }
                 };
@@ -232,33 +228,23 @@ impl Run<'_> {
         }
     }
 
-    /// Returns whether a signal ended the run: then no request is made any more.
-    fn is_told_to_end(&self) -> bool {
-        matches!(self.stopped, Some(Stop::Signal(_)))
-    }
-
     /// Looks up the result of a decision that an earlier run sent. It is never sent again.
-    async fn look_up(&self, entry: &ResultEntry, said: &SaidRow) -> RowOutcome {
+    async fn look_up(&mut self, entry: &ResultEntry, said: &SaidRow) -> RowOutcome {
         let Some(id) = entry.alert() else {
             return RowOutcome::new(RowResult::Unknown, "its entry names no alert");
         };
-        let outcome = match sender::look_up(&*self.source.alerts, None, id).await {
-            Err(error) => RowOutcome::new(RowResult::Unknown, format!("the alert cannot be read: {error}")),
-            Ok(found) => match self.resolution(said, &found.alert).map(|meant| proof(&meant, entry.at, &found)) {
-                Ok(Proof::Landed) => {
-                    self.found_out(entry, JournalStep::AsDecided { status: found.alert.status.to_string() });
-                    RowOutcome::new(RowResult::AsDecided, format!("found out by reading: {}", as_decided()))
-                }
-                Ok(Proof::Overtaken) => {
-                    self.found_out(entry, JournalStep::Overtaken { status: found.alert.status.to_string() });
-                    RowOutcome::new(RowResult::Conflict, already(&found.alert))
-                }
-                Ok(Proof::NotApplied | Proof::Nothing) => RowOutcome::new(
-                    RowResult::Unknown,
-                    "the alert has no outcome so far; it is not sent again: look at the alert, and decide it by itself",
-                ),
-                Err(wrong) => RowOutcome::new(RowResult::Unknown, wrong),
-            },
+        let found = self.source.sender().look_up(id, None).await;
+        let proven = found.map_err(|error| format!("the alert cannot be read: {error}")).and_then(|found| {
+            let meant = self.resolution(said, &found.alert)?;
+            proven(&meant, entry.at, found).map_err(|_| UNPROVEN.to_owned())
+        });
+        let outcome = match proven {
+            Ok(reply) => {
+                self.found_out(entry, step_of(&reply));
+                let found = format!("found out by reading: {}", as_decided());
+                reply.map_or_else(|error| self.refused(error), |_| RowOutcome::new(RowResult::AsDecided, found))
+            }
+            Err(why) => RowOutcome::new(RowResult::Unknown, why),
         };
         outcome.about(id)
     }
@@ -269,7 +255,7 @@ impl Run<'_> {
         // A decision counts as open where the journal does not tell of it.
         let is_open = self.source.history().record(&key).is_none_or(|record| record.fate().may_have_arrived());
         if is_open {
-            kept.journal.write(&key, [step]);
+            kept.journal.write(&key, vec![step]);
         }
     }
 
@@ -311,12 +297,11 @@ impl Run<'_> {
             }
         }
         let decision = CommandDecision::new(alert, resolution);
-        match self.source.preflight(&decision, &self.refunds).await {
+        match decision.check(&self.source.sender(), self.source.history(), &self.refunds).await {
             PreflightResult::Clear => Ok(Ready { decision, unsearched }),
             PreflightResult::Answered(alert) => Err((RowResult::Conflict, already(&alert))),
-            PreflightResult::Against(why) | PreflightResult::Waits(why) => warned(why),
-            PreflightResult::PaidTwice(other) => warned(paid_twice(&other)),
             PreflightResult::InPart(why, _) => warned(format!("other refunds could not be looked for: {why}")),
+            against => warned(against.objection().unwrap_or_default()),
         }
     }
 
@@ -345,13 +330,14 @@ impl Run<'_> {
         let sending = RowOutcome::new(RowResult::Unknown, "it left, and its answer was not written").about(id);
         self.put(line, said, &sending, left.clone())?;
         let Some(kept) = &self.kept else { return Ok(sending) };
-        let outcome = match kept.journal.send(decision, &*self.source.alerts, &*self.source.clock, signals.next()).await
-        {
+        let write = |key: &str, steps| kept.journal.write(key, steps);
+        let sender = self.source.sender();
+        let outcome = match decision.send(&sender, &*self.source.clock, signals.next(), write).await {
             Ok(Ok(landing)) if landing.found => RowOutcome::new(RowResult::AsDecided, as_decided()),
             Ok(Ok(_)) => RowOutcome { reason: None, ..RowOutcome::new(RowResult::Recorded, "") },
             Ok(Err(error)) => self.refused(error),
             Err(signal) => {
-                self.stopped = Some(Stop::Signal(Signalled(signal)));
+                self.stopped = Some(Stop::Signal(signal));
                 RowOutcome::new(RowResult::Unknown, left_unanswered(signal))
             }
         };

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Action, AppContext,
     answer_words::{answered_as, duplicate_words, list_behind},
-    decisions::{PendingDecision, leaves_at_once},
+    decisions::leaves_at_once,
     domain::{
         Alert, Dialect, OrderAdvice, Timestamp, decide,
         duplicate::{Duplicate, DuplicateState, not_compared},
@@ -23,6 +23,7 @@ use crate::{
     text::{count, sanitize},
     times,
     ui::form::FactLine,
+    words::in_words,
 };
 
 /// A deadline that is so near is worth a warning.
@@ -151,11 +152,12 @@ impl AnswerForm {
     fn caution_words(&self, caution: Caution, row: &FormItem, cx: &AppContext) -> String {
         let fact = match caution {
             Caution::ListBehind => {
-                let record = cx.journal.history().answered_on(row.alert.id);
+                let record = cx.ledger.history().answered_on(row.alert.id);
                 return record.map_or_else(String::new, |record| list_behind(record, cx.times(), cx.now));
             }
             Caution::MayHaveArrived => {
-                let word = cx.decisions.of(row.alert.id).map(PendingDecision::word).unwrap_or_default();
+                let word =
+                    cx.ledger.of(row.alert.id).map(|decision| in_words(&decision.resolution)).unwrap_or_default();
                 return format!("{} was sent before and is unconfirmed", sanitize(&word));
             }
             Caution::Closed => return closing(&row.alert, cx.now).unwrap_or_else(|| caution.words().to_owned()),

@@ -3,8 +3,7 @@
 use crate::{
     AppContext, Loadable, Reply,
     answer_words::REFUNDED_BY_RULE,
-    desk::ledger::preflight::KnownRefunds,
-    domain::{Alert, AlertId, OrderAdvice, Timestamp},
+    domain::{Alert, AlertId, OrderAdvice, Timestamp, duplicate::KnownRefunds},
     message::OrdersFound,
     screens::queue::facts::Facts,
     suggestion::order_advice,

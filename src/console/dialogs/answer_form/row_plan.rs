@@ -59,7 +59,7 @@ impl RowPlan {
 
 /// Returns the plan of an alert that cannot be answered at all now; none where it can be.
 pub fn cannot_be_answered(alert: &Alert, cx: &AppContext) -> Option<RowPlan> {
-    let here = cx.decisions.of(alert.id);
+    let here = cx.ledger.of(alert.id);
     if alert.outcome.is_some() {
         return Some(RowPlan::out(format!("already answered: {}", answered_as(alert))));
     }
@@ -67,7 +67,7 @@ pub fn cannot_be_answered(alert: &Alert, cx: &AppContext) -> Option<RowPlan> {
         let follows = "queued until the refund is recorded";
         return Some(RowPlan::out(if waiting.follows() { follows } else { "queued, not sent" }));
     }
-    if cx.decisions.is_underway(alert.id) {
+    if cx.ledger.is_underway(alert.id) {
         return Some(RowPlan::out(format!("an answer is queued: {} undo", cx.key(Action::Undo))));
     }
     if let Some(unfinished) = cx.unfinished.of(alert.id) {
@@ -77,7 +77,7 @@ pub fn cannot_be_answered(alert: &Alert, cx: &AppContext) -> Option<RowPlan> {
     if here.is_some_and(|decision| decision.fate() == Fate::Unconfirmed) {
         return Some(RowPlan::doubt(Caution::MayHaveArrived));
     }
-    cx.journal.history().answered_on(alert.id).map(|_| RowPlan::doubt(Caution::ListBehind))
+    cx.ledger.history().answered_on(alert.id).map(|_| RowPlan::doubt(Caution::ListBehind))
 }
 
 /// Returns true where an answer can be given to an alert, ticked or not.

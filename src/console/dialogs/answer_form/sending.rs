@@ -7,8 +7,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, Message, Task, Tasks,
-    desk::ledger::preflight::KnownRefunds,
-    domain::{Alert, AlertId, OrderAdvice, Resolution},
+    domain::{Alert, AlertId, OrderAdvice, Resolution, duplicate::KnownRefunds},
     resolving::{stage_together, subject},
     runs::LeftOut,
     text::counted,
@@ -106,10 +105,10 @@ impl AnswerForm {
         let mut outcome = vec![Task::Close];
         self.ended = true;
         let staged = made.iter().map(|(alert, _)| alert.id).collect();
-        outcome.extend(stage_together(words, made, first_decides, cx));
+        stage_together(words, made, first_decides, cx);
         outcome.push(Message::Staged(staged).into());
         for (alert, known) in known {
-            cx.decisions.confirm(alert, known);
+            cx.ledger.confirm(alert, known);
         }
         let filled_in = self.stands();
         cx.runs.fill_in(left_out, filled_in.clone());

@@ -154,7 +154,7 @@ impl CaseDialog {
             .iter()
             .map(|alert| {
                 let over = alert.outcome.is_some();
-                let pending = cx.decisions.of(alert.id).map(|pending| (&pending.resolution, progress_of(pending, cx)));
+                let pending = cx.ledger.of(alert.id).map(|pending| (&pending.resolution, progress_of(pending, cx)));
                 let at_engine =
                     || cx.unfinished.of(alert.id).map(|attempt| (&attempt.resolution, standing_of(attempt, cx)));
                 let (sign, what, style) = match pending.or_else(at_engine).filter(|_| !over) {
@@ -220,7 +220,7 @@ impl CaseDialog {
             // Money does not go back by that answer: it went back before.
             _ if other.says_refunded_before() => format!("Refunded before, by the answer to {name}."),
             Some(other) => {
-                let by = who_answered(other.id, &self.audit, cx.journal.history(), cx.journal.place());
+                let by = who_answered(other.id, &self.audit, cx.ledger.history(), &cx.place.name);
                 format!("Already refunded: {name}{}.", by_with_comment(other, by.as_deref()))
             }
             None if known.may_have_arrived(other.id) => format!("A refund is unconfirmed: {name}."),
@@ -259,8 +259,8 @@ impl CaseDialog {
         let theme = &cx.theme;
         let known = KnownOfCase {
             unfinished: &cx.unfinished,
-            history: cx.journal.history(),
-            place: cx.journal.place(),
+            history: cx.ledger.history(),
+            place: &cx.place.name,
             audit: &self.audit,
         };
         let events = timeline(&self.alerts, &known);

@@ -224,7 +224,7 @@ impl CaseDialog {
             }
             Action::Refresh => {
                 // Whoever let decisions wait wants to be asked once more.
-                cx.decisions.ask_again();
+                cx.ledger.ask_again();
                 self.audit_asked.clear();
                 return self.read_again(cx);
             }

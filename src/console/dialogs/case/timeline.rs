@@ -177,7 +177,7 @@ mod tests {
 
     fn staged(alert: &Alert) -> JournalStep {
         let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
-        JournalStep::staged(JournalDecision::of(alert, &refunded))
+        JournalStep::staged(JournalDecision::of(alert, &refunded), None)
     }
 
     fn plain() -> Alert {

@@ -250,7 +250,7 @@ fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut Sheet<'_>) {
     let (theme, row) = (cx.theme, row_of(item, cx));
     let (title, result) = match item {
         ActivityItem::Noted(note) => (&note.text, ""),
-        ActivityItem::Told(told) => (&told.words, ""),
+        ActivityItem::Told(told) => (&told.said.words, ""),
         _ => (&row.what, row.result.as_str()),
     };
     sheet.say(title, theme.strong);

@@ -53,8 +53,8 @@ impl RowTone {
 /// Returns true where an answer can be given once more: it is certain that it was not recorded, and none came after it.
 pub fn can_be_made_again(record: &DecisionRecord, cx: &AppContext) -> bool {
     matches!(record.fate(), Fate::NotRecorded | Fate::Undone)
-        && record.place == cx.journal.place()
-        && !cx.journal.history().is_superseded(record)
+        && record.place == cx.place.name
+        && !cx.ledger.history().is_superseded(record)
 }
 
 /// Returns true where a refund was reported here and another answer was first.
@@ -65,7 +65,7 @@ pub fn is_overtaken_refund(record: &DecisionRecord) -> bool {
 
 /// Returns this console's decision that a record is about, while it is not through with it.
 pub fn live<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a PendingDecision> {
-    cx.decisions.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)
+    cx.ledger.of(record.said.alert.id).filter(|decision| decision.journal_key() == record.key)
 }
 
 /// The tone and the words of what the engine has not finished.
@@ -88,7 +88,7 @@ fn unconfirmed(next: Option<Timestamp>, cx: &AppContext) -> (RowTone, String) {
 
 /// The tone and the words of what is known of an answer: what this console knows goes before what the journal says.
 pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
-    let is_open = record.fate().may_have_arrived() && !cx.journal.history().is_superseded(record);
+    let is_open = record.fate().may_have_arrived() && !cx.ledger.history().is_superseded(record);
     if let Some(attempt) = cx.unfinished.parked_on(record.said.alert.id).filter(|_| is_open) {
         return standing_of(attempt, cx);
     }
@@ -102,7 +102,7 @@ pub fn result_of(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) 
 
 /// The tone of a pending answer, and in few words how far it is.
 pub fn progress_of(pending: &PendingDecision, cx: &AppContext) -> (RowTone, String) {
-    let timing = pending.due.map(|due| cx.decisions.departure(pending, due, cx.now));
+    let timing = pending.due.map(|due| cx.ledger.departure(pending, due, cx.now));
     let (tone, words) = match (timing, pending.fate()) {
         (Some(SendTiming::In(seconds)), _) => return (RowTone::Under, format!("sends in {seconds} s")),
         (Some(SendTiming::InTurn), _) => (RowTone::Under, "queued"),
@@ -127,9 +127,15 @@ fn not_recorded(why: &str) -> String {
 
 /// The status that the alert of an answer has by a later one that was recorded, where the answer itself was not.
 fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a str> {
-    let later = cx.journal.history().later_than(record)?;
+    let later = cx.ledger.history().later_than(record)?;
     let is_again = record.fate() == Fate::NotRecorded && later.fate() == Fate::Recorded;
     later.status().filter(|_| is_again)
+}
+
+/// Names the person on whose word an answer is known to be recorded: `on ada's word`.
+fn on_whose_word(record: &DecisionRecord) -> Option<String> {
+    let by = record.settled_by.as_deref().filter(|_| record.is_recorded_by_it())?;
+    Some(if by.is_empty() { "on a person's word".to_owned() } else { format!("on {by}'s word") })
 }
 
 fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
@@ -142,7 +148,7 @@ fn of_fate(record: &DecisionRecord, cx: &AppContext) -> (RowTone, String) {
     if let (JournalStep::Overtaken { .. }, Some(answer)) = (step, cx.known.answer(answered)) {
         words = format!("already answered{}", cx.answer_known(answered, answer));
     }
-    let word = record.on_whose_word().map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
+    let word = on_whose_word(record).map(|word| format!(" {}", sanitize(&word))).unwrap_or_default();
     let (tone, more) = match step {
         JournalStep::Sent => (RowTone::Unsure, ", no reply"),
         JournalStep::Overtaken { .. } if is_overtaken_refund(record) => (RowTone::Wrong, "; possible double refund"),

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::proof::{RowTone, can_be_made_again, is_overtaken_refund, live, result_of, standing_of};
 use crate::{
     Action, AppContext, Effect, Message, Task, Tasks,
+    context::CALLS_FOR,
     decisions::alert_of,
     desk::{AnswerDraft, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
     domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
     drafts::AnswerDraftList,
     idle::{OTHER_PLACE, READ_ONLY, unless},
-    journal_feed::CALLS_FOR,
     text::sanitize,
     unfinished::Stage,
     words::{in_words, said_in_words},
@@ -53,7 +53,7 @@ impl<'a> ActivityItem<'a> {
             Self::Attempt(attempt) => Cow::Owned(attempt.id.to_string()),
             Self::Draft(draft) => Cow::Owned(draft.id.to_string()),
             Self::Audit(entry) => Cow::Owned(entry.number.to_string()),
-            Self::Told(told) => Cow::Borrowed(&told.words),
+            Self::Told(told) => Cow::Borrowed(&told.said.words),
             Self::Noted(note) => Cow::Borrowed(&note.text),
         }
     }
@@ -65,7 +65,7 @@ impl<'a> ActivityItem<'a> {
             Self::Attempt(attempt) => Some(attempt.alert),
             Self::Draft(draft) => draft.alerts.first().copied(),
             Self::Audit(entry) => entry.action.starts_with("alert.").then(|| entry.subject.parse().ok()).flatten(),
-            Self::Told(told) => told.alert.as_ref().map(|alert| alert.id),
+            Self::Told(told) => told.said.alert.as_ref().map(|alert| alert.id),
             Self::Noted(note) => Some(note.alert),
         }
     }
@@ -115,15 +115,15 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
         }
         ActivityItem::Audit(entry) => of_audit(entry, cx),
         ActivityItem::Told(told) => {
-            let tone = if matches!(told.tone.as_str(), "bad" | "lost") { RowTone::Wrong } else { RowTone::Quiet };
-            let named = told.alert.as_ref().map(name_of).unwrap_or_default();
-            let result = sanitize(&told.words).into_owned();
+            let tone = if matches!(told.said.tone.as_str(), "bad" | "lost") { RowTone::Wrong } else { RowTone::Quiet };
+            let named = told.said.alert.as_ref().map(name_of).unwrap_or_default();
+            let result = sanitize(&told.said.words).into_owned();
             ActivityRow { tone, what: "message".to_owned(), named, result, ..by("avert".to_owned()) }
         }
         ActivityItem::Noted(note) => {
             // Older versions kept a note without its alert.
             let named = note.about.as_ref().map_or_else(|| named(note.alert), name_of);
-            let who = who(cx.journal.is_user(note.user.as_deref()), note.user.as_deref());
+            let who = who(false, note.user.as_deref());
             let result = sanitize(&note.text.replace('\n', " / ")).into_owned();
             ActivityRow { tone: RowTone::Plain, what: "note".to_owned(), named, result, ..by(who) }
         }
@@ -150,7 +150,7 @@ fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
 fn maker(record: &DecisionRecord, cx: &AppContext) -> String {
     match &record.rule {
         Some(rule) => sanitize(&format!("desk rule {rule}")).into_owned(),
-        None => who(cx.journal.is_own(record.session, record.user.as_deref()), record.user.as_deref()),
+        None => who(record.session == cx.ledger.session(), record.user.as_deref()),
     }
 }
 
@@ -214,7 +214,7 @@ pub fn items<'a>(view: ActivityView, audit: &'a [AuditEntry], cx: &'a AppContext
         ActivityView::ToDo => {
             // A draft for an alert that has an answer here is the text of that one.
             let has_answer = |alert: &AlertId| {
-                cx.journal.history().latest_on(*alert).is_some_and(|record| record.fate() != Fate::Undone)
+                cx.ledger.history().latest_on(*alert).is_some_and(|record| record.fate() != Fate::Undone)
             };
             let drafts = cx.answer_drafts.all().iter().rev().filter(|draft| !draft.alerts.iter().any(has_answer));
             let drafts = drafts.map(ActivityItem::Draft);
@@ -233,28 +233,32 @@ pub fn items<'a>(view: ActivityView, audit: &'a [AuditEntry], cx: &'a AppContext
     items
 }
 
+/// Returns true where what was written at a place is of the organization that this console works on. Which networks a
+/// place is without, or has simulated, stands behind its name and may have changed since.
+fn is_of_here(place: &str, cx: &AppContext) -> bool {
+    place.split(", ").next() == cx.place.name.split(", ").next()
+}
+
 /// The answers that were given here.
 fn answers(cx: &AppContext) -> impl Iterator<Item = &DecisionRecord> {
-    cx.journal.history().records().iter().filter(|record| cx.journal.is_of_here(&record.place))
+    cx.ledger.history().records().iter().filter(|record| is_of_here(&record.place, cx))
 }
 
 /// The messages of consoles here, but for those that an answer's own row says.
 fn messages(cx: &AppContext) -> impl Iterator<Item = ActivityItem<'_>> {
-    let history = cx.journal.history();
-    let repeats = |told: &NotificationRecord| told.decision.as_ref().is_some_and(|key| history.record(key).is_some());
-    let here = history.notifications().iter().filter(|told| cx.journal.is_of_here(&told.place));
-    here.filter(move |told| !repeats(told)).map(ActivityItem::Told)
+    let here = cx.ledger.history().notifications().iter().filter(|told| is_of_here(&told.place, cx));
+    here.map(ActivityItem::Told)
 }
 
 /// Returns true where the audit log tells of an answer that was given here.
 fn repeats_answer(entry: &AuditEntry, cx: &AppContext) -> bool {
     let alert = ActivityItem::Audit(entry).alert();
-    entry.action == "alert.resolved" && alert.is_some_and(|alert| cx.journal.history().on(alert).next().is_some())
+    entry.action == "alert.resolved" && alert.is_some_and(|alert| cx.ledger.history().on(alert).next().is_some())
 }
 
 /// Returns what somebody has to see to: answers of this desk, and those that the engine has not finished.
 pub fn needs_you(cx: &AppContext) -> Vec<ActivityItem<'_>> {
-    let records = cx.journal.history().records().iter().rev();
+    let records = cx.ledger.history().records().iter().rev();
     let young = records.take_while(|record| live(record, cx).is_some() || cx.now - record.made_at < CALLS_FOR);
     let own: Vec<&DecisionRecord> = young.filter(|record| calls(record, cx)).collect();
     let told = |attempt: &&ResolutionAttempt| own.iter().any(|record| record.said.alert.id == attempt.alert);
@@ -275,11 +279,9 @@ fn calls(record: &DecisionRecord, cx: &AppContext) -> bool {
     if let Some(decision) = live(record, cx) {
         return decision.is_waiting() || matches!(decision.fate(), Fate::NotRecorded | Fate::Unconfirmed);
     }
-    let is_open = || {
-        let is_last = record.place == cx.journal.place() && !cx.journal.history().is_superseded(record);
-        is_last && is_overtaken_refund(record)
-    };
-    cx.journal.is_failed(record) || !record.dismissed && is_open()
+    let has_failed = record.fate() == Fate::NotRecorded || is_overtaken_refund(record);
+    let is_open = has_failed && !record.dismissed && record.place == cx.place.name;
+    is_open && !cx.ledger.history().is_superseded(record)
 }
 
 /// The item under a cursor, on its own.
@@ -339,7 +341,10 @@ pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Tasks {
             vec![Message::Reopen(Box::new(decision.said.clone())).into()]
         }
         (Action::Reopen, ..) => look_again(cx),
-        (Action::Dismiss, _, Some(decision)) => dismiss(decision, cx),
+        (Action::Dismiss, _, Some(decision)) => {
+            dismiss(decision, cx);
+            Vec::new()
+        }
         _ => Vec::new(),
     }
 }
@@ -356,7 +361,7 @@ fn go_on(draft: &AnswerDraft) -> Tasks {
 
 /// Looks at once at what is unconfirmed; it is never sent again.
 fn look_again(cx: &mut AppContext) -> Tasks {
-    cx.decisions.poll_now(cx.now);
+    cx.ledger.poll_now(cx.now);
     cx.unfinished.changed(cx.now);
     cx.hint("Checking again. It is not sent twice.");
     Vec::new()
@@ -373,13 +378,13 @@ fn can_be_dismissed(record: &DecisionRecord, cx: &AppContext) -> bool {
 }
 
 /// Dismisses it; dismissed again that is taken back.
-fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) -> Tasks {
-    cx.decisions.dismiss(decision.said.alert.id);
+fn dismiss(decision: &DecisionRecord, cx: &mut AppContext) {
+    cx.ledger.dismiss(decision.said.alert.id);
     if !decision.dismissed {
         cx.hint(format!("Dismissed. In History {} takes that back.", cx.key(Action::Dismiss)));
     }
     let dismissed = JournalStep::Dismissed { taken_back: decision.dismissed };
     // It may be known here alone that it did not leave.
     let read = decision.step().filter(|step| **step == JournalStep::NeverLeft).cloned();
-    read.into_iter().chain([dismissed]).map(|step| cx.record(decision.key.clone(), step).into()).collect()
+    read.into_iter().chain([dismissed]).for_each(|step| cx.record(decision.key.clone(), step));
 }

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use super::state::InsightsScreen;
 use crate::{
     AppContext,
-    desk::{DeskError, FoundInsights, InsightLimit, SalesCount},
+    desk::{DecisionRecord, DeskError, Fate, FoundInsights, InsightLimit, SalesCount},
     domain::{
         CurrencySum, Insights, Lapsing, Timestamp, WorkPace,
         insights::{INSIGHT_DAYS, SOON_HOURS, due_soon, percentile},
@@ -103,6 +103,18 @@ fn limit_words(limit: &InsightLimit) -> String {
     }
 }
 
+/// The last hour of work is among so many recorded decisions, however fast somebody works.
+const MOST_OF_PACE: usize = 2_000;
+
+/// The moments at which the newest decisions of this place were recorded: the pace of work follows from them.
+fn recorded_at(cx: &AppContext) -> Vec<Timestamp> {
+    let recorded = |record: &DecisionRecord| {
+        record.steps.iter().find(|(_, step)| step.fate() == Fate::Recorded).map(|(at, _)| *at)
+    };
+    let here = cx.ledger.history().records().iter().rev().filter(|record| record.place == cx.place.name);
+    here.filter_map(recorded).take(MOST_OF_PACE).collect()
+}
+
 /// `31 due within 4 h, you do 11 an hour: 9 will expire`
 fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
     let theme = &view.cx.theme;
@@ -114,7 +126,7 @@ fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
         soon => count(soon),
     };
     let mut spans = vec![view.strong(format!("{due} due within {SOON_HOURS} h"))];
-    let Some(pace) = WorkPace::of(&view.cx.journal.recorded_at(), view.now()) else {
+    let Some(pace) = WorkPace::of(&recorded_at(view.cx), view.now()) else {
         spans.push(view.quiet("   Pace: shown after 10 minutes of work"));
         return spans;
     };

@@ -256,9 +256,9 @@ fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, cx: &AppContext) 
 
 /// The sign at the left edge: where an answer to the alert is, this console's own or what the engine has not finished.
 fn decision_sign(alert: &Alert, cx: &AppContext) -> Option<ListSign> {
-    let own = cx.decisions.of(alert.id).map(|decision| ListSign::of(decision.fate()));
+    let own = cx.ledger.of(alert.id).map(|decision| ListSign::of(decision.fate()));
     let engines = cx.unfinished.of(alert.id).map(ListSign::of_unfinished);
-    let decision = match cx.decisions.is_checking(alert.id) {
+    let decision = match cx.ledger.is_checking(alert.id) {
         true => engines.or(own),
         false => own.or(engines),
     };

@@ -62,7 +62,7 @@ impl Screen for Queue {
                 let id = alert.id;
                 self.marked.remove(id);
                 let effects = stage(self, *alert, resolution, draft, cx);
-                cx.decisions.confirm(id, known);
+                cx.ledger.confirm(id, known);
                 effects
             }
             Message::Changed(answer) => self.heard_of_change(answer, now),
@@ -254,11 +254,9 @@ fn stage(
     if leaves_at_once(&alert, undo_window, cx.now) {
         cx.notify(Tone::Note, "Due now: sent at once, no undo.");
     }
-    let key = cx.decisions.stage(alert, resolution, undo_window, cx.now);
+    cx.ledger.stage(alert, resolution, undo_window, cx.now);
     // Once the journal has the decision, its text is on the disk as well: a console that is killed loses neither.
-    let mut effects: Vec<Effect> = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
-    let staged = cx.decisions.get(key);
-    effects.extend(staged.map(|made| cx.journal.write(made.journal_key(), made.staged_step(None), cx.now)));
+    let effects = draft.map(|draft| cx.answer_drafts.keep(*draft)).into_iter().collect();
     if queue.listing.cursor_id == Some(id) {
         move_on(queue, cx);
     }
@@ -272,7 +270,7 @@ fn move_on(queue: &mut Queue, cx: &AppContext) {
     let from = listing.cursor_id;
     for _ in 0..MOST_PASSED {
         listing.move_by(1);
-        if listing.cursor_id.is_none_or(|id| cx.decisions.of(id).is_none() && Some(id) != from) {
+        if listing.cursor_id.is_none_or(|id| cx.ledger.of(id).is_none() && Some(id) != from) {
             return;
         }
     }

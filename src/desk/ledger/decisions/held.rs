@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, HoldReason, MARGIN, PendingDecision, PreflightStage, is_due};
+use super::{DecisionEvent, HoldReason, Ledger, MARGIN, PendingDecision, PreflightStage, is_due};
 use crate::domain::Timestamp;
 
 /// A decision that is held calls so long before its window closes at least, however little is set for notices.
@@ -51,7 +51,7 @@ impl HoldReason {
     }
 }
 
-impl Decisions {
+impl Ledger {
     /// Shifts what is left of each undo time where the clock was set back, or this console did not run for a while.
     /// Returns how long it did not run, where an answer is sent later for it.
     pub fn adjust_for_clock(&mut self, now: Timestamp) -> Option<Duration> {
@@ -207,14 +207,14 @@ impl Decisions {
     }
 
     /// Takes back every decision that waits for this reason, and what was to leave after it; returns them.
-    pub fn take_back_waiting(&mut self, why: HoldReason) -> Vec<PendingDecision> {
+    pub fn take_back_waiting(&mut self, why: HoldReason, now: Timestamp) -> Vec<PendingDecision> {
         let waiting = self.waiting().filter(|decision| decision.waits_for(why));
         let waiting: HashSet<u64> = waiting.map(|decision| decision.key).collect();
         let taken = |decision: &mut PendingDecision| {
             let follows = decision.after.is_some_and(|first| waiting.contains(&first));
             decision.is_here() && (follows || waiting.contains(&decision.key))
         };
-        self.all.extract_if(.., taken).collect()
+        self.take_out(taken, now)
     }
 
     /// The waiting decisions whose window has closed since this was asked last.
@@ -245,7 +245,7 @@ mod tests {
     }
 
     /// Staged together, each with its deadline, without an undo time.
-    fn staged(deadlines: &[Deadline], first_decides: bool) -> (Decisions, u64, Vec<u64>) {
+    fn staged(deadlines: &[Deadline], first_decides: bool) -> (Ledger, u64, Vec<u64>) {
         let made = deadlines.iter().map(|deadline| {
             let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
             (
@@ -253,19 +253,19 @@ mod tests {
                 Resolution::Current { decision: Decision::Refunded, comments: String::new() },
             )
         });
-        let mut decisions = Decisions::default();
+        let mut decisions = Ledger::default();
         let (number, keys) = decisions.stage_together(made.collect(), first_decides, Duration::zero(), now());
         (decisions, number, keys)
     }
 
-    fn calls(decisions: &Decisions) -> Vec<(u64, i64)> {
+    fn calls(decisions: &Ledger) -> Vec<(u64, i64)> {
         decisions
             .held(Duration::minutes(30), now())
             .map(|(decision, at)| (decision.key, (at - now()).num_seconds()))
             .collect()
     }
 
-    fn waiting(decisions: &Decisions) -> Vec<u64> {
+    fn waiting(decisions: &Ledger) -> Vec<u64> {
         decisions.waiting().map(|decision| decision.key).collect()
     }
 
@@ -340,17 +340,17 @@ mod tests {
 
     /// One decision with an undo time of five seconds, told the time since it was staged for two seconds; then
     /// nothing for so long.
-    fn after_a_gap(deadline: Deadline, seconds: i64) -> (Decisions, Option<Duration>, Timestamp) {
+    fn after_a_gap(deadline: Deadline, seconds: i64) -> (Ledger, Option<Duration>, Timestamp) {
         let (mut decisions, woken) = stopped(deadline, seconds);
         let missed = decisions.adjust_for_clock(woken);
         (decisions, missed, woken)
     }
 
     /// The same before it is told what time it is then.
-    fn stopped(deadline: Deadline, seconds: i64) -> (Decisions, Timestamp) {
+    fn stopped(deadline: Deadline, seconds: i64) -> (Ledger, Timestamp) {
         let alert =
             Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
-        let mut decisions = Decisions::default();
+        let mut decisions = Ledger::default();
         decisions.adjust_for_clock(now());
         let said = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
         decisions.stage(alert, said, Duration::seconds(5), now());

@@ -1,13 +1,14 @@
 //! The preflight checks of answers that are about to be sent. Until one is done its answer is not sent.
 
-use std::collections::HashMap;
-
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, MARGIN, PendingDecision, PreflightStage};
+use super::{DecisionEvent, Ledger, MARGIN, PendingDecision, PreflightStage};
 use crate::{
     domain::{Alert, Timestamp},
-    ledger::preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry, paid_twice},
+    ledger::{
+        fold::History,
+        preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry},
+    },
 };
 
 /// Lifetime of a check's result, 2 s. Where the answer was not sent by then, it is checked again.
@@ -44,12 +45,8 @@ impl PendingDecision {
         if let PreflightStage::Done(why, _) = &self.check { why.as_deref() } else { None }
     }
 
-    /// Returns true where its preflight check asks the service for duplicates, which takes its time.
-    pub(super) fn asks_the_service(&self) -> bool {
-        self.preflight_kind() != PreflightKind::Plain
-    }
-
-    fn preflight_kind(&self) -> PreflightKind {
+    /// Returns the kind of its check.
+    pub(super) fn preflight_kind(&self) -> PreflightKind {
         PreflightKind::of(&self.resolution, self.waits_elsewhere)
     }
 
@@ -64,24 +61,19 @@ impl PendingDecision {
     }
 
     /// Builds the check right before it leaves. It takes no longer than the decision can wait for it.
-    pub(super) fn preflight(&self, now: Timestamp) -> Preflight {
+    pub(super) fn preflight(&self, history: &History, now: Timestamp) -> Preflight {
         let until = |moment: Timestamp| (moment - now).to_std().unwrap_or_default();
         let within = match (self.last_moment(), self.closes_from()) {
             (Some(last), _) => until(last),
             (None, Some(closes)) => until(closes - MARGIN).max(LEAST),
             (None, None) => LONGEST,
         };
-        Preflight {
-            alert: self.alert.clone(),
-            sort: self.preflight_kind(),
-            known: self.known.clone(),
-            answers: HashMap::new(),
-            within: within.min(LONGEST),
-        }
+        let check = Preflight::of(&self.alert, &self.resolution, &self.known, history);
+        Preflight { sort: self.preflight_kind(), within: within.min(LONGEST), ..check }
     }
 }
 
-impl Decisions {
+impl Ledger {
     /// Takes in an alert as it is now. A decision on it that has not left and was made on other facts stays here, to be
     /// made anew.
     pub fn seen(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
@@ -94,9 +86,10 @@ impl Decisions {
     /// The decisions that are to be checked now, before they leave.
     pub fn due_checks(&mut self, now: Timestamp) -> Vec<(u64, Preflight)> {
         let due = self.in_turn(now, |decision| decision.needs_check(now));
+        let history = &self.history;
         let check = |decision: &mut PendingDecision| {
             decision.check = PreflightStage::Running;
-            (decision.key, decision.preflight(now))
+            (decision.key, decision.preflight(history, now))
         };
         self.all.iter_mut().filter(|decision| due.contains(&decision.key)).map(check).collect()
     }
@@ -126,10 +119,11 @@ impl Decisions {
                 self.note(key, &event, now);
                 return Some(event);
             }
-            PreflightResult::Waits(why) | PreflightResult::Against(why) => why,
-            PreflightResult::PaidTwice(other) => {
-                self.paid_otherwise(key);
-                paid_twice(&other)
+            against => {
+                if matches!(against, PreflightResult::PaidTwice(_)) {
+                    self.paid.insert(self.root_of(key));
+                }
+                against.objection().unwrap_or_default()
             }
         };
         let event = DecisionEvent::refused(format!("not sent: {why}"));
@@ -166,7 +160,7 @@ impl Decisions {
 }
 
 #[cfg(test)]
-impl Decisions {
+impl Ledger {
     /// Lets those leave whose time has come, against which nothing speaks.
     pub(super) fn leave_checked(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         for (key, _) in self.due_checks(now) {
@@ -190,10 +184,10 @@ mod tests {
     }
 
     /// One decision, staged without an undo time.
-    fn staged(decision: Decision, deadline: Deadline) -> (Decisions, u64) {
+    fn staged(decision: Decision, deadline: Deadline) -> (Ledger, u64) {
         let alert =
             Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) };
-        let mut decisions = Decisions::default();
+        let mut decisions = Ledger::default();
         let key =
             decisions.stage(alert, Resolution::Current { decision, comments: String::new() }, Duration::zero(), now());
         (decisions, key)
@@ -209,7 +203,7 @@ mod tests {
 
         let checks = decisions.due_checks(now());
         let left = decisions.leave(now());
-        let taken = decisions.take_back();
+        let taken = decisions.take_back(now());
 
         assert_eq!((keys(&checks), left.len()), (vec![key], 0));
         assert_eq!((taken.len(), taken[0].sent_at), (1, None));

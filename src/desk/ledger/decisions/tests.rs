@@ -22,8 +22,8 @@ fn refunded() -> Resolution {
     Resolution::Current { decision: Answer::Refunded, comments: String::new() }
 }
 
-fn staged(undo_window: i64) -> (Decisions, u64, Alert) {
-    let mut decisions = Decisions::default();
+fn staged(undo_window: i64) -> (Ledger, u64, Alert) {
+    let mut decisions = Ledger::default();
     let alert = alert();
     let key = decisions.stage(alert.clone(), refunded(), Duration::seconds(undo_window), now());
     (decisions, key, alert)
@@ -48,8 +48,8 @@ fn is_duplicate() -> Resolution {
 }
 
 /// A refund that is staged now and the decision on its double that rests on it, made three seconds later.
-fn two_on_a_payment() -> (Decisions, [u64; 2], [Alert; 2]) {
-    let mut decisions = Decisions::default();
+fn two_on_a_payment() -> (Ledger, [u64; 2], [Alert; 2]) {
+    let mut decisions = Ledger::default();
     let one = Alert { id: AlertId::generate(), ..Alert::sample() };
     let other = Alert { id: AlertId::generate(), ..Alert::sample() };
     let first = decisions.stage(one.clone(), refunded(), Duration::seconds(5), now());
@@ -60,7 +60,7 @@ fn two_on_a_payment() -> (Decisions, [u64; 2], [Alert; 2]) {
 #[test]
 fn what_rests_on_a_refund_leaves_once_that_is_recorded_and_behind_its_own_grace() {
     let (mut decisions, [first, second], [one, _]) = two_on_a_payment();
-    let left = |decisions: &mut Decisions, seconds| {
+    let left = |decisions: &mut Ledger, seconds| {
         decisions
             .leave_checked(now() + Duration::seconds(seconds))
             .iter()
@@ -107,10 +107,10 @@ fn an_answer_that_rests_on_no_other_waits_for_none() {
 #[case::any_moment(Deadline::HoursLeft(0), 5)]
 #[case::not_known(Deadline::Unknown, 60)]
 fn a_last_look_takes_no_longer_than_its_window_allows(#[case] deadline: Deadline, #[case] seconds: u64) {
-    let mut decisions = Decisions::default();
+    let mut decisions = Ledger::default();
     let key = decisions.stage(Alert { deadline, ..alert() }, refunded(), Duration::zero(), now());
 
-    let check = decisions.get(key).map(|decision| decision.preflight(now())).unwrap();
+    let check = decisions.get(key).map(|decision| decision.preflight(&History::default(), now())).unwrap();
 
     assert_eq!(check.within.as_secs(), seconds);
 }
@@ -133,9 +133,9 @@ fn the_last_staged_decision_is_taken_back_first_and_a_sent_one_never() {
     let (mut decisions, first, _) = staged(5);
     let second = decisions.stage(alert(), refunded(), Duration::seconds(9), now());
 
-    assert_eq!(decisions.take_back().iter().map(|decision| decision.key).collect::<Vec<_>>(), [second]);
+    assert_eq!(decisions.take_back(now()).iter().map(|decision| decision.key).collect::<Vec<_>>(), [second]);
     decisions.leave_checked(now() + Duration::seconds(5));
-    assert_eq!(decisions.take_back(), []);
+    assert_eq!(decisions.take_back(now()), []);
     assert!(decisions.get(first).is_some());
 }
 
@@ -165,7 +165,7 @@ fn another_ones_answer_is_told_from_our_own() {
 }
 
 /// A decision whose answer never came, and its alert.
-fn unknown() -> (Decisions, u64, Alert) {
+fn unknown() -> (Ledger, u64, Alert) {
     let (mut decisions, key, alert) = staged(0);
     decisions.leave_checked(now());
     decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))), now());
@@ -185,7 +185,7 @@ fn an_unknown_fate_is_settled_by_the_alerts_own_outcome() {
     let landed = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert.clone() };
     assert_eq!(
         decisions.looked_up(key, found(&landed, None), now()),
-        Some(Ok(Landing { alert: landed, found: true }.into()))
+        Some(Ok(Ok(Landing { alert: landed, found: true }).into()))
     );
     assert!(!decisions.is_checking(alert.id));
 }

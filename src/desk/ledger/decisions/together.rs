@@ -5,28 +5,19 @@ use std::collections::HashSet;
 
 use chrono::Duration;
 
-use super::{DecisionEvent, Decisions, HoldReason, PendingDecision, SendTiming, is_due, seconds_left};
+use super::{DecisionEvent, HoldReason, Ledger, PendingDecision, SendTiming, is_due};
 use crate::{
     domain::{Alert, Resolution, Timestamp},
-    ledger::steps::Fate,
+    ledger::{
+        preflight::PreflightKind,
+        steps::{Fate, JournalRun, new_key},
+    },
 };
 
 /// Most decisions that were made together and are with the networks at once.
 const MOST_AT_ONCE: usize = 4;
 
-/// Names the notification of the fate of decisions that were made together.
-pub fn fate_of_run(number: u64) -> String {
-    format!("run {number}")
-}
-
-impl PendingDecision {
-    /// Names the notification of its fate, its own or that of all that were made together with it.
-    pub fn fate_of(&self) -> String {
-        self.together.map_or_else(|| self.journal_key(), fate_of_run)
-    }
-}
-
-impl Decisions {
+impl Ledger {
     /// Stages decisions that are made together; returns their number and each one's key. Where the first one has to be
     /// recorded before the others leave (`first_decides`), they stay here until then.
     pub fn stage_together(
@@ -37,8 +28,11 @@ impl Decisions {
         now: Timestamp,
     ) -> (u64, Vec<u64>) {
         let mut keys: Vec<u64> = Vec::with_capacity(made.len());
+        let first_key = new_key();
+        let run = (made.len() > 1).then(|| JournalRun { first: first_key.clone(), from: None });
         for (alert, resolution) in made {
-            let key = self.stage(alert, resolution, undo_window, now);
+            let journal_key = if keys.is_empty() { first_key.clone() } else { new_key() };
+            let key = self.make(journal_key, run.clone(), alert, resolution, undo_window, now);
             let first = keys.first().copied();
             if let Some(decision) = self.all.last_mut() {
                 decision.together = Some(first.unwrap_or(key));
@@ -95,12 +89,7 @@ impl Decisions {
 
     /// Returns true where the payment of a decision that others wait here for is refunded otherwise.
     pub fn is_paid_otherwise(&self, first: u64) -> bool {
-        self.paid.contains(&first) || self.overtaken.get(&first).is_some_and(Alert::was_refunded)
-    }
-
-    /// Takes in that another alert's refund keeps a decision here.
-    pub fn paid_otherwise(&mut self, key: u64) {
-        self.paid.insert(self.root_of(key));
+        self.paid.contains(&first) || self.overtaken(first).is_some_and(Alert::was_refunded)
     }
 
     /// Takes in an alert that another has answered, where a decision on it has not left.
@@ -113,7 +102,7 @@ impl Decisions {
 
     /// The alert of a decision that others wait here for, as another who was faster answered it.
     pub fn overtaken(&self, key: u64) -> Option<&Alert> {
-        self.overtaken.get(&key)
+        self.landed.iter().rev().find(|(first, _)| *first == key).map(|(_, alert)| alert)
     }
 
     /// Returns true where those of this number are paused.
@@ -155,14 +144,15 @@ impl Decisions {
     pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> SendTiming {
         if decision.after.is_some() || decision.waits_elsewhere && due > now {
             SendTiming::AfterFirst
-        } else if decision.is_being_checked() && decision.asks_the_service() {
+        } else if decision.is_being_checked() && decision.preflight_kind() != PreflightKind::Plain {
             SendTiming::AfterCheck
         } else if self.is_kept(decision) {
             SendTiming::Paused
         } else if due <= now && decision.together.is_some() {
             SendTiming::InTurn
         } else {
-            SendTiming::In(seconds_left(due, now))
+            // Whole seconds, rounded up.
+            SendTiming::In(((due - now).num_milliseconds().max(0) + 999) / 1000)
         }
     }
 }
@@ -191,8 +181,8 @@ mod tests {
     }
 
     /// So many that were staged together, and the moment when their undo time is over.
-    fn staged(count: usize, first_decides: bool) -> (Decisions, u64, Vec<u64>, Timestamp) {
-        let mut decisions = Decisions::default();
+    fn staged(count: usize, first_decides: bool) -> (Ledger, u64, Vec<u64>, Timestamp) {
+        let mut decisions = Ledger::default();
         let (number, keys) = decisions.stage_together(made(count), first_decides, Duration::seconds(5), now());
         (decisions, number, keys, now() + Duration::seconds(5))
     }
@@ -201,7 +191,7 @@ mod tests {
         decisions.iter().map(|decision| decision.key).collect()
     }
 
-    fn landed(decisions: &mut Decisions, key: u64, at: Timestamp) {
+    fn landed(decisions: &mut Ledger, key: u64, at: Timestamp) {
         let pending = decisions.get(key).unwrap();
         let mut alert = pending.alert.clone();
         decide(&pending.resolution).record(&mut alert, OutcomeId::generate(), "", Some(at));
@@ -215,7 +205,7 @@ mod tests {
         for (place, (alert, _)) in alerts.iter_mut().take(5).enumerate() {
             alert.deadline = Deadline::At(now() + Duration::seconds(if place < 4 { 30 } else { 40 }));
         }
-        let mut decisions = Decisions::default();
+        let mut decisions = Ledger::default();
         let (_, all) = decisions.stage_together(alerts, false, Duration::seconds(5), now());
         let due = now() + Duration::seconds(5);
         let first = keys(&decisions.leave_checked(due));
@@ -261,7 +251,7 @@ mod tests {
     fn those_whose_window_closes_first_leave_first() {
         let mut all = made(6);
         all[5].0.deadline = Deadline::At(now() + Duration::minutes(9));
-        let mut decisions = Decisions::default();
+        let mut decisions = Ledger::default();
         let (_, made) = decisions.stage_together(all, false, Duration::zero(), now());
 
         let left = keys(&decisions.leave_checked(now()));
@@ -276,11 +266,11 @@ mod tests {
         let before = decisions.stage(alert, resolution, Duration::seconds(60), now());
         decisions.leave_checked(due);
 
-        let alone = keys(&decisions.take_back());
-        let together = keys(&decisions.take_back());
+        let alone = keys(&decisions.take_back(now()));
+        let together = keys(&decisions.take_back(now()));
 
         assert_eq!((alone, together), (vec![before], all[4..].to_vec()));
-        assert_eq!(decisions.take_back(), []);
+        assert_eq!(decisions.take_back(now()), []);
     }
 
     #[test]
@@ -355,7 +345,7 @@ mod tests {
     fn one_whose_window_would_close_before_the_first_is_recorded_is_asked_about() {
         let mut all = made(2);
         all[1].0.deadline = Deadline::At(now() + Duration::seconds(60));
-        let mut decisions = Decisions::default();
+        let mut decisions = Ledger::default();
         let (_, made) = decisions.stage_together(all, true, Duration::zero(), now());
         decisions.leave_checked(now());
 
@@ -369,7 +359,7 @@ mod tests {
 
     #[test]
     fn each_case_whose_first_was_refused_is_asked_about_and_answered_by_itself() {
-        let mut decisions = Decisions::default();
+        let mut decisions = Ledger::default();
         let [one, other] = [2, 3].map(|count| decisions.stage_together(made(count), true, Duration::zero(), now()).1);
         decisions.leave_checked(now());
         for first in [one[0], other[0]] {
@@ -377,7 +367,7 @@ mod tests {
         }
 
         let questions = [(); 3].map(|()| decisions.take_question());
-        let back = keys(&decisions.take_back_waiting(HoldReason::NotRecorded(one[0])));
+        let back = keys(&decisions.take_back_waiting(HoldReason::NotRecorded(one[0]), now()));
         decisions.release_waiting(HoldReason::NotRecorded(other[0]), now());
 
         assert_eq!(questions, [Some(HoldReason::NotRecorded(one[0])), Some(HoldReason::NotRecorded(other[0])), None]);
@@ -387,7 +377,7 @@ mod tests {
     #[test]
     fn each_says_when_it_leaves() {
         let (mut decisions, number, all, due) = staged(6, false);
-        let says = |decisions: &Decisions, key: u64| decisions.departure(decisions.get(key).unwrap(), due, due);
+        let says = |decisions: &Ledger, key: u64| decisions.departure(decisions.get(key).unwrap(), due, due);
 
         let before = decisions.departure(decisions.get(all[0]).unwrap(), due, now());
         decisions.leave_checked(due);
@@ -445,7 +435,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(3, true);
         decisions.wait(due);
 
-        let taken = keys(&decisions.take_back_waiting(HoldReason::NoAnswer));
+        let taken = keys(&decisions.take_back_waiting(HoldReason::NoAnswer, now()));
 
         assert_eq!(taken, all);
     }

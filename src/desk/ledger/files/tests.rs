@@ -37,7 +37,7 @@ type Step<'k> = (&'k str, JournalStep);
 fn staged(key: &str) -> Step<'_> {
     let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
     let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-    (key, JournalStep::staged(JournalDecision::of(&alert, &refunded)))
+    (key, JournalStep::staged(JournalDecision::of(&alert, &refunded), None))
 }
 
 fn sent(key: &str) -> Step<'_> {
@@ -356,7 +356,10 @@ fn every_line_that_an_earlier_version_wrote_is_read() {
         format!("\"step\":\"typing\",{alert},\"text\":\"so far\""),
         format!("\"step\":\"closed\",{alert}"),
         "\"step\":\"runDismissed\",\"run\":\"a\"".to_owned(),
-        format!("\"step\":\"notified\",\"tone\":\"lost\",\"words\":\"Lost.\",{alert},\"decision\":\"a\""),
+        format!(
+            "\"step\":\"notified\",\"tone\":\"lost\",\"words\":\"Its own steps say so.\",{alert},\"decision\":\"a\""
+        ),
+        format!("\"step\":\"notified\",\"tone\":\"lost\",\"words\":\"Lost.\",{alert},\"decision\":\"gone\""),
     ];
     let line = |step: &String| {
         format!(
@@ -372,9 +375,9 @@ fn every_line_that_an_earlier_version_wrote_is_read() {
     assert_eq!((read.entries.len(), read.unreadable.clone()), (steps.len(), vec![]));
     let history = History::of(read.entries);
     let [a, b] = ["a", "b"].map(|key| history.record(key).unwrap());
-    assert_eq!((a.on_whose_word().as_deref(), a.unlooked.as_deref()), (Some("on ada's word"), Some("busy")));
+    assert_eq!((a.settled_by.as_deref(), a.unlooked.as_deref()), (Some("ada"), Some("busy")));
     assert_eq!((a.rule.as_deref(), a.together.as_ref().map(|run| run.first.as_str())), (Some("small"), Some("a")));
     assert_eq!((b.step(), b.dismissed), (Some(&JournalStep::NeverLeft), false));
-    let told = history.notifications().front().unwrap();
-    assert_eq!((told.words.as_str(), told.decision.as_deref()), ("Lost.", Some("a")));
+    let told: Vec<&str> = history.notifications().iter().map(|told| told.said.words.as_str()).collect();
+    assert_eq!(told, ["Lost."]);
 }

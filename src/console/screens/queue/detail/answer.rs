@@ -105,7 +105,7 @@ impl Parts<'_> {
     /// The callout of an answer that is under way or was not recorded.
     fn under_way(&mut self, alert: &Alert) {
         let cx = self.cx;
-        match (cx.decisions.of(alert.id), cx.unfinished.of(alert.id)) {
+        match (cx.ledger.of(alert.id), cx.unfinished.of(alert.id)) {
             // The engine knows more of a decision than whoever sent it and heard nothing.
             (Some(decision), Some(unfinished)) if decision.fate() == Fate::Unconfirmed => self.unfinished(unfinished),
             (Some(decision), _) => self.decision(decision),
@@ -145,7 +145,7 @@ impl Parts<'_> {
             true => Some(format!("{undo}  undo   {}  send or keep", self.cx.key(Action::Refresh))),
             false => decision.due.map(|_| format!("{undo}  undo")),
         };
-        self.callout(style, &format!("{sign} {}: {words}", decision.word()), |parts| {
+        self.callout(style, &format!("{sign} {}: {words}", in_words(&decision.resolution)), |parts| {
             why.iter().for_each(|why| parts.say(&without_exchange(why), theme.plain));
             offer.iter().for_each(|offer| parts.offer(offer, Some(Action::Undo)));
             if decision.fate() == Fate::NotRecorded {

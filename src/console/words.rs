@@ -1,7 +1,9 @@
 //! The words of an answer, as every screen says them.
 
-use super::steps::JournalDecision;
-use crate::domain::{Amount, Currency, Money, Resolution, sanitize};
+use super::{
+    desk::JournalDecision,
+    domain::{Amount, Currency, Money, Resolution, sanitize},
+};
 
 /// Describes a decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50,
 /// REFUNDED`.
