@@ -283,7 +283,7 @@ fn a_duplicate_is_told_with_its_state_and_the_reason_it_speaks_for() {
     assert_eq!(
         told,
         [
-            Some((of_this_network, DuplicateState::Waiting)),
+            Some((None, DuplicateState::Waiting)),
             Some((None, DuplicateState::Waiting)),
             Some((of_this_network, DuplicateState::Refunded { at })),
             Some((of_this_network, unresolved)),
