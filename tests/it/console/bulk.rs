@@ -85,6 +85,23 @@ fn a_comment_of_blanks_is_no_comment() {
 }
 
 #[test]
+fn a_letter_in_the_comments_that_was_meant_for_another_answer_sends_nothing() {
+    let mut rig = Made { size: (120, 40), ..Made::of(alike(1)) }.start();
+    rig.press("r");
+    rig.type_text("n");
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let refused = (rig.screen(), rig.sent());
+    rig.press("backspace alt-n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(refused.0.contains("is one character") && refused.1 == 0, "{}", refused.0);
+    let sent = rig.service.resolutions.lock().unwrap().clone();
+    assert!(matches!(&sent[..], [(_, request)] if !request.resolution.gives_money_back()), "{sent:?}");
+}
+
+#[test]
 fn what_is_marked_is_answered_by_one_form_and_lands() {
     let alerts = alike(4);
     let mut rig = Rig::new(alerts.clone());

@@ -23,7 +23,7 @@ impl AnswerForm {
         let parts = self.fields.answer();
         // A letter that was meant for another answer, or a digit for another reason.
         if parts.comments.trim().chars().count() == 1 {
-            let message = "is one character: alt with it chooses, backspace removes it";
+            let message = "is one character: write more, or remove it";
             return Err(vec![FieldError::new("comments", message)]);
         }
         let most = self.rows[0].alert.money().filter(|_| self.scope == AnswerScope::One);
