@@ -443,7 +443,7 @@ impl App {
         &self.screens.queue
     }
 
-    /// What is known of every answer.
+    /// Returns the ledger of every answer.
     pub fn ledger(&self) -> &Ledger {
         &self.cx.ledger
     }

@@ -56,7 +56,7 @@ pub struct AppContext {
     pub held_back: bool,
     /// Leaving as soon as what is with the service has come back.
     pub leaving: bool,
-    /// What is known of every answer: the fold of the journal's steps, and the answers on their way.
+    /// Ledger of every answer: the fold of the journal's steps, and the answers on their way.
     pub ledger: Ledger,
     /// Decisions that were made together.
     pub runs: Runs,

@@ -95,7 +95,7 @@ impl AnswerDraftList {
 #[derive(Debug, Clone, Default)]
 pub struct NoteList {
     kept: HashMap<AlertId, Vec<Note>>,
-    /// What was typed and not kept yet.
+    /// Typed text that is not kept yet.
     drafts: HashMap<AlertId, String>,
 }
 

@@ -55,7 +55,7 @@ impl JournalReading {
         self.due.take_if(|due| *due <= now).is_some()
     }
 
-    /// When it is to be read.
+    /// Moment of the next reading.
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.due
     }

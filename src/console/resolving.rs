@@ -77,7 +77,8 @@ pub fn undo(cx: &mut AppContext) -> Tasks {
     outcome
 }
 
-/// What was taken back and was answered by one form can be gone on with in it: what was marked is marked again.
+/// Makes ready to go on with answers that were taken back: those of one form open in it again, and their alerts are
+/// marked again.
 pub fn taken_back(taken: &[PendingDecision], cx: &mut AppContext) -> Tasks {
     let mut outcome = Tasks::new();
     let numbers: BTreeSet<u64> = taken.iter().filter_map(|decision| decision.together).collect();

@@ -161,7 +161,7 @@ impl SnoozeList {
         over
     }
 
-    /// When the next one is back.
+    /// Moment at which the next one is back.
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.all.values().map(|snoozed| snoozed.until).min()
     }

@@ -79,7 +79,7 @@ pub fn proven(
     })
 }
 
-/// AnswerSender of answers to the alerts of a deployment.
+/// Sender of answers to the alerts of a deployment.
 pub struct AnswerSender {
     pub deployment: Deployment,
     /// Desk whose orders are asked before a refund; an error where it cannot be opened.

@@ -42,7 +42,7 @@ use rows::{DecisionRow, FileReport, SaidRow};
 /// Advice on a row that a check warns of.
 const ALONE: &str = "decide it by itself, where you can say that it is to be answered all the same";
 
-/// What is said of a decision of an earlier run whose alert does not prove its result.
+/// Words for a decision of an earlier run whose alert does not prove its result.
 const UNPROVEN: &str =
     "the alert has no outcome so far; it is not sent again: look at the alert, and decide it by itself";
 

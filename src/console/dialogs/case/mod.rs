@@ -267,7 +267,7 @@ impl CaseDialog {
         }
     }
 
-    /// What is suggested for the alert under the cursor.
+    /// Returns the suggestion for the alert under the cursor.
     fn suggested<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
         Suggestion::of(self.current(), self.facts_here(), cx)
     }

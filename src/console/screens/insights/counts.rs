@@ -22,7 +22,7 @@ use crate::{
 /// Hours that are told one by one; what lapses later is one row.
 const HOURS: i64 = 16;
 
-/// What lapses in one hour.
+/// Alerts that are due in one hour.
 struct Hour<'a> {
     label: String,
     style: Style,
