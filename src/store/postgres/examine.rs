@@ -130,7 +130,9 @@ pub fn examine<'a>(
                 let found = format!("{server}: its schema waits for {}", steps.join(", "));
                 Finding::wrong("database", found, "avert migrate: until then no command runs that opens it")
             }
-            Err(error) => at(server, &error, "use the avert that wrote it, or name another database"),
+            Err(error) => {
+                at(server, &error, "use the avert that wrote it, grant what is missing, or name another database")
+            }
         });
         findings.push(key_of(key_path, !is_empty));
         if !is_current {
