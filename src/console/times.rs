@@ -3,6 +3,7 @@
 
 use chrono::{Datelike, Duration, FixedOffset, Local, NaiveDate, Offset, Timelike, Utc};
 
+pub use crate::domain::time::short;
 use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
 /// The time zone of every moment on the screen, and how moments are told in it.
@@ -153,21 +154,6 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
 /// Returns the hours that less is left than: whole hours are told rounded down, and no false minutes are shown.
 pub fn hour_bound(hours: i64) -> i64 {
     hours.saturating_add(1)
-}
-
-/// A duration in the one notation of the console: `52s`, `4m12` under five minutes, `38m`, `1h20` under eight hours,
-/// `9h`, `1d 2h`; never negative.
-pub fn short(duration: Duration) -> String {
-    let seconds = duration.num_seconds().max(0);
-    let (minutes, hours) = (seconds / 60, seconds / 3600);
-    match (hours, minutes) {
-        (0, 0) => format!("{seconds}s"),
-        (0, ..5) if seconds % 60 > 0 => format!("{minutes}m{:02}", seconds % 60),
-        (0, _) => format!("{minutes}m"),
-        (..8, _) if minutes % 60 > 0 => format!("{hours}h{:02}", minutes % 60),
-        (..24, _) => format!("{hours}h"),
-        _ => format!("{}d {}h", hours / 24, hours % 24),
-    }
 }
 
 /// When something is due that is done again and again: `now`, `in 3m`.

@@ -552,6 +552,7 @@ mod tests {
             signed,
             old_secret_until: None,
             has_ca_certificate: false,
+            subscription: crate::Subscription::default(),
         }
     }
 

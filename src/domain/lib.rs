@@ -81,4 +81,4 @@ pub use sanitize::{BYTE_ORDER_MARK, without_mark};
 pub use shared_alert::*;
 pub use stats::*;
 pub use time::*;
-pub use webhook::{delivery::*, endpoint::*, schedule::NextStep, signing};
+pub use webhook::{delivery::*, endpoint::*, rendering::*, schedule::NextStep, signing, subscription::Subscription};

@@ -59,6 +59,21 @@ pub fn from_iso(text: &str) -> Option<Timestamp> {
     parsed.map(|moment| moment.trunc_subsecs(6))
 }
 
+/// A duration in the one notation of time left: `52s`, `4m12` under five minutes, `38m`, `1h20` under eight hours,
+/// `9h`, `1d 2h`; never negative.
+pub fn short(duration: TimeDelta) -> String {
+    let seconds = duration.num_seconds().max(0);
+    let (minutes, hours) = (seconds / 60, seconds / 3600);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}s"),
+        (0, ..5) if seconds % 60 > 0 => format!("{minutes}m{:02}", seconds % 60),
+        (0, _) => format!("{minutes}m"),
+        (..8, _) if minutes % 60 > 0 => format!("{hours}h{:02}", minutes % 60),
+        (..24, _) => format!("{hours}h"),
+        _ => format!("{}d {}h", hours / 24, hours % 24),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,8 +14,8 @@ use crate::{
     acting::ActingEngine,
     domain::{
         Alert, AlertId, AlertType, CompanyId, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
-        DeliveryPage, Endpoint, EndpointChange, EndpointId, EnrollmentId, EventId, EventKind, FieldError, NewEndpoint,
-        NextStep, OrganizationId, Provider, Timestamp, time::later_by, url::EndpointUrl,
+        DeliveryPage, Endpoint, EndpointChange, EndpointId, EnrollmentId, EventId, EventKind, EventSubject, FieldError,
+        NewEndpoint, NextStep, OrganizationId, Provider, Timestamp, time::later_by, url::EndpointUrl,
     },
     handle::{Engine, locked, service_error},
     service::{ServiceError, Webhooks},
@@ -193,7 +193,7 @@ impl Engine {
             .get()
             .ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
         let (event, now) = (EventId::generate(), self.now());
-        let body = event_body(&EventKind::AlertCreated, &sample_alert(event, now), now);
+        let body = event_body(&EventKind::AlertCreated, EventSubject::Alert(&sample_alert(event, now)), None, now);
         let due = DueDelivery {
             delivery: DeliveryId::generate(),
             generation: 0,

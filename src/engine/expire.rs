@@ -36,6 +36,18 @@ impl Engine {
         }
     }
 
+    /// Records the calls of alerts that are about to expire without an answer. Returns how many there are.
+    ///
+    /// # Errors
+    /// When the store cannot do it now; what was done stays done.
+    pub async fn call_expiring_once(&self) -> StoreResult<u64> {
+        let (store, mut called) = (self.store(), 0);
+        while store.has_expiring(self.now()).await? {
+            called += store.record_expiring(self.now(), batch::AT_ONCE).await?;
+        }
+        Ok(called)
+    }
+
     /// Keeps the clock in step with the other processes of this machine, and reopens alerts that expired by a wrong
     /// date.
     async fn follow_clock(&self) -> StoreResult<()> {
@@ -110,6 +122,7 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
 async fn turn(engine: &Engine) -> StoreResult<Duration> {
     let pause = |next: Option<Timestamp>| next.map_or(LONGEST, |deadline| until(deadline, engine.now()));
     engine.follow_clock().await?;
+    engine.call_expiring_once().await?;
     // Most changes bring no earlier deadline: look before writing.
     let wait = pause(engine.store().next_deadline().await?);
     if !wait.is_zero() {

@@ -10,7 +10,7 @@ use crate::{
     StoreError, StoreResult,
     cells::{FromCell as _, SqlCell, SqlValue, StoredRow},
     domain::{
-        Alert, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome,
+        Alert, AlertStatus, AlertType, Amount, Currency, CurrencySum, Deadline, Money, Outcome,
         field::{Field, Kind},
         time::Timestamp,
     },
@@ -174,6 +174,18 @@ pub(super) fn word_key(word: &str) -> String {
 pub(super) fn word_keys<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words: Vec<String> = words.map(|word| format!("'{word}'")).collect();
     format!("/*-*/SELECT key FROM word WHERE value IN (/*+*/{}/*-*/)/*+*/", words.join(", "))
+}
+
+/// OPEN alerts without outcome and without a running resolution, as a FROM and the beginning of a WHERE. SQLite finds
+/// them by organization.
+pub(super) fn lapsing() -> String {
+    format!(
+        "alert a/*-*/ INDEXED BY alert_by_open_deadline/*+*/
+        WHERE a.status = {} AND a.open_deadline IS NOT NULL/*-*/ AND a.organization = g.key/*+*/
+        AND NOT EXISTS (SELECT 1 FROM resolution_attempt r WHERE r.organization = a.organization AND r.alert = a.key
+            AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
+        word_key(AlertStatus::Open.as_str())
+    )
 }
 
 /// The types that ask for no answer, as a list of words as rows hold them.

@@ -1,7 +1,7 @@
 //! The context that the units of work of a store share.
 
 use crate::{
-    domain::{DatabaseId, InstanceId, event::RenderEvent},
+    domain::{DatabaseId, InstanceId, RenderEvent},
     key_file::DataKey,
 };
 

@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 
 use super::Dialect;
 use crate::domain::{
-    Alert, Amount, EventKind, Outcome, Page, SharedAlert, Timestamp, Written,
+    Alert, Amount, Endpoint, EventKind, EventSubject, EventTemplate, Outcome, Page, SharedAlert, Timestamp, Written,
     field::{Field, Kind},
-    time::to_iso,
+    time::{short, to_iso},
 };
 
 /// Alert in a page: an owned one, or a shared one with what was written of it before.
@@ -114,13 +114,45 @@ fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestam
     digest.update(alert.hours_left(now).to_be_bytes());
 }
 
-/// Writes the body of an event: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
+/// Writes the body of an event: `event`, `timestamp` and `payload`, and nothing else (interface, Events), or a line of
+/// text by a template.
 ///
-/// The payload is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own
+/// An alert is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own
 /// sample of a webhook uses the other one.
-pub fn event_body(kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
-    let payload = AlertJson { alert, form: Form::Webhook, now: at };
+pub fn event_body(
+    kind: &EventKind,
+    subject: EventSubject<'_>,
+    template: Option<EventTemplate>,
+    at: Timestamp,
+) -> String {
+    if template == Some(EventTemplate::Slack) {
+        return text(&SlackJson { text: sentence(subject, at) });
+    }
+    let payload = match subject {
+        EventSubject::Alert(alert) => PayloadJson::Alert(AlertJson { alert, form: Form::Webhook, now: at }),
+        EventSubject::Endpoint(endpoint) => PayloadJson::Endpoint(FailingEndpointJson::of(endpoint)),
+    };
     text(&EventJson { event: kind.as_str(), timestamp: to_iso(at), payload })
+}
+
+/// An event about the work in one sentence.
+fn sentence(subject: EventSubject<'_>, at: Timestamp) -> String {
+    match subject {
+        EventSubject::Alert(alert) => {
+            let due =
+                alert.deadline.moment().map_or("soon".to_owned(), |deadline| format!("in {}", short(deadline - at)));
+            let amount = alert.amount.map(|amount| format!(" {amount} {}", alert.currency)).unwrap_or_default();
+            format!("{} alert {} due {due}, not answered:{amount}", alert.provider, alert.provider_id)
+        }
+        EventSubject::Endpoint(endpoint) => {
+            let FailingEndpointJson { url, failing_since, disabled_reason, .. } = FailingEndpointJson::of(endpoint);
+            match (disabled_reason, failing_since) {
+                (Some(reason), _) => format!("Webhook endpoint {url} is disabled: {reason}"),
+                (None, Some(since)) => format!("Webhook endpoint {url} fails since {since}"),
+                (None, None) => format!("Webhook endpoint {url} fails"),
+            }
+        }
+    }
 }
 
 fn append(into: &mut Vec<u8>, value: &impl Serialize) {
@@ -155,7 +187,43 @@ impl From<Dialect> for Form {
 struct EventJson<'a> {
     event: &'a str,
     timestamp: String,
-    payload: AlertJson<'a>,
+    payload: PayloadJson<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PayloadJson<'a> {
+    Alert(AlertJson<'a>),
+    Endpoint(FailingEndpointJson),
+}
+
+/// An endpoint that fails, or has been disabled for it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FailingEndpointJson {
+    id: String,
+    url: String,
+    failing_since: Option<String>,
+    disabled_at: Option<String>,
+    disabled_reason: Option<String>,
+}
+
+impl FailingEndpointJson {
+    fn of(endpoint: &Endpoint) -> Self {
+        let (disabled_at, disabled_reason) = endpoint.disabled.clone().unzip();
+        Self {
+            id: endpoint.id.to_string(),
+            url: endpoint.url.to_string(),
+            failing_since: endpoint.failing_since.map(to_iso),
+            disabled_at: disabled_at.map(to_iso),
+            disabled_reason,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SlackJson {
+    text: String,
 }
 
 struct AlertJson<'a> {

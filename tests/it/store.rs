@@ -1,7 +1,7 @@
 //! The contract of every store: functions over a [`Fixture`], run against each kind of store. What only SQLite has is
 //! in `store/sqlite.rs`, what only PostgreSQL has in `store/postgres.rs`.
 
-mod ground;
+pub(crate) mod ground;
 
 /// Makes tests of functions that take a fixture: one of each for every kind of store.
 macro_rules! contract {
@@ -27,6 +27,7 @@ macro_rules! tests_on {
 
 mod access;
 mod audit;
+mod calls;
 mod clients;
 mod expiry;
 mod finds;

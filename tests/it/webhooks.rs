@@ -2,6 +2,7 @@
 
 mod addresses;
 mod allowing;
+mod calls;
 mod clocks;
 mod commands;
 mod disabling;

@@ -131,5 +131,5 @@ fn moment(text: &str) -> Result<Timestamp, String> {
 }
 
 fn kind(text: &str) -> Option<EventKind> {
-    [EventKind::AlertCreated, EventKind::AlertResolved].into_iter().find(|kind| kind.as_str() == text)
+    EventKind::KNOWN.iter().find(|kind| kind.as_str() == text).cloned()
 }

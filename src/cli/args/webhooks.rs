@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{
+    Args, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 
 use super::shared::word_of;
 use crate::{
     config::Listen,
-    domain::{AlertId, DeliveryId, DeliveryState, EndpointId},
+    domain::{AlertId, DeliveryId, DeliveryState, EndpointId, EventKind, EventTemplate},
 };
 
 /// `avert webhooks`.
@@ -185,6 +188,20 @@ pub(crate) struct WebhookAddArgs {
     /// Sign what is sent with the secret of a file (whsec_…), or of stdin with - [env: AVERT_WEBHOOK_SECRET]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
+    /// Events that go there
+    #[arg(long, value_name = "EVENT,…", value_delimiter = ',', default_value = "alert.created,alert.resolved",
+        value_parser = PossibleValuesParser::new(EventKind::KNOWN.iter().map(EventKind::as_str))
+            .map(|event| EventKind::parse(&event)))]
+    pub(crate) events: Vec<EventKind>,
+    /// Networks of their alerts, such as ETHOCA. Default: all
+    #[arg(long, value_name = "NETWORK,…", value_delimiter = ',')]
+    pub(crate) providers: Vec<String>,
+    /// Template of the bodies of alert.expiring and endpoint.failing, for receivers of a line of text
+    #[arg(long, value_parser = word_of(EventTemplate::ALL, |template: EventTemplate| template.as_str()))]
+    pub(crate) template: Option<EventTemplate>,
+    /// Minutes before its deadline at which alert.expiring calls an alert without an answer
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub(crate) minutes: u32,
 }
 
 /// The credential of an endpoint or a listener: at most one of these, else one of the two environment variables.

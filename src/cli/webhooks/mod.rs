@@ -19,7 +19,7 @@ use super::{
 use crate::{
     domain::{
         CaCertificates, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint,
-        EndpointChange, NewEndpoint, Secret, SigningChange,
+        EndpointChange, EventKind, NewEndpoint, Provider, Secret, SigningChange, Subscription,
         signing::OVERLAP,
         time::to_iso,
         url::{EndpointUrl, PlainHttp},
@@ -70,7 +70,15 @@ async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report>
     let (signing, made) = signing(args.sign, args.secret_file.as_deref(), variable)?;
     let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing)
         .map_err(ServiceError::InvalidRequest)?;
-    let new = NewEndpoint { ca_certificate: ca_file(args.ca_file.as_deref())?.unwrap_or_default(), ..new };
+    let WebhookAddArgs { events, providers, template, minutes, .. } = args;
+    let subscription = Subscription {
+        events: events.clone(),
+        providers: providers.iter().map(|provider| Provider::parse(provider)).collect(),
+        template: *template,
+        minutes: *minutes,
+    };
+    let ca_certificate = ca_file(args.ca_file.as_deref())?.unwrap_or_default();
+    let new = NewEndpoint { ca_certificate, subscription, ..new };
     let local = Local::making(context).await?;
     let acting = local.acting(context.organization()).await?;
     let endpoint = acting.add_endpoint(new).await?;
@@ -164,6 +172,9 @@ fn endpoints(endpoints: &[Endpoint]) -> Report {
         .shown("URL", |endpoint| endpoint.url.to_string())
         .shown("AUTH", |endpoint| endpoint.auth.clone())
         .shown("SIGNED", |endpoint| if endpoint.signed { "yes" } else { "no" }.to_owned())
+        .shown("EVENTS", |endpoint| {
+            endpoint.subscription.events.iter().map(EventKind::as_str).collect::<Vec<_>>().join(" ")
+        })
         .shown("CREATED", |endpoint| to_iso(endpoint.created_at))
         .shown("STATE", state)
         .table(endpoints, note);
@@ -180,7 +191,10 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
     let table = ListColumns::new()
         .shown("ID", |delivery: &Delivery| delivery.id.to_string())
         .shown("EVENT", |delivery| delivery.kind.as_str().to_owned())
-        .shown("ALERT", |delivery| if delivery.test { "test".to_owned() } else { delivery.alert.to_string() })
+        .shown("ALERT", |delivery| match (delivery.test, delivery.subject()) {
+            (true, _) => "test".to_owned(),
+            (false, alert) => alert.map(|alert| alert.to_string()).unwrap_or_default(),
+        })
         .shown("STATE", |delivery| delivery.state.as_str().to_owned())
         .shown("TRIES", |delivery| delivery.attempts.to_string())
         .right()
@@ -210,10 +224,10 @@ fn delivery_log(log: &DeliveryLog) -> Report {
         })
         .shown("ANSWER", |one| one.answer.chars().take(60).collect());
     let delivery = &log.delivery;
-    let what = if delivery.test {
-        "test".to_owned()
-    } else {
-        format!("{} of alert {}", delivery.kind.as_str(), delivery.alert)
+    let what = match (delivery.test, delivery.subject()) {
+        (true, _) => "test".to_owned(),
+        (false, None) => delivery.kind.to_string(),
+        (false, Some(alert)) => format!("{} of alert {alert}", delivery.kind),
     };
     let note = format!("{what} to {}: {}", delivery.url, delivery.state.as_str());
     Report::new(document, records, table.table(&log.attempts, Some(note)))

@@ -31,7 +31,7 @@ pub struct Delivery {
     pub kind: EventKind,
     /// Time of the event.
     pub at: Timestamp,
-    /// Alert of the event; the nil UUID where it is a test.
+    /// Alert of the event; the nil UUID where it is about none.
     pub alert: AlertId,
     /// True for a test delivery that an operator asked for.
     pub test: bool,
@@ -45,6 +45,13 @@ pub struct Delivery {
     /// Result of the last attempt: a status code or an error, in words.
     pub last_result: Option<String>,
     pub delivered_at: Option<Timestamp>,
+}
+
+impl Delivery {
+    /// Returns the alert that it is about; a test and an event about an endpoint are about none.
+    pub fn subject(&self) -> Option<AlertId> {
+        (!self.test && self.alert != AlertId::default()).then_some(self.alert)
+    }
 }
 
 /// A filter of deliveries.

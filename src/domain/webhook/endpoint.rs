@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use crate::{
     CaCertificates, EndpointId, FieldError, Secret, Timestamp,
     url::{EndpointUrl, PlainHttp},
-    webhook::signing,
+    webhook::{signing, subscription::Subscription},
 };
 
 /// A webhook endpoint to add.
@@ -19,12 +19,16 @@ pub struct NewEndpoint {
     pub signing: Option<Secret>,
     /// The certificates that are trusted there, and no others.
     pub ca_certificate: CaCertificates,
+    /// The events that it gets.
+    pub subscription: Subscription,
 }
 
 impl NewEndpoint {
-    /// Returns an endpoint whose deliveries are not signed, where this machine's authorities are trusted.
+    /// Returns an endpoint for the events of the interface whose deliveries are not signed, where this machine's
+    /// authorities are trusted.
     pub fn new(url: EndpointUrl, auth: EndpointAuth) -> Self {
-        Self { url, auth, signing: None, ca_certificate: CaCertificates::default() }
+        let (ca_certificate, subscription) = Default::default();
+        Self { url, auth, signing: None, ca_certificate, subscription }
     }
 
     /// Returns the endpoint at an address, or every error, field by field. No error repeats a credential.
@@ -41,7 +45,8 @@ impl NewEndpoint {
 
     /// Checks it and reports every error, field by field. No error repeats a credential.
     pub fn check(&self) -> Result<(), Vec<FieldError>> {
-        all_right([whole(&self.url), self.auth.check(), self.signing.as_ref().map_or(Ok(()), valid_secret)])
+        let signing = self.signing.as_ref().map_or(Ok(()), valid_secret);
+        all_right([whole(&self.url), self.auth.check(), signing, self.subscription.check()])
     }
 }
 
@@ -86,6 +91,8 @@ pub struct Endpoint {
     pub old_secret_until: Option<Timestamp>,
     /// True where certificates of its own are trusted there, and not this machine's authorities.
     pub has_ca_certificate: bool,
+    /// The events that it gets.
+    pub subscription: Subscription,
 }
 
 /// A patch of an endpoint; what is `None` stays.
@@ -320,6 +327,7 @@ mod tests {
             signed: false,
             old_secret_until: None,
             has_ca_certificate: false,
+            subscription: Subscription::default(),
         }
     }
 

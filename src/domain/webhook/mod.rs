@@ -4,5 +4,7 @@
 pub mod address;
 pub mod delivery;
 pub mod endpoint;
+pub mod rendering;
 pub mod schedule;
 pub mod signing;
+pub mod subscription;

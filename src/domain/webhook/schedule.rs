@@ -32,6 +32,9 @@ pub const DISABLE_AFTER: TimeDelta = TimeDelta::hours(120);
 /// without an attempt (avert was not running, the machine slept, nothing happened) counts against no endpoint.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(30);
 
+/// Time of failures without a success after which other endpoints are told.
+const REPORT_AFTER: TimeDelta = TimeDelta::minutes(10);
+
 /// Reason of an endpoint that an operator has disabled.
 pub const BY_OPERATOR: &str = "disabled by an operator";
 
@@ -151,6 +154,11 @@ impl Failing {
             _ => now,
         };
         Self { since, last: now }
+    }
+
+    /// Returns true where it has failed for so long that people are called.
+    pub fn is_lasting(&self) -> bool {
+        self.last - self.since >= REPORT_AFTER
     }
 
     /// Returns the reason to disable the endpoint, where it has failed for too long.

@@ -34,6 +34,7 @@ const MIGRATIONS: &[Migration] = migrations!(
     "0009_find_keys",
     "0010_ca_certificates",
     "0011_traces",
+    "0012_subscriptions",
 );
 
 /// Name of the step behind which the alerts are put into the search over all fields, once the newest schema is there.

@@ -29,9 +29,8 @@ use crate::{
     change_number::tell_newer,
     context::StoreContext,
     domain::{
-        Actor, DatabaseId, InstanceId,
+        Actor, DatabaseId, InstanceId, RenderEvent,
         database::PostgresAddress,
-        event::RenderEvent,
         time::{Clock as _, SystemClock},
     },
     error::{Work, WorkFault},

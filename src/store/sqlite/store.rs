@@ -30,8 +30,7 @@ use crate::{
     cells::StoredRow,
     context::StoreContext,
     domain::{
-        Actor, DatabaseId, EndpointId, InstanceId, batch,
-        event::RenderEvent,
+        Actor, DatabaseId, EndpointId, InstanceId, RenderEvent, batch,
         url::{EndpointUrl, PlainHttp},
     },
     encryption,

@@ -20,14 +20,14 @@ use crate::{
     AccessStore as _, AlertStore as _, AttemptStore as _, Claim, ClaimRequest, OrganizationStore as _, RefusalCause,
     Store as _, StoreError, StoreResult, UpkeepStore as _,
     domain::{
-        Alert, AlertId, AlertPatch, AlertQuery, AlertType, AttemptId, Deadline, EventKind, OrganizationId, Provider,
-        Resolution,
+        Alert, AlertId, AlertPatch, AlertQuery, AlertType, AttemptId, Deadline, EventKind, EventSubject, EventTemplate,
+        OrganizationId, Provider, Resolution,
         resolution::Decision,
         time::{Timestamp, from_iso},
     },
 };
 
-pub(super) fn no_events(_: &EventKind, _: &Alert, _: Timestamp) -> String {
+pub(super) fn no_events(_: &EventKind, _: EventSubject<'_>, _: Option<EventTemplate>, _: Timestamp) -> String {
     String::new()
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::ingest::ingest;
+use super::{calls, ingest::ingest};
 use crate::{
-    alert_rows::{ChangedAlert, NO_DAY, SUMS, Stored, currency_sum, notices, word, word_key},
+    alert_rows::{ChangedAlert, NO_DAY, SUMS, Stored, currency_sum, lapsing, notices, word, word_key},
     cells::{BoundValues, StoredRow, cell},
     domain::{
         Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, Calendar, Count,
@@ -138,6 +138,17 @@ units! {
         Way::VisibleMany => |unit| change_each(unit, expired_early, *now, *limit, Alert::undo_expiry)
     }
 
+    /// Whether [`AlertStore::record_expiring`] has something to record.
+    async fn has_expiring(now: Timestamp) -> bool {
+        Way::Read => |unit| calls::has_expiring(unit, *now)
+    }
+
+    /// Records `alert.expiring` of alerts that are due within the minutes of an endpoint and have no answer, once for
+    /// an alert and an endpoint that is marked for it, at most `limit` for each. Returns their number.
+    async fn record_expiring(now: Timestamp, limit: u32) -> u64 {
+        Way::VisibleMany => |unit| calls::record_expiring(unit, *now, *limit)
+    }
+
     /// The earliest deadline that [`AlertStore::expire_due`] waits for.
     async fn next_deadline() -> Option<Timestamp> {
         Way::ByKey => |unit| next_deadline(unit)
@@ -213,18 +224,6 @@ async fn due(
     );
     let values: BoundValues<'_> = &[&now, &until, &organization.is_none(), &organization.unwrap_or_default()];
     unit.all(&due, values, |row| Ok((row.get(5)?, currency_sum(row, 0)?))).await
-}
-
-/// OPEN alerts without outcome and without a running resolution, as a FROM and the beginning of a WHERE. SQLite finds
-/// them by organization.
-fn lapsing() -> String {
-    format!(
-        "alert a/*-*/ INDEXED BY alert_by_open_deadline/*+*/
-        WHERE a.status = {} AND a.open_deadline IS NOT NULL/*-*/ AND a.organization = g.key/*+*/
-        AND NOT EXISTS (SELECT 1 FROM resolution_attempt r WHERE r.organization = a.organization AND r.alert = a.key
-            AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
-        word_key(AlertStatus::Open.as_str())
-    )
 }
 
 /// Those of them whose deadline is over at ?1.

@@ -6,7 +6,10 @@
 use chrono::TimeDelta;
 use futures::try_join;
 
-use super::outbox::{recipients, record_events};
+use super::{
+    outbox::record_events,
+    subscriptions::{recipients, takers},
+};
 pub use crate::domain::attempt::Claim;
 use crate::{
     StoreError, StoreResult,
@@ -15,8 +18,8 @@ use crate::{
     cells::{StoredRow, cell},
     composed::Sql,
     domain::{
-        Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, MonotonicTime,
-        OrganizationId, Present, Resolution, ResolutionAttempt, ResolutionParts,
+        Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, EventSubject, Holder,
+        MonotonicTime, OrganizationId, Present, Resolution, ResolutionAttempt, ResolutionParts,
         attempt::{
             AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, grant, may_commit,
             record_outcome, word_of,
@@ -337,8 +340,9 @@ async fn store_outcome(
     // Sent without waiting for each other's answers.
     let (to, ..) = try_join!(recipients(unit, *organization), answer, unit.run(ended, values))?;
     let (kind, alert) = (EventKind::AlertResolved, Box::new(changed.after));
+    let to = takers(&to, &kind, &alert.provider);
     if !to.is_empty() {
-        let body = (unit.context.render)(&kind, &alert, now);
+        let body = (unit.context.render)(&kind, EventSubject::Alert(&alert), None, now);
         record_events(unit, &to, &kind, &[(*row, body)], &attempt.by.trace, now).await?;
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;

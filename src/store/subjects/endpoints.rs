@@ -9,17 +9,18 @@ use chrono::TimeDelta;
 use futures::TryFutureExt as _;
 use uuid::Uuid;
 
+use super::subscriptions::subscription;
 use crate::{
     StoreError,
-    cells::BoundValues,
-    cells::{StoredRow, cell},
+    cells::{BoundValues, StoredRow, cell},
     domain::{
-        Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange,
+        Endpoint, EndpointAuth, EndpointChange, EndpointId, EventKind, EventTemplate, NewEndpoint, OrganizationId,
+        Provider, Secret, SigningChange, Subscription,
         audit::AuditNote,
         signing,
         time::Timestamp,
         url::{EndpointUrl, PlainHttp},
-        webhook::schedule::{BY_OPERATOR, Failing, REMOVED},
+        webhook::schedule::{BY_OPERATOR, REMOVED},
     },
     encryption::{self, CHECK, SIGNING_SECRET, Seal},
     error::Work,
@@ -105,9 +106,27 @@ async fn add(
     let (url, sealed_url) = encryption::address(seal, &id, &endpoint.url)?;
     let certificate = endpoint.ca_certificate.to_string();
     let added = "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at, \
-            ca_certificate)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING key";
-    let values: BoundValues<'_> = &[&id, &owner, &url, &sealed_url, &auth, &header, &credential, &now, &certificate];
+            ca_certificate, events, providers, template, minutes)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING key";
+    let Subscription { events, providers, template, minutes } = &endpoint.subscription;
+    let events = joined(events.iter().map(EventKind::as_str));
+    let providers = joined(providers.iter().map(Provider::as_str));
+    let template = template.map_or("", EventTemplate::as_str);
+    let values: BoundValues<'_> = &[
+        &id,
+        &owner,
+        &url,
+        &sealed_url,
+        &auth,
+        &header,
+        &credential,
+        &now,
+        &certificate,
+        &events,
+        &providers,
+        &template,
+        minutes,
+    ];
     let key = unit.one(added, values, cell).await?;
     if let Some(secret) = &endpoint.signing {
         rotate_secret(unit, key, secret, TimeDelta::zero(), now).await?;
@@ -119,12 +138,16 @@ async fn add(
     Ok(added)
 }
 
+fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    words.collect::<Vec<_>>().join(",")
+}
+
 const COLUMNS: &str =
     "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, \
         ''), e.key,
         EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
         (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, \
-        e.ca_certificate <> ''
+        e.ca_certificate <> '', e.events, e.providers, e.template, e.minutes
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
 
 fn read(row: &StoredRow<'_>) -> Work<Endpoint> {
@@ -143,6 +166,7 @@ fn read(row: &StoredRow<'_>) -> Work<Endpoint> {
         signed: row.get(7)?,
         old_secret_until: row.get(8)?,
         has_ca_certificate: row.get(11)?,
+        subscription: subscription(row, 12)?,
     })
 }
 
@@ -206,8 +230,8 @@ async fn change_endpoint(
     change.signing = change.signing.filter(|_| signed_otherwise);
     match change.enabled {
         Some(true) => {
-            let enabled =
-                "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL
+            let enabled = "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, \
+                    failed_at = NULL, failure_reported = FALSE
                 WHERE key = ?1";
             unit.run(enabled, &[&key]).await?;
         }
@@ -288,7 +312,7 @@ fn whole(row: &StoredRow<'_>, url: usize, id: EndpointId, seal: &Seal) -> Work<S
 }
 
 /// Disables an endpoint, and cancels its pending deliveries.
-async fn disable(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
+pub(super) async fn disable(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
     // Units of work that record deliveries to it right now go first: theirs are cancelled too.
     unit.lock("SELECT key FROM endpoint WHERE key = ?1/*+ FOR UPDATE*/", &[&endpoint]).await?;
     let disabled = "UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL";
@@ -296,41 +320,6 @@ async fn disable(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timest
     let cancelled =
         "UPDATE delivery SET state = 'cancelled', given_up_at = ?2 WHERE endpoint = ?1 AND state = 'pending'";
     unit.run(cancelled, &[&endpoint, &now]).await.map(drop)
-}
-
-/// Disables an endpoint that refuses further deliveries or has failed for too long, and adds that to the audit log.
-pub(super) async fn disable_by_itself(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
-    let enabled = "SELECT organization, id FROM endpoint WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
-    if let Some((organization, id)) = unit.first(enabled, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await? {
-        disable(unit, endpoint, reason, now).await?;
-        unit.note_of(&Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now).await?;
-    }
-    Ok(())
-}
-
-/// Records a success: the receiver accepted a delivery, and earlier failures no longer count. Equal values are not
-/// written again: one commit has many of these.
-pub(super) async fn succeeded(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
-    let taken = "UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2 WHERE key = ?1
-        AND (failing_since IS NOT NULL OR failed_at IS NOT NULL OR succeeded_at IS DISTINCT FROM ?2)";
-    unit.run(taken, &[&endpoint, &now]).await.map(drop)
-}
-
-/// Records a failed attempt that ended at `ended_at`, by a clock that does not jump. An endpoint that has failed for
-/// too long is disabled.
-pub(super) async fn failed(unit: &UnitOfWork<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
-    let known = "SELECT failing_since, failed_at FROM endpoint
-        WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
-    let known = unit.first(known, &[&endpoint], |row| Ok((row.get::<Option<_>>(0)?, row.get::<Option<_>>(1)?))).await?;
-    let Some((since, last)) = known else { return Ok(()) };
-    let before = since.zip(last).map(|(since, last)| Failing { since, last });
-    let failing = Failing::again(before, ended_at);
-    let failed = "UPDATE endpoint SET failing_since = ?2, failed_at = ?3 WHERE key = ?1";
-    unit.run(failed, &[&endpoint, &failing.since, &failing.last]).await?;
-    match failing.disables() {
-        Some(reason) => disable_by_itself(unit, endpoint, &reason, now).await,
-        None => Ok(()),
-    }
 }
 
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest

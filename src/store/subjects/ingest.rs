@@ -3,18 +3,22 @@
 //! Intakes of an organization follow one another, so that of two with the same alert the second one knows it. What is
 //! known is read at once, and everything is written at once, by each database in its own way.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 use super::{
     organizations::Named,
-    outbox::{recipients, record_events},
+    outbox::record_events,
+    subscriptions::{Recipient, recipients, takers},
 };
 use crate::{
     alert_rows::{ChangedAlert, Stored},
     cells::storable,
     domain::{
-        Alert, AlertId, AlertPatch, EventKind, IngestReport, OrganizationId, audit::AuditNote, intake::merge,
-        time::Timestamp,
+        Alert, AlertId, AlertPatch, EventKind, EventSubject, IngestReport, OrganizationId, audit::AuditNote,
+        intake::merge, time::Timestamp,
     },
     error::Work,
     postgres::rows as on_postgres,
@@ -40,7 +44,8 @@ pub(super) async fn ingest(
             None => {
                 named.note(&row.alert);
                 let announced = row.event && !recipients.is_empty();
-                let event = announced.then(|| (unit.context.render)(&EventKind::AlertCreated, &row.alert, *now));
+                let subject = EventSubject::Alert(&row.alert);
+                let event = announced.then(|| (unit.context.render)(&EventKind::AlertCreated, subject, None, *now));
                 batch.add(IntakeEntry { stored: None, alert: Cow::Borrowed(&row.alert), event });
                 report.created += 1;
             }
@@ -127,7 +132,13 @@ impl<'i> IntakeBatch<'i> {
     }
 
     /// Writes what is new and what has changed, with counts and with events.
-    async fn write(self, unit: &UnitOfWork<'_>, organization: i64, recipients: &[i64], now: Timestamp) -> Work<()> {
+    async fn write(
+        self,
+        unit: &UnitOfWork<'_>,
+        organization: i64,
+        recipients: &[Recipient],
+        now: Timestamp,
+    ) -> Work<()> {
         let (mut created, mut events, mut changed) = (Vec::new(), Vec::new(), Vec::new());
         for IntakeEntry { stored, alert, event } in self.entries {
             match stored {
@@ -151,8 +162,16 @@ impl<'i> IntakeBatch<'i> {
                 on_postgres::store_new(&side.conn, organization, &created).await?
             }
         };
-        let events = keys.into_iter().zip(events).filter_map(|(key, event)| Some((key, event?)));
-        let events: Vec<_> = events.collect();
-        record_events(unit, recipients, &EventKind::AlertCreated, &events, &unit.by.trace, now).await
+        let kind = EventKind::AlertCreated;
+        let mut by_takers = BTreeMap::<Vec<i64>, Vec<(i64, String)>>::new();
+        for ((key, alert), event) in keys.into_iter().zip(&created).zip(events) {
+            if let Some(event) = event {
+                by_takers.entry(takers(recipients, &kind, &alert.provider)).or_default().push((key, event));
+            }
+        }
+        for (takers, events) in by_takers {
+            record_events(unit, &takers, &kind, &events, &unit.by.trace, now).await?;
+        }
+        Ok(())
     }
 }

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use super::{
     deliveries::{self, AttemptRecord, Redelivery},
-    endpoints,
+    endpoints, failing,
     leases::{self, DueDelivery},
 };
 use crate::{
-    cells::BoundValues,
-    cells::cell,
+    cells::{BoundValues, cell},
     domain::{
         DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, NextStep,
         OrganizationId,
@@ -19,7 +18,7 @@ use crate::{
     },
     error::Work,
     postgres,
-    sql::{StoreRows, listed},
+    sql::listed,
     sqlite,
     units::{UnitContext, UnitOfWork, Way, units},
 };
@@ -152,7 +151,7 @@ async fn record_test_event(
     let delivery = unit.one(delivery, values, cell).await?;
     log_attempt(unit, delivery, 1, record).await?;
     if record.next == NextStep::Delivered {
-        endpoints::succeeded(unit, endpoint_key, now).await?;
+        failing::succeeded(unit, endpoint_key, now).await?;
     }
     unit.note(owner, AuditNote::new("endpoint.tested", &endpoint, result.unwrap_or_default()), now).await?;
     deliveries::log(unit, organization, record.delivery).await
@@ -187,10 +186,10 @@ async fn finish(
     now: Timestamp,
 ) -> Work<()> {
     match &record.next {
-        NextStep::Delivered => endpoints::succeeded(unit, endpoint, now).await?,
+        NextStep::Delivered => failing::succeeded(unit, endpoint, now).await?,
         NextStep::RetryAt(_) | NextStep::Exhausted if record.refused => {}
-        NextStep::RetryAt(_) | NextStep::Exhausted => endpoints::failed(unit, endpoint, record.ended_at, now).await?,
-        NextStep::DisableEndpoint(reason) => endpoints::disable_by_itself(unit, endpoint, reason, now).await?,
+        NextStep::RetryAt(_) | NextStep::Exhausted => failing::failed(unit, endpoint, record.ended_at, now).await?,
+        NextStep::DisableEndpoint(reason) => failing::disable_by_itself(unit, endpoint, reason, now).await?,
     }
     // It matters to what is to wait alone.
     let disabled = matches!(record.next, NextStep::RetryAt(_))
@@ -203,14 +202,6 @@ async fn finish(
     unit.run(finished, &[&delivery, &state, &end.due, &result, &end.delivered_at, &end.given_up_at, &attempts])
         .await
         .map(drop)
-}
-
-/// The endpoints that an organization's events go to. None of them is disabled before this unit of work ends: nothing
-/// would cancel what is recorded for it here.
-pub(super) async fn recipients(rows: &StoreRows<'_>, organization: i64) -> Work<Vec<i64>> {
-    let enabled = "SELECT key FROM endpoint WHERE organization = ?1 AND disabled_at IS NULL
-        ORDER BY key/*+ FOR KEY SHARE*/";
-    rows.all(enabled, &[&organization], cell).await
 }
 
 /// Records events of one kind and one trace, each of the alert in a row and with its body, with a delivery to each

@@ -6,7 +6,7 @@ use url::form_urlencoded::Serializer;
 use crate::{
     domain::{
         AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState,
-        Endpoint, EndpointId, EventId, EventKind, Secret, SentRequest,
+        Endpoint, EndpointId, EventId, EventKind, EventTemplate, Provider, Secret, SentRequest, Subscription,
         time::{Timestamp, to_iso},
         url::EndpointUrl,
     },
@@ -38,7 +38,35 @@ json_type! {
         /// True where certificates of its own are trusted, and not the authorities of the machine that sends.
         #[serde(default)]
         has_ca_certificate: bool,
+        #[serde(flatten)]
+        subscription: SubscriptionJson,
     }
+}
+
+json_type! {
+    #[derive(Clone)]
+    struct SubscriptionJson for Subscription {
+        /// Events that go there.
+        #[serde(default = "events_of_interface")]
+        events: Vec<Text<EventKind>>,
+        /// Providers of their alerts; empty for all.
+        #[serde(default)]
+        providers: Vec<Text<Provider>>,
+        /// Template of their bodies.
+        template: Option<Text<EventTemplate>>,
+        /// Minutes before its deadline at which `alert.expiring` calls an alert.
+        #[serde(default = "minutes")]
+        minutes: u32,
+    }
+}
+
+/// The events of an endpoint of a service that knows no others.
+fn events_of_interface() -> Vec<Text<EventKind>> {
+    EventKind::OF_INTERFACE.map(Text).into()
+}
+
+fn minutes() -> u32 {
+    Subscription::default().minutes
 }
 
 json_type! {
@@ -83,7 +111,7 @@ json_type! {
     pub struct DeliveryJson for Delivery {
         id: Text<DeliveryId>,
         event_id = event: Text<EventId>,
-        /// `alert.created` or `alert.resolved`.
+        /// Kind of the event, such as `alert.created`.
         event = kind: Text<EventKind>,
         /// Time of the event.
         at: Text<Timestamp>,

@@ -11,11 +11,12 @@ use serde_path_to_error::{Deserializer as Traced, Path, Segment, Track};
 
 use crate::{
     domain::{
-        CaCertificates, EndpointAuth, EndpointChange, FieldError, KeyScope, NewEndpoint, Secret, SigningChange,
+        CaCertificates, EndpointAuth, EndpointChange, EventKind, EventTemplate, FieldError, KeyScope, NewEndpoint,
+        Provider, Secret, SigningChange, Subscription,
         signing::OVERLAP,
         url::{EndpointUrl, PlainHttp},
     },
-    operator::text::{Text, json_type, stands_for},
+    operator::text::{Member, Text, json_type, stands_for},
 };
 
 json_type! {
@@ -31,6 +32,15 @@ json_type! {
         optional secret: Text<Secret>,
         /// Certificates (PEM) that are trusted there, and no others: of an authority, or the receiver's own.
         optional ca_certificate: String,
+        /// Events that go there; `alert.created` and `alert.resolved` where nothing is said.
+        optional events: Vec<Text<EventKind>>,
+        /// Providers of their alerts; all where nothing is said.
+        optional providers: Vec<Text<Provider>>,
+        /// Template of the bodies of events about the work.
+        optional template: Text<EventTemplate>,
+        /// Minutes before its deadline at which `alert.expiring` calls an alert without an answer; 30 where nothing is
+        /// said.
+        optional minutes: u32,
     }
 }
 
@@ -45,13 +55,22 @@ impl NewEndpointJson {
         let signing = given.or_else(|| made.clone());
         let new = NewEndpoint::parse(&self.url, plain_http(self.insecure_http), self.auth.into(), signing)?;
         let ca_certificate = certificates(self.ca_certificate)?.unwrap_or_default();
-        Ok((NewEndpoint { ca_certificate, ..new }, made))
+        let usual = Subscription::default();
+        let subscription = Subscription {
+            events: self.events.map_or(usual.events, Member::field),
+            providers: self.providers.map_or(usual.providers, Member::field),
+            template: self.template.map(|template| template.0),
+            minutes: self.minutes.unwrap_or(usual.minutes),
+        };
+        subscription.check().map_err(|wrong| vec![wrong])?;
+        Ok((NewEndpoint { ca_certificate, subscription, ..new }, made))
     }
 }
 
 impl From<NewEndpoint> for NewEndpointJson {
     fn from(endpoint: NewEndpoint) -> Self {
-        let NewEndpoint { url, auth, signing, ca_certificate } = endpoint;
+        let NewEndpoint { url, auth, signing, ca_certificate, subscription } = endpoint;
+        let Subscription { events, providers, template, minutes } = subscription;
         Self {
             // Whoever has the address was asked before whether it may be in clear.
             insecure_http: url.is_in_clear().then_some(true),
@@ -60,6 +79,10 @@ impl From<NewEndpoint> for NewEndpointJson {
             sign: None,
             secret: signing.map(Text),
             ca_certificate: Some(ca_certificate.to_string()).filter(|named| !named.is_empty()),
+            events: Some(Member::of(events)),
+            providers: Some(Member::of(providers)),
+            template: template.map(Text),
+            minutes: Some(minutes),
         }
     }
 }

@@ -14,10 +14,12 @@ use serde_json::{Map, Value, json};
 use crate::{
     domain::{
         AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
-        EndpointId, EnrollmentId, Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+        EndpointId, EnrollmentId, Environment, EventId, EventKind, EventTemplate, KeyScope, OrganizationId, Provider,
+        Secret,
         signing::{LONGEST_OVERLAP, OVERLAP},
         time::Timestamp,
         url::EndpointUrl,
+        webhook::subscription::MAX_MINUTES,
     },
     operator::Text,
 };
@@ -120,6 +122,8 @@ fn refinements() -> Vec<(&'static str, Value)> {
         ("/NewEndpoint/properties/insecureHttp", off.clone()),
         ("/NewEndpoint/properties/secret", secret.clone()),
         ("/NewEndpoint/properties/caCertificate", certificates.clone()),
+        ("/NewEndpoint/properties/events", json!({"minItems": 1})),
+        ("/NewEndpoint/properties/minutes", json!({"minimum": 1, "maximum": MAX_MINUTES, "default": 30})),
         ("/EndpointChange", json!({"allOf": safe_or_allowed})),
         ("/EndpointChange/properties/url", url),
         ("/EndpointChange/properties/insecureHttp", off),
@@ -238,4 +242,7 @@ described!({"type": "string", "format": "date-time"}: Timestamp);
 described!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 described!({"type": "string", "pattern": "^[0-9a-f]{64}$"}: [u8; 32]);
 described!({"type": "string"}: AlertStatus, AlertType, Currency, EventKind, Provider, EndpointUrl, Secret);
-described!({"type": "string", "enum": Self::ALL.map(Self::as_str)}: CardScheme, DeliveryState, Environment, KeyScope);
+described!(
+    {"type": "string", "enum": Self::ALL.map(Self::as_str)}: CardScheme, DeliveryState, Environment, EventTemplate,
+        KeyScope
+);

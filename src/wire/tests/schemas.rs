@@ -155,7 +155,7 @@ pub(super) fn of(dialect: Dialect) -> Map<String, Value> {
     );
     if !older {
         add("EventAlert", event_alert());
-        let kinds = one_of([EventKind::AlertCreated, EventKind::AlertResolved].map(|kind| kind.as_str().to_owned()));
+        let kinds = one_of(EventKind::OF_INTERFACE.map(|kind| kind.as_str().to_owned()));
         add("Event", object(vec![("event", kinds), ("timestamp", moment()), ("payload", named("EventAlert"))]));
         add("Health", object(vec![("status", one_of(["ok"]))]));
         add("Readiness", object(vec![("status", one_of(["ready"]))]));

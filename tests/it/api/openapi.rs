@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use avert::{
     api::{Code, ROUTES},
-    domain::{Alert, AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventKind, Outcome},
+    domain::{
+        Alert, AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventKind, EventSubject, Outcome,
+    },
     wire::{Dialect, event_body},
 };
 use reqwest::{Method, Response};
@@ -222,7 +224,7 @@ fn what_endpoints_are_sent_is_as_the_description_says() {
         if kind == EventKind::AlertResolved {
             alert.outcome = Some(Outcome { action_time: Some(noon()), ..Outcome::default() });
         }
-        let sent: Value = serde_json::from_str(&event_body(&kind, &alert, noon())).unwrap();
+        let sent: Value = serde_json::from_str(&event_body(&kind, EventSubject::Alert(&alert), None, noon())).unwrap();
         let body = &document["webhooks"][kind.as_str()]["post"]["requestBody"]["content"]["application/json"]["schema"];
         let wrong = faults(&document, body, &sent);
 

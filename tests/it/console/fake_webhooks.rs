@@ -5,7 +5,8 @@ use async_trait::async_trait;
 use avert::{
     domain::{
         AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState,
-        Endpoint, EndpointChange, EndpointId, EventId, EventKind, NewEndpoint, SentRequest, time::Timestamp,
+        Endpoint, EndpointChange, EndpointId, EventId, EventKind, NewEndpoint, SentRequest, Subscription,
+        time::Timestamp,
     },
     service::{ServiceError, Webhooks},
 };
@@ -43,6 +44,7 @@ pub fn endpoints(now: Timestamp) -> Vec<Endpoint> {
         signed: number == 1,
         old_secret_until: None,
         has_ca_certificate: false,
+        subscription: Subscription::default(),
     };
     vec![
         Endpoint {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use avert::{
     domain::{
-        Alert, EventKind,
+        EventKind, EventSubject, EventTemplate,
         time::{Timestamp, to_iso},
     },
     store::{PostgresOptions, PostgresStore, SharedStore, SqliteOptions, SqliteStore, StoreResult},
@@ -128,13 +128,28 @@ impl Ground for Postgres {
     }
 }
 
+/// Takes the newest steps out of a schema, so that it is an older one; the same for both databases.
+pub(crate) const WITHOUT_NEWEST: &str = "ALTER TABLE event DROP COLUMN trace; \
+    ALTER TABLE resolution_attempt DROP COLUMN trace; ALTER TABLE endpoint DROP COLUMN events; \
+    ALTER TABLE endpoint DROP COLUMN providers; ALTER TABLE endpoint DROP COLUMN template; \
+    ALTER TABLE endpoint DROP COLUMN minutes; ALTER TABLE endpoint DROP COLUMN failure_reported";
+
 /// Opens the store of a directory, once more where it is open already, as another process would.
 pub(crate) fn open(directory: &Path) -> SharedStore {
     SqliteStore::open(&SqliteOptions::directory(directory, plain_events)).unwrap()
 }
 
 /// Writes the few facts of an event that tests look at.
-pub(crate) fn plain_events(kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
+pub(crate) fn plain_events(
+    kind: &EventKind,
+    subject: EventSubject<'_>,
+    template: Option<EventTemplate>,
+    at: Timestamp,
+) -> String {
+    let alert = match subject {
+        EventSubject::Alert(alert) => alert,
+        EventSubject::Endpoint(endpoint) => return format!("{kind} {} {template:?}", endpoint.url),
+    };
     let outcome = alert.outcome.as_ref().map_or("none", |outcome| outcome.outcome.as_str());
     format!("{kind} {} {} {} {outcome} {}", alert.id, alert.provider_id, alert.status, to_iso(at))
 }

@@ -15,7 +15,7 @@ use rstest::rstest;
 use super::{
     Fixture,
     finds::found,
-    ground::{Sqlite, open, plain_events},
+    ground::{Sqlite, WITHOUT_NEWEST, open, plain_events},
     resolutions::{claim, resolve},
 };
 use crate::support::alerts::{noon, open_alert};
@@ -95,10 +95,10 @@ async fn that_the_schema_is_migrated_is_told_before_and_with_the_size_and_not_of
     let new = told.lock().unwrap().clone();
     let older = rusqlite::Connection::open(&database).unwrap();
     older
-        .execute_batch(
-            "ALTER TABLE event DROP COLUMN trace; ALTER TABLE resolution_attempt DROP COLUMN trace;
-             DELETE FROM schema_migration WHERE number >= 23",
-        )
+        .execute_batch(&format!(
+            "{WITHOUT_NEWEST};
+             DELETE FROM schema_migration WHERE number >= 23"
+        ))
         .unwrap();
     drop(older);
     let size = fs::metadata(&database).unwrap().len();
@@ -114,10 +114,10 @@ async fn the_schema_is_not_migrated_under_another_process_that_works_with_it() {
     let at_work = over(directory.path()).await;
     let older = rusqlite::Connection::open(directory.path().join("avert.db")).unwrap();
     older
-        .execute_batch(
-            "ALTER TABLE event DROP COLUMN trace; ALTER TABLE resolution_attempt DROP COLUMN trace;
-             DELETE FROM schema_migration WHERE number >= 23",
-        )
+        .execute_batch(&format!(
+            "{WITHOUT_NEWEST};
+             DELETE FROM schema_migration WHERE number >= 23"
+        ))
         .unwrap();
     drop(older);
 
@@ -285,12 +285,15 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
     first.bring(&[open.clone(), answered.clone()]).await;
     resolve(&first, claim(&first, &answered)).await;
     drop(first);
-    let before = "DROP TABLE alert_unindexed; DROP TABLE alert_head; DROP TABLE alert_trigram_term; DROP TABLE \
-        alert_find_term; DROP TABLE alert_find; DROP INDEX alert_waiting_by_time;
+    let before = &format!(
+        "DROP TABLE alert_unindexed;
+         DROP TABLE alert_head; DROP TABLE alert_trigram_term;
+         DROP TABLE alert_find_term; DROP TABLE alert_find; DROP INDEX alert_waiting_by_time;
          DROP INDEX outcome_by_action_time; ALTER TABLE audit DROP COLUMN person; ALTER TABLE resolution_attempt DROP \
          COLUMN person;
-         ALTER TABLE endpoint DROP COLUMN ca_certificate; ALTER TABLE event DROP COLUMN trace;
-         ALTER TABLE resolution_attempt DROP COLUMN trace; DELETE FROM schema_migration WHERE number >= 12";
+         ALTER TABLE endpoint DROP COLUMN ca_certificate;
+         {WITHOUT_NEWEST}; DELETE FROM schema_migration WHERE number >= 12"
+    );
     rusqlite::Connection::open(directory.path().join("avert.db")).unwrap().execute_batch(before).unwrap();
 
     let again = over(directory.path()).await;
@@ -309,12 +312,15 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
     resolve(&first, claim(&first, &answered)).await;
     drop(first);
     let file = directory.path().join("avert.db");
-    let before = "INSERT INTO alert_find (alert_find) VALUES ('delete-all'); INSERT INTO alert_head (alert_head) \
+    let before = &format!(
+        "INSERT INTO alert_find (alert_find) VALUES ('delete-all');
+         INSERT INTO alert_head (alert_head) \
         VALUES ('delete-all');
          INSERT INTO alert_find (rowid, text) SELECT key, char(31, 31) || 'kafé o’brien' || char(31, 31) FROM alert;
          INSERT INTO alert_head (rowid, text) SELECT key, 'kafé' || char(57607) FROM alert;
-         ALTER TABLE endpoint DROP COLUMN ca_certificate; ALTER TABLE event DROP COLUMN trace;
-         ALTER TABLE resolution_attempt DROP COLUMN trace; DELETE FROM schema_migration WHERE number >= 20";
+         ALTER TABLE endpoint DROP COLUMN ca_certificate;
+         {WITHOUT_NEWEST}; DELETE FROM schema_migration WHERE number >= 20"
+    );
     rusqlite::Connection::open(&file).unwrap().execute_batch(before).unwrap();
 
     let again = over(directory.path()).await;

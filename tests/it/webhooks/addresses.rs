@@ -10,7 +10,10 @@ use avert::{
 use rusqlite::Connection;
 
 use super::house::House;
-use crate::support::receiver::{Answer, Receiver};
+use crate::{
+    store::ground::WITHOUT_NEWEST,
+    support::receiver::{Answer, Receiver},
+};
 
 const TOKEN: &str = "canary-Query-7Ht2Lw";
 
@@ -156,8 +159,7 @@ fn as_it_was(directory: &Path) {
          ALTER TABLE audit DROP COLUMN person;
          ALTER TABLE resolution_attempt DROP COLUMN person;
          ALTER TABLE endpoint DROP COLUMN ca_certificate;
-         ALTER TABLE event DROP COLUMN trace;
-         ALTER TABLE resolution_attempt DROP COLUMN trace;
+         {WITHOUT_NEWEST};
          DELETE FROM schema_migration WHERE number >= 6;
          UPDATE endpoint SET url = url || '?token={TOKEN}';
          UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');

@@ -103,6 +103,16 @@ impl House {
         self.whole.prune_once().await.unwrap();
     }
 
+    /// Calls the alerts that are about to expire.
+    pub async fn call_expiring(&self) {
+        self.whole.call_expiring_once().await.unwrap();
+    }
+
+    /// Adds an endpoint.
+    pub async fn add_endpoint(&self, new: NewEndpoint) -> Endpoint {
+        self.engine.add_endpoint(new).await.unwrap()
+    }
+
     /// Takes in an alert that is new at this moment.
     pub async fn ingest_fresh(&self, name: &str) -> Alert {
         let alert = Alert { alert_time: Some(self.clock.now()), deadline: Deadline::Unknown, ..open_alert(name) };

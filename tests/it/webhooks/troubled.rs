@@ -129,6 +129,8 @@ with_troubles! {
         expire_due(now: Timestamp, limit: u32) -> u64;
         undo_expiry(now: Timestamp, limit: u32) -> u64;
         next_deadline() -> Option<Timestamp>;
+        has_expiring(now: Timestamp) -> bool;
+        record_expiring(now: Timestamp, limit: u32) -> u64;
     }
     AttemptStore {
         claim_resolution(request: ClaimRequest) -> Claim;

@@ -160,10 +160,8 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
         Span::styled(outlook(delivery, cx).collect::<Vec<_>>().join(", "), style)
     };
     let plain = |text: String| Span::styled(text, theme.plain);
-    // A test is about no alert.
-    let alert = |delivery: &Delivery, _| match delivery.test {
-        true => plain("–".to_owned()),
-        false => plain(alert_name(delivery.alert, cx)),
+    let alert = |delivery: &Delivery, _| {
+        plain(delivery.subject().map_or_else(|| "–".to_owned(), |alert| alert_name(alert, cx)))
     };
     let columns = vec![
         TableColumn::new("WHEN", |delivery: &Delivery, _| {
@@ -227,13 +225,13 @@ fn draw_delivery(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, 
 fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut Sheet<'_>) {
     let (theme, times, now) = (&cx.theme, cx.times(), cx.now);
     let (sign, word, style) = cx.delivery_state(delivery.state);
-    let title = if delivery.test { "test event".to_owned() } else { format!("alert.{}", event(delivery)) };
+    let title = if delivery.test { "test event".into() } else { sanitize(delivery.kind.as_str()) };
     sheet.title(&title, &format!("{sign} {word}"), style);
     sheet.fact("to", &delivery.url, theme.plain);
-    if !delivery.test {
-        let named = cx.known.get(delivery.alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
+    if let Some(alert) = delivery.subject() {
+        let named = cx.known.get(alert).map(|alert| format!("{} {}", alert.provider, alert.provider_id));
         sheet.fact("network id", &named.unwrap_or_default(), theme.plain);
-        sheet.fact("avert id", &delivery.alert.to_string(), theme.quiet);
+        sheet.fact("avert id", &alert.to_string(), theme.quiet);
     }
     sheet.fact("event", &times.since(delivery.at, now), theme.plain);
     sheet.fact("event id", &delivery.event.to_string(), theme.quiet);

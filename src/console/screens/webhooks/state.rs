@@ -120,9 +120,9 @@ impl WebhooksScreen {
         self.endpoint_rows().iter().find(|endpoint| endpoint.id == id)
     }
 
-    /// The alert that the delivery under the cursor is about; a test is about none.
+    /// The alert that the delivery under the cursor is about.
     pub fn alert(&self) -> Option<AlertId> {
-        self.delivery().filter(|delivery| !delivery.test).map(|delivery| delivery.alert)
+        self.delivery().and_then(Delivery::subject)
     }
 
     /// The id of what is under the cursor.

@@ -1,0 +1,84 @@
+//! Failures of endpoints: counted, reported to other endpoints, and in the end a reason to disable one.
+
+use super::{
+    endpoints::{disable, find},
+    subscriptions::{Recipient, recipients},
+};
+use crate::{
+    cells::{StoredRow, cell},
+    domain::{
+        Actor, DeliveryId, EventId, EventKind, EventSubject, OrganizationId, audit::AuditNote, time::Timestamp,
+        webhook::schedule::Failing,
+    },
+    error::Work,
+    units::UnitOfWork,
+};
+
+/// Disables an endpoint that refuses further deliveries or has failed for too long, and adds that to the audit log.
+pub(super) async fn disable_by_itself(unit: &UnitOfWork<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
+    let enabled = "SELECT organization, id FROM endpoint WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
+    if let Some((organization, id)) = unit.first(enabled, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await? {
+        disable(unit, endpoint, reason, now).await?;
+        unit.note_of(&Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now).await?;
+        report_failing(unit, endpoint, now).await?;
+    }
+    Ok(())
+}
+
+/// Records a success: the receiver accepted a delivery, and earlier failures no longer count. Equal values are not
+/// written again: one commit has many of these.
+pub(super) async fn succeeded(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
+    let taken = "UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2, \
+            failure_reported = FALSE
+        WHERE key = ?1 AND (failing_since IS NOT NULL OR failed_at IS NOT NULL OR succeeded_at IS DISTINCT FROM ?2)";
+    unit.run(taken, &[&endpoint, &now]).await.map(drop)
+}
+
+/// Records a failed attempt that ended at `ended_at`, by a clock that does not jump. An endpoint that has failed for
+/// too long is disabled.
+pub(super) async fn failed(unit: &UnitOfWork<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
+    let known = "SELECT failing_since, failed_at, failure_reported FROM endpoint
+        WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
+    let read = |row: &StoredRow<'_>| Ok((row.get::<Option<_>>(0)?, row.get::<Option<_>>(1)?, row.get::<bool>(2)?));
+    let Some((since, last, reported)) = unit.first(known, &[&endpoint], read).await? else { return Ok(()) };
+    let before = since.zip(last).map(|(since, last)| Failing { since, last });
+    let failing = Failing::again(before, ended_at);
+    let report = !reported && failing.is_lasting();
+    let failed = "UPDATE endpoint SET failing_since = ?2, failed_at = ?3, failure_reported = ?4 WHERE key = ?1";
+    unit.run(failed, &[&endpoint, &failing.since, &failing.last, &(reported || report)]).await?;
+    if report {
+        report_failing(unit, endpoint, now).await?;
+    }
+    match failing.disables() {
+        Some(reason) => disable_by_itself(unit, endpoint, &reason, now).await,
+        None => Ok(()),
+    }
+}
+
+/// Tells the other endpoints that are marked for it that an endpoint fails, or was disabled for it.
+pub(super) async fn report_failing(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
+    let owner = "SELECT e.organization, o.id, e.id FROM endpoint e JOIN organization o ON o.key = e.organization
+        WHERE e.key = ?1";
+    let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<OrganizationId>(1)?, row.get(2)?));
+    let (organization, id, failing) = unit.one(owner, &[&endpoint], read).await?;
+    let Some((_, failing)) = find(unit, id, failing).await? else { return Ok(()) };
+    let kind = EventKind::EndpointFailing;
+    for Recipient { key, subscription } in recipients(unit, organization).await? {
+        if key != endpoint && subscription.takes(&kind, None) {
+            let body = (unit.context.render)(&kind, EventSubject::Endpoint(&failing), subscription.template, now);
+            record_one(unit, key, &kind, &body, now).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Records an event that is about no alert, with its delivery.
+async fn record_one(unit: &UnitOfWork<'_>, endpoint: i64, kind: &EventKind, body: &str, now: Timestamp) -> Work<()> {
+    let (id, kind) = (EventId::generate(), kind.as_str());
+    let event = "INSERT INTO event (id, alert, kind, at, body/*-*/, changed/*+*/)
+        VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/) RETURNING key";
+    let event: i64 = unit.one(event, &[&id, &kind, &now, &body], cell).await?;
+    let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, state, due, since)
+        VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?5, ?5)";
+    unit.run(delivery, &[&DeliveryId::generate(), &event, &endpoint, &kind, &now]).await.map(drop)
+}
