@@ -2,12 +2,35 @@
 //! advise.
 
 use super::{AppContext, screens::queue::facts::Facts};
-use crate::domain::{
-    Alert, OrderAdvice,
-    advice::{Advice, AdviceBasis, advice, refund_warning},
-    resolution::Decision,
-    rule::DecisionRule,
+use crate::{
+    desk::MatchedOrders,
+    domain::{
+        Alert, OrderAdvice,
+        advice::{Advice, AdviceBasis, advice, refund_warning},
+        resolution::{Decision, InvalidReason},
+        rule::DecisionRule,
+    },
 };
+
+/// What the shop's orders say of an alert.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OrderFindings {
+    pub advice: Option<OrderAdvice>,
+    /// True where an order matches exactly.
+    is_exact: bool,
+}
+
+impl OrderFindings {
+    /// Those of its matched orders.
+    pub fn of(alert: &Alert, matched: &MatchedOrders) -> Self {
+        Self { advice: matched.advice(alert).map(|(_, advice)| advice), is_exact: matched.exact().is_some() }
+    }
+
+    /// Returns true where a check warns against some answer, whatever else is known.
+    pub fn warn(&self) -> bool {
+        self.advice.is_some_and(|advice| advice.was_refunded_before() || advice.leaves_refund_open)
+    }
+}
 
 /// What suggests an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,23 +41,29 @@ pub enum Suggestion<'r> {
 
 impl<'r> Suggestion<'r> {
     /// What is suggested for an alert by what is known around it. A rule goes before the advice of the facts, but not
-    /// past money that has gone back already.
+    /// past a check that warns against its answer.
     pub fn of(alert: &Alert, facts: &Facts, cx: &'r AppContext) -> Option<Self> {
         let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
-        let order = order_advice(alert, facts).map(|(_, advice)| advice);
-        Self::by(alert, duplicates, order, cx)
+        let orders = matched_orders(alert, facts).map(|matched| OrderFindings::of(alert, matched));
+        Self::by(alert, duplicates, orders.unwrap_or_default(), cx)
     }
 
-    /// The same by the other alerts on its payment and the advice of its order.
-    pub fn by(alert: &Alert, others: &[Alert], order: Option<OrderAdvice>, cx: &'r AppContext) -> Option<Self> {
+    /// The same by the other alerts on its payment and the orders.
+    pub fn by(alert: &Alert, others: &[Alert], orders: OrderFindings, cx: &'r AppContext) -> Option<Self> {
         let duplicates = cx.known_decisions().duplicates(alert, others);
-        let warning = refund_warning(alert, duplicates.iter(), order.as_ref());
-        let is_open = order.is_some_and(|order| order.leaves_refund_open);
+        let order = orders.advice.as_ref();
+        let warning = refund_warning(alert, duplicates.iter(), order);
         let is_warned_of = |decision: Decision| {
-            warning.is_some_and(|advice| advice.overrules(decision)) || is_open && decision == Decision::Refunded
+            let by_order = match decision {
+                Decision::Refunded => order.is_some_and(|order| order.leaves_refund_open),
+                Decision::Invalid(reason) => orders.is_exact && reason == InvalidReason::NotFound,
+                Decision::NotRefunded => false,
+            };
+            by_order || warning.is_some_and(|advice| advice.overrules(decision))
         };
-        let rule = cx.suggestion(alert).filter(|rule| !is_warned_of(rule.decision));
-        rule.map(Self::Rule).or_else(|| advice(alert, duplicates.iter(), order.as_ref()).map(Self::Advice))
+        let expects_none = alert.alert_type.is_notice() || alert.is_closed(cx.now);
+        let rule = cx.suggestion(alert).filter(|rule| !expects_none && !is_warned_of(rule.decision));
+        rule.map(Self::Rule).or_else(|| advice(alert, duplicates.iter(), order).map(Self::Advice))
     }
 
     /// The answer that is suggested.
@@ -61,6 +90,9 @@ impl<'r> Suggestion<'r> {
 
 /// The order of the shop that matches an alert best, or another one on its payment, by its id, and what it says.
 pub fn order_advice<'f>(alert: &Alert, facts: &'f Facts) -> Option<(&'f str, OrderAdvice)> {
-    let orders = facts.orders.as_ref().filter(|_| facts.alert == Some(alert.id))?;
-    orders.as_ref().ok()?.advice(alert)
+    matched_orders(alert, facts)?.advice(alert)
+}
+
+fn matched_orders<'f>(alert: &Alert, facts: &'f Facts) -> Option<&'f MatchedOrders> {
+    facts.orders.as_ref().filter(|_| facts.alert == Some(alert.id))?.as_ref().ok()
 }

@@ -163,6 +163,22 @@ fn a_rule_that_says_otherwise_is_set_aside_where_money_has_gone_back() {
     assert!(form.contains("(•) duplicate alert"), "{form}");
 }
 
+#[rstest]
+#[case::of_an_order_that_matches("all: provider:ethoca,verifi,cdrn -> invalid NOT_FOUND", false)]
+#[case::of_nothing("all: provider:ethoca,verifi,cdrn -> refunded", true)]
+fn a_rule_that_a_check_warns_against_has_no_sign_and_is_not_suggested(
+    #[case] rules: &'static str,
+    #[case] is_suggested: bool,
+) {
+    let alert = Alert { merchant_order_id: Some("NW-1".to_owned()), ..morning(clock().now())[0].clone() };
+    let (_directory, mut rig) = rig(vec![alert], OrderState::Paid, rules);
+
+    let screen = rig.screen();
+
+    assert_eq!(screen.contains("all suggests"), is_suggested, "{screen}");
+    assert_eq!(super::activity::line(&mut rig, "▌").contains('•'), is_suggested, "{screen}");
+}
+
 #[test]
 fn a_rule_goes_before_the_order_and_before_another_alert_that_waits() {
     let (_directory, mut rig) = rig(alerts(waiting), OrderState::Shipped, "small: amount<500 currency:EUR -> refunded");

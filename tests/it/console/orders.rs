@@ -445,9 +445,9 @@ fn orders_that_cannot_be_read_are_told_and_the_rest_of_the_detail_stands() {
 
 #[rstest]
 #[case(OrderState::Refunded, true)]
-#[case(OrderState::Cancelled, false)]
+#[case(OrderState::Cancelled, true)]
 #[case(OrderState::Shipped, false)]
-fn the_row_of_an_alert_has_a_sign_where_its_order_was_refunded_before(
+fn the_row_of_an_alert_has_a_sign_where_its_order_warns_against_a_refund(
     #[case] state: OrderState,
     #[case] has_sign: bool,
 ) {

@@ -83,7 +83,7 @@ impl AnswerForm {
     /// The answer that is suggested for the one alert.
     pub(super) fn suggestion<'c>(&self, cx: &'c AppContext) -> Option<Suggestion<'c>> {
         let row = self.rows.first().filter(|row| row.alert.outcome.is_none())?;
-        Suggestion::by(&row.alert, row.others(), self.orders[0], cx)
+        Suggestion::of(&row.alert, &row.facts, cx)
     }
 
     /// Returns true where the form says this already.

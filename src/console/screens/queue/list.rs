@@ -22,6 +22,7 @@ use crate::{
     domain::{Alert, SortOrder, duplicate, query},
     pen::put_middle,
     service::ServiceError,
+    suggestion::Suggestion,
     text::{self, capitalized, columns, counted, sanitize},
     times::{self, Urgency},
     ui::{
@@ -247,11 +248,12 @@ fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, cx: &AppContext) 
     if alert.outcome.is_some() {
         return None;
     }
-    if duplicate == Some(true) || queue.refunded_orders.contains(&alert.id) || alert.network_rule_applied() {
+    let orders = queue.orders.get(&alert.id).copied().unwrap_or_default();
+    if duplicate == Some(true) || orders.warn() || alert.network_rule_applied() {
         return Some(ListSign::LookFirst);
     }
     let duplicate = duplicate.map(|_| ListSign::SamePayment);
-    duplicate.or_else(|| cx.suggestion(alert).map(|_| ListSign::Suggested))
+    duplicate.or_else(|| Suggestion::by(alert, &[], orders, cx).map(|_| ListSign::Suggested))
 }
 
 /// The sign at the left edge: where an answer to the alert is, this console's own or what the engine has not finished.

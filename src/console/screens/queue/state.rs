@@ -24,6 +24,7 @@ use crate::{
     Action, ClickTargets, Effect, Loadable,
     desk::{BuiltIn, Layout, snoozes::ChosenAlerts},
     domain::{Alert, AlertFilter, AlertId, Calendar, Sort, SortField, SortOrder, Timestamp, query},
+    suggestion::OrderFindings,
     views::View,
     widgets::scrollbar::Scroll,
 };
@@ -84,8 +85,8 @@ pub struct Queue {
     /// Which alerts are known to be one of several on a payment, as it was found when the cursor was on them; and
     /// whether another of those was refunded.
     known_duplicates: HashMap<AlertId, bool>,
-    /// The alerts whose money went back before they came, as the shop's orders say.
-    pub(super) refunded_orders: HashSet<AlertId>,
+    /// What the shop's orders say of the alerts that were in sight.
+    pub(super) orders: HashMap<AlertId, OrderFindings>,
     pub(super) targets: ClickTargets<QueueTarget>,
     /// True where the mouse drags the divider.
     pub(super) is_dragging: bool,

@@ -10,6 +10,7 @@ use crate::{
     domain::{Alert, AlertId, Page, Timestamp, duplicate},
     screens::queue::{facts::Facts, listing::Ticket},
     service::ServiceError,
+    suggestion::OrderFindings,
 };
 
 /// Most alerts of which it is remembered that they are duplicates.
@@ -58,9 +59,11 @@ impl Queue {
                     if let (Some(alert), Some(Ok(matched))) = (self.listing.find(id), &answer)
                         && !is_less(matched.others)
                     {
-                        let advice = matched.advice(alert).filter(|(_, advice)| advice.was_refunded_before());
-                        self.refunded_orders.remove(&id);
-                        self.refunded_orders.extend(advice.map(|_| id));
+                        let findings = OrderFindings::of(alert, matched);
+                        if self.orders.len() > MOST_KNOWN {
+                            self.orders.clear();
+                        }
+                        self.orders.insert(id, findings);
                     }
                     if self.facts.alert == Some(id) {
                         self.facts.take_orders(answer);
