@@ -226,6 +226,21 @@ fn after_a_restart_what_was_marked_is_to_do_and_its_form_opens_as_it_was_left_wi
 }
 
 #[test]
+fn the_draft_of_one_alert_opens_from_what_is_to_do_as_it_was_filled() {
+    let alerts = alike(2);
+    let mut rig = after_a_restart(alerts.clone(), begun(&alerts[1..], "no order"));
+
+    rig.press("4 t");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(form.contains("(•) Not refunded") && form.contains("no order") && !form.contains("1 alert"), "{form}");
+    let sent: Vec<_> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
+    assert_eq!(sent, [alerts[1].id]);
+}
+
+#[test]
 fn a_draft_opens_for_those_of_its_alerts_that_still_wait() {
     let mut alerts = alike(5);
     let draft = AnswerDraft { left_out: vec![alerts[1].id], ..begun(&alerts[..4], "no order") };

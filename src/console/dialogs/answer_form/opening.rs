@@ -116,7 +116,7 @@ fn on(alert: &Alert, choice: Choice, said: &Draft, facts: &Facts, cx: &AppContex
     AnswerForm::new(vec![FormItem::of(alert.clone(), Some(facts), false)], choice, said, AnswerScope::One, cx)
 }
 
-/// Goes on with a draft for several alerts, as far as they still wait for an answer. Nothing is marked for it.
+/// Goes on with a draft, as far as its alerts still wait for an answer. Nothing is marked for it.
 pub fn begun(draft: Uuid, read: Reply<Vec<Alert>>, cx: &mut AppContext) -> Tasks {
     let read = match read {
         Ok(read) => read,
@@ -132,7 +132,10 @@ pub fn begun(draft: Uuid, read: Reply<Vec<Alert>>, cx: &mut AppContext) -> Tasks
         return cx.answer_drafts.drop(draft.id).map(Task::from).into_iter().collect();
     }
     let choice = Choice::of_parts(&draft.answer, cx.place.dialect);
-    let mut form = of_several(open, choice, &draft.answer, cx);
+    let mut form = match (draft.alerts.as_slice(), open.as_slice()) {
+        ([_], [alert]) => on(alert, choice, &draft.answer, &Facts::of(alert.id), cx),
+        _ => of_several(open, choice, &draft.answer, cx),
+    };
     form.restore(&draft, cx);
     form.open(Some(RESTORED.to_owned()), cx)
 }

@@ -349,11 +349,10 @@ pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Tasks {
     }
 }
 
-/// Goes where a draft is gone on with: its text stands in the form that its answer opens.
+/// Opens the form of a draft as it was filled; of a case its page, where its answer opens the form.
 fn go_on(draft: &AnswerDraft) -> Tasks {
     match draft.alerts.as_slice() {
         [] => Vec::new(),
-        [alert] if !draft.case => vec![Message::Seek(*alert).into()],
         [first, ..] if draft.case => vec![Message::OpenCase(*first).into()],
         alerts => vec![Task::Act(Action::ShowQueue), Effect::ReadAlerts(alerts.to_vec(), draft.id).into()],
     }
