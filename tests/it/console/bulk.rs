@@ -926,3 +926,17 @@ fn the_number_that_is_asked_for_follows_what_will_be_sent() {
     assert!(asked.contains("type 12 to confirm"), "{asked}");
     assert!(after.contains("type 11 to confirm"), "{after}");
 }
+
+#[rstest]
+#[case::refunded("r", true)]
+#[case::not_refunded("n", false)]
+fn a_refund_of_some_of_a_payment_says_how_many_more_of_its_alerts_stay_open(#[case] answer: &str, #[case] says: bool) {
+    let mut rig = Rig::new(super::cases::three());
+    rig.press("space");
+
+    rig.press(answer);
+    rig.advance(Duration::seconds(1));
+
+    let form = rig.screen();
+    assert_eq!(form.contains("2 more on these payments stay open"), says, "{form}");
+}

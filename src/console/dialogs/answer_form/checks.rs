@@ -1,6 +1,8 @@
 //! The facts around an answer: checks and what they rest on, the answer that is suggested, counts of several alerts,
 //! and the outcome of sending.
 
+use std::collections::BTreeSet;
+
 use chrono::Duration;
 
 use super::{
@@ -10,7 +12,7 @@ use super::{
     row_plan::RowPlan,
 };
 use crate::{
-    Action, AppContext,
+    Action, AppContext, Dialog as _,
     answer_words::{answered_as, duplicate_words, list_behind},
     decisions::leaves_at_once,
     domain::{
@@ -179,6 +181,10 @@ impl AnswerForm {
             let is_told = self.scope == AnswerScope::Bulk && !total.is_empty();
             let total = if is_told { format!(", {total}") } else { String::new() };
             let not_searched = self.rows.iter().filter(|row| row.not_searched().is_some()).count();
+            let (own, refunds) = (self.in_hand(), self.scope == AnswerScope::Bulk && self.fields.refunds());
+            let others = self.rows.iter().flat_map(FormItem::others).filter(|_| refunds);
+            let open = others.filter(|other| other.outcome.is_none() && !own.contains(&other.id));
+            let stay_open = open.map(|other| other.id).collect::<BTreeSet<_>>().len();
             let look = if care == 1 { "needs review" } else { "need review" };
             let can_be_sent = self.plans.iter().flatten().any(|plan| !plan.cautions().is_empty());
             let anyway = if can_be_sent { ": tab, space sends anyway" } else { "" };
@@ -187,6 +193,7 @@ impl AnswerForm {
                 (left_out, "skipped".to_owned(), theme.plain),
                 (care, format!("{look}{anyway}"), theme.warning),
                 (not_searched, "duplicates not checked".to_owned(), theme.warning),
+                (stay_open, "more on these payments stay open".to_owned(), theme.warning),
             ];
             let lines = lines.into_iter().enumerate().filter(|(at, (many, ..))| *at == 0 || *many > 0);
             checks.extend(
