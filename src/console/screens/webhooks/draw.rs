@@ -33,7 +33,7 @@ use crate::{
 const MARGIN: u16 = 2;
 
 /// The most columns of the attempts beside the deliveries, and the fewest of the deliveries beside them.
-const ATTEMPTS: u16 = 70;
+const ATTEMPTS: u16 = 62;
 const LIST: u16 = 66;
 
 /// The most rows that endpoints are given, as a share of the screen.
@@ -169,10 +169,10 @@ fn draw_deliveries(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer
         }),
         TableColumn::new("EVENT", |delivery: &Delivery, _| plain(event(delivery))).reserve(8),
         TableColumn::new("ALERT", alert).min(13).rank(6),
-        TableColumn::new("ENDPOINT", endpoint).min(12).rank(7),
+        TableColumn::new("ENDPOINT", endpoint).min(15).rank(7),
         TableColumn::new("STATE", state),
         TableColumn::new("TRIES", |delivery: &Delivery, _| plain(delivery.attempts.to_string())).right().rank(9),
-        TableColumn::new("NEXT, RESULT", result).min(12).rank(8),
+        TableColumn::new("RESULT", result).min(10).rank(8),
     ];
     let at = (screen.delivery_row(), screen.pane == WebhooksPane::Deliveries);
     let note = |area, row| screen.targets.push(area, (WebhooksPane::Deliveries, row));
@@ -238,7 +238,7 @@ fn put_head(delivery: &Delivery, cx: &AppContext, sheet: &mut Sheet<'_>) {
     let next = delivery.due.map(|due| format!("{}, {}", times::until(due, now), times.at(due, now)));
     sheet.fact("next attempt", &next.unwrap_or_default(), theme.warning);
     let taken = delivery.delivered_at.map(|at| times.since(at, now));
-    sheet.fact("taken", &taken.unwrap_or_default(), theme.plain);
+    sheet.fact("delivered", &taken.unwrap_or_default(), theme.plain);
 }
 
 fn put_log(log: &DeliveryLog, delivery: &Delivery, cx: &AppContext, sheet: &mut Sheet<'_>) {
