@@ -207,19 +207,15 @@ pub fn measured(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     if !view.found.knows_monitored {
         return sheet.say("Not available here.", theme.quiet);
     }
-    let measured = PROGRAMMES.into_iter().filter_map(|programme| Some((programme, sales_of(view, programme, month)?)));
-    let (mut readings, mut without) = (Vec::new(), Vec::new());
-    for (programme, sales) in measured {
-        match ProgrammeReading::of(programme, &view.found.insights.monitored, sales.count) {
-            Some(reading) => readings.push(reading),
-            None => without.push(format!("{}: no sales, so no ratio.", programme.name)),
-        }
-    }
+    let reading = |programme| {
+        ProgrammeReading::of(programme, &view.found.insights.monitored, sales_of(view, programme, month)?.count)
+    };
+    let readings: Vec<_> = PROGRAMMES.into_iter().filter_map(reading).collect();
     sheet.table(gauges(view), &readings);
     let sales = CardScheme::ALL.map(|scheme| sales_words(view, scheme, month));
     let counted = "This month's alerts not refunded or expired, and Visa fraud reports. Chargebacks without an \
         alert are not included.";
-    for words in without.into_iter().chain(sales).chain([counted.to_owned()]) {
+    for words in sales.into_iter().chain(["Enter sales: avert sales set", counted].map(str::to_owned)) {
         sheet.say(&words, theme.quiet);
     }
 }
@@ -291,6 +287,6 @@ fn sales_words(view: &InsightsView<'_>, scheme: CardScheme, month: SalesMonth) -
             let entered = view.cx.times().day(sales.entered_at);
             format!("{} sales of {wanted}: {}, entered {entered}.", scheme.words(), count(sales.count))
         }
-        None => format!("{}: no sales of {wanted}. Enter them: avert sales set", scheme.words()),
+        None => format!("{}: no sales of {wanted}.", scheme.words()),
     }
 }
