@@ -99,17 +99,16 @@ fn put_settings(cx: &AppContext, sheet: &mut Sheet<'_>) {
     sheet.title("This console", &kept, cx.theme.quiet);
     let theme = &cx.theme;
     let value = |setting: &UserSetting| (setting.current)(&cx.settings);
-    let stronger = |setting: &UserSetting, _| {
+    let words = |setting: &UserSetting, _| {
         let by = cx.settings.overrides.iter().find(|stronger| stronger.key == setting.key);
-        Span::styled(by.map_or_else(String::new, |stronger| format!("set by {}", stronger.by)), theme.quiet)
+        let by = by.map_or_else(String::new, |stronger| format!(", set by {}", stronger.by));
+        Span::styled(format!("{}{by}", setting.words(value(setting))), theme.quiet)
     };
     let columns = vec![
         TableColumn::new("", |setting: &UserSetting, _| Span::styled(setting.label, theme.quiet)).reserve(LABEL),
         TableColumn::new("", |setting: &UserSetting, _| Span::styled(value(setting).shown(), theme.strong))
             .reserve(VALUE),
-        TableColumn::new("", |setting: &UserSetting, _| Span::styled(setting.words(value(setting)), theme.quiet))
-            .min(0),
-        TableColumn::new("", stronger),
+        TableColumn::new("", words).min(0),
     ];
     sheet.table(columns, USER_SETTINGS);
 }
