@@ -97,8 +97,9 @@ pub(super) fn title(cx: &AppContext) -> String {
 fn call_near(cx: &mut AppContext) -> Option<String> {
     let (now, before, decisions) = (cx.now, cx.settings.notices.before, &cx.ledger);
     let near = cx.calls.come_near(before, |id| is_underway(decisions, id), now);
-    let (words, outside) = near_words(&near, before, now)?;
-    cx.notify_about(&near[0], Tone::Bad, words);
+    let (words, outside) = near_words(&near, &due_words(near.first()?, cx.times(), now), before)?;
+    let key = cx.key(Action::Top);
+    cx.notify_about(&near[0], Tone::Bad, format!("{words} Press {key} in To answer."));
     Some(outside)
 }
 
@@ -112,7 +113,7 @@ fn call_held(cx: &mut AppContext) -> Option<String> {
     let about = by_deadline(decisions.map(|decision| decision.alert.clone()).collect());
     let first = about.first()?;
     let answers = counted(about.len() as u64, "answer is not sent", "answers are not sent");
-    let (due, key) = (due_words(first, now), cx.key(Action::Bulk));
+    let (due, key) = (due_words(first, cx.times(), now), cx.key(Action::Bulk));
     cx.notify_about(first, Tone::Bad, format!("{answers}: {due}. Press {key} to see it."));
     Some(format!("{answers}: {}, {due}", outside_name(first)))
 }

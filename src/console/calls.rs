@@ -7,7 +7,7 @@ use chrono::Duration;
 
 use super::{
     text::count,
-    times::{self, hour_bound},
+    times::{self, Zone, hour_bound},
 };
 use crate::{
     domain::{Alert, AlertId, Deadline, QuietHours, Timestamp},
@@ -128,10 +128,10 @@ pub fn outside_name(alert: &Alert) -> String {
     format!("{} {}", alert.provider, alert.provider_id)
 }
 
-/// Returns when an alert is due, in words.
-pub fn due_words(alert: &Alert, now: Timestamp) -> String {
+/// Returns when an alert is due, in words that stay true while they stand.
+pub fn due_words(alert: &Alert, zone: Zone, now: Timestamp) -> String {
     match alert.deadline {
-        Deadline::At(moment) => format!("due in {}", times::short(moment - now)),
+        Deadline::At(moment) => format!("due {}", zone.at(moment, now)),
         Deadline::HoursLeft(hours @ 0..) => format!("due in less than {} h", hour_bound(hours)),
         Deadline::HoursLeft(..0) | Deadline::Unknown => "due at an unknown time".to_owned(),
     }
@@ -245,11 +245,11 @@ impl Calls {
     }
 }
 
-/// The call of alerts that have come near, the first that is due in front: the message, and its text outside the
-/// console.
-pub fn near_words(near: &[Alert], before: Duration, now: Timestamp) -> Option<(String, String)> {
+/// The call of alerts that have come near, the first that is due in front in the words `due`: the message, and its text
+/// outside the console.
+pub fn near_words(near: &[Alert], due: &str, before: Duration) -> Option<(String, String)> {
     let (first, more) = near.split_first()?;
-    let (due, within) = (due_words(first, now), times::short(before));
+    let within = times::short(before);
     Some(match more.len() {
         0 => (format!("{} {due}, unanswered.", subject(first)), format!("{} {due}", outside_name(first))),
         more => (

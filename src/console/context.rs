@@ -20,7 +20,7 @@ use super::{
     message::BegunText,
     runs::{RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
-    text::sanitize,
+    text::{counted, sanitize},
     times::{Urgency, Zone},
     toasts::Toasts,
     unfinished::Unfinished,
@@ -198,7 +198,7 @@ impl AppContext {
         Duration::from_std(self.settings.undo_window).unwrap_or_default()
     }
 
-    /// Notifies the user; the journal keeps it.
+    /// Notifies the user; the journal keeps it unless it is only to know.
     pub fn notify(&mut self, tone: Tone, text: impl Into<String>) {
         self.tell(tone, text.into(), None);
     }
@@ -241,8 +241,8 @@ impl AppContext {
     fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>) {
         self.said = true;
         let (words, alert) = (mask_card_numbers(&text).into_owned(), alert.map(Into::into));
-        // What still stands there is no news.
-        if self.toasts.notify(tone, text, self.now) {
+        // What still stands there is no news, and what is only to know of no alert is of the moment.
+        if self.toasts.notify(tone, text, self.now) && (tone != Tone::Note || alert.is_some()) {
             let told = Notification { tone: tone.as_str().to_owned(), words, alert };
             self.ledger.record(None, JournalStep::Notified(Box::new(told)), self.now);
         }
@@ -278,7 +278,7 @@ impl AppContext {
         let answer = |draft: &AnswerDraft| {
             let whom = match draft.alerts.as_slice() {
                 [one] => named(*one),
-                _ => AnswerDraftList::for_whom(draft),
+                alerts => counted(alerts.len() as u64, "alert", "alerts"),
             };
             (format!("the answer to {whom}"), Keep::AnswerDraft(draft.clone()))
         };

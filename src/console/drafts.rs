@@ -5,11 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::{
-    Effect, Keep, Message,
-    message::BegunText,
-    text::{count, counted},
-};
+use super::{Effect, Keep, Message, message::BegunText};
 use crate::{
     desk::{AnswerDraft, Note},
     domain::{AlertId, card::mask_card_numbers},
@@ -35,15 +31,6 @@ impl AnswerDraftList {
     /// The draft of this id.
     pub fn get(&self, id: Uuid) -> Option<&AnswerDraft> {
         self.all.iter().find(|draft| draft.id == id)
-    }
-
-    /// For whom a draft is, in words: `3 alerts`, `3 alerts (1 of them left out)`.
-    pub fn for_whom(draft: &AnswerDraft) -> String {
-        let alerts = counted(draft.alerts.len() as u64, "alert", "alerts");
-        match draft.left_out.len() {
-            0 => alerts,
-            left_out => format!("{alerts} ({} skipped)", count(left_out as u64)),
-        }
     }
 
     /// The drafts of answers to these alerts; the one that was begun last is at the end. A case is known by each of its

@@ -144,7 +144,7 @@ impl App {
         if let Some((since, _)) = &queue.link.trouble {
             let since = hour(*since);
             return wrong(match (queue.link.is_unreachable, queue.link.retry_due) {
-                (true, Some(next)) => format!("offline since {since}, retry {}", times.second(next)),
+                (true, Some(next)) => format!("offline, retry {}", times.second(next)),
                 (true, None) => format!("offline since {since}"),
                 (false, _) if has_list => format!("stale since {since}"),
                 (false, _) => format!("list not read since {since}"),

@@ -273,8 +273,8 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
         JournalStep::AsDecided { status } => {
             (Tone::Good, format!("{subject}: {word} (API status {status}), {BY_WHOM}."))
         }
-        JournalStep::NotSent { .. } => (Tone::Bad, format!("{subject}: {word} not sent: {why}.")),
-        JournalStep::Unknown { .. } => (Tone::Bad, format!("{subject}: {word} unconfirmed: {why}. Checking.")),
+        JournalStep::NotSent { .. } => (Tone::Bad, format!("{subject}: {word}, not sent: {why}.")),
+        JournalStep::Unknown { .. } => (Tone::Bad, format!("{subject}: {word}, unconfirmed: {why}. Checking.")),
         _ if fate == Fate::AlreadyAnswered => {
             let told = event.alert.as_ref().map(|alert| cx.answer_known(alert.id, &answer_told(alert)));
             let told = told.unwrap_or_default();
@@ -282,7 +282,7 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
         }
         _ => {
             let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));
-            (Tone::Bad, format!("{subject}: {why}. {word} not recorded: Activity ({activity}), then {again}."))
+            (Tone::Bad, format!("{subject}: {why}. {word}, not recorded: Activity ({activity}), then {again}."))
         }
     };
     cx.notify_of(&fate_of(decision), tone, words);

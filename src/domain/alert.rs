@@ -49,17 +49,17 @@ impl AlertType {
 open_enum! {
     /// The state of an alert (interface, States and transitions). The last four belong to the older dialect.
     pub enum AlertStatus {
-        Open = "OPEN",
-        Resolved = "RESOLVED",
-        Refunded = "REFUNDED",
-        Chargeback = "CHARGEBACK",
-        Expired = "EXPIRED",
-        Invalid = "INVALID",
-        New = "NEW",
-        Processing = "PROCESSING",
-        NotFound = "NOT_FOUND",
+        Open = "OPEN": "Open",
+        Resolved = "RESOLVED": "Resolved",
+        Refunded = "REFUNDED": "Refunded",
+        Chargeback = "CHARGEBACK": "Not refunded",
+        Expired = "EXPIRED": "Expired",
+        Invalid = "INVALID": "Invalid",
+        New = "NEW": "New",
+        Processing = "PROCESSING": "Processing",
+        NotFound = "NOT_FOUND": "Not found",
         /// The older dialect's own word `OTHER`; an unknown word is `Other`.
-        OtherStatus = "OTHER",
+        OtherStatus = "OTHER": "Other",
     }
 }
 

@@ -114,19 +114,19 @@ closed_enum! {
     #[derive(PartialOrd, Ord)]
     pub enum OrderEvidence {
         /// The transaction's id, dates added to it set aside.
-        TransactionId = "same transaction id",
+        TransactionId = "transaction id",
         /// The order's own number, as given by the network.
-        OrderNumber = "the alert names this order",
+        OrderNumber = "order number",
         /// The acquirer's reference and the card.
-        ArnAndCard = "same ARN and card",
+        ArnAndCard = "ARN and card",
         /// The acquirer's reference and the money, where one side has no card digits.
-        ArnAndAmount = "same ARN and amount",
+        ArnAndAmount = "ARN and amount",
         /// The authorization code and the card, within two days as far as the dates are known.
-        AuthCodeAndCard = "same auth code and card",
+        AuthCodeAndCard = "auth code and card",
         /// Amount, currency and card, within three days as far as the dates are known.
-        AmountAndCard = "same amount and card",
+        AmountAndCard = "amount and card",
         /// The card, and a statement's descriptor that begins alike.
-        Descriptor = "same card, descriptor alike",
+        Descriptor = "card, descriptor alike",
     }
 }
 
@@ -144,8 +144,8 @@ closed_enum! {
         /// Candidate, to be reviewed.
         Possible = "possible",
         Likely = "likely",
-        VeryLikely = "very likely",
-        Certain = "certain",
+        VeryLikely = "strong",
+        Certain = "exact",
     }
 }
 
@@ -168,12 +168,12 @@ pub struct OrderMatch {
 }
 
 impl OrderMatch {
-    /// Describes the confidence and its reason: `possible: same amount and card; 2 orders fit alike`.
+    /// Describes the confidence and its reason: `possible, amount and card; 2 orders fit alike`.
     pub fn words(&self) -> String {
-        format!("{}: {}", self.confidence.as_str(), self.reason())
+        format!("{}, {}", self.confidence.as_str(), self.reason())
     }
 
-    /// Describes the reason: `same amount and card; 2 orders fit alike`.
+    /// Describes the reason: `amount and card; 2 orders fit alike`.
     pub fn reason(&self) -> String {
         let doubts = self.doubts.iter().map(String::as_str);
         std::iter::once(self.evidence.as_str()).chain(doubts).collect::<Vec<_>>().join("; ")
@@ -241,6 +241,6 @@ mod tests {
             doubts,
         };
 
-        assert_eq!(found.reason(), "same amount and card; no dates to compare; 2 orders fit alike");
+        assert_eq!(found.reason(), "amount and card; no dates to compare; 2 orders fit alike");
     }
 }

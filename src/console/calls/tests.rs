@@ -62,17 +62,16 @@ fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
 
 #[test]
 fn a_call_names_the_first_and_what_is_left() {
-    let call = |near: &[Alert]| near_words(near, BEFORE, now()).map(|(words, outside)| [words, outside].join(" / "));
+    let call =
+        |near: &[Alert]| near_words(near, "due 12:25", BEFORE).map(|(words, outside)| [words, outside].join(" / "));
 
-    let calls = [lapsing_at(&[25]), lapsing_at(&[12, 20, 28]), vec![due(0, Deadline::HoursLeft(0))]]
-        .map(|near| call(&near).unwrap());
+    let calls = [lapsing_at(&[25]), lapsing_at(&[12, 20, 28])].map(|near| call(&near).unwrap());
 
     assert_eq!(
         calls,
         [
-            "CDRN 7KQ0 due in 25m, unanswered. / CDRN 7KQ0 due in 25m",
-            "CDRN 7KQ0 due in 12m, and 2 more within 30m. / 3 alerts due within 30m, CDRN 7KQ0 due in 12m",
-            "CDRN 7KQ0 due in less than 1 h, unanswered. / CDRN 7KQ0 due in less than 1 h",
+            "CDRN 7KQ0 due 12:25, unanswered. / CDRN 7KQ0 due 12:25",
+            "CDRN 7KQ0 due 12:25, and 2 more within 30m. / 3 alerts due within 30m, CDRN 7KQ0 due 12:25",
         ]
     );
 }
@@ -150,9 +149,9 @@ fn what_is_told_outside_holds_nothing_of_the_card_and_no_money() {
     let mut calls = Calls::default();
     calls.failed(alert);
 
-    let (_, outside) = near_words(std::slice::from_ref(alert), BEFORE, now()).unwrap();
+    let (_, outside) = near_words(std::slice::from_ref(alert), "due 12:10", BEFORE).unwrap();
 
-    assert_eq!([outside, calls.take_failures().concat()], ["CDRN 7KQ0 due in 10m", "To do: CDRN 7KQ0"]);
+    assert_eq!([outside, calls.take_failures().concat()], ["CDRN 7KQ0 due 12:10", "To do: CDRN 7KQ0"]);
     assert_eq!(calls.take_failures(), Vec::<String>::new());
 }
 

@@ -67,6 +67,15 @@ fn checks<T: PartialEq>(label: &'static str, values: &[T], set: &[T], word: impl
     FormField::checks(label, values.iter().map(|value| (sanitize(&word(value)).into_owned(), set.contains(value))))
 }
 
+/// Names a status as its answer: outside the older dialect RESOLVED is that of Refunded, and REFUNDED is listed too.
+fn status_word(status: &AlertStatus, vocabulary: Vocabulary) -> String {
+    match status {
+        AlertStatus::Resolved if vocabulary != Vocabulary::Older => "refunded".to_owned(),
+        AlertStatus::Refunded if vocabulary != Vocabulary::Older => "status REFUNDED".to_owned(),
+        status => status.words().to_lowercase(),
+    }
+}
+
 impl FilterForm {
     /// The form on a filter.
     pub fn of(filter: &AlertFilter, sort: Sort, vocabulary: Vocabulary) -> (Self, Form) {
@@ -88,7 +97,7 @@ impl FilterForm {
             text("Descriptor", Key::Descriptor).hint("start of the merchant descriptor"),
             checks("Network", &offered.providers, &filter.providers, |value| value.as_str().to_owned()).apart(),
             checks("Type", &offered.types, &filter.types, |value| value.words().to_lowercase()),
-            checks("Status", &offered.statuses, &filter.statuses, |value| value.as_str().to_owned()),
+            checks("Status", &offered.statuses, &filter.statuses, |value| status_word(value, vocabulary)),
             text("Due within", Key::Expires).hint("any time").width(SHORT).note("hours").apart(),
             FormField::choice("Expired", &["any", "yes", "no"], expired),
             day("Alert from", Key::From).note("UTC days"),

@@ -25,7 +25,7 @@ const KEEP_AFTER: Duration = Duration::milliseconds(300);
 const ROWS: u16 = 5;
 
 /// Shown below the field, and in its place where the text holds a card number.
-const STAYS: &str = "Notes stay on this computer. esc keeps a draft.";
+const STAYS: &str = "Notes stay on this computer. esc saves a draft.";
 const CARD: &str = "card number: only BIN and last four are kept";
 
 /// The form while it is open.
@@ -44,7 +44,7 @@ pub fn open(alert: &Alert, cx: &AppContext) -> Tasks {
     let typed = cx.notes.draft(alert.id).unwrap_or_default().to_owned();
     let about = format!("{}  {}", subject(alert), alert.provider_id);
     let field = FormField::lines("", &typed, ROWS, MAX_NOTE_CHARS).note(STAYS);
-    let form = Form::new("Note", "Keep", vec![field], 0).about(sanitize(&about)).by_ctrl_s();
+    let form = Form::new("Note", "Save", vec![field], 0).about(sanitize(&about)).by_ctrl_s();
     dialog::open(NoteForm { alert: alert.id, named: alert.into(), form, kept: typed, due: None })
 }
 

@@ -5,6 +5,7 @@ use super::question::{Confirmation, KeyedAnswer, PanelQuestion, Question, ask};
 use crate::{
     Action, AppContext, Dialog, Message, Task, Tasks, Tone,
     answer_words::answer_told,
+    calls::due_words,
     decisions::{HoldReason, PendingDecision, alert_of},
     desk::{DecisionRecord, JournalStep, Leftovers},
     domain::Alert,
@@ -219,9 +220,10 @@ fn tell_left(question: &mut Question, title: &str, left: &[&DecisionRecord], aft
 /// Names answers that have not left: what each says, on which alert, and when that is due.
 fn name_all(question: &mut Question, decisions: &[&PendingDecision], cx: &AppContext) {
     let named = |decision: &&PendingDecision| {
-        let due = match decision.alert.deadline.moment() {
-            _ if decision.is_closed(cx.now) => "expired".to_owned(),
-            deadline => deadline.map_or_else(String::new, |at| format!("due {}", cx.times().at(at, cx.now))),
+        let due = if decision.is_closed(cx.now) {
+            "expired".to_owned()
+        } else {
+            due_words(&decision.alert, cx.times(), cx.now)
         };
         format!("{}  {}  {due}", in_words(&decision.resolution), sanitize(&subject(&decision.alert)))
     };

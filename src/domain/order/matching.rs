@@ -615,17 +615,17 @@ mod tests {
         let found = matches(&alert, [order]).pop().unwrap();
 
         assert_eq!((found.evidence, found.confidence), (OrderEvidence::AmountAndCard, MatchConfidence::Possible));
-        assert_eq!(found.reason(), "same amount and card; last four digits only");
+        assert_eq!(found.reason(), "amount and card; last four digits only");
     }
 
     #[rstest]
-    #[case::a_part("200.00", "EUR", MatchConfidence::VeryLikely, "same transaction id; the amount differs")]
-    #[case::another_currency("1.00", "USD", MatchConfidence::VeryLikely, "same transaction id; the amount differs")]
+    #[case::a_part("200.00", "EUR", MatchConfidence::VeryLikely, "transaction id; the amount differs")]
+    #[case::another_currency("1.00", "USD", MatchConfidence::VeryLikely, "transaction id; the amount differs")]
     #[case::more_than_the_total(
         "129.89",
         "EUR",
         MatchConfidence::Possible,
-        "same transaction id; but more is disputed than it cost"
+        "transaction id; but more is disputed than it cost"
     )]
     fn other_money_on_the_same_payment_is_said_and_never_certain(
         #[case] amount: &str,
@@ -677,7 +677,7 @@ mod tests {
         let found = matches(&payment(), [other_card]).pop().unwrap();
 
         assert_eq!((found.evidence, found.confidence), (OrderEvidence::TransactionId, MatchConfidence::Possible));
-        assert_eq!(found.reason(), "same transaction id; but the card differs");
+        assert_eq!(found.reason(), "transaction id; but the card differs");
     }
 
     #[test]
@@ -702,7 +702,7 @@ mod tests {
 
         assert_eq!(found.iter().map(|found| found.order.order_id.as_str()).collect::<Vec<_>>(), ["A-1", "A-0"]);
         assert!(found.iter().all(|found| found.confidence == MatchConfidence::Possible));
-        assert_eq!(found[0].reason(), "same amount and card; 2 orders fit alike");
+        assert_eq!(found[0].reason(), "amount and card; 2 orders fit alike");
     }
 
     #[rstest]

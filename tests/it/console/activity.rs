@@ -138,6 +138,7 @@ fn that_an_alert_is_answered_already_is_kept_with_its_alert_and_words_about_a_ke
     let told = rig.told();
     assert!(told.iter().any(|(words, alert)| words.starts_with("Already answered") && *alert == Some(id)), "{told:?}");
     assert!(!told.iter().any(|(words, _)| words.contains("Nothing to undo")), "{told:?}");
+    assert!(told.iter().all(|(_, alert)| alert.is_some()), "what is only to know names its alert: {told:?}");
 }
 
 #[test]
@@ -774,7 +775,10 @@ fn a_draft_of_a_console_that_ended_is_to_do_and_x_drops_it() {
 
     rig.press("x");
 
-    assert!(screen.contains("Draft") && screen.contains("not sent: parcel arrived"), "{screen}");
+    assert!(
+        screen.contains("Draft: ") && screen.contains("not sent: \"parcel arrived\"") && screen.contains("t continue"),
+        "{screen}"
+    );
     assert!(rig.screen().contains("Nothing to do."), "{}", rig.screen());
     assert!(rig.done.contains(&dropped));
 }

@@ -220,7 +220,8 @@ fn after_a_restart_what_was_marked_is_to_do_and_its_form_opens_as_it_was_left_wi
     rig.press("t");
 
     let form = rig.screen();
-    assert!(to_do.contains("Draft") && to_do.contains("3 alerts") && to_do.contains("not sent: no order"), "{to_do}");
+    let said = to_do.contains("Draft: Not refunded") && to_do.contains("not sent: \"no order\"");
+    assert!(said && to_do.contains("3 alerts"), "{to_do}");
     assert!(form.contains("Answer 3 alerts") && form.contains("no order") && form.contains("3 will be sent"), "{form}");
     assert!(!form.contains("3 marked") && rig.sent() == 0, "{form}");
 }
@@ -296,7 +297,7 @@ fn what_was_begun_for_marks_that_were_taken_away_is_to_do_and_x_drops_it() {
 
     rig.press("x 1 * n");
 
-    assert!(to_do.contains("3 alerts") && to_do.contains("not sent: no order"), "{to_do}");
+    assert!(to_do.contains("3 alerts") && to_do.contains("not sent: \"no order\""), "{to_do}");
     assert!(on_the_desk(&rig).is_empty() && !rig.screen().contains("no order"), "{}", rig.screen());
 }
 
@@ -367,7 +368,7 @@ fn a_text_for_another_answer_stays_and_comes_back_with_that_answer() {
     rig.press("esc n");
 
     assert!(
-        other.contains("Comments     optional") && other.contains("Your draft for \"REFUNDED\" is saved."),
+        other.contains("Comments     optional") && other.contains("Your draft for \"Refunded\" is saved."),
         "{other}"
     );
     assert!(back.contains("(•) Refunded") && back.contains("paid back"), "{back}");
@@ -389,7 +390,7 @@ fn what_is_typed_for_a_case_is_kept_for_the_case_and_is_no_answer_to_one_of_its_
     let alone = rig.screen();
 
     assert!(again.contains("88213") && again.contains("Draft restored."), "{again}");
-    assert!(!other.contains("88213") && other.contains("Your draft for \"REFUNDED\" is saved."), "{other}");
+    assert!(!other.contains("88213") && other.contains("Your draft for \"Refunded\" is saved."), "{other}");
     assert!(alone.contains("Answer ETHOCA") && !alone.contains("88213"), "{alone}");
     assert_eq!(on_the_desk(&rig).len(), 1);
 }
@@ -407,7 +408,7 @@ fn a_text_for_another_answer_to_a_case_stays_and_comes_back_with_that_answer() {
     let back = rig.screen();
     rig.press("esc i");
 
-    assert!(!other.contains("paid back") && other.contains("Your draft for \"REFUNDED\" is saved."), "{other}");
+    assert!(!other.contains("paid back") && other.contains("Your draft for \"Refunded\" is saved."), "{other}");
     assert!(back.contains("(•) Refunded") && back.contains("paid back"), "{back}");
     assert!(rig.screen().contains("(•) Invalid") && rig.screen().contains("shipped"), "{}", rig.screen());
     assert_eq!(on_the_desk(&rig).len(), 2);
@@ -470,7 +471,7 @@ fn what_was_to_follow_refused_refunds_is_asked_about_one_case_at_a_time() {
     rig.press("ctrl-s");
     rig.advance(Duration::seconds(6));
 
-    for (asked, case) in [(&first, "the case of ETHOCA 1.00 EUR"), (&second, "the case of ETHOCA 3.00 EUR")] {
+    for (asked, case) in [(&first, "ETHOCA 1.00 EUR, same payment"), (&second, "ETHOCA 3.00 EUR, same payment")] {
         assert!(asked.contains("refund was not recorded") && asked.contains(case), "{asked}");
         assert!(asked.contains("1 answer queued, not sent:"), "{asked}");
     }

@@ -378,7 +378,7 @@ fn what_is_on_its_way_or_may_have_arrived_is_not_answered_with_the_others() {
 
     let form = rig.screen();
     assert!(form.contains("an earlier answer is unconfirmed"), "{form}");
-    assert!(form.contains("an answer is queued") && form.contains("2 will be sent"), "{form}");
+    assert!(form.contains("Not refunded: sends in") && form.contains("2 will be sent"), "{form}");
 }
 
 #[rstest]

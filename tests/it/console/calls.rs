@@ -74,12 +74,12 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     rig.advance(Duration::minutes(5));
 
     assert_eq!(early, Vec::<String>::new());
-    let name = format!("{} 7KQ2F0 due in 30m", alerts[0].provider);
+    let name = format!("{} 7KQ2F0 due 14:48", alerts[0].provider);
     assert_eq!(words(&rig), [name]);
     assert!(notices(&rig)[0].bell);
-    assert!(screen.contains("due in 30m, unanswered."), "{screen}");
+    assert!(screen.contains("due 14:48, unanswered. Press g in To answer."), "{screen}");
     let told = rig.told();
-    assert!(told.iter().any(|(words, alert)| words.contains("due in 30m") && *alert == Some(alerts[0].id)), "{told:?}");
+    assert!(told.iter().any(|(words, alert)| words.contains("due 14:48") && *alert == Some(alerts[0].id)), "{told:?}");
     assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 due within 30m - acme-eu"]);
 }
 
@@ -117,7 +117,7 @@ fn several_at_once_ring_once_and_the_first_is_in_the_journal() {
 
     let rig = calling(alerts.clone()).start();
 
-    assert_eq!(words(&rig), [format!("3 alerts due within 30m, {} 7KQ2F0 due in 10m", alerts[0].provider)]);
+    assert_eq!(words(&rig), [format!("3 alerts due within 30m, {} 7KQ2F0 due 14:13", alerts[0].provider)]);
     let named: Vec<_> = rig.told().into_iter().filter_map(|(_, alert)| alert).collect();
     assert_eq!(named, [alerts[0].id]);
 }
@@ -133,7 +133,7 @@ fn in_quiet_hours_nothing_rings_and_the_message_stands() {
     rig.advance(Duration::minutes(8));
 
     assert_eq!(quiet, Vec::<String>::new());
-    assert!(screen.contains("due in 20m, unanswered."), "{screen}");
+    assert!(screen.contains(", unanswered. Press g in To answer."), "{screen}");
     assert_eq!(titles(&rig).last(), Some(&"avert: 1 due within 30m - acme-eu"));
     assert_eq!(words(&rig), Vec::<String>::new(), "each calls once");
 }
@@ -206,7 +206,7 @@ fn a_run_that_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end(
     rig.advance(Duration::seconds(5));
 
     assert_eq!(early, Vec::<String>::new());
-    assert_eq!(called, [format!("1 answer is not sent: {} 7KQ2F0, due in 30m", alerts[0].provider)]);
+    assert_eq!(called, [format!("1 answer is not sent: {} 7KQ2F0, due 14:48", alerts[0].provider)]);
     assert!(asked.contains("An alert is due while answers are paused"), "{asked}");
     assert_eq!(rig.sent(), 2);
 }
@@ -227,7 +227,7 @@ fn what_was_to_follow_a_refused_refund_calls_with_the_notices_and_stands_in_the_
     let held = "1 answer is not sent: ";
     let (called, titles) = (words(&rig), titles(&rig));
     assert!(
-        called[at_once..].iter().any(|words| words.starts_with(held) && words.ends_with("due in 30m")),
+        called[at_once..].iter().any(|words| words.starts_with(held) && words.ends_with("due 14:48")),
         "{called:?}"
     );
     assert!(titles.last().is_some_and(|title| title.contains("1 queued, not sent, 1 answer failed")), "{titles:?}");

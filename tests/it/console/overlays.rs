@@ -53,7 +53,7 @@ fn opened(keys: &str) -> Buffer {
 #[case::views("v", 92, ("Close", Some("Choose")))]
 #[case::name_of_a_view("v alt-s", 92, ("Cancel", Some("Save")))]
 #[case::copy("y", 92, ("Close", Some("Choose")))]
-#[case::note("a", 92, ("Cancel", Some("Keep")))]
+#[case::note("a", 92, ("Cancel", Some("Save")))]
 #[case::snooze("j j z", 92, ("Close", Some("Choose")))]
 #[case::export("e", 92, ("Cancel", Some("Export")))]
 #[case::help("?", 112, ("Close", Some("Choose")))]

@@ -77,7 +77,7 @@ fn the_cursor_goes_on_to_the_next_alert_that_waits() {
     assert_ne!(rig.current(), first);
     assert_eq!(rig.current(), alerts[1].id);
     rig.press("k r");
-    assert!(rig.screen().contains("An answer is queued"), "{}", rig.screen());
+    assert!(rig.screen().contains("Refunded: sends in"), "{}", rig.screen());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_refusal_says_why_stays_on_the_alert_and_can_be_resolved_again() {
     rig.advance(Duration::seconds(6));
     rig.press("k");
     let screen = rig.screen();
-    assert!(screen.contains("Refunded not recorded: Activity ("), "{screen}");
+    assert!(screen.contains("Refunded, not recorded: Activity ("), "{screen}");
     assert!(screen.contains("503"), "{screen}");
 
     rig.press("r ctrl-s");

@@ -161,7 +161,7 @@ fn text_in_a_form_for_several_outlives_a_line_that_hangs_up_and_its_key_opens_it
     let (code, _) = terminal.wait_exit();
     let mut terminal = day.open_with(&[], 120, 40);
     terminal.press("4");
-    terminal.wait_for("not sent: goods were delivered");
+    terminal.wait_for("not sent: \"goods were delivered\"");
     terminal.press("t");
     terminal.wait_until("the form as it was left", |screen| {
         screen.contains("Answer 2 alerts")

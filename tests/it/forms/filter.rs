@@ -105,9 +105,9 @@ fn of_the_older_dialect_the_form_offers_what_that_one_knows() {
     let [older, current, own] = [Vocabulary::Older, Vocabulary::Interface, Vocabulary::Desk]
         .map(|vocabulary| screen(&OpenFilter::new(&AlertFilter::default(), DEFAULT_SORT, vocabulary), 120, 40).text());
 
-    assert!(older.contains("NOT_FOUND") && older.contains("PROCESSING") && !older.contains("CDRN"), "{older}");
-    assert!(!current.contains("NOT_FOUND") && current.contains("CDRN"), "{current}");
-    assert!(own.contains("NOT_FOUND") && own.contains("CDRN"), "this machine has alerts of both dialects: {own}");
+    assert!(older.contains("not found") && older.contains("processing") && !older.contains("CDRN"), "{older}");
+    assert!(!current.contains("not found") && current.contains("CDRN"), "{current}");
+    assert!(own.contains("not found") && own.contains("CDRN"), "this machine has alerts of both dialects: {own}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn everything_can_be_chosen_with_the_mouse() {
 
     click(&mut form, "[ ] ETHOCA");
     click(&mut form, "[ ] fraud notice");
-    click(&mut form, "[ ] OPEN");
+    click(&mut form, "[ ] open");
     click(&mut form, "( ) no");
     click(&mut form, "(•) deadline");
     click(&mut form, "( ) alerted");
@@ -237,7 +237,7 @@ fn values_that_this_version_does_not_know_are_shown_and_kept() {
     let shown = screen(&form, 80, 24);
     let step = form.handle(&key(KeyCode::Enter));
 
-    assert!(shown.has("[x] RDR") && shown.has("[x] PROCESSING"), "{}", shown.text());
+    assert!(shown.has("[x] RDR") && shown.has("[x] processing"), "{}", shown.text());
     assert_eq!(applied(step), (filter, DEFAULT_SORT));
 }
 

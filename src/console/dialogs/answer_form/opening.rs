@@ -97,8 +97,7 @@ fn open_one(alert: &Alert, facts: &Facts, choice: Choice, said: &Draft, cx: &mut
 pub fn repeat(in_form: bool, queue: &mut Queue, cx: &mut AppContext) -> Tasks {
     let Some(last) = cx.last_made.clone() else {
         if !is_read_only(cx) {
-            let key = cx.key(Action::Repeat);
-            cx.hint(format!("No answer yet in this session: {key} repeats the last one."));
+            cx.hint("No answer yet in this session.");
         }
         return Vec::new();
     };
@@ -211,7 +210,7 @@ impl AnswerForm {
         let found = drafts.iter().rfind(|draft| is_same(draft)).copied().cloned();
         let note = drafts.last().map(|other| match &found {
             Some(_) => RESTORED.to_owned(),
-            None => format!("Your draft for \"{}\" is saved.", Choice::of_parts(&other.answer, dialect).words()),
+            None => format!("Your draft for \"{}\" is saved.", Choice::of_parts(&other.answer, dialect).label()),
         });
         if let Some(draft) = found {
             self.restore(&draft, cx);

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::item::{Caution, FormItem};
 use crate::{
-    Action, AppContext,
+    AppContext,
     answer_words::answered_as,
     desk::Fate,
     domain::{Alert, OrderAdvice, Resolution, duplicate},
-    screens::activity::proof::standing_of,
+    screens::activity::proof::{progress_of, standing_of},
     words::in_words,
 };
 
@@ -67,8 +67,8 @@ pub fn cannot_be_answered(alert: &Alert, cx: &AppContext) -> Option<RowPlan> {
         let follows = "queued until the refund is recorded";
         return Some(RowPlan::out(if waiting.follows() { follows } else { "queued, not sent" }));
     }
-    if cx.ledger.is_underway(alert.id) {
-        return Some(RowPlan::out(format!("an answer is queued: {} undo", cx.key(Action::Undo))));
+    if let Some(coming) = here.filter(|_| cx.ledger.is_underway(alert.id)) {
+        return Some(RowPlan::out(format!("{}: {}", in_words(&coming.resolution), progress_of(coming, cx).1)));
     }
     if let Some(unfinished) = cx.unfinished.of(alert.id) {
         let why = format!("{}: {}", in_words(&unfinished.resolution), standing_of(unfinished, cx).1);

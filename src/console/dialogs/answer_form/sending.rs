@@ -98,7 +98,7 @@ impl AnswerForm {
             made.sort_by_key(|(alert, _)| alert.id != first);
         }
         let words = match self.scope {
-            AnswerScope::Case(_) => format!("the case of {}", subject(&made[0].0)),
+            AnswerScope::Case(_) => format!("{}, same payment", subject(&made[0].0)),
             AnswerScope::One | AnswerScope::Bulk => counted(made.len() as u64, "alert", "alerts"),
         };
         let first_decides = matches!(self.scope, AnswerScope::Case(_)) && refunds;

@@ -60,7 +60,7 @@ fn state(alert: &Alert, cx: &AppContext) -> String {
         }
         None => {
             let snoozed = cx.snoozes.until(alert.id).map(|at| format!(", snoozed until {}", cx.times().at(at, cx.now)));
-            format!("{}{}", sanitize(alert.status.as_str()), snoozed.unwrap_or_default())
+            format!("{}{}", sanitize(alert.status.words()), snoozed.unwrap_or_default())
         }
     }
 }
@@ -218,7 +218,7 @@ impl CaseDialog {
         let name = format!("{} {}", other.provider, other.provider_id);
         Some(match &refunded {
             // Money does not go back by that answer: it went back before.
-            _ if other.says_refunded_before() => format!("Refunded before, by the answer to {name}."),
+            _ if other.says_refunded_before() => format!("Answered as refunded before: {name}."),
             Some(other) => {
                 let by = who_answered(other.id, &self.audit, cx.ledger.history(), &cx.place.name);
                 format!("Already refunded: {name}{}.", by_with_comment(other, by.as_deref()))
@@ -281,9 +281,9 @@ impl CaseDialog {
         let key = |action, words: &str| KeyHint::new(cx.key(action), words, action);
         let mut offered = vec![key(Action::Back, "back")];
         if !cx.place.read_only {
-            let (one, all) = if self.alerts.len() > 1 { (" one", "all ") } else { ("", "") };
+            let (one, all) = if self.alerts.len() > 1 { ("one ", "all ") } else { ("", "") };
             let answers = [
-                (Action::Refund, format!("refund{one}")),
+                (Action::Refund, format!("{one}refunded")),
                 (Action::NotRefunded, format!("{all}not refunded")),
                 (Action::Invalid, format!("{all}invalid")),
             ];
@@ -292,6 +292,8 @@ impl CaseDialog {
             let answers = answers.into_iter().filter(|(action, _)| is_offered && self.takes(*action, cx));
             offered.extend(answers.map(|(action, words)| key(action, &words)));
         }
+        let staged = cx.ledger.staged();
+        offered.extend(staged.first().map(|_| key(Action::Undo, "undo")));
         offered.extend(self.parked(cx).map(|_| key(Action::Settle, "set result")));
         if self.alerts.len() > 1 {
             offered.push(KeyHint::new("tab", "next alert", Action::NextPane));

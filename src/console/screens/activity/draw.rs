@@ -265,7 +265,10 @@ fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut Sheet<'_>) {
             let unlooked = unlooked.map(|why| format!("{UNCHECKED}: {why}. {case} shows the others."));
             sheet.fact("check", &unlooked.unwrap_or_default(), theme.warning);
         }
-        ActivityItem::Audit(entry) => sheet.fact("from", &entry.origin, theme.plain),
+        ActivityItem::Audit(entry) => {
+            sheet.fact("id", &entry.subject, theme.quiet);
+            sheet.fact("from", &entry.origin, theme.plain);
+        }
         _ => {}
     }
     sheet.fact("result", result, row.tone.of(&theme));

@@ -51,6 +51,11 @@ impl Screen for ActivityScreen {
         self.due()
     }
 
+    fn words(&self, action: Action, cx: &AppContext) -> Option<String> {
+        let is_draft = || self.chosen(cx).is_some_and(|chosen| chosen.draft.is_some());
+        (action == Action::Reopen && is_draft()).then(|| "continue".to_owned())
+    }
+
     fn why_idle(&self, action: Action, cx: &AppContext) -> Option<&'static str> {
         match action {
             Action::CopyId => Some("copy in the case"),

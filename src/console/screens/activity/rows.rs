@@ -8,10 +8,10 @@ use crate::{
     context::CALLS_FOR,
     decisions::alert_of,
     desk::{AnswerDraft, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
+    dialogs::answer_form::Choice,
     domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
-    drafts::AnswerDraftList,
     idle::{OTHER_PLACE, READ_ONLY, unless},
-    text::sanitize,
+    text::{counted, sanitize},
     unfinished::Stage,
     words::{in_words, said_in_words},
 };
@@ -105,13 +105,15 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
             ActivityRow { tone, what, named: named(attempt.alert), result, ..by(sanitize(&attempt.actor).into_owned()) }
         }
         ActivityItem::Draft(draft) => {
-            let result = format!("not sent: {}", sanitize(&draft.answer.comments.replace('\n', " ")));
+            let comments = sanitize(&draft.answer.comments.replace('\n', " ")).into_owned();
+            let result = if comments.is_empty() { "not sent".to_owned() } else { format!("not sent: \"{comments}\"") };
             let named = match draft.alerts.as_slice() {
                 [alert] => named(*alert),
-                [first, ..] if draft.case => format!("the case of {}", named(*first)),
-                _ => AnswerDraftList::for_whom(draft),
+                [first, ..] if draft.case => format!("{}, same payment", named(*first)),
+                alerts => counted(alerts.len() as u64, "alert", "alerts"),
             };
-            ActivityRow { what: "Draft".to_owned(), named, result, ..ActivityRow::default() }
+            let what = format!("Draft: {}", Choice::of_parts(&draft.answer, cx.place.dialect).label());
+            ActivityRow { what, named, result, ..ActivityRow::default() }
         }
         ActivityItem::Audit(entry) => of_audit(entry, cx),
         ActivityItem::Told(told) => {
@@ -134,13 +136,10 @@ fn by(who: String) -> ActivityRow {
     ActivityRow { who, ..ActivityRow::default() }
 }
 
-/// Names an alert by what it is known by, all else by its id.
 fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
-    let alert = ActivityItem::Audit(entry).alert().and_then(|id| cx.alert_named(id)).map(name_of);
-    let named = alert.unwrap_or_else(|| entry.subject.clone());
     ActivityRow {
         what: sanitize(&entry.action).replace(['.', '_'], " "),
-        named: sanitize(&named).into_owned(),
+        named: ActivityItem::Audit(entry).alert().map(|id| alert_name(id, cx)).unwrap_or_default(),
         result: sanitize(&entry.detail).into_owned(),
         ..by(sanitize(&entry.by_whom()).into_owned())
     }
@@ -291,7 +290,7 @@ pub struct ChosenItem {
     /// The answer, where it is one of this desk.
     record: Option<DecisionRecord>,
     is_attempt: bool,
-    draft: Option<AnswerDraft>,
+    pub(super) draft: Option<AnswerDraft>,
 }
 
 impl From<&ActivityItem<'_>> for ChosenItem {

@@ -31,7 +31,6 @@ pub enum Column {
     Provider,
     Type,
     Order,
-    Status,
     Amount,
     Card,
     Descriptor,
@@ -64,7 +63,6 @@ impl Column {
             Self::Provider => ("NETWORK", Some(By::Provider), None, 8),
             Self::Type => ("TYPE", Some(By::Type), Some(7), 12),
             Self::Order => ("ORDER", None, Some(9), 26),
-            Self::Status => ("STATUS", Some(By::Status), None, 10),
             Self::Amount => ("AMOUNT", Some(By::Amount), None, 28),
             Self::Card => ("CARD", Some(By::CardLastFour), Some(6), 16),
             Self::Descriptor => ("DESCRIPTOR", Some(By::MerchantDescriptor), Some(10), 30),
@@ -122,14 +120,15 @@ impl Column {
             Self::When => over_at(alert).map_or(Cow::Borrowed("–"), |at| times.short(at, now).into()),
             Self::Provider => sanitize(alert.provider.as_str()),
             Self::Type => sanitize(type_word(&alert.alert_type)),
-            Self::Status => sanitize(alert.status.as_str()),
             Self::Amount => format!("{} {}", amount(alert), sanitize(alert.currency.as_str())).into(),
             Self::Card => card(alert, width).into(),
             Self::Descriptor => or_dash(&alert.merchant_descriptor),
             Self::Order => or_dash(alert.merchant_order_id.as_deref().unwrap_or_default()),
-            Self::Outcome => {
-                alert.outcome.as_ref().map_or(Cow::Borrowed("–"), |outcome| answer_words(alert, outcome).into())
-            }
+            Self::Outcome => match &alert.outcome {
+                Some(outcome) => answer_words(alert, outcome).into(),
+                None if alert.status == AlertStatus::Open => Cow::Borrowed("–"),
+                None => sanitize(alert.status.words()),
+            },
             Self::ProviderId => or_dash(&alert.provider_id),
         }
     }
@@ -144,6 +143,11 @@ fn type_word(alert_type: &AlertType) -> &str {
         notice if notice.is_notice() => "Notice",
         other => other.as_str(),
     }
+}
+
+/// Returns how an alert stands in a word; an answered one's answer is told beside it.
+pub fn status_word(alert: &Alert) -> &str {
+    if alert.outcome.is_some() { "Answered" } else { alert.status.words() }
 }
 
 fn or_dash(text: &str) -> Cow<'_, str> {
@@ -188,9 +192,6 @@ fn is_of_answered(filter: &AlertFilter) -> bool {
     filter.conditions.answered.is_some() || (!filter.statuses.is_empty() && filter.statuses.iter().all(is_over))
 }
 
-/// The place of the status, behind the type.
-const STATUS_AT: usize = 3;
-
 /// The columns that are shown: the usual ones, and how alerts ended where not only open ones are listed. What all of
 /// them have alike has none. Where nothing waits, no time is left: when it was over stands there.
 pub fn shown(filter: &AlertFilter) -> Vec<Column> {
@@ -198,10 +199,6 @@ pub fn shown(filter: &AlertFilter) -> Vec<Column> {
     if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {
         if is_of_answered(filter) {
             columns[0] = Column::When;
-        }
-        // What was refunded has one status; how it ended says more.
-        if filter.statuses.len() != 1 && filter.conditions.answered.is_none() {
-            columns.insert(STATUS_AT, Column::Status);
         }
         if filter.statuses != [AlertStatus::Expired] {
             columns.push(Column::Outcome);
@@ -325,7 +322,7 @@ impl ListSign {
             Self::Queued => "Answer queued or sending",
             Self::Unconfirmed => "Answer unconfirmed",
             Self::NotRecorded => "Answer not recorded",
-            Self::LookFirst => "Look first: possible double refund",
+            Self::LookFirst => "Look first: a check warns",
             Self::SamePayment => "More alerts on this payment",
             Self::Suggested => "An answer is suggested",
         }

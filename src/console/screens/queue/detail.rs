@@ -13,7 +13,7 @@ use ratatui::{
 };
 
 use super::{
-    columns::{amount, masked},
+    columns::{amount, masked, status_word},
     facts::Facts,
     state::{Queue, QueueTarget},
 };
@@ -204,7 +204,7 @@ impl Parts<'_> {
         self.spans(&[
             said(alert.provider.to_string(), theme.strong),
             said(format!("  {}  ", alert.alert_type.words()), theme.plain),
-            said(format!(" {} ", alert.status), badge),
+            said(format!(" {} ", status_word(alert)), badge),
         ]);
         self.blank();
         let mut line = vec![said(amount(alert), theme.strong), said(format!(" {}    ", alert.currency), theme.quiet)];
