@@ -576,7 +576,7 @@ mod tests {
         let found = matches(&alert, [undated]).pop().unwrap();
 
         assert_eq!(found.confidence, MatchConfidence::Likely);
-        assert_eq!(found.reason(), "same auth code and card; no dates to compare");
+        assert_eq!(found.reason(), "auth code and card; no dates to compare");
     }
 
     #[test]
