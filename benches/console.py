@@ -10,6 +10,7 @@ which part of a core was used in SECONDS (30) without a key, and what was reside
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -19,8 +20,8 @@ import time
 
 COLUMNS, ROWS = 200, 60
 PATIENCE = 120
-# A second that passes changes fewer bytes than this.
-TICK = 400
+# Escape sequences, the cells of times, which change each second, and what is drawn where words change.
+UNTOLD = re.compile(rb"\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)|\x1b\[[0-9;?]*[ -/]*[@-~]|[0-9dhms< ]")
 KEYS = [("down", b"j", 250, 0.12), ("up", b"k", 150, 0.12), ("page down", b"\x1b[6~", 30, 0.2), ("to the end", b"G", 20, 0.3)]
 BACK = {"to the end": b"g"}
 WORDS = [b"nordwind", b"visa", b"4111", b"subscr"]
@@ -36,7 +37,7 @@ class Console:
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
 
     def read(self, seconds):
-        """What is written within so many seconds, and when its first part came and the last one that is more than a clock's tick."""
+        """What is written within so many seconds, and when its first part came and the last one that changes words."""
         written, first, last = b"", None, None
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
@@ -48,7 +49,7 @@ class Console:
                 written += part
                 now = time.monotonic()
                 first = first or now
-                if last is None or len(part) > TICK:
+                if last is None or UNTOLD.sub(b"", part):
                     last = now
         return written, first, last
 
