@@ -10,8 +10,8 @@ use crate::{
     text::{counted, sanitize},
 };
 
-/// Pause between sums, as a multiple of their duration: at most 5 % of the service's time.
-const REST: i32 = 20;
+/// Pause between sums, as a multiple of their duration: at most 1 % of the service's time.
+const REST: i32 = 100;
 
 /// The sums of a list.
 #[derive(Debug, Default)]
@@ -125,7 +125,7 @@ mod tests {
         sums.took(&of(Provider::Ethoca), Ok(Vec::new()), now() + Duration::seconds(1));
 
         sums.want();
-        let asked = [2, 20, 21]
+        let asked = [2, 100, 101]
             .map(|seconds| sums.run_due(&of(Provider::Ethoca), now() + Duration::seconds(seconds)).is_some());
 
         assert_eq!(asked, [false, false, true]);
