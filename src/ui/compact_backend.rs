@@ -1,8 +1,8 @@
 //! The compact backend, which sends less: crossterm's own says both colours again with every change of one and goes
 //! every way by its full address.
 //!
-//! Only what changes of a cell's ink is sent, and short ways within a line are gone by a relative move, which is felt
-//! on a slow line to another machine.
+//! Only what changes of a cell's ink is sent, cells of one ink after each other, and short ways within a line are gone
+//! by a relative move. That is felt on a slow line to another machine.
 
 use std::{
     fmt::Write as _,
@@ -19,8 +19,11 @@ use ratatui::{
 /// A backend that writes cells with few bytes; everything else is crossterm's.
 pub struct CompactBackend<W: Write> {
     inner: CrosstermBackend<W>,
-    /// True where the cursor is surely hidden: a frame that changes nothing sends nothing.
-    is_hidden: bool,
+    /// True where the cursor is surely seen, false where it is surely hidden: a frame that changes nothing sends
+    /// nothing.
+    is_seen: Option<bool>,
+    /// Where it surely stands.
+    cursor: Option<Position>,
 }
 
 /// Modifiers that are seen on a blank too.
@@ -29,12 +32,12 @@ const SEEN_ON_BLANK: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).u
 impl<W: Write> CompactBackend<W> {
     /// Writes here.
     pub const fn new(writer: W) -> Self {
-        Self { inner: CrosstermBackend::new(writer), is_hidden: false }
+        Self { inner: CrosstermBackend::new(writer), is_seen: None, cursor: None }
     }
 
     /// Somebody else had the terminal: nothing is known of its cursor.
     pub const fn forget(&mut self) {
-        self.is_hidden = false;
+        (self.is_seen, self.cursor) = (None, None);
     }
 }
 
@@ -129,13 +132,35 @@ fn named_color(color: Color) -> usize {
 }
 
 /// The way to a cell. `known` says where the terminal's cursor surely is.
-fn way(known: Option<Position>, x: u16, y: u16) -> String {
+fn way(known: Option<Position>, to: Position) -> String {
     match known {
-        Some(at) if at.y == y && at.x == x => String::new(),
-        Some(at) if at.y == y && at.x < x && x - at.x == 1 => "\x1b[C".to_owned(),
-        Some(at) if at.y == y && at.x < x => format!("\x1b[{}C", x - at.x),
-        _ => format!("\x1b[{};{}H", y + 1, x + 1),
+        Some(at) if at == to => String::new(),
+        Some(at) if at.y == to.y && at.x < to.x && to.x - at.x == 1 => "\x1b[C".to_owned(),
+        Some(at) if at.y == to.y && at.x < to.x => format!("\x1b[{}C", to.x - at.x),
+        _ => format!("\x1b[{};{}H", to.y + 1, to.x + 1),
     }
+}
+
+/// Cells in their order, each with its symbol.
+type Cells<'a> = Vec<(Position, &'a str)>;
+
+/// Groups the cells of a frame by their ink: a way to a cell is shorter than two changes of ink.
+fn by_ink<'a>(content: impl Iterator<Item = (u16, u16, &'a Cell)>) -> Vec<(Ink, Cells<'a>)> {
+    let mut groups: Vec<(Ink, Cells<'a>)> = Vec::new();
+    let mut current = 0;
+    for (x, y, cell) in content {
+        let wanted = Ink::of(cell);
+        // On a blank the ground alone is seen.
+        let serves = |ink: Ink| ink == wanted || cell.symbol() == " " && ink.has_ground_of(wanted);
+        if !groups.get(current).is_some_and(|(ink, _)| serves(*ink)) {
+            current = groups.iter().position(|(ink, _)| serves(*ink)).unwrap_or(groups.len());
+            if current == groups.len() {
+                groups.push((wanted, Vec::new()));
+            }
+        }
+        groups[current].1.push((Position { x, y }, cell.symbol()));
+    }
+    groups
 }
 
 impl<W: Write> Backend for CompactBackend<W> {
@@ -146,34 +171,37 @@ impl<W: Write> Backend for CompactBackend<W> {
         let mut last: Option<Position> = None;
         // Terminals differ in how wide they take some signs: only ASCII tells where the cursor surely is behind it.
         let mut sure = false;
-        for (x, y, cell) in content {
-            let next = last.map(|last| Position { x: last.x + 1, y: last.y });
-            if next != Some(Position { x, y }) {
-                self.inner.write_all(way(next.filter(|_| sure), x, y).as_bytes())?;
-                sure = true;
+        for (wanted, cells) in by_ink(content) {
+            self.inner.write_all(ink.change(wanted).as_bytes())?;
+            ink = wanted;
+            for (at, symbol) in cells {
+                let next = last.map(|last| Position { x: last.x + 1, y: last.y });
+                if next != Some(at) {
+                    self.inner.write_all(way(next.filter(|_| sure), at).as_bytes())?;
+                    sure = true;
+                }
+                last = Some(at);
+                self.inner.write_all(symbol.as_bytes())?;
+                sure &= symbol.len() == 1;
             }
-            last = Some(Position { x, y });
-            // On a blank the ground alone is seen.
-            let wanted = Ink::of(cell);
-            if cell.symbol() != " " || !ink.has_ground_of(wanted) {
-                self.inner.write_all(ink.change(wanted).as_bytes())?;
-                ink = wanted;
-            }
-            self.inner.write_all(cell.symbol().as_bytes())?;
-            sure &= cell.symbol().len() == 1;
+        }
+        if last.is_some() {
+            self.cursor = None;
         }
         if ink == Ink::NONE { Ok(()) } else { self.inner.write_all(b"\x1b[0m") }
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.is_hidden, true) {
+        if self.is_seen.replace(false) == Some(false) {
             return Ok(());
         }
         self.inner.hide_cursor()
     }
 
     fn show_cursor(&mut self) -> io::Result<()> {
-        self.is_hidden = false;
+        if self.is_seen.replace(true) == Some(true) {
+            return Ok(());
+        }
         self.inner.show_cursor()
     }
 
@@ -182,6 +210,10 @@ impl<W: Write> Backend for CompactBackend<W> {
     }
 
     fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        let position = position.into();
+        if self.cursor.replace(position) == Some(position) {
+            return Ok(());
+        }
         self.inner.set_cursor_position(position)
     }
 
@@ -313,6 +345,46 @@ mod tests {
 
         assert_eq!(frame("a  b"), "\x1b[2;1Ha\x1b[2Cb");
         assert_eq!(frame("⚠  ·"), "\x1b[2;1H⚠\x1b[2;4H·");
+    }
+
+    #[test]
+    fn cells_of_one_ink_are_sent_after_each_other() {
+        let (quiet, strong) =
+            (ratatui::style::Style::new().fg(Color::Red), ratatui::style::Style::new().fg(Color::Blue));
+        let mut buffer = Buffer::empty(AREA);
+        for y in 0..2 {
+            buffer.set_string(0, y, "due ", quiet);
+            buffer.set_string(4, y, "9.50 ", strong);
+            buffer.set_string(9, y, "EUR", quiet);
+        }
+
+        let bytes = String::from_utf8(sent(true, &[buffer]).concat()).unwrap();
+
+        let red = "\x1b[31m\x1b[1;1Hdue \x1b[5CEUR\x1b[2;1Hdue \x1b[5CEUR";
+        assert_eq!(bytes, format!("{red}\x1b[34m\x1b[1;5H9.50 \x1b[2;5H9.50 \x1b[0m"));
+    }
+
+    #[test]
+    fn a_cursor_that_stands_where_it_is_wanted_is_sent_nothing_until_something_is_drawn() {
+        let writer = FrameWriter::new(Vec::new());
+        let mut backend = CompactBackend::new(writer.clone());
+        let cell = Cell::new("a");
+        let mut present = |drawn: &[(u16, u16, &Cell)], at: (u16, u16)| {
+            backend.draw(drawn.iter().copied()).unwrap();
+            backend.show_cursor().unwrap();
+            backend.set_cursor_position(at).unwrap();
+            writer.present().unwrap() > 0
+        };
+
+        let sent = [
+            present(&[], (3, 1)),
+            present(&[], (3, 1)),
+            present(&[], (4, 1)),
+            present(&[(0, 0, &cell)], (4, 1)),
+            present(&[], (4, 1)),
+        ];
+
+        assert_eq!(sent, [true, false, true, true, false]);
     }
 
     #[test]
