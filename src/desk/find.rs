@@ -38,8 +38,7 @@ impl FoundAlerts {
     /// the match.
     pub fn order_of(&self, id: AlertId) -> Option<(&str, MatchConfidence)> {
         let on_order = self.on_order.as_ref()?;
-        let (_, confidence) = on_order.alerts.iter().find(|(alert, _)| *alert == id)?;
-        Some((&on_order.order_id, *confidence))
+        Some((&on_order.order_id, on_order.confidence(id)?))
     }
 }
 
@@ -50,8 +49,14 @@ pub struct FoundOnOrder {
     pub alerts: Vec<(AlertId, MatchConfidence)>,
 }
 
-/// Searches as [`find`] does, and by an order of the shop where the query is one word that names it. Alerts that the
-/// order matches come behind those that are that word itself, and before all others.
+impl FoundOnOrder {
+    fn confidence(&self, id: AlertId) -> Option<MatchConfidence> {
+        self.alerts.iter().find(|(alert, _)| *alert == id).map(|(_, confidence)| *confidence)
+    }
+}
+
+/// Searches as [`find`] does, and by an order of the shop where the query is one word that names it. Of open alerts,
+/// and then of the rest, those that the order matches come behind those that are that word itself, and before others.
 pub async fn find_everywhere(
     desk: Option<&Desk>,
     alerts: &dyn Alerts,
@@ -78,17 +83,16 @@ pub async fn find_everywhere(
         Ok(matched) => matched,
         Err(error) => return Ok(without_orders(found, &error)),
     };
-    matched.sort_by_key(|(confidence, alert)| {
-        (Reverse(*confidence), alert.is_over(), Reverse(alert.alert_time), alert.id)
-    });
+    matched.sort_by_key(|(confidence, _)| Reverse(*confidence));
     let on_order = FoundOnOrder {
         alerts: matched.iter().map(|(confidence, alert)| (alert.id, *confidence)).collect(),
         order_id: order.order_id,
     };
-    let named = found.alerts.iter().take_while(|alert| query.grade(alert) == Some(MatchGrade::Whole)).count();
-    let behind = found.alerts.split_off(named);
     add(&mut found.alerts, matched.into_iter().map(|(_, alert)| alert));
-    add(&mut found.alerts, behind);
+    found.alerts.sort_by_cached_key(|alert| {
+        let is_named = query.grade(alert) == Some(MatchGrade::Whole);
+        (alert.is_over(), !is_named, Reverse(on_order.confidence(alert.id)))
+    });
     found.alerts.truncate(size as usize);
     Ok(FoundAlerts { on_order: Some(on_order), ..found })
 }

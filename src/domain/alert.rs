@@ -69,8 +69,8 @@ impl AlertStatus {
         &[Self::Open, Self::Resolved, Self::Refunded, Self::Chargeback, Self::Expired, Self::Invalid];
 }
 
-/// The deadline of an alert, as far as it is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The deadline of an alert, as far as it is known. The soonest is the least.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Deadline {
     /// The exact moment: known to the engine.
     At(Timestamp),

@@ -205,11 +205,14 @@ fn of_record<'a, R>(fields: &'static [Field<R>], record: &'a R) -> impl Iterator
     fields.iter().filter_map(found).filter(|field| !field.value.is_empty())
 }
 
-/// Orders results, each with its grade: better matches first, then open alerts, then the newest.
+/// Orders results, each with its grade: open alerts first, then better matches. Of equal ones the soonest due comes
+/// first, and of those that are over the newest.
 pub fn compare(left: (MatchGrade, &Alert), right: (MatchGrade, &Alert)) -> Ordering {
-    let key =
-        |(grade, alert): (MatchGrade, &Alert)| (grade, alert.is_over(), Reverse(alert.alert_time), Reverse(alert.id));
-    key(left).cmp(&key(right))
+    let place = |(grade, alert): (MatchGrade, &Alert)| {
+        let due = (!alert.is_over()).then_some((alert.deadline, alert.id));
+        (alert.is_over(), grade, due, Reverse((alert.alert_time, alert.id)))
+    };
+    place(left).cmp(&place(right))
 }
 
 /// Returns the results of a search among these alerts, best first, at most `size`. Stores are held to this definition.
@@ -228,7 +231,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::{AlertId, AlertStatus, AlertType, Currency, Provider, Timestamp};
+    use crate::{AlertId, AlertStatus, AlertType, Currency, Deadline, Provider, Timestamp};
 
     fn alert() -> Alert {
         Alert {
@@ -381,26 +384,30 @@ mod tests {
     }
 
     #[test]
-    fn better_matches_come_first_then_what_is_open_then_the_newest() {
-        let at = |hours| Some(Timestamp::UNIX_EPOCH + TimeDelta::hours(hours));
+    fn open_alerts_come_first_then_better_matches_then_the_soonest_due_and_of_those_over_the_newest() {
+        let at = |hours| Timestamp::UNIX_EPOCH + TimeDelta::hours(hours);
         let order = |order: &str, hours, status| Alert {
             merchant_order_id: Some(order.to_owned()),
-            alert_time: at(hours),
+            alert_time: Some(at(hours)),
+            deadline: Deadline::At(at(hours)),
             status,
             ..Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute)
         };
-        let old = order("77", 1, AlertStatus::Open);
-        let new = order("77", 2, AlertStatus::Open);
-        let lapsed = order("77", 3, AlertStatus::Expired);
-        let longer = order("778", 4, AlertStatus::Open);
-        let inside = order("177", 5, AlertStatus::Open);
-        let undated = Alert { alert_time: None, ..order("77", 0, AlertStatus::Open) };
-        let all = [&inside, &longer, &undated, &lapsed, &old, &new].map(Clone::clone);
+        let soon = order("77", 1, AlertStatus::Open);
+        let late = order("77", 2, AlertStatus::Open);
+        let undated = Alert { deadline: Deadline::Unknown, ..order("77", 0, AlertStatus::Open) };
+        let longer = order("778", 0, AlertStatus::Open);
+        let inside = order("177", 0, AlertStatus::Open);
+        let new = order("77", 4, AlertStatus::Expired);
+        let old = order("77", 3, AlertStatus::Expired);
+        let longer_over = order("778", 5, AlertStatus::Expired);
+        let all = [&longer_over, &inside, &longer, &undated, &old, &new, &late, &soon].map(Clone::clone);
         let query = FindQuery::parse("77").unwrap();
 
         let found: Vec<AlertId> = among(&query, &all, 10).into_iter().map(|alert| alert.id).collect();
 
-        assert_eq!(found, [&new, &old, &undated, &lapsed, &longer, &inside].map(|alert| alert.id));
+        let expected = [&soon, &late, &undated, &longer, &inside, &new, &old, &longer_over];
+        assert_eq!(found, expected.map(|alert| alert.id));
         assert_eq!(among(&query, &all, 2).len(), 2);
     }
 

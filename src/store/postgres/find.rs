@@ -1,9 +1,10 @@
 //! Full-text search over all fields: the text of each alert, by its index of trigrams where the server has one.
 //!
 //! A sample of the alerts tells how common a word is. The index finds all matches of a rare word, and they are put in
-//! order. For a common word each grade is asked for by itself, better ones first. Alerts that wait for an answer come
-//! before the rest. A grade is walked from the newest on until there is enough, or by the index where few match. The
-//! index knows the ends of values: many alerts with a word inside do not hide a whole value.
+//! order. For a common word alerts that wait for an answer are asked for before the rest, and each grade by itself,
+//! better ones first. A grade is walked until there is enough: those that wait from the soonest due on, the rest from
+//! the newest on. Where few match it is read by the index. The index knows the ends of values: many alerts with a word
+//! inside do not hide a whole value.
 
 use uuid::Uuid;
 
@@ -18,11 +19,11 @@ use crate::{
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortOrder},
     error::Work,
     filter::{EDGE, SearchShare, find_pattern, find_text, search_text},
-    order::push_direction,
+    order::{direction, push_direction},
 };
 
-/// Sample size, of the newest alerts that wait and of the oldest others, which tells how common a word is. The newest
-/// others lie behind all that wait, and most have expired a moment ago.
+/// Sample size, of the alerts that wait and are due first, and of the oldest others, which tells how common a word is.
+/// The newest others lie behind all that wait, and most have expired a moment ago.
 const SAMPLE: i64 = 400;
 
 /// Number of matches in a sample from which a word is common.
@@ -44,11 +45,11 @@ fn edge_in_index() -> String {
     format!("{END}{EDGE}{END}")
 }
 
-/// Condition on the rows of a share.
-const fn condition(share: SearchShare) -> &'static str {
+/// Condition on the rows of a share, and the column and direction of its order.
+const fn order_of(share: SearchShare) -> (&'static str, &'static str, SortOrder) {
     match share {
-        SearchShare::Waiting => "a.open_deadline IS NOT NULL",
-        SearchShare::Rest => "a.open_deadline IS NULL",
+        SearchShare::Waiting => ("a.open_deadline IS NOT NULL", "a.open_deadline", SortOrder::Ascending),
+        SearchShare::Rest => ("a.open_deadline IS NULL", "a.alert_time", SortOrder::Descending),
     }
 }
 
@@ -89,24 +90,27 @@ impl Search<'_> {
         };
         // The loosest grade that leaves little is asked for at once with those that are better.
         let all = self.query.grades();
-        let at_once = (1..=all.len()).rev().map(|grades| &all[..grades]).find(|grades| {
+        let is_rare = |rare: &usize| {
+            let grades = &all[..*rare];
             self.is_indexed(grades) && SearchShare::ALL.into_iter().all(|share| hits(share, grades).len() < COMMON)
-        });
-        let mut found = match at_once {
-            Some(grades) => self.by_index(None, grades, size).await?,
-            None => Vec::new(),
         };
-        for grade in all.iter().skip(at_once.map_or(0, <[_]>::len)) {
-            let grades = std::slice::from_ref(grade);
-            for share in SearchShare::ALL {
+        let (at_once, others) = all.split_at((1..=all.len()).rev().find(is_rare).unwrap_or(0));
+        if others.is_empty() {
+            return self.by_index(None, all, size).await;
+        }
+        let mut found = Vec::new();
+        for share in SearchShare::ALL {
+            for grades in std::iter::once(at_once).chain(others.chunks(1)) {
                 let missing = size - found.len();
-                if missing == 0 {
-                    return Ok(found);
+                if missing == 0 || grades.is_empty() {
+                    continue;
                 }
                 let hits = hits(share, grades);
                 found.extend(if share == SearchShare::Waiting && hits.len() >= missing {
                     hits.into_iter().take(missing).collect()
-                } else if hits.len() >= COMMON || !self.is_indexed(grades) {
+                } else if let [grade] = grades
+                    && (hits.len() >= COMMON || !self.is_indexed(grades))
+                {
                     self.walk(share, *grade, missing).await?
                 } else {
                     self.by_index(Some(share), grades, missing).await?
@@ -122,19 +126,19 @@ impl Search<'_> {
         !grades.contains(&MatchGrade::Inside) || self.query.words().iter().any(|word| word.chars().nth(2).is_some())
     }
 
-    /// Returns matches among some alerts of each share; those that wait are the newest, in order.
+    /// Returns matches among some alerts of each share; those that wait are the first, in order.
     async fn sample(&self) -> Work<Vec<Hit>> {
         let mut sql = Sql::new("SELECT a.id, a.waits, ");
         self.push_grade(&mut sql);
-        sql.push(" FROM ((SELECT a.id, a.alert_time, true AS waits, a.find_text");
-        self.push_timed(&mut sql, SearchShare::Waiting, SortOrder::Descending);
+        sql.push(" FROM ((SELECT a.id, a.open_deadline, true AS waits, a.find_text");
+        self.push_ordered(&mut sql, SearchShare::Waiting, SortOrder::Ascending);
         sql.with(" LIMIT ", SAMPLE);
-        sql.push(") UNION ALL (SELECT a.id, a.alert_time, false, a.find_text");
-        self.push_timed(&mut sql, SearchShare::Rest, SortOrder::Ascending);
+        sql.push(") UNION ALL (SELECT a.id, a.open_deadline, false, a.find_text");
+        self.push_ordered(&mut sql, SearchShare::Rest, SortOrder::Ascending);
         sql.with(" LIMIT ", SAMPLE);
         sql.push(")) a WHERE ");
         self.push_match(&mut sql, MatchGrade::Inside);
-        sql.push(" ORDER BY a.waits DESC, a.alert_time DESC, a.id DESC");
+        sql.push(" ORDER BY a.open_deadline, a.id");
         self.conn
             .made(&sql, |row| {
                 let share = if row.get(1)? { SearchShare::Waiting } else { SearchShare::Rest };
@@ -150,7 +154,7 @@ impl Search<'_> {
         self.push_grade(&mut sql);
         sql.with(" AS grade FROM alert a WHERE a.organization = ", self.organization);
         if let Some(share) = share {
-            sql.push(&format!(" AND {}", condition(share)));
+            sql.push(&format!(" AND {}", order_of(share).0));
         }
         if let Some(loosest) = grades.last() {
             sql.push(" AND ");
@@ -160,31 +164,35 @@ impl Search<'_> {
             self.push_no_better(&mut sql, *best);
         }
         // Without the OFFSET an index in the order would be walked instead.
-        sql.push(" OFFSET 0) a ORDER BY a.grade, a.open_deadline IS NULL, a.alert_time DESC NULLS LAST, a.id DESC");
+        sql.push(
+            " OFFSET 0) a ORDER BY a.open_deadline IS NULL, a.grade, a.open_deadline, \
+            CASE WHEN a.open_deadline IS NOT NULL THEN a.id END, a.alert_time DESC NULLS LAST, a.id DESC",
+        );
         sql.with(" LIMIT ", limit_of(most as u64));
         self.conn.made(&sql, cell).await
     }
 
-    /// Returns the newest of one share that match with exactly this grade: those with a time, and behind them those
-    /// without.
+    /// Returns the first of one share that match with exactly this grade. Those without a time come behind the others;
+    /// all that wait have a deadline.
     async fn walk(&self, share: SearchShare, grade: MatchGrade, most: usize) -> Work<Vec<Uuid>> {
-        let mut sql = Sql::new("SELECT a.id FROM (SELECT a.key, a.alert_time, a.id");
-        self.push_timed(&mut sql, share, SortOrder::Descending);
+        let (condition, column, order) = order_of(share);
+        let mut sql = Sql::new(&format!("SELECT a.id FROM (SELECT a.key, {column} AS place, a.id"));
+        self.push_ordered(&mut sql, share, order);
         // Each row is read by itself, until there is enough.
         sql.push(
-            " OFFSET 0) newest CROSS JOIN LATERAL (SELECT a.id, a.find_text FROM alert a WHERE a.key = \
-            newest.key OFFSET 0) a WHERE ",
+            " OFFSET 0) ordered CROSS JOIN LATERAL (SELECT a.id, a.find_text FROM alert a WHERE a.key = \
+            ordered.key OFFSET 0) a WHERE ",
         );
         self.push_match(&mut sql, grade);
         self.push_no_better(&mut sql, grade);
-        sql.push(" ORDER BY newest.alert_time DESC, newest.id DESC");
+        sql.push(&format!(" ORDER BY ordered.place {0}, ordered.id {0}", direction(order)));
         sql.with(" LIMIT ", limit_of(most as u64));
         let mut found: Vec<Uuid> = self.conn.made(&sql, cell).await?;
         let missing = most - found.len();
-        if missing > 0 {
+        if missing > 0 && share == SearchShare::Rest {
             let mut sql = Sql::new("SELECT a.id FROM alert a");
             sql.with(" WHERE a.organization = ", self.organization);
-            sql.push(&format!(" AND a.alert_time IS NULL AND {} AND ", condition(share)));
+            sql.push(&format!(" AND a.alert_time IS NULL AND {condition} AND "));
             self.push_match(&mut sql, grade);
             self.push_no_better(&mut sql, grade);
             sql.with(" ORDER BY a.id DESC LIMIT ", limit_of(missing as u64));
@@ -193,11 +201,12 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// FROM, WHERE and ORDER BY of a share's alerts with a time.
-    fn push_timed(&self, sql: &mut Sql, share: SearchShare, order: SortOrder) {
+    /// FROM, WHERE and ORDER BY of a share's alerts that have a place in its order.
+    fn push_ordered(&self, sql: &mut Sql, share: SearchShare, order: SortOrder) {
+        let (condition, column, _) = order_of(share);
         sql.with(" FROM alert a WHERE a.organization = ", self.organization);
-        sql.push(&format!(" AND {} AND a.alert_time IS NOT NULL", condition(share)));
-        push_direction(sql, Some("a.alert_time"), order);
+        sql.push(&format!(" AND {condition} AND {column} IS NOT NULL"));
+        push_direction(sql, Some(column), order);
     }
 
     /// Adds the grade of a matching alert, as its place.

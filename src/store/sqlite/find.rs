@@ -4,13 +4,13 @@
 //! An answered alert that is not in the indexes yet is a candidate always. The indexes are asked for the rarest
 //! trigrams of the searched texts. A text that has to be a value, or to begin one, is asked for as such.
 //!
-//! Few candidates are all read and put in order. Of many, each grade is asked for by itself, better ones first, and in
-//! each grade alerts that wait for an answer before the rest. The newest candidates are read until enough of them
-//! match.
+//! Few candidates are all read and put in order. Of many, alerts that wait for an answer are asked for before the rest,
+//! and of each share each grade by itself, better ones first. The candidates that are due first, and of the rest the
+//! newest, are read until enough of them match.
 //!
 //! If every tenth alert is a candidate, the first alerts are all read. Past them, and otherwise, the candidates are
-//! marked first. Alerts that wait are mostly the newest. For them the
-//! indexes are read only between the first and the last row that waits.
+//! marked first. Alerts that wait are mostly the newest. For them the indexes are read only between the first and the
+//! last row that waits.
 
 use std::cell::OnceCell;
 
@@ -48,14 +48,6 @@ struct Bounds {
 
 const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, dense: 400, walk: 400 };
 
-/// Owners of the fields that an alert of a share may match by.
-const fn fields_of(share: SearchShare) -> FieldOwners {
-    match share {
-        SearchShare::Waiting => FieldOwners::Own,
-        SearchShare::Rest => FieldOwners::All,
-    }
-}
-
 /// Returns the matches, best first.
 pub(crate) fn find(
     reader: &mut Reader,
@@ -88,12 +80,15 @@ fn find_within(
         return Ok(among(query, &alerts, size).into_iter().cloned().collect());
     }
     reader.refresh_counts(organization)?;
-    let own = reader.counts.of(organization).all();
     let (mut found, waiting) = (Vec::new(), OnceCell::new());
-    for grade in query.grades().iter().copied() {
-        let missing = size - found.len();
-        let search = Search { bounds, organization, own, query, grade, waiting: &waiting };
-        found.extend(search.run(reader, missing)?);
+    for share in SearchShare::ALL {
+        for grade in query.grades().iter().copied() {
+            let search = Search { bounds, organization, query, share, grade, waiting: &waiting };
+            let missing = size - found.len();
+            if missing > 0 {
+                found.extend(search.run(reader, missing)?);
+            }
+        }
     }
     Ok(found)
 }
@@ -110,13 +105,12 @@ fn few_candidates(conn: &Connection, asked: &Asked, most: usize) -> StoreResult<
     Ok(Some(keys))
 }
 
-/// A search for alerts that match exactly so well.
+/// A search for alerts of a share that match exactly so well.
 struct Search<'a> {
     bounds: Bounds,
     organization: i64,
-    /// Number of alerts of the organization.
-    own: u64,
     query: &'a FindQuery,
+    share: SearchShare,
     grade: MatchGrade,
     /// Marks of the alerts that wait for an answer, once they were asked for.
     waiting: &'a OnceCell<Marks>,
@@ -129,33 +123,23 @@ struct Walked {
 }
 
 impl Search<'_> {
-    /// The best of those that match so well, so many at most.
-    fn run(&self, reader: &mut Reader, most: usize) -> StoreResult<Vec<Alert>> {
-        let mut found = Vec::new();
-        for share in SearchShare::ALL {
-            if found.len() < most {
-                found.extend(self.of_share(reader, share, most - found.len())?);
-            }
-        }
-        Ok(found)
-    }
-
-    /// The same of a share.
-    fn of_share(&self, reader: &mut Reader, share: SearchShare, missing: usize) -> StoreResult<Vec<Alert>> {
-        let asked = Asked::of(&reader.conn, self.query.words(), self.grade, fields_of(share))?;
+    /// The first of those that match so well, so many at most.
+    fn run(&self, reader: &mut Reader, missing: usize) -> StoreResult<Vec<Alert>> {
+        let fields = if self.is_waiting() { FieldOwners::Own } else { FieldOwners::All };
+        let asked = Asked::of(&reader.conn, self.query.words(), self.grade, fields)?;
         let short = self.short_words();
         if short.is_empty() {
             if asked.as_ref().is_some_and(|asked| asked.is_dense) {
-                let walked = self.walk(reader, share, None, missing, self.bounds.dense)?;
+                let walked = self.walk(reader, None, missing, self.bounds.dense)?;
                 if walked.is_done {
                     return Ok(walked.found);
                 }
             }
-            return self.newest(reader, share, asked.as_ref(), missing);
+            return self.first(reader, asked.as_ref(), missing);
         }
         // The index knows no word that is very short. Mostly many alerts have it, and are met soon.
-        let candidates = asked.as_ref().map(|asked| self.mark(&reader.conn, share, asked)).transpose()?;
-        let walked = self.walk(reader, share, candidates.as_ref(), missing, self.bounds.walk)?;
+        let candidates = asked.as_ref().map(|asked| self.mark(&reader.conn, asked)).transpose()?;
+        let walked = self.walk(reader, candidates.as_ref(), missing, self.bounds.walk)?;
         if walked.is_done {
             return Ok(walked.found);
         }
@@ -163,8 +147,8 @@ impl Search<'_> {
         for word in short {
             match trigrams_beginning_with(&reader.conn, word)? {
                 Beginning::None => {
-                    let candidates = Marks::of(&reader.conn, &Sql::new(UNINDEXED))?;
-                    return self.sorted(reader, share, &candidates, missing);
+                    let unindexed = Marks::of(&reader.conn, &Sql::new(UNINDEXED))?;
+                    return self.sorted(reader, &unindexed, missing);
                 }
                 Beginning::Some(trigrams) => all.push(format!("({trigrams})")),
                 // A prefix of so many trigrams is nearly everywhere.
@@ -172,42 +156,41 @@ impl Search<'_> {
             }
         }
         let all = (!all.is_empty()).then(|| Asked { trigrams: Some(all.join(" AND ")), heads: None, is_dense: true });
-        self.newest(reader, share, all.as_ref(), missing)
+        self.first(reader, all.as_ref(), missing)
     }
 
-    /// The newest of a share that match so well, of all where no index tells candidates.
-    fn newest(
-        &self,
-        reader: &mut Reader,
-        share: SearchShare,
-        asked: Option<&Asked>,
-        missing: usize,
-    ) -> StoreResult<Vec<Alert>> {
-        let Some(asked) = asked else {
-            return Ok(self.walk(reader, share, None, missing, usize::MAX)?.found);
-        };
-        let marks = self.mark(&reader.conn, share, asked)?;
-        let all = match share {
-            SearchShare::Waiting => self.waiting(&reader.conn)?.len(),
-            SearchShare::Rest => self.own,
-        };
-        // The walk meets candidates sooner the more there are.
-        let marked = marks.len();
-        if marked.saturating_mul(marked).saturating_mul(self.bounds.row) < all.saturating_mul(missing as u64) {
-            return self.sorted(reader, share, &marks, missing);
+    /// True for the alerts that wait for an answer.
+    fn is_waiting(&self) -> bool {
+        self.share == SearchShare::Waiting
+    }
+
+    /// The first that match so well, of all where no index tells candidates.
+    fn first(&self, reader: &mut Reader, asked: Option<&Asked>, missing: usize) -> StoreResult<Vec<Alert>> {
+        let marks = asked.map(|asked| self.mark(&reader.conn, asked)).transpose()?;
+        if let Some(marks) = &marks {
+            let all = if self.is_waiting() {
+                self.waiting(&reader.conn)?.len()
+            } else {
+                reader.counts.of(self.organization).all()
+            };
+            // The walk meets candidates sooner the more there are.
+            let marked = marks.len();
+            if marked.saturating_mul(marked).saturating_mul(self.bounds.row) < all.saturating_mul(missing as u64) {
+                return self.sorted(reader, marks, missing);
+            }
         }
-        Ok(self.walk(reader, share, Some(&marks), missing, usize::MAX)?.found)
+        Ok(self.walk(reader, marks.as_ref(), missing, usize::MAX)?.found)
     }
 
-    /// Marks the candidates of a share.
-    fn mark(&self, conn: &Connection, share: SearchShare, asked: &Asked) -> StoreResult<Marks> {
+    /// Marks the candidates.
+    fn mark(&self, conn: &Connection, asked: &Asked) -> StoreResult<Marks> {
         let waiting = self.waiting(conn)?;
-        Ok(match share {
-            SearchShare::Waiting => match waiting.span() {
-                Some(span) => asked.mark(conn, Some(span))?.common(waiting),
-                None => Marks::default(),
-            },
-            SearchShare::Rest => asked.mark(conn, None)?.without(waiting),
+        if !self.is_waiting() {
+            return Ok(asked.mark(conn, None)?.without(waiting));
+        }
+        Ok(match waiting.span() {
+            Some(span) => asked.mark(conn, Some(span))?.common(waiting),
+            None => Marks::default(),
         })
     }
 
@@ -225,19 +208,17 @@ impl Search<'_> {
         Ok(self.waiting.get_or_init(|| marks))
     }
 
-    /// Sorts the candidates by time, and reads them from the newest on until the page is full.
-    fn sorted(
-        &self,
-        reader: &mut Reader,
-        share: SearchShare,
-        marks: &Marks,
-        missing: usize,
-    ) -> StoreResult<Vec<Alert>> {
-        let column = sort_column(reader, self.organization, SortField::AlertTimeStamp)?;
+    /// Sorts the candidates, and reads them in their order until the page is full.
+    fn sorted(&self, reader: &mut Reader, marks: &Marks, missing: usize) -> StoreResult<Vec<Alert>> {
+        let (field, order) = match self.share {
+            SearchShare::Waiting => (SortField::HoursLeft, SortOrder::Ascending),
+            SearchShare::Rest => (SortField::AlertTimeStamp, SortOrder::Descending),
+        };
+        let column = sort_column(reader, self.organization, field)?;
         let Reader { conn, dictionary, .. } = reader;
         let mut found = Vec::new();
-        for key in marks.sorted(conn, self.organization, &column, (SortOrder::Descending, false), (0, marks.len()))? {
-            if self.matches(conn, dictionary, share, key)? {
+        for key in marks.sorted(conn, self.organization, &column, (order, false), (0, marks.len()))? {
+            if self.matches(conn, dictionary, key)? {
                 found.push(read_by_key(conn, dictionary, key)?);
             }
             if found.len() == missing {
@@ -248,14 +229,8 @@ impl Search<'_> {
     }
 
     /// Returns whether an alert is the organization's and of this share, and matches so well.
-    fn matches(
-        &self,
-        conn: &Connection,
-        dictionary: &mut Dictionary,
-        share: SearchShare,
-        key: i64,
-    ) -> StoreResult<bool> {
-        let alert = read_searched(conn, dictionary, self.organization, share == SearchShare::Waiting, key)?;
+    fn matches(&self, conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<bool> {
+        let alert = read_searched(conn, dictionary, self.organization, self.is_waiting(), key)?;
         Ok(alert.is_some_and(|alert| self.query.grade(&alert) == Some(self.grade)))
     }
 
@@ -265,39 +240,28 @@ impl Search<'_> {
         self.query.words().iter().map(String::as_str).filter(is_short).collect()
     }
 
-    /// Walks a share, the newest first, until the page is full; reads so many of the candidates at most, which are all
+    /// Walks the share in its order until the page is full; reads so many of the candidates at most, which are all
     /// where no marks are given.
-    fn walk(
-        &self,
-        reader: &mut Reader,
-        share: SearchShare,
-        candidates: Option<&Marks>,
-        missing: usize,
-        most: usize,
-    ) -> StoreResult<Walked> {
+    fn walk(&self, reader: &mut Reader, marks: Option<&Marks>, missing: usize, most: usize) -> StoreResult<Walked> {
         let Reader { conn, dictionary, .. } = reader;
         let mut walked = Walked { found: Vec::new(), is_done: true };
         let mut read = 0;
-        let (index, condition) = match share {
-            SearchShare::Waiting => ("alert_waiting_by_time", " AND a.open_deadline IS NOT NULL"),
-            SearchShare::Rest => ("alert_by_time", ""),
+        let ordered = match self.share {
+            SearchShare::Waiting => {
+                "alert_by_open_deadline WHERE a.organization = ?1 AND a.open_deadline IS NOT NULL \
+                    ORDER BY a.open_deadline, a.id"
+            }
+            SearchShare::Rest => "alert_by_time WHERE a.organization = ?1 ORDER BY a.alert_time DESC, a.id DESC",
         };
         // Alerts that wait are not among the marks of the rest; the newest alerts are mostly such.
-        let knows_share = share == SearchShare::Waiting || candidates.is_some();
-        let passed = (!knows_share).then(|| self.waiting(conn)).transpose()?;
-        let mut statement = conn.prepare_cached(&format!(
-            "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time \
-                DESC, a.id DESC"
-        ))?;
+        let passed = (!self.is_waiting() && marks.is_none()).then(|| self.waiting(conn)).transpose()?;
+        let mut statement = conn.prepare_cached(&format!("SELECT a.key FROM alert a INDEXED BY {ordered}"))?;
         let mut rows = statement.query([self.organization])?;
         while walked.found.len() < missing
             && let Some(row) = rows.next()?
         {
             let key: i64 = row.get(0)?;
-            if passed.is_some_and(|passed| passed.has(key)) {
-                continue;
-            }
-            if candidates.is_some_and(|marks| !marks.has(key)) {
+            if passed.is_some_and(|passed| passed.has(key)) || marks.is_some_and(|marks| !marks.has(key)) {
                 continue;
             }
             if read == most {
@@ -305,7 +269,7 @@ impl Search<'_> {
                 return Ok(walked);
             }
             read += 1;
-            if self.matches(conn, dictionary, share, key)? {
+            if self.matches(conn, dictionary, key)? {
                 walked.found.push(read_by_key(conn, dictionary, key)?);
             }
         }
@@ -332,7 +296,7 @@ mod tests {
             merchant_name: if number % 17 == 7 { format!("x{number}~") } else { "Acme".to_owned() },
             merchant_descriptor: if number % 5 == 0 { format!("Acme till {}", number % 4) } else { String::new() },
             alert_time: (number % 11 != 0).then(|| Timestamp::UNIX_EPOCH + chrono::TimeDelta::hours(number % 29)),
-            deadline: Deadline::At(Timestamp::UNIX_EPOCH),
+            deadline: Deadline::At(Timestamp::UNIX_EPOCH + chrono::TimeDelta::hours(number % 31)),
             ..Alert::new(crate::domain::AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
         };
         if number % 3 == 0 {

@@ -217,7 +217,7 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             200,
             json!({"type": "object", "required": ["data"], "properties": {"data": {"type": "array",
                     "items": named("Alert")}}}),
-            "Best first: whole values, their beginnings, parts of them; what waits for an answer before the rest; \
+            "Open alerts first, then better matches, then the soonest due; answered and expired ones behind them, \
                     the newest first",
         )
         .refused(400, "A parameter is not understood"),

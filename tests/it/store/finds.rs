@@ -1,7 +1,7 @@
 //! Searches over all fields against the domain's own definition: the same alerts in the same order.
 
 use avert::domain::{
-    Alert, AlertId, AlertStatus, FindQuery,
+    Alert, AlertId, AlertStatus, Deadline, FindQuery,
     find::{among, find_fields},
 };
 use chrono::Duration;
@@ -274,7 +274,8 @@ async fn of_very_many_that_match_the_best_come_first_all_the_same(fixture: Fixtu
         };
         let plain = open_alert(&format!("N{number}"));
         let alert_time = plain.alert_time.filter(|_| number % 9 != 0).map(|at| at - Duration::minutes(number % 97));
-        let mut alert = Alert { alert_time, merchant_order_id: Some(order), ..plain };
+        let deadline = Deadline::At(noon() + Duration::minutes(number % 89));
+        let mut alert = Alert { alert_time, deadline, merchant_order_id: Some(order), ..plain };
         if number % 7 < 5 {
             alert.outcome = Some(outcome(&alert, "resolved"));
             alert.status = AlertStatus::Resolved;
