@@ -41,6 +41,7 @@
 //! ui        → domain
 //! wire      → domain
 //! service   → domain
+//! inbound   → domain
 //! outbound  → domain
 //! config    → domain
 //! telemetry → domain

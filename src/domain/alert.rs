@@ -3,7 +3,7 @@
 use chrono::Duration;
 
 use crate::{
-    AlertId, Amount, CompanyId, Currency, EnrollmentId, Money, Outcome, Timestamp,
+    AlertId, Amount, Answers, CompanyId, Currency, EnrollmentId, Money, Origin, Outcome, Timestamp,
     field::{Content, ID, Merge, NAME, Section, WORD, record},
     word_enums::open_enum,
 };
@@ -170,6 +170,8 @@ record! {
         outcome: Option<Outcome>,
         /// Deadline, which is no field of the interface: `hoursLeft` is derived from it, see [`Alert::hours_left`].
         deadline: Deadline,
+        /// Source that brought it, where one did; no field of the interface.
+        origin: Option<Origin>,
     }
 }
 
@@ -180,6 +182,11 @@ impl Alert {
     /// Returns an alert with the few facts that are always there; everything else empty.
     pub fn new(id: AlertId, provider: Provider, alert_type: AlertType) -> Self {
         Self { id, provider, alert_type, status: AlertStatus::Open, ..Self::default() }
+    }
+
+    /// Returns true where its answer is recorded here and reported to nobody.
+    pub fn is_answered_here(&self) -> bool {
+        self.origin.as_ref().is_some_and(|origin| origin.answers == Answers::Here)
     }
 
     /// Returns true for an alert that was answered, or expired without an answer.

@@ -36,6 +36,12 @@ pub struct FieldError {
     pub message: String,
 }
 
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(format!("{} {}", self.field, self.message).trim())
+    }
+}
+
 impl FieldError {
     /// Returns an error at a field. Both may repeat what was given, so neither keeps a card number.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {

@@ -11,8 +11,8 @@ pub mod receiver;
 pub mod recording;
 pub mod reposting;
 pub mod sender;
-pub mod signature;
 
+pub use crate::inbound::signature;
 pub use dispatcher::{Dispatcher, DispatcherSettings, RunReport};
 pub use receiver::{Receiver, ReceiverSettings};
 pub use sender::{AttemptReport, GuardedResolver, Sender, SenderSettings};
