@@ -180,7 +180,7 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let api = Api::from_ref(state);
-        whole_body(request, api.body_timeout).await.map(Self).map_err(|fault| match fault {
+        whole_body(request, api.body_timeout, MAX_BODY).await.map(Self).map_err(|fault| match fault {
             BodyFault::Problem(problem) => problem,
             BodyFault::Broken(words) => {
                 Problem::of_fields(Code::InvalidResolution, vec![FieldError::new("body", words)])
@@ -198,15 +198,15 @@ pub(super) enum BodyFault {
 }
 
 /// Reads a body within its limits of size and time. The request holds no place while it comes.
-pub(super) async fn whole_body(request: Request, timeout: Duration) -> Result<Vec<u8>, BodyFault> {
+pub(super) async fn whole_body(request: Request, timeout: Duration, most: usize) -> Result<Vec<u8>, BodyFault> {
     let too_large =
-        || BodyFault::Problem(Problem::new(Code::BodyTooLarge, format!("at most {MAX_BODY} bytes are allowed")));
-    if announced(request.headers()).is_some_and(|length| length > MAX_BODY as u64) {
+        || BodyFault::Problem(Problem::new(Code::BodyTooLarge, format!("at most {most} bytes are allowed")));
+    if announced(request.headers()).is_some_and(|length| length > most as u64) {
         discard(request, timeout);
         return Err(too_large());
     }
     let (parts, body) = request.into_parts();
-    match reading(&parts.extensions, tokio::time::timeout(timeout, read(body, MAX_BODY)))
+    match reading(&parts.extensions, tokio::time::timeout(timeout, read(body, most)))
         .await
         .map_err(BodyFault::Problem)?
     {

@@ -23,6 +23,7 @@ mod operator;
 mod problem;
 mod routes;
 mod serve;
+mod source_events;
 mod state;
 mod token;
 
@@ -30,4 +31,4 @@ pub use guard::HostError;
 pub use problem::Code;
 pub use routes::{ROUTES, router};
 pub use serve::serve;
-pub use state::{ApiOptions, MAX_BODY, MAX_HEAD, MAX_IMPORT};
+pub use state::{ApiOptions, MAX_BODY, MAX_HEAD, MAX_IMPORT, MAX_SOURCE_BODY};

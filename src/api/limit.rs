@@ -1,8 +1,8 @@
-//! The rate limit of failures at the token endpoint, by client and address.
+//! Rate limits: of failures at the token endpoint, by client and address, and of the requests of sources.
 //!
 //! Time is counted by a clock that cannot be set. So a clock that jumps lets nobody in and locks nobody out.
 
-use std::{net::IpAddr, num::NonZeroU32, time::Duration};
+use std::{hash::Hash, net::IpAddr, num::NonZeroU32, time::Duration};
 
 use governor::{
     Quota, RateLimiter,
@@ -13,33 +13,46 @@ use governor::{
 
 use crate::inbound::connections::network;
 
-/// Above so many pairs of client and address, those that are quiet again are forgotten.
+/// Above so many keys, those that are quiet again are forgotten.
 const MANY: usize = 10_000;
 
-/// A client id (none for clients that are not known) and where it asks from.
-type Asker = (Option<String>, IpAddr);
-
-/// A rate limiter of failures: so many at once, and again so many each minute.
-pub(super) struct TokenLimit<C: Clock = DefaultClock> {
-    limiter: RateLimiter<Asker, HashMapStateStore<Asker>, C, NoOpMiddleware<C::Instant>>,
+/// A rate limiter by key: so many at once, and again so many each minute.
+pub(super) struct RateLimit<K: Clone + Eq + Hash, C: Clock = DefaultClock> {
+    limiter: RateLimiter<K, HashMapStateStore<K>, C, NoOpMiddleware<C::Instant>>,
     clock: C,
 }
 
-impl<C: Clock + Clone> TokenLimit<C> {
+impl<K: Clone + Eq + Hash, C: Clock + Clone> RateLimit<K, C> {
     pub(super) fn new(per_minute: NonZeroU32, clock: C) -> Self {
         let limiter = RateLimiter::new(Quota::per_minute(per_minute), HashMapStateStore::default(), clock.clone());
         Self { limiter, clock }
     }
 
-    /// Counts a failure; `Err` tells after how many seconds the next one may come.
-    pub(super) fn count(&self, client: Option<&str>, from: IpAddr) -> Result<(), u64> {
+    /// Counts one; `Err` tells after how many seconds the next one may come.
+    pub(super) fn count_key(&self, key: &K) -> Result<(), u64> {
         if self.limiter.len() > MANY {
             self.limiter.retain_recent();
         }
-        let asker = (client.map(str::to_owned), network(from));
-        self.limiter.check_key(&asker).map_err(|refused| seconds(refused.wait_time_from(self.clock.now())))
+        self.limiter.check_key(key).map_err(|refused| seconds(refused.wait_time_from(self.clock.now())))
     }
 }
+
+/// A client id (none for clients that are not known) and where it asks from.
+type Asker = (Option<String>, IpAddr);
+
+/// A rate limiter of failures at the token endpoint.
+pub(super) type TokenLimit<C = DefaultClock> = RateLimit<Asker, C>;
+
+impl<C: Clock + Clone> TokenLimit<C> {
+    /// Counts a failure; `Err` tells after how many seconds the next one may come.
+    pub(super) fn count(&self, client: Option<&str>, from: IpAddr) -> Result<(), u64> {
+        self.count_key(&(client.map(str::to_owned), network(from)))
+    }
+}
+
+/// A rate limiter of requests of sources, by the source's name and whether the signature was right: those that are
+/// wrong leave no less to the others.
+pub(super) type SourceLimit = RateLimit<(String, bool)>;
 
 /// Whole seconds, rounded up, 1 at least.
 fn seconds(wait: Duration) -> u64 {

@@ -65,6 +65,8 @@ codes! {
     InvalidRequest = BAD_REQUEST, "invalid_request", "The request is not valid";
     /// Missing or unacceptable credentials.
     NotAuthorized = FORBIDDEN, "not_authorized", "Not authorized";
+    /// The webhook of a source is not signed with its secret, or at another time.
+    InvalidSignature = UNAUTHORIZED, "invalid_signature", "The signature is not valid";
     /// No such alert, or another organization's.
     AlertNotFound = NOT_FOUND, "alert_not_found", "No such alert";
     /// The alert has no outcome.

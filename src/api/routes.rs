@@ -10,10 +10,10 @@ use super::{
     alerts,
     concurrency_limit::{Shares, StrangersPlace},
     guard::{self, Guard, HostError},
-    limit::TokenLimit,
+    limit::{SourceLimit, TokenLimit},
     observe::{self, Observed},
-    operator, problem,
-    state::{Api, ApiOptions},
+    operator, problem, source_events,
+    state::{Api, ApiOptions, SOURCE_PER_MINUTE},
     token,
 };
 use crate::engine::Engine;
@@ -39,6 +39,7 @@ routes! {
     put "/api/v1/alerts/{id}/resolution" => alerts::resolve;
     post "/auth/token" => token::issue;
     get "/.well-known/jwks.json" => token::keys;
+    post "/inbound/{name}" => source_events::receive;
     get "/health" => observe::health;
     get "/ready" => observe::ready;
     get "/metrics" => observe::metrics;
@@ -70,6 +71,7 @@ routes! {
     delete "/operator/v1/endpoints/{id}/secret" => operator::endpoints::remove_secret;
     get "/operator/v1/find" => operator::alerts::find;
     get "/operator/v1/insights" => operator::stats::insights;
+    get "/operator/v1/sources" => operator::stats::sources;
     get "/operator/v1/sums" => operator::stats::sums;
     get "/operator/v1/keys" => operator::credentials::keys;
     post "/operator/v1/keys" => operator::credentials::create_key;
@@ -94,9 +96,21 @@ pub(super) fn routes_until(
     let guard = Guard::new(bound, options)?;
     let observed = Observed::new(engine.clone(), options.dispatcher.clone(), options.metrics.clone());
     let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));
+    let source_limit = Arc::new(SourceLimit::new(SOURCE_PER_MINUTE, DefaultClock::default()));
     let (imports, streams) = (Shares::new(MAX_IMPORTS), Shares::new(options.max_streams));
     let (body_timeout, list_timeout) = (options.body_timeout, options.list_timeout);
-    let api = Api { engine, body_timeout, list_timeout, token_limit, imports, streams, stop, observed, routes: ROUTES };
+    let api = Api {
+        engine,
+        body_timeout,
+        list_timeout,
+        token_limit,
+        source_limit,
+        imports,
+        streams,
+        stop,
+        observed,
+        routes: ROUTES,
+    };
     let routes = all().with_state(api);
     Ok(guard::guarded(routes, Arc::new(guard)))
 }

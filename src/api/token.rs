@@ -26,7 +26,7 @@ use super::{
     access::{BodyFault, scheme, whole_body},
     concurrency_limit::{Asker, StrangersPlace, enter},
     problem::{Problem, json},
-    state::{Api, Peer},
+    state::{Api, MAX_BODY, Peer},
 };
 use crate::{
     domain::{KeyScope, Secret},
@@ -44,7 +44,7 @@ pub(super) async fn issue(
         return Err(invalid_request("the header Content-Type must be application/x-www-form-urlencoded"));
     }
     let extensions = request.extensions().clone();
-    let body = whole_body(request, api.body_timeout).await.map_err(|fault| match fault {
+    let body = whole_body(request, api.body_timeout, MAX_BODY).await.map_err(|fault| match fault {
         BodyFault::Problem(problem) => TokenRefusal::Problem(problem),
         BodyFault::Broken(_) => invalid_request("the body broke off before its end, or is not well framed"),
     })?;

@@ -14,6 +14,7 @@ use super::{
     context::{Context, Home},
     database::{self, OpenedBy},
     networks::{self, Networks},
+    source_settings,
 };
 use crate::{
     config::{Days, Settings},
@@ -78,7 +79,9 @@ impl Local {
         let clock: SharedClock = Arc::new(SystemClock);
         let Networks { providers, pulls } = networks::networks(settings, &clock)?;
         let store = database::open(home, settings, by).await?;
-        let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings(settings));
+        let sources = source_settings::sources(settings, by == OpenedBy::Service)?.into();
+        let engine_settings = EngineSettings { sources, ..engine_settings(settings) };
+        let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings);
         engine.recall_clock().await?;
         match engine.keep_gateways(networks::said(settings)).await {
             Err(error @ StoreError::Refused(..)) => {
@@ -168,6 +171,7 @@ fn retention(settings: &Settings) -> RetentionPolicy {
         deliveries: days(kept.deliveries_days),
         given_up: days(kept.given_up_days),
         attempts: days(kept.attempts_days),
+        source_events: days(kept.source_events_days),
         audit: days(kept.audit_days),
     }
 }

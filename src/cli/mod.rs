@@ -35,6 +35,8 @@ mod secret_variables;
 mod serve;
 mod settings_file;
 mod source;
+mod source_settings;
+mod sources;
 mod target;
 mod topics;
 mod webhooks;
@@ -113,6 +115,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Organizations(command) => block_on(credentials::organizations(context, command)),
         Command::Clients(command) => block_on(credentials::clients(context, command)),
         Command::Keys(command) => block_on(credentials::keys(context, command)),
+        Command::Sources(command) => block_on(sources::run(context, command)),
         Command::Webhooks(command) => block_on(webhooks::run(context, command)),
         Command::Alerts(command) => block_on(alerts::run(context, command)),
         Command::Profiles(command) => block_on(profiles::run(context, command)),

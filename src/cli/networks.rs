@@ -100,7 +100,7 @@ pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static st
         settings.gateways().any(|(set, _)| set == network)
             || closed(settings, known).iter().any(|(closed, _)| closed == network)
     };
-    Provider::KNOWN.iter().filter(|network| !has_gateway(network)).map(Provider::as_str).collect()
+    Provider::NETWORKS.iter().filter(|network| !has_gateway(network)).map(Provider::as_str).collect()
 }
 
 /// Returns the name of an organization's alerts on this machine, for the console's head and the journal. It names the
@@ -114,7 +114,7 @@ pub(super) fn place_of(organization: &str, settings: &Settings, known: &[Known])
     }
     match simulated.len() {
         0 => {}
-        all if all == Provider::KNOWN.len() => words.push("simulated networks".to_owned()),
+        all if all == Provider::NETWORKS.len() => words.push("simulated networks".to_owned()),
         _ => words.push(format!("simulated {}", simulated.join(" and "))),
     }
     words.join(", ")

@@ -45,18 +45,29 @@ impl SecretVariable {
     /// # Errors
     /// Both are set; the file cannot be read, or is empty.
     pub(super) fn read(self, lookup: impl Fn(&str) -> Option<String>) -> Result<Option<String>, Misused> {
-        let Self { name, file } = self;
-        match (lookup(name), lookup(file)) {
-            (Some(_), Some(_)) => Err(misused!("{name} and {file} are both set: one of them has the secret")),
-            (secret, None) => Ok(secret),
-            (None, Some(path)) => {
-                let secret = read_credential(Path::new(&path)).map_err(|Misused(error)| misused!("{file}: {error}"))?;
-                // Not the group: its bits are the mask of the access list by which systemd hands a credential over.
-                if fs::metadata(&path).is_ok_and(|there| allows_others(&there, 0o007)) {
-                    say!("warning: {file}: {path} is open to other users: chmod 600 it");
-                }
-                Ok(Some(secret))
+        secret_of(self.name, self.file, lookup)
+    }
+}
+
+/// Reads a secret as [`SecretVariable::read`] does, by the names of its two variables.
+///
+/// # Errors
+/// Both are set; the file cannot be read, or is empty.
+pub(super) fn secret_of(
+    name: &str,
+    file: &str,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<Option<String>, Misused> {
+    match (lookup(name), lookup(file)) {
+        (Some(_), Some(_)) => Err(misused!("{name} and {file} are both set: one of them has the secret")),
+        (secret, None) => Ok(secret),
+        (None, Some(path)) => {
+            let secret = read_credential(Path::new(&path)).map_err(|Misused(error)| misused!("{file}: {error}"))?;
+            // Not the group: its bits are the mask of the access list by which systemd hands a credential over.
+            if fs::metadata(&path).is_ok_and(|there| allows_others(&there, 0o007)) {
+                say!("warning: {file}: {path} is open to other users: chmod 600 it");
             }
+            Ok(Some(secret))
         }
     }
 }

@@ -25,6 +25,7 @@ pub(super) const TOPICS: &[Topic] = topics! {
     "rules" "your own rules that suggest answers";
     "api" "dialects, errors, lists, time, outcomes, operator routes";
     "webhooks" "deliveries, retries, signatures, tests, listening";
+    "sources" "others whose webhooks become alerts, and how a map is written";
     "networks" "gateways to Ethoca, Verifi and CDRN";
     "provider-contract" "what a gateway has to speak";
     "postgresql" "several nodes on one database, moving there and back";

@@ -18,12 +18,14 @@ use serde::{
 };
 
 mod networks;
+mod sources;
 mod table;
 #[cfg(test)]
 mod tests;
 mod values;
 
 pub use networks::{NetworkAuth, NetworkSections, NetworkSettings};
+pub use sources::{SourceName, SourceSections, SourceSettings};
 pub use table::{ConfigError, Setting, SettingSection};
 pub use values::*;
 
@@ -64,6 +66,9 @@ table! {
         /// network without a gateway is played by a simulator inside the engine, and answers to its alerts reach
         /// nobody. Set up one section for each network: ethoca, verifi, cdrn.
         providers: NetworkSections;
+        /// Sources: others whose webhooks become alerts, at POST /inbound/NAME. Set up one section for each; the
+        /// page `avert help sources` says how, and how a map is written.
+        sources: SourceSections;
         /// The networks without a gateway.
         simulator: SimulatorSettings;
         /// The console.
@@ -155,6 +160,8 @@ table! {
         given_up_days: Days = 365, "AVERT_KEEP_GIVEN_UP_DAYS";
         /// Ended attempts to record an answer; an Idempotency-Key is remembered for a day in any case.
         attempts_days: Days = 365, "AVERT_KEEP_ATTEMPTS_DAYS";
+        /// Events of sources, with their bodies; what became an alert stays.
+        source_events_days: Days = 30, "AVERT_KEEP_SOURCE_EVENTS_DAYS";
         /// The audit log: seven years. What is left of it still verifies.
         audit_days: Days = 2557, "AVERT_KEEP_AUDIT_DAYS";
     }

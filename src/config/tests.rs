@@ -22,8 +22,9 @@ fn listing() -> String {
         config.toml in its configuration directory, where there is one.\n"
             .to_owned();
     for SettingSection { name, help, settings } in Settings::sections() {
-        // A network that has a section goes to a gateway.
-        let mark = if name.starts_with("providers.") { "# " } else { "" };
+        // A network that has a section goes to a gateway, and a source that has one is set up.
+        let is_example = name.starts_with("providers.") || name.starts_with("sources.");
+        let mark = if is_example { "# " } else { "" };
         if !name.is_empty() {
             text += &format!("\n{}{mark}[{name}]\n", comment(help));
         }

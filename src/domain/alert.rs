@@ -14,6 +14,8 @@ open_enum! {
         Ethoca = "ETHOCA",
         Verifi = "VERIFI",
         Cdrn = "CDRN",
+        /// No network: a payment processor, whose fraud warnings a source brings.
+        Stripe = "STRIPE",
     }
 }
 
@@ -27,13 +29,33 @@ open_enum! {
         VerifiDisputeNotice = "VERIFI_DISPUTE_NOTICE": "Dispute notice",
         VerifiFraudNotice = "VERIFI_FRAUD_NOTICE": "Fraud notice",
         VerifiCancelNotice = "VERIFI_CANCEL_NOTICE": "Cancel notice",
+        /// A fraud report that nobody waits for an answer to.
+        EarlyFraudWarning = "EARLY_FRAUD_WARNING": "Early fraud warning",
+        /// The same of a payment that was refunded or is disputed already.
+        EarlyFraudNotice = "EARLY_FRAUD_NOTICE": "Early fraud notice",
+    }
+}
+
+impl Provider {
+    /// The networks of the interface, each of which can have a gateway.
+    pub const NETWORKS: [Self; 3] = [Self::Ethoca, Self::Verifi, Self::Cdrn];
+
+    /// Returns true for one that only sources bring.
+    pub fn is_source(&self) -> bool {
+        *self == Self::Stripe
     }
 }
 
 impl AlertType {
     /// Notice types, with which a network only informs and expects no answer (such an alert can still be
     /// resolved). They are no work: no answer can be late.
-    pub const NOTICES: [Self; 3] = [Self::VerifiDisputeNotice, Self::VerifiFraudNotice, Self::VerifiCancelNotice];
+    pub const NOTICES: [Self; 4] =
+        [Self::VerifiDisputeNotice, Self::VerifiFraudNotice, Self::VerifiCancelNotice, Self::EarlyFraudNotice];
+
+    /// Returns true for one that only sources bring.
+    pub fn is_of_source(&self) -> bool {
+        matches!(self, Self::EarlyFraudWarning | Self::EarlyFraudNotice)
+    }
 
     /// Returns true for one of [`AlertType::NOTICES`]. An unknown type expects an answer.
     pub fn is_notice(&self) -> bool {
@@ -280,7 +302,7 @@ pub fn is_refund(status: &AlertStatus, refunded: &str) -> bool {
 pub fn default_window(provider: &Provider) -> Duration {
     match provider {
         Provider::Ethoca => Duration::hours(24),
-        Provider::Verifi | Provider::Cdrn | Provider::Other(_) => Duration::hours(72),
+        Provider::Verifi | Provider::Cdrn | Provider::Stripe | Provider::Other(_) => Duration::hours(72),
     }
 }
 
@@ -344,6 +366,8 @@ mod tests {
             (true, "Dispute notice"),
             (true, "Fraud notice"),
             (true, "Cancel notice"),
+            (false, "Early fraud warning"),
+            (true, "Early fraud notice"),
         ];
         assert_eq!(told, expected);
         assert_eq!(AlertType::parse("RDR").words(), "RDR");

@@ -126,7 +126,7 @@ impl LinkTemplates {
             Provider::Ethoca => ("Ethoca's portal", &self.ethoca),
             Provider::Verifi => ("Verifi's portal", &self.verifi),
             Provider::Cdrn => ("CDRN's portal", &self.cdrn),
-            Provider::Other(_) => ("", &None),
+            Provider::Stripe | Provider::Other(_) => ("", &None),
         };
         let all = [("order", &self.order), ("payment", &self.payment), portal];
         let link = |(to, template): (&'static str, &Option<LinkTemplate>)| {

@@ -21,6 +21,8 @@ pub struct Retention<T> {
     pub given_up: Option<T>,
     /// An attempt to resolve, from its end on; a day at least.
     pub attempts: Option<T>,
+    /// The event of a source, with its body; from its receipt on.
+    pub source_events: Option<T>,
     /// An entry of the audit log, to the end of the UTC day.
     pub audit: Option<T>,
 }
@@ -39,6 +41,7 @@ impl Default for RetentionPolicy {
             deliveries: days(90),
             given_up: days(365),
             attempts: days(365),
+            source_events: days(30),
             audit: days(2_557),
         }
     }
@@ -54,6 +57,7 @@ impl RetentionPolicy {
             given_up: before(self.given_up),
             // Idempotency-Keys are remembered by them.
             attempts: before(self.attempts.map(|kept| kept.max(IDEMPOTENCY_KEY_MEMORY))),
+            source_events: before(self.source_events),
             // Whole days: each pruning leaves an entry, and one a day is enough.
             audit: before(self.audit)
                 .and_then(|moment| moment.date_naive().and_hms_opt(0, 0, 0))
@@ -73,6 +77,8 @@ pub struct Pruned {
     pub delivery_attempts: u64,
     /// Attempts to resolve that have ended.
     pub attempts: u64,
+    /// Events of sources.
+    pub source_events: u64,
     pub audit: u64,
 }
 
@@ -83,6 +89,7 @@ impl Pruned {
         self.events += other.events;
         self.delivery_attempts += other.delivery_attempts;
         self.attempts += other.attempts;
+        self.source_events += other.source_events;
         self.audit += other.audit;
     }
 }
@@ -104,6 +111,7 @@ mod tests {
             deliveries: Some(days(1)),
             given_up: Some(days(2)),
             attempts: Some(days(3)),
+            source_events: Some(days(4)),
             audit: None,
         };
 
@@ -112,6 +120,7 @@ mod tests {
             deliveries: Some(noon() - days(1)),
             given_up: Some(noon() - days(2)),
             attempts: Some(noon() - days(3)),
+            source_events: Some(noon() - days(4)),
             audit: None,
         };
         assert_eq!(retention.cut_offs(noon()), expected);
@@ -133,10 +142,21 @@ mod tests {
 
     #[test]
     fn what_was_pruned_is_summed_up_by_kind() {
-        let mut all = Pruned { deliveries: 1, events: 2, delivery_attempts: 3, attempts: 4, audit: 5 };
+        let mut all =
+            Pruned { deliveries: 1, events: 2, delivery_attempts: 3, attempts: 4, source_events: 6, audit: 5 };
 
-        all.add(Pruned { deliveries: 10, events: 20, delivery_attempts: 30, attempts: 40, audit: 50 });
+        all.add(Pruned {
+            deliveries: 10,
+            events: 20,
+            delivery_attempts: 30,
+            attempts: 40,
+            source_events: 60,
+            audit: 50,
+        });
 
-        assert_eq!(all, Pruned { deliveries: 11, events: 22, delivery_attempts: 33, attempts: 44, audit: 55 });
+        assert_eq!(
+            all,
+            Pruned { deliveries: 11, events: 22, delivery_attempts: 33, attempts: 44, source_events: 66, audit: 55 }
+        );
     }
 }

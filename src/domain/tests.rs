@@ -51,7 +51,14 @@ impl AlertPatch {
 
 impl Default for CutOffs {
     fn default() -> Self {
-        Self { delivery_attempts: None, deliveries: None, given_up: None, attempts: None, audit: None }
+        Self {
+            delivery_attempts: None,
+            deliveries: None,
+            given_up: None,
+            attempts: None,
+            source_events: None,
+            audit: None,
+        }
     }
 }
 

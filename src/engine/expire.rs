@@ -159,6 +159,7 @@ impl Engine {
                 ("event", batch.events),
                 ("try", batch.delivery_attempts),
                 ("attempt", batch.attempts),
+                ("source_event", batch.source_events),
                 ("audit", batch.audit),
             ];
             for (kind, rows) in kinds {
@@ -185,8 +186,8 @@ pub(super) async fn run_retention(engine: Engine, cancel: CancellationToken) {
             () = cancel.cancelled() => return,
             done = engine.prune_once() => match done {
                 Ok(done) if done == Pruned::default() => {}
-                Ok(Pruned { deliveries, events, delivery_attempts, attempts, audit }) => {
-                    tracing::info!(deliveries, events, delivery_attempts, attempts, audit,
+                Ok(Pruned { deliveries, events, delivery_attempts, attempts, source_events, audit }) => {
+                    tracing::info!(deliveries, events, delivery_attempts, attempts, source_events, audit,
                         "what has served its time was pruned");
                 }
                 Err(error) => tracing::warn!(%error, "what has served its time could not be pruned, trying again in \

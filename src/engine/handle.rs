@@ -22,6 +22,7 @@ use crate::{
     },
     providers::Providers,
     service::ServiceError,
+    source::InboundSource,
     store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError},
     tokens::TokenKeys,
     webhooks::Sender,
@@ -261,6 +262,8 @@ pub struct EngineSettings {
     pub addresses: AddressPolicy,
     /// Most webhook endpoints of an organization.
     pub endpoints_per_organization: u32,
+    /// Sources whose webhooks are taken.
+    pub sources: Arc<[InboundSource]>,
     /// Retention of rows that have ended.
     pub retention: RetentionPolicy,
     /// Monotonic clock that shows jumps of the engine's clock, and measures waits. Nothing where the clock is believed
@@ -281,6 +284,7 @@ impl Default for EngineSettings {
             reconcile_poll: Duration::from_secs(5),
             addresses: AddressPolicy::default(),
             endpoints_per_organization: 32,
+            sources: Arc::new([]),
             retention: RetentionPolicy::default(),
             monotonic_clock: None,
         }

@@ -160,6 +160,7 @@ fn label(provider: &Provider) -> &'static str {
         Provider::Ethoca => "ETHOCA",
         Provider::Verifi => "VERIFI",
         Provider::Cdrn => "CDRN",
+        Provider::Stripe => "STRIPE",
         Provider::Other(_) => "other",
     }
 }

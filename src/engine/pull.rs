@@ -9,10 +9,10 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow, redact},
+    domain::{AlertPatch, Answers, FieldError, IngestOptions, IngestReport, Origin, Provider, RejectedRow, redact},
     handle::{Caller, Engine, Gateways, later, locked, until},
     metrics,
-    providers::AlertSource,
+    providers::{AlertSource, Submission},
     store::{Actor, PullEnd, StoreResult},
     wire::read::{self, UnknownNames},
 };
@@ -244,7 +244,18 @@ impl Engine {
 
     /// Returns the reason for which a network is closed from here. Another engine on this database sends its decisions
     /// to a gateway, and this one has none.
-    pub(super) async fn closed(&self, network: &Provider) -> Option<String> {
+    pub(super) async fn closed(&self, submission: &Submission) -> Option<String> {
+        let network = &submission.provider;
+        match &submission.origin {
+            Some(Origin { answers: Answers::Here, .. }) => return None,
+            Some(Origin { answers: Answers::Native, source }) if self.inner.providers.has_source(source) => {
+                return None;
+            }
+            Some(Origin { answers: Answers::Native, source }) => {
+                return Some(format!("not sent: source {source} takes the answers, and these settings do not name it"));
+            }
+            Some(Origin { answers: Answers::Gateway, .. }) | None => {}
+        }
         if self.inner.providers.has_own(network) {
             return None;
         }

@@ -15,8 +15,8 @@ use super::{
     resolve::{Landed, left_to_a_person},
 };
 use crate::{
-    domain::{MonotonicTime, Provider, batch, redact, time::later_by},
-    providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult},
+    domain::{MonotonicTime, batch, redact, time::later_by},
+    providers::{AlertProvider, Capabilities, Cause, Declined, LookUp, Submission, SubmitResult},
     service::FoundOutBy,
     store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult},
 };
@@ -119,9 +119,9 @@ impl Engine {
     /// Reconciles one attempt: ends it, or schedules its next check. `None` when it led to its outcome.
     async fn clear_up(&self, unfinished: ClaimedAttempt) -> StoreResult<Option<AttemptEnd>> {
         let finding = self.find_out(&unfinished).await;
-        let (attempt, alert) = (unfinished.attempt, unfinished.alert.id);
-        tracing::info!(%attempt, %alert, checks = unfinished.checks, ?finding, "looked at an attempt whose fate was \
-            unknown");
+        let (attempt, alert) = (unfinished.attempt, &unfinished.alert);
+        tracing::info!(%attempt, alert = %alert.id, checks = unfinished.checks, ?finding, "looked at an attempt whose \
+            fate was unknown");
         let (end, detail) = match finding {
             Finding::Accepted => {
                 return Ok(match self.commit_accepted(attempt, unfinished.generation).await? {
@@ -142,8 +142,8 @@ impl Engine {
                     let wait = [gap.map(span), left].into_iter().flatten().min().unwrap_or_default();
                     // A repeat whose answer got lost is a call whose consistency lag has to pass too, before a refusal
                     // counts.
-                    let repeated = known_from.is_none()
-                        && !self.inner.providers.answering_for(&unfinished.alert.provider).capabilities().lookup;
+                    let provider = self.inner.providers.answering_for(&alert.provider, alert.origin.as_ref());
+                    let repeated = known_from.is_none() && !provider.capabilities().lookup;
                     let calls_over = if repeated { now.counted } else { unfinished.calls_over };
                     self.check_at(now.counted.after(wait));
                     (AttemptEnd::Unknown { next_check: later_by(now.date, wait), calls_over }, why)
@@ -159,11 +159,15 @@ impl Engine {
         self.settings().checks.get(usize::try_from(checks).ok()?).copied()
     }
 
-    /// Returns the way in which the fate of a decision at a network is found out. It never names work that is not under
-    /// way.
-    pub(super) fn found_out_by(&self, network: &Provider) -> FoundOutBy {
+    /// The provider of a decision.
+    pub(super) fn answering(&self, submission: &Submission) -> &dyn AlertProvider {
+        self.inner.providers.answering_for(&submission.provider, submission.origin.as_ref())
+    }
+
+    /// Returns the way in which the fate of a decision is found out. It never names work that is not under way.
+    pub(super) fn found_out_by(&self, submission: &Submission) -> FoundOutBy {
         let stays = self.inner.loops.get().is_some_and(|cancel| !cancel.is_cancelled());
-        match self.inner.providers.answering_for(network).capabilities() {
+        match self.answering(submission).capabilities() {
             Capabilities { lookup: false, idempotent: false, final_error_only: false, .. } => FoundOutBy::Person,
             Capabilities { .. } if !stays => FoundOutBy::RunningProcess,
             Capabilities { lookup: true, .. } => FoundOutBy::LookUp,
@@ -177,7 +181,7 @@ impl Engine {
             trace: unfinished.trace.clone(),
             ..Submission::of(unfinished.attempt, &unfinished.alert, unfinished.resolution.clone())
         };
-        if let Some(why) = self.closed(&submission.provider).await {
+        if let Some(why) = self.closed(&submission).await {
             tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the \
                 network");
             // The attempt stays as it is, and is never given up for this.
@@ -189,7 +193,7 @@ impl Engine {
         // The answer is true of the moment at which it was asked; it may be long on its way.
         let asked = self.counted();
         let Capabilities { lookup, idempotent, final_error_only, consistency_lag } =
-            self.inner.providers.answering_for(&submission.provider).capabilities();
+            self.answering(&submission).capabilities();
         let counts_from = unfinished.calls_over.after(span(consistency_lag));
         if lookup {
             after_look_up(self.look_up(&submission).await, counts_from, asked)
@@ -202,8 +206,7 @@ impl Engine {
 
     /// Sends a decision, the first time or again.
     pub(super) async fn submit(&self, submission: &Submission) -> SubmitResult {
-        let (provider, limit) =
-            (self.inner.providers.answering_for(&submission.provider), self.settings().provider_timeout);
+        let (provider, limit) = (self.answering(submission), self.settings().provider_timeout);
         let began = Instant::now();
         let answer = tokio::time::timeout(limit, provider.submit(submission)).await;
         metrics::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
@@ -212,8 +215,7 @@ impl Engine {
 
     /// Looks a decision up.
     pub(super) async fn look_up(&self, submission: &Submission) -> LookUp {
-        let (provider, limit) =
-            (self.inner.providers.answering_for(&submission.provider), self.settings().look_up_timeout);
+        let (provider, limit) = (self.answering(submission), self.settings().look_up_timeout);
         let began = Instant::now();
         let found = tokio::time::timeout(limit, provider.look_up(submission)).await;
         metrics::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());

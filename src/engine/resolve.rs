@@ -249,7 +249,7 @@ impl Sending {
             // The database, or the whole process, stood still since the claim.
             return self.release_saying("not sent: its turn came too late; try again".to_owned()).await;
         }
-        if let Some(why) = self.engine.closed(&self.submission.provider).await {
+        if let Some(why) = self.engine.closed(&self.submission).await {
             return self.release_saying(why).await;
         }
         match self.engine.submit(&self.submission).await {
@@ -294,7 +294,7 @@ impl Sending {
     /// reconciler, or by a person where that can do nothing.
     async fn clear_up(self, cause: &Cause) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
-        let capabilities = engine.inner.providers.answering_for(&self.submission.provider).capabilities();
+        let capabilities = engine.answering(&self.submission).capabilities();
         // The call has been answered or cut off; what it left behind at the provider becomes visible from here on.
         let calls_over = engine.counted();
         tracing::warn!(attempt = %self.submission.attempt, %cause, "the provider's answer is in doubt");
@@ -312,7 +312,7 @@ impl Sending {
             }
         }
         let why = redact::words(&cause.to_string());
-        let found_out_by = engine.found_out_by(&self.submission.provider);
+        let found_out_by = engine.found_out_by(&self.submission);
         if found_out_by == FoundOutBy::Person {
             // No check of ours would find anything out. What the store cannot take is left to the reconciler.
             self.end(AttemptEnd::Parked, &left_to_a_person(&why)).await.ok();

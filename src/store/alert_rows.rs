@@ -37,9 +37,10 @@ pub(super) fn columns<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'
     fields.iter().filter_map(|field| field.column)
 }
 
-/// A SELECT of an alert's key, deadline and fields, and of its outcome's fields.
+/// A SELECT of an alert's key, deadline, origin and fields, and of its outcome's fields.
 pub(super) fn selection(condition: &str) -> String {
-    let of_alert = ["key", "deadline"].into_iter().chain(columns(Alert::FIELDS)).map(|column| format!("a.{column}"));
+    let of_alert = ["key", "deadline", "origin"].into_iter().chain(columns(Alert::FIELDS));
+    let of_alert = of_alert.map(|column| format!("a.{column}"));
     let columns: Vec<String> = of_alert.chain(columns(Outcome::FIELDS).map(|column| format!("o.{column}"))).collect();
     format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE {condition}", columns.join(", "))
 }
@@ -50,8 +51,9 @@ pub(super) type SharedValues<'s> = Option<(&'s Connection, &'s mut Dictionary)>;
 /// Reads the columns of [`selection`].
 pub(super) fn alert_of(row: &StoredRow<'_>, shared: &mut SharedValues<'_>) -> Work<Stored> {
     let deadline = row.get::<Option<_>>(1)?.map_or(Deadline::Unknown, Deadline::At);
-    let mut alert = Alert { deadline, ..Alert::default() };
-    let next = read_fields(row, shared, 2, Alert::FIELDS.iter(), &mut alert)?;
+    let origin = row.get::<Option<&str>>(2)?.map(str::parse).transpose().map_err(StoreError::Corrupt)?;
+    let mut alert = Alert { deadline, origin, ..Alert::default() };
+    let next = read_fields(row, shared, 3, Alert::FIELDS.iter(), &mut alert)?;
     // The first column of an outcome is its id: null where there is none.
     if row.get::<SqlCell<'_>>(next)? != SqlCell::Null {
         let mut outcome = Outcome { alert_id: alert.id, ..Outcome::default() };

@@ -3,7 +3,8 @@
 //! The data key lives in a file of its own, 0600, beside the database or where the operator says. It is made when the
 //! database is new and never again. A database without its key is refused, and never gets another one silently.
 //!
-//! Sealed are credentials, addresses and secrets of endpoints, the key of access tokens, and the proof of a data key.
+//! Sealed are credentials, addresses and secrets of endpoints, the key of access tokens, the bodies that sources sent,
+//! and the proof of a data key.
 //! Their form is the same in every store, so that values copied from one to another open there.
 
 use std::{
@@ -127,8 +128,11 @@ pub(super) const SIGNING_SECRET: SealedColumn = SealedColumn { table: "signing_s
 /// The key of access tokens.
 pub(super) const SIGNING_KEY: SealedColumn = SealedColumn { table: "signing_key", name: "private_key" };
 
+/// The bodies that sources sent.
+pub(super) const SOURCE_BODY: SealedColumn = SealedColumn { table: "source_event", name: "body" };
+
 /// Every column that is sealed.
-pub(super) const SEALED: [SealedColumn; 4] = [ADDRESS, CREDENTIAL, SIGNING_SECRET, SIGNING_KEY];
+pub(super) const SEALED: [SealedColumn; 5] = [ADDRESS, CREDENTIAL, SIGNING_SECRET, SIGNING_KEY, SOURCE_BODY];
 
 impl SealedColumn {
     /// Associated data of a sealed value: its place. A value moved to another place does not open.

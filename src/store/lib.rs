@@ -52,6 +52,7 @@ pub use self::{
         networks::{NetworkStore, PullEnd, PullLease, PullState},
         organizations::{OrganizationRecord, OrganizationStore},
         outbox::{OutboxStore, SentTestEvent},
+        sources::{EventResult, EventsOf, IncomingEvent, SourceStore},
         upkeep::{Depths, UpkeepStore},
     },
 };
@@ -72,6 +73,7 @@ pub trait Store:
     + NetworkStore
     + OrganizationStore
     + OutboxStore
+    + SourceStore
     + UpkeepStore
     + std::fmt::Debug
     + 'static

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Every table, in order. Data that a database derives from them are made anew.
-pub(super) const TABLES: [&str; 20] = [
+pub(super) const TABLES: [&str; 22] = [
     "fact",
     "organization",
     "company",
@@ -28,6 +28,8 @@ pub(super) const TABLES: [&str; 20] = [
     "event",
     "delivery",
     "delivery_attempt",
+    "source_event",
+    "source_count",
     "api_key",
     "client",
     "pull",

@@ -69,9 +69,25 @@ pub fn page(page: &Page<impl WriteAlert>, dialect: Dialect, now: Timestamp) -> V
     list(&page.data, &page_end(page), dialect, now)
 }
 
-/// Results of a search over all fields, best first, in the current dialect.
+/// One alert as operators get it: as [`alert`] in the current dialect, with `reported: false` where it has an answer
+/// that was recorded here and reported to nobody.
+pub fn told(alert: &Alert, now: Timestamp) -> Vec<u8> {
+    text(&AlertJson { alert, form: Form::Told, now }).into_bytes()
+}
+
+/// Results of a search over all fields, best first, each as [`told`].
 pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
-    list(alerts, "]}", Dialect::Current, now)
+    let told: Vec<Told<'_>> = alerts.iter().map(Told).collect();
+    list(&told, "]}", Dialect::Current, now)
+}
+
+/// An alert that is written as [`told`].
+struct Told<'a>(&'a Alert);
+
+impl WriteAlert for Told<'_> {
+    fn write(&self, _: Dialect, now: Timestamp, into: &mut Vec<u8>) {
+        append(into, &AlertJson { alert: self.0, form: Form::Told, now });
+    }
 }
 
 fn list(alerts: &[impl WriteAlert], end: &str, dialect: Dialect, now: Timestamp) -> Vec<u8> {
@@ -172,6 +188,8 @@ enum Form {
     Older,
     Webhook,
     Complete,
+    /// To an operator.
+    Told,
 }
 
 impl From<Dialect> for Form {
@@ -235,12 +253,15 @@ struct AlertJson<'a> {
 impl Serialize for AlertJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { alert, form, now } = *self;
-        let mut json = serializer.serialize_struct("Alert", Alert::FIELDS.len() + 2)?;
+        let mut json = serializer.serialize_struct("Alert", Alert::FIELDS.len() + 3)?;
         for field in Alert::FIELDS {
             put(&mut json, field.name_in(form == Form::Older), field, alert, form)?;
             if let (Form::Webhook, Some(older)) = (form, field.older_name) {
                 put(&mut json, older, field, alert, form)?;
             }
+        }
+        if form == Form::Told && alert.outcome.is_some() && alert.is_answered_here() {
+            json.serialize_field("reported", &false)?;
         }
         json.serialize_field("outcome", &alert.outcome.as_ref().map(|outcome| OutcomeJson { outcome, form }))?;
         json.serialize_field("hoursLeft", &alert.hours_left(now))?;
@@ -300,7 +321,7 @@ impl Serialize for DecimalJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.1 {
             Form::Older => rust_decimal::serde::arbitrary_precision::serialize(&self.0.decimal(), serializer),
-            Form::Current | Form::Webhook | Form::Complete => serializer.collect_str(&self.0),
+            Form::Current | Form::Webhook | Form::Complete | Form::Told => serializer.collect_str(&self.0),
         }
     }
 }

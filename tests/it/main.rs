@@ -33,6 +33,7 @@ mod secrets;
 mod sentences;
 mod settings;
 mod smoke;
+mod sources;
 mod store;
 mod support;
 mod tidy;

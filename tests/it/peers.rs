@@ -296,6 +296,44 @@ async fn libraries_of_the_standard_verify_deliveries_before_during_and_after_a_r
     run(home, "node".as_ref(), &[&script(home, "webhooks.js"), "cases.json"]);
 }
 
+/// Webhooks signed by the libraries of those who send them; none is taken once a byte of it was changed.
+#[test]
+#[ignore = "installs packages from npm"]
+fn webhooks_that_the_senders_libraries_signed_are_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path();
+    node(
+        home,
+        &[
+            "stripe@23.1.0",
+            "svix@1.99.1",
+            "standardwebhooks@1.1.1",
+            "@adyen/api-library@32.1.0",
+            "@shopify/shopify-api@13.1.0",
+        ],
+    );
+    let secrets = [
+        ("stripe", "whsec_text"),
+        ("standard", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+        ("adyen", "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056"),
+        ("shopify", "shpss_text"),
+    ];
+    let settings = home.join("settings.toml");
+    let sources = secrets.map(|(name, _)| format!("[sources.{name}]\nsignature = \"{name}\"\n")).concat();
+    fs::write(&settings, sources).unwrap();
+    let mut command =
+        avert(&home.join("data"), &["--config", settings.to_str().unwrap(), "serve", "--listen", "127.0.0.1:0"]);
+    for (name, secret) in secrets {
+        command.env(format!("AVERT_SOURCE_{}_SECRET", name.to_uppercase()), secret);
+    }
+    let server = Server::spawn(command, Stdio::inherit());
+
+    let arguments =
+        [vec![script(home, "sources.js"), server.url.clone()], secrets.map(|(_, text)| text.to_owned()).to_vec()];
+    let arguments = arguments.concat();
+    run(home, "node".as_ref(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
 /// A hook of Debian's `webhook`: it knows avert by a header, and writes down the events that it gets.
 const HOOKS: &str = r#"[{
     "id": "avert",

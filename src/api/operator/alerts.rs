@@ -32,7 +32,6 @@ use crate::{
     service::{Attempts, Find},
     state::{Api, MAX_IMPORT},
     wire::{
-        Dialect,
         import::{FileFormat, Importer},
         operator::{AttemptDecisionJson, AttemptJson, IngestReportJson, ListJson, MOST_TOLD},
         write,
@@ -179,7 +178,7 @@ pub(crate) async fn decide(
     JsonBody(AttemptDecisionJson { applied }): JsonBody<AttemptDecisionJson>,
 ) -> Result<Response, Problem> {
     let alert = operator.acting.settle_parked(id, applied).await?;
-    Ok(problem::json(write::alert(&alert, Dialect::Current, api.engine.clock().now())))
+    Ok(problem::json(write::told(&alert, api.engine.clock().now())))
 }
 
 /// Default number of search results.

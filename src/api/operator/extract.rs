@@ -17,7 +17,7 @@ use crate::{
     domain::{FieldError, KeyScope},
     engine::ActingEngine,
     problem::{self, Code, Problem},
-    state::Api,
+    state::{Api, MAX_BODY},
     wire::{self, operator::MOST_ROWS},
 };
 
@@ -105,10 +105,12 @@ impl<T: DeserializeOwned> FromRequest<Api> for JsonBody<T> {
         let (mut parts, body) = request.into_parts();
         JsonContent::from_request_parts(&mut parts, api).await?;
         let body =
-            whole_body(Request::from_parts(parts, body), api.body_timeout).await.map_err(|fault| match fault {
-                BodyFault::Problem(problem) => problem,
-                BodyFault::Broken(words) => invalid(vec![FieldError::new("body", words)]),
-            })?;
+            whole_body(Request::from_parts(parts, body), api.body_timeout, MAX_BODY).await.map_err(
+                |fault| match fault {
+                    BodyFault::Problem(problem) => problem,
+                    BodyFault::Broken(words) => invalid(vec![FieldError::new("body", words)]),
+                },
+            )?;
         wire::operator::read(&body).map(Self).map_err(|error| invalid(vec![error]))
     }
 }

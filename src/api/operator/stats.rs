@@ -1,4 +1,4 @@
-//! Statistics, sums, money at risk, and the audit log.
+//! Statistics, sums, money at risk, sources, and the audit log.
 
 use std::num::NonZeroU64;
 
@@ -16,7 +16,9 @@ use crate::{
     state::Api,
     wire::{
         Dialect,
-        operator::{AuditEntryJson, CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS, PageJson},
+        operator::{
+            AuditEntryJson, CountsJson, CurrencySumJson, InsightsJson, ListJson, MOST_HOURS, PageJson, SourceJson,
+        },
         query,
     },
 };
@@ -39,6 +41,12 @@ pub(crate) async fn counts(
     let both = async { Ok((operator.acting.counts().await?, operator.acting.at_risk(hours).await?)) };
     let (counts, at_risk) = within(api.list_timeout, AGAIN, both).await?;
     Ok(answer(&CountsJson::of(counts, at_risk)))
+}
+
+/// GET /operator/v1/sources
+pub(crate) async fn sources(State(api): State<Api>, operator: Operator) -> Result<Response, Problem> {
+    let sources = within(api.list_timeout, AGAIN, operator.acting.sources()).await?;
+    Ok(answer(&ListJson::<SourceJson>::of(sources)))
 }
 
 /// GET /operator/v1/sums

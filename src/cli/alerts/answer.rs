@@ -137,7 +137,7 @@ pub(super) fn as_decided() -> String {
 }
 
 pub(super) fn object(alert: &Alert, now: Timestamp) -> anyhow::Result<Value> {
-    Ok(serde_json::from_slice(&wire::write::alert(alert, Dialect::Current, now))?)
+    Ok(serde_json::from_slice(&wire::write::told(alert, now))?)
 }
 
 /// Joins the facts of an alert that are known, in a row.

@@ -4,6 +4,7 @@ mod alerts;
 mod desk;
 mod remote;
 mod shared;
+mod sources;
 mod webhooks;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -22,6 +23,7 @@ pub(super) use self::{
     },
     remote::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand, RemoteArgs},
     shared::{ConsoleArgs, Everywhere, Format, NamedColumn},
+    sources::SourcesCommand,
     webhooks::{
         CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs,
         WebhookReplayArgs, WebhookUpdateArgs, WebhooksCommand,
@@ -91,6 +93,9 @@ pub(super) enum Command {
     /// Addresses that are told of new and resolved alerts
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
+    /// Others whose webhooks become alerts
+    #[command(subcommand)]
+    Sources(SourcesCommand),
     /// Alerts without a screen: read, answer, export
     #[command(subcommand)]
     Alerts(AlertsCommand),

@@ -380,7 +380,7 @@ impl DemoFeed {
                     alert.rule_type = Some(rule.kind.clone());
                 }
             }
-            Provider::Cdrn | Provider::Other(_) => {
+            Provider::Cdrn | Provider::Stripe | Provider::Other(_) => {
                 alert.acquirer_bin = None;
             }
         }

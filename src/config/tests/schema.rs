@@ -11,7 +11,7 @@ use crate::{
         Bounded, DesktopSetting, Hours, Listen, LogFormat, NetworkAuth, Setting, SettingSection, Settings,
         SimulatorFault, ThemeSetting, TimesSetting, table::SettingSchema,
     },
-    domain::{AlertType, Environment},
+    domain::{AlertType, Answers, Environment, source::SourceKind},
 };
 
 macro_rules! schemas {
@@ -32,6 +32,8 @@ schemas! {
     Environment => json!({"enum": Environment::ALL.map(Environment::as_str)});
     LevelFilter => json!({"enum": ["off", "error", "warn", "info", "debug", "trace"]});
     NetworkAuth => words::<NetworkAuth>();
+    Answers => json!({"enum": Answers::ALL.map(Answers::as_str)});
+    SourceKind => json!({"enum": SourceKind::ALL.map(SourceKind::as_str)});
     SimulatorFault => words::<SimulatorFault>();
     TimesSetting => words::<TimesSetting>();
     ThemeSetting => words::<ThemeSetting>();
@@ -96,6 +98,21 @@ fn document() -> Value {
     let mut root = json!({"$schema": "http://json-schema.org/draft-07/schema#", "title": "Settings of avert"});
     for section in Settings::sections() {
         let mut made = of_section(&section);
+        if let Some(name) = section.name.strip_prefix("sources.") {
+            // A section is described once for all sources.
+            let sources = &mut root["properties"]["sources"];
+            match name.rsplit_once('.') {
+                None => sources["additionalProperties"] = made,
+                Some((_, name)) => {
+                    made["additionalProperties"] = match name {
+                        "when" => json!({"type": ["string", "number", "boolean", "array"]}),
+                        _ => json!({"type": "string"}),
+                    };
+                    sources["additionalProperties"]["properties"][name] = made;
+                }
+            }
+            continue;
+        }
         let (above, name) = match section.name.rsplit_once('.') {
             None if section.name.is_empty() => {
                 root.as_object_mut().unwrap().extend(made.as_object().unwrap().clone());

@@ -58,6 +58,11 @@ pub fn open(filter: &AlertFilter, sort: Sort, vocabulary: Vocabulary) -> Tasks {
     }))
 }
 
+/// The values of the networks: those of sources are offered where they are set.
+fn of_networks<T>(known: &[T], is_of_source: fn(&T) -> bool) -> &[T] {
+    &known[..known.iter().position(is_of_source).unwrap_or(known.len())]
+}
+
 /// The known values, and those that are set though this version does not know them.
 fn with_strangers<T: Clone + PartialEq>(known: &[T], set: &[T]) -> Vec<T> {
     known.iter().chain(set.iter().filter(|value| !known.contains(value))).cloned().collect()
@@ -80,8 +85,8 @@ impl FilterForm {
     /// The form on a filter.
     pub fn of(filter: &AlertFilter, sort: Sort, vocabulary: Vocabulary) -> (Self, Form) {
         let offered = Self {
-            providers: with_strangers(vocabulary.providers(), &filter.providers),
-            types: with_strangers(AlertType::KNOWN, &filter.types),
+            providers: with_strangers(of_networks(vocabulary.providers(), Provider::is_source), &filter.providers),
+            types: with_strangers(of_networks(AlertType::KNOWN, AlertType::is_of_source), &filter.types),
             statuses: with_strangers(vocabulary.statuses(), &filter.statuses),
             vocabulary,
             conditions: filter.conditions.clone(),

@@ -12,7 +12,7 @@ use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
-use crate::domain::{Alert, AlertId, AlertType, AttemptId, Money, Provider, Resolution};
+use crate::domain::{Alert, AlertId, AlertType, Answers, AttemptId, Money, Origin, Provider, Resolution};
 
 pub use guarded::{GuardLimits, Guarded};
 pub use http::HttpProvider;
@@ -49,6 +49,8 @@ pub struct Submission {
     pub money: Option<Money>,
     /// The merchant's resolution.
     pub resolution: Resolution,
+    /// Source that brought the alert, where one did.
+    pub origin: Option<Origin>,
     /// Trace context of the request ([`Actor::trace`](crate::domain::Actor::trace)).
     pub trace: String,
 }
@@ -64,6 +66,7 @@ impl Submission {
             alert_type: alert.alert_type.clone(),
             money: alert.money(),
             resolution,
+            origin: alert.origin.clone(),
             trace: String::new(),
         }
     }
@@ -183,17 +186,37 @@ pub trait AlertSource: Send + Sync + 'static {
     async fn pull(&self, cursor: Option<&str>) -> Result<PulledPage, String>;
 }
 
-/// The registry of providers, by network.
+/// The provider of alerts that nobody waits for an answer to: the answer is recorded here, and reported to nobody.
+struct RecordedHere;
+
+#[async_trait]
+impl AlertProvider for RecordedHere {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { idempotent: true, ..Capabilities::default() }
+    }
+
+    async fn submit(&self, _: &Submission) -> SubmitResult {
+        SubmitResult::Accepted
+    }
+
+    async fn look_up(&self, _: &Submission) -> LookUp {
+        LookUp::NotKnown
+    }
+}
+
+/// The registry of providers, by network and by source.
 #[derive(Clone)]
 pub struct Providers {
     default: Arc<dyn AlertProvider>,
     by_network: HashMap<Provider, Arc<dyn AlertProvider>>,
+    /// Those of sources that take answers themselves, by the source's name.
+    by_source: HashMap<String, Arc<dyn AlertProvider>>,
 }
 
 impl Providers {
     /// One provider for every network.
     pub fn all(default: Arc<dyn AlertProvider>) -> Self {
-        Self { default, by_network: HashMap::new() }
+        Self { default, by_network: HashMap::new(), by_source: HashMap::new() }
     }
 
     /// Another provider for one network.
@@ -203,14 +226,31 @@ impl Providers {
         self
     }
 
+    /// The provider of a source that takes answers itself.
+    #[must_use]
+    pub fn with_source(mut self, name: &str, provider: Arc<dyn AlertProvider>) -> Self {
+        self.by_source.insert(name.to_owned(), provider);
+        self
+    }
+
+    /// Checks for the provider of a source.
+    pub fn has_source(&self, name: &str) -> bool {
+        self.by_source.contains_key(name)
+    }
+
     /// Checks for a provider of the network's own, which is not the default one.
     pub fn has_own(&self, network: &Provider) -> bool {
         self.by_network.contains_key(network)
     }
 
-    /// The provider that answers for a network.
-    pub fn answering_for(&self, network: &Provider) -> &dyn AlertProvider {
-        self.by_network.get(network).unwrap_or(&self.default).as_ref()
+    /// The provider that answers for a network, or for the source of the alert.
+    pub fn answering_for(&self, network: &Provider, origin: Option<&Origin>) -> &dyn AlertProvider {
+        let own = match origin {
+            Some(Origin { answers: Answers::Here, .. }) => return &RecordedHere,
+            Some(Origin { answers: Answers::Native, source }) => self.by_source.get(source),
+            Some(Origin { answers: Answers::Gateway, .. }) | None => self.by_network.get(network),
+        };
+        own.unwrap_or(&self.default).as_ref()
     }
 }
 
@@ -243,7 +283,7 @@ mod tests {
     fn a_network_has_its_own_provider_or_the_default_one() {
         let providers = Providers::all(Arc::new(Named(Duration::from_secs(1))))
             .with(Provider::Cdrn, Arc::new(Named(Duration::from_secs(2))));
-        let settle = |network| providers.answering_for(&network).capabilities().consistency_lag.as_secs();
+        let settle = |network| providers.answering_for(&network, None).capabilities().consistency_lag.as_secs();
 
         assert_eq!(settle(Provider::Cdrn), 2);
         assert_eq!(settle(Provider::Ethoca), 1);

@@ -35,6 +35,7 @@ const MIGRATIONS: &[Migration] = migrations!(
     "0010_ca_certificates",
     "0011_traces",
     "0012_subscriptions",
+    "0013_sources",
 );
 
 /// Name of the step behind which the alerts are put into the search over all fields, once the newest schema is there.

@@ -72,6 +72,7 @@ fn columns_of<'a>(organization: i64, stored: &[(i64, &'a Alert)]) -> Columns<'a>
     columns.add("deadline", "bigint", each().map(|alert| alert.deadline.moment().map(micros)));
     columns.add("open_deadline", "bigint", each().map(|alert| alert.waits_until().map(micros)));
     columns.add("amount_micros", "bigint", each().map(|alert| alert.amount.and_then(Amount::micros)));
+    columns.add("origin", "text", each().map(|alert| alert.origin.as_ref().map(ToString::to_string)));
     columns.add("searched", "text", each().map(search_text));
     columns.add("find_text", "text", each().map(find_text));
     columns.add_fields(Alert::FIELDS, &alerts);

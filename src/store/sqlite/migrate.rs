@@ -50,6 +50,7 @@ pub(super) const MIGRATIONS: &[Migration] = migrations!(
     "0022_ca_certificates",
     "0023_traces",
     "0024_subscriptions",
+    "0025_sources",
 );
 
 /// Behind this step the alerts are put into the search over all fields, once the newest schema is there.

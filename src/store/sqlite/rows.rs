@@ -23,7 +23,8 @@ use crate::{
 
 /// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the
 /// others.
-const BESIDE: [&str; 6] = ["organization", "outcome", "deadline", "open_deadline", "amount_micros", "changed"];
+const BESIDE: [&str; 7] =
+    ["organization", "outcome", "deadline", "open_deadline", "amount_micros", "changed", "origin"];
 
 fn alert_columns() -> impl Iterator<Item = &'static str> {
     BESIDE.into_iter().chain(columns(Alert::FIELDS))
@@ -198,10 +199,11 @@ fn bind(
     let deadline = alert.deadline.moment().map(micros);
     let amount = alert.amount.and_then(Amount::micros);
     let outcome = Some(cell.outcome).filter(|outcome| *outcome != NO_OUTCOME);
-    let beside: [Option<i64>; BESIDE.len()] = [Some(organization), outcome, deadline, open, amount, Some(change)];
+    let beside = [Some(organization), outcome, deadline, open, amount, Some(change)];
     for (value, place) in beside.into_iter().zip(1..) {
         statement.raw_bind_parameter(place, value)?;
     }
+    statement.raw_bind_parameter(BESIDE.len(), alert.origin.as_ref().map(ToString::to_string))?;
     bind_fields(conn, dictionary, statement, BESIDE.len() + 1, Alert::FIELDS, alert)
 }
 

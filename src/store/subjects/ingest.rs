@@ -78,6 +78,12 @@ async fn known(unit: &UnitOfWork<'_>, organization: i64, incoming: &[AlertPatch]
     unit.alerts_by_keys(&keys).await
 }
 
+/// The key of the alert that a row is about, where it is known.
+pub(super) async fn key_of(unit: &UnitOfWork<'_>, organization: OrganizationId, row: &AlertPatch) -> Work<Option<i64>> {
+    let organization = unit.known_organization(organization).await?;
+    Ok(known(unit, organization, std::slice::from_ref(row)).await?.first().map(|stored| stored.key))
+}
+
 /// An alert of a batch.
 struct IntakeEntry<'i> {
     /// The alert as it is stored, with its row's key; `None` for a new one.

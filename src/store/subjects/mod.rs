@@ -15,5 +15,6 @@ pub(super) mod networks;
 pub(super) mod opening;
 pub(super) mod organizations;
 pub(super) mod outbox;
+pub(super) mod sources;
 mod subscriptions;
 pub(super) mod upkeep;

@@ -3,8 +3,8 @@
 //! The data key: the proof that it is at hand, and everything sealed anew with another.
 //!
 //! Pruning by age. It takes deliveries that were delivered or given up, with their events and the log of their
-//! attempts. It takes attempts that have ended, the oldest entries of the audit log, and signing secrets past their
-//! time. Deliveries that can still be tried, and attempts that have not ended, are never touched.
+//! attempts. It takes attempts that have ended, the events of sources, the oldest entries of the audit log, and signing
+//! secrets past their time. Deliveries that can still be tried, and attempts that have not ended, are never touched.
 
 use std::time::Duration;
 
@@ -232,6 +232,7 @@ struct Prunable {
     delivery_attempts: Vec<[i64; 2]>,
     deliveries: Vec<i64>,
     attempts: Vec<i64>,
+    source_events: Vec<i64>,
     /// The newest entry of the audit log to go.
     audit: Option<i64>,
     /// True where a signing secret has ended.
@@ -260,6 +261,10 @@ async fn find(unit: &UnitOfWork<'_>, cut_offs: CutOffs, limit: u32, now: Timesta
         let ended = "SELECT key FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_by_end/*+*/
             WHERE state IN ('COMMITTED', 'RELEASED') AND ended_at < ?1 AND started_at < ?1 ORDER BY ended_at LIMIT ?2";
         found.attempts = unit.all(ended, &[&before, &limit], cell).await?;
+    }
+    if let Some(before) = cut_offs.source_events {
+        let old = "SELECT key FROM source_event WHERE received_at < ?1 ORDER BY received_at LIMIT ?2";
+        found.source_events = unit.all(old, &[&before, &limit], cell).await?;
     }
     if let Some(before) = cut_offs.audit {
         found.audit = audit::prunable(unit, before, limit.saturating_mul(AUDIT_AT_ONCE)).await?;
@@ -299,6 +304,8 @@ async fn prune_rows(unit: &UnitOfWork<'_>, found: &Prunable, now: Timestamp) -> 
             WHERE key IN {KEYS} AND state IN ('COMMITTED', 'RELEASED')/*+ FOR UPDATE SKIP LOCKED*/)"
     );
     pruned.attempts = unit.run(&ended, &[&listed(&found.attempts)]).await?;
+    let sent = format!("DELETE FROM source_event WHERE key IN {KEYS}");
+    pruned.source_events = unit.run(&sent, &[&listed(&found.source_events)]).await?;
     if let Some(through) = found.audit {
         pruned.audit = audit::prune(unit, through, now).await?;
     }

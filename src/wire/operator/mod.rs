@@ -18,6 +18,7 @@ pub use self::{
     },
     intake::{AttemptJson, CompanyJson, IngestReportJson, MOST_TOLD, lines_of},
     requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson, read},
+    sources::SourceJson,
     stats::{CountsJson, CurrencySumJson, InsightsJson, MOST_HOURS},
     text::Text,
 };
@@ -26,6 +27,7 @@ mod credentials;
 mod endpoints;
 mod intake;
 mod requests;
+mod sources;
 mod stats;
 mod text;
 

@@ -6,9 +6,9 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, Currency, DeliveryId, DeliveryState,
-    EndpointId, EnrollmentId, Environment, EventId, EventKind, EventTemplate, KeyScope, OrganizationId, Provider,
-    Resolution, Secret,
+    AlertId, AlertStatus, AlertType, Amount, Answers, AttemptId, CardScheme, CompanyId, Currency, DeliveryId,
+    DeliveryState, EndpointId, EnrollmentId, Environment, EventId, EventKind, EventTemplate, KeyScope, OrganizationId,
+    Provider, Resolution, Secret,
     audit::hex,
     time::{Timestamp, from_iso, to_iso},
     url::{EndpointUrl, PlainHttp},
@@ -83,7 +83,7 @@ macro_rules! words {
     )+};
 }
 
-words!(CardScheme, DeliveryState, Environment, EventTemplate, KeyScope);
+words!(Answers, CardScheme, DeliveryState, Environment, EventTemplate, KeyScope);
 
 impl Scalar for Timestamp {
     fn write(&self) -> Cow<'_, str> {

@@ -167,7 +167,15 @@ pub(super) fn authentication() -> Vec<Operation> {
 /// Information about the service.
 pub(super) fn service() -> Vec<Operation> {
     let description = || json!({"type": "object"});
+    let mut event = Operation::open("post", "/inbound/{name}", "receiveEvent", "A webhook of a source")
+        .parameter("path", "name", json!({"type": "string", "minLength": 1}), "The source, as the settings name it")
+        .json_body(json!({}), "What the source sends, up to 1 MiB")
+        .answers(200, "It is stored, whatever became of it", &[("text/plain", json!({"type": "string"}))])
+        .refused(404, "No source of this name is set up")
+        .refused(429, "The source asks too often; try again after Retry-After seconds");
+    event = event.refused(401, "The signature is wrong, or of another time");
     vec![
+        event,
         Operation::open("get", "/health", "getHealth", "Whether the service can answer").json(
             200,
             named("Health"),

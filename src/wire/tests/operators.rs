@@ -21,7 +21,7 @@ use crate::{
         AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeJson, CompanyJson, CountsJson, CreatedCredentialJson,
         CreatedEndpointJson, CredentialJson, CurrencySumJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson,
         EndpointChangeJson, EndpointJson, IndexJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS,
-        NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
+        NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson, SourceJson,
     },
 };
 
@@ -165,6 +165,11 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
         operator("delete", "/clients/{id}", "revokeClient", "Revokes client credentials and their tokens at once")
             .text_id("The client id")
             .json(200, derived.answer::<CredentialJson>(), "The client"),
+        operator("get", "/sources", "listSources", "The sources with their counts").json(
+            200,
+            derived.answer::<ListJson<SourceJson>>(),
+            "In the order of their names",
+        ),
         operator("get", "/companies", "listCompanies", "The companies with their enrollments").json(
             200,
             derived.answer::<ListJson<CompanyJson>>(),

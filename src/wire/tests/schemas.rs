@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The codes of the error table, which the API holds.
-const CODES: [&str; 27] = [
+const CODES: [&str; 28] = [
     "ambiguous_credentials",
     "provider_failed",
     "provider_outcome_unknown",
@@ -24,6 +24,7 @@ const CODES: [&str; 27] = [
     "invalid_id",
     "invalid_request",
     "not_authorized",
+    "invalid_signature",
     "alert_not_found",
     "outcome_not_found",
     "not_found",

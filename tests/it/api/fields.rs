@@ -138,7 +138,8 @@ async fn every_type_and_status_of_the_interface_is_brought_in_and_found_by_its_w
     for status in statuses {
         assert_eq!(total(format!("status={status}")).await, 1, "{status}");
     }
-    assert_eq!(AlertType::KNOWN.iter().map(AlertType::as_str).collect::<Vec<_>>(), types);
+    // avert knows two more, which only its sources bring.
+    assert_eq!(AlertType::KNOWN[..7].iter().map(AlertType::as_str).collect::<Vec<_>>(), types);
     assert_eq!(AlertStatus::KNOWN.iter().map(AlertStatus::as_str).collect::<Vec<_>>(), statuses);
 }
 

@@ -50,7 +50,8 @@ pub(super) const ROUTES: [(&str, &str); 4] = [
 ];
 
 /// What is for anybody.
-pub(super) const OPEN: [(&str, &str); 6] = [
+pub(super) const OPEN: [(&str, &str); 7] = [
+    ("POST", "/inbound/{name}"),
     ("POST", "/auth/token"),
     ("GET", "/.well-known/jwks.json"),
     ("GET", "/health"),

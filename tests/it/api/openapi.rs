@@ -149,7 +149,7 @@ fn each_description_asks_for_the_credential_of_its_dialect_and_for_its_words() {
         (list["security"][0].clone(), words("provider"), words("status"), parameter("expiresIn"))
     };
 
-    assert_eq!(asked(Dialect::Current), (value!({"apiKey": []}), 3, 6, value!({"type": "integer", "minimum": 1})));
+    assert_eq!(asked(Dialect::Current), (value!({"apiKey": []}), 4, 6, value!({"type": "integer", "minimum": 1})));
     assert_eq!(
         asked(Dialect::Older),
         (value!({"bearer": []}), 2, 10, value!({"type": "integer", "minimum": 1, "maximum": 24}))
@@ -293,6 +293,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     call("post", "/auth/token", none(), "", &nobody(), Some((form, grant(&client.1))), 200);
     call("post", "/auth/token", none(), "", &nobody(), Some((form, grant("wrong"))), 401);
     call("post", "/auth/token", none(), "", &nobody(), Some((form, "grant_type=password".to_owned())), 400);
+    call("post", "/inbound/{name}", none(), "", &nobody(), Some((json_type, "{}".to_owned())), 404);
     for path in ["/.well-known/jwks.json", "/health", "/ready", "/openapi.json", "/openapi-older.json"] {
         call("get", path, none(), "", &nobody(), None, 200);
     }
@@ -305,6 +306,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
         "/operator/v1/companies",
         "/operator/v1/counts",
         "/operator/v1/insights",
+        "/operator/v1/sources",
         "/operator/v1/sums",
         "/operator/v1/attempts",
         "/operator/v1/audit",

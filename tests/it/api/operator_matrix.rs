@@ -55,6 +55,7 @@ fn rows() -> Vec<Row> {
         row("GET", "/operator/v1/endpoints", Of::Nothing, None, 200),
         row("GET", "/operator/v1/find", Of::Nothing, None, 200),
         row("GET", "/operator/v1/insights", Of::Nothing, None, 200),
+        row("GET", "/operator/v1/sources", Of::Nothing, None, 200),
         row("GET", "/operator/v1/sums", Of::Nothing, None, 200),
         row("GET", "/operator/v1/keys", Of::Nothing, None, 200),
         row("GET", "/operator/v1/deliveries/{id}", Of::Delivery, None, 200),

@@ -141,6 +141,12 @@ fn desk(printed: &mut Printed, home: &Path) {
     printed.run(home, "orders import", &[&orders]);
     fs::create_dir_all(home.join(".config/avert")).unwrap();
     file(&home.join(".config/avert"), "rules.txt", "small: amount<200 currency:EUR -> refunded \"below the fee\"\n");
+    let sources = file(home, "sources.toml", "[sources.shop]\npreset = \"chargeblast\"\n");
+    let body = file(home, "body.json", "{}");
+    printed.run(home, "sources list", &["--config", &sources]);
+    printed.run(home, "sources test", &["shop", &body, "--config", &sources]);
+    printed.run(home, "sources events", &["shop", "--config", &sources]);
+    printed.run(home, "sources remap", &["shop", "--config", &sources]);
     printed.run(home, "rules list", &[]);
     printed.run(home, "rules rehearse", &["--days", "3650"]);
 }

@@ -51,6 +51,7 @@ impl House {
             deliveries: None,
             given_up: None,
             attempts: days(attempts),
+            source_events: None,
             audit: days(audit),
         };
         let settings = EngineSettings { retention, monotonic_clock, ..impatient() };

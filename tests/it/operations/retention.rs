@@ -45,6 +45,7 @@ impl House {
             deliveries: days(deliveries),
             given_up: days(given_up),
             attempts: None,
+            source_events: None,
             audit: None,
         };
         let settings = EngineSettings { retention, ..impatient() };

@@ -149,7 +149,8 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
             "find_keys",
             "ca_certificates",
             "traces",
-            "subscriptions"
+            "subscriptions",
+            "sources"
         ]
     );
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 2);
@@ -183,7 +184,10 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
 
     let applied = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!((unaware, applied), (vec![], vec!["find_keys", "ca_certificates", "traces", "subscriptions"]));
+    assert_eq!(
+        (unaware, applied),
+        (vec![], vec!["find_keys", "ca_certificates", "traces", "subscriptions", "sources"])
+    );
     assert_eq!(found(&fixture, "kafe o'brien").await, [accented.id]);
     let versions_now: Vec<String> = rows().await;
     assert_ne!(versions_now[0], versions[0]);

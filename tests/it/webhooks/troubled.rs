@@ -12,17 +12,21 @@ use avert::{
         Company, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog,
         DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, IngestReport, Insights, InstanceId,
         NewEndpoint, OrganizationId, Page, Present, Provider, Pruned, ResolutionAttempt, Revoked, SharedAlert,
-        clock::ClockMemory, time::Timestamp,
+        clock::ClockMemory,
+        source::{SourceEvent, SourceStatus},
+        time::Timestamp,
     },
     store::{
         AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest,
         ClaimedAttempt, Commit, CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget,
-        NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery,
-        RetiredKeyRecord, SentTestEvent, Settled, SharedStore, SigningKeyRecord, SigningKeyRecords, Store, StoreError,
-        StoreResult, UpkeepStore, encryption::Seal,
+        EventResult, EventsOf, IncomingEvent, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore,
+        PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, SentTestEvent, Settled, SharedStore,
+        SigningKeyRecord, SigningKeyRecords, SourceStore, Store, StoreError, StoreResult, UpkeepStore,
+        encryption::Seal,
     },
 };
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use crate::support::stop::Stop;
 
@@ -180,6 +184,13 @@ with_troubles! {
         delivery(organization: OrganizationId, id: DeliveryId) -> Option<DeliveryLog>;
         redeliver(organization: OrganizationId, id: DeliveryId, now: Timestamp) -> Redelivery;
         redeliver_exhausted(organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> Option<u64>;
+    }
+    SourceStore {
+        receive_event(organization: OrganizationId, event: IncomingEvent, now: Timestamp) -> bool;
+        count_rejected(organization: OrganizationId, source: &str) -> ();
+        source_counts(organization: OrganizationId) -> Vec<SourceStatus>;
+        source_events(organization: OrganizationId, source: &str, wanted: EventsOf, size: u32) -> Vec<SourceEvent>;
+        remap_event(organization: OrganizationId, id: Uuid, result: EventResult, now: Timestamp) -> bool;
     }
     UpkeepStore {
         ping() -> ();

@@ -140,6 +140,7 @@ fn type_word(alert_type: &AlertType) -> &str {
         AlertType::EthocaConfirmedFraud => "Fraud",
         AlertType::EthocaCustomerDispute | AlertType::VerifiDispute => "Dispute",
         AlertType::VerifiCancel => "Cancel",
+        AlertType::EarlyFraudWarning => "Warning",
         notice if notice.is_notice() => "Notice",
         other => other.as_str(),
     }

@@ -106,7 +106,7 @@ pub fn request(descriptions: &Descriptions, world: &World, random: &mut StdRng) 
     let document = descriptions.of(path, &made.headers);
     let operation = &document["paths"][path][method];
     let id = id(world, path, &mut made.spoilt, random);
-    made.target = path.replace("{id}", &id) + &query(document, operation, world, random);
+    made.target = path.replace("{id}", &id).replace("{name}", "shop") + &query(document, operation, world, random);
     for parameter in
         operation["parameters"].as_array().into_iter().flatten().filter(|parameter| parameter["in"] == "header")
     {

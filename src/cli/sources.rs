@@ -1,0 +1,137 @@
+//! `avert sources`: whose webhooks become alerts, what they sent, and what became of it.
+
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+
+use super::{
+    args::SourcesCommand,
+    context::Context,
+    failure::SaidAlready,
+    local::{Local, engine_settings},
+    output::{ListColumns, Report, record},
+    source_settings::source,
+};
+use crate::{
+    config::Settings,
+    domain::{
+        AlertPatch, CompanyId, EnrollmentId, FieldError, IntakeTerms,
+        card::mask_card_numbers,
+        source::{SourceEvent, SourceStatus},
+        time::{Clock as _, SystemClock, to_iso},
+    },
+    engine::Remapped,
+    service::ServiceError,
+    store::EventResult,
+    wire::{operator::SourceJson, write},
+};
+
+pub(super) async fn run(context: Context, command: SourcesCommand) -> anyhow::Result<()> {
+    let mut mapped = true;
+    let report = match command {
+        SourcesCommand::List => listing(&Local::existing_for(&context).await?.1.sources().await?),
+        SourcesCommand::Test { name, file } => {
+            let (report, result) = test(&context.settings, &name, &file)?;
+            mapped = result;
+            report
+        }
+        SourcesCommand::Events { name, size } => {
+            let acting = Local::existing_for(&context).await?.1;
+            events(&acting.source_events(&name, size).await?)
+        }
+        SourcesCommand::Remap { name } => {
+            let Remapped { mapped, unmapped } = Local::existing_for(&context).await?.1.remap(&name).await?;
+            let words = format!("{mapped} mapped, {unmapped} still unmapped");
+            Report::one(json!({"mapped": mapped, "unmapped": unmapped}), words)
+        }
+    };
+    context.output.print(&report)?;
+    if mapped { Ok(()) } else { bail!(SaidAlready) }
+}
+
+fn listing(sources: &[SourceStatus]) -> Report {
+    let records: Vec<Value> = sources.iter().cloned().map(SourceJson::from).map(record).collect();
+    let note =
+        sources.is_empty().then(|| "there are no sources; `avert help sources` says how one is set up".to_owned());
+    let table = ListColumns::new()
+        .shown("NAME", |source: &SourceStatus| source.name.clone())
+        .shown("PRESET", |source| source.preset.clone().unwrap_or_default())
+        .shown("ANSWERS", |source| source.answers.map_or("not set up", |answers| answers.as_str()).to_owned())
+        .shown("RECEIVED", |source| source.received.to_string())
+        .right()
+        .shown("MAPPED", |source| source.mapped.to_string())
+        .right()
+        .shown("IGNORED", |source| source.ignored.to_string())
+        .right()
+        .shown("UNMAPPED", |source| source.unmapped.to_string())
+        .right()
+        .shown("REJECTED", |source| source.rejected.to_string())
+        .right()
+        .shown("LAST RECEIVED", |source| source.last_received.map(to_iso).unwrap_or_default())
+        .table(sources, note);
+    Report::new(Value::Array(records.clone()), records, table)
+}
+
+/// Maps a body without storing it; whether it was mapped or ignored.
+fn test(settings: &Settings, name: &str, file: &Path) -> anyhow::Result<(Report, bool)> {
+    let found = settings.sources.iter().find(|(known, _)| known.0 == name);
+    let (_, set) = found.ok_or_else(|| ServiceError::NotFound(format!("source {name}")))?;
+    let mut body = Vec::new();
+    match file == Path::new("-") {
+        true => io::stdin().read_to_end(&mut body).context("stdin cannot be read").map(drop)?,
+        false => body = fs::read(file).map_err(|error| misused!("{}: cannot be read: {error}", file.display()))?,
+    }
+    let windows = engine_settings(settings).windows;
+    let (company, enrollment) = (CompanyId::default(), EnrollmentId::default());
+    let now = SystemClock.now();
+    let terms = IntakeTerms { company, enrollment, windows: &windows, events: false, now };
+    let result = source(name, set, false)?.map(&body, &terms);
+    let told = |result: &str, alert: Value, reasons: &[FieldError]| {
+        let reasons: Vec<String> = reasons.iter().map(FieldError::to_string).collect();
+        let said = [vec![result.to_owned()], reasons.clone()].concat().join("\n");
+        (json!({"result": result, "alert": alert, "reasons": reasons}), said)
+    };
+    let ((document, said), is_fine) = match result {
+        EventResult::Alert(row) => {
+            let AlertPatch { alert, .. } = *row;
+            let json = serde_json::from_slice(&write::told(&alert, now))?;
+            let (document, _) = told("mapped", json, &[]);
+            let money = alert.money().map(|money| money.to_string()).unwrap_or_default();
+            let said = format!("mapped: {} {} {}, {money}", alert.provider, alert.alert_type, alert.provider_id);
+            ((document, said), true)
+        }
+        EventResult::Ignored => (told("ignored", Value::Null, &[]), true),
+        EventResult::Unmapped(reasons) => (told("unmapped", Value::Null, &reasons), false),
+    };
+    Ok((Report::one(document, said), is_fine))
+}
+
+fn events(events: &[SourceEvent]) -> Report {
+    let body = |event: &SourceEvent| mask_card_numbers(&String::from_utf8_lossy(&event.body)).into_owned();
+    let record = |event: &SourceEvent| {
+        json!({
+            "id": event.id,
+            "event": event.event,
+            "receivedAt": to_iso(event.received_at),
+            "state": event.state.as_str(),
+            "reasons": event.reasons,
+            "alert": event.alert.map(|alert| alert.to_string()),
+            "body": body(event),
+        })
+    };
+    let records: Vec<Value> = events.iter().map(record).collect();
+    let note = events.is_empty().then(|| "this source has sent nothing that is kept".to_owned());
+    let table = ListColumns::new()
+        .shown("RECEIVED", |event: &SourceEvent| to_iso(event.received_at))
+        .shown("EVENT", |event| event.event.clone())
+        .shown("STATE", |event| event.state.as_str().to_owned())
+        .shown("ALERT", |event| event.alert.map(|alert| alert.to_string()).unwrap_or_default())
+        .shown("REASONS", |event| event.reasons.join("; "))
+        .table(events, note);
+    Report::new(Value::Array(records.clone()), records, table)
+}

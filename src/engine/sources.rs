@@ -1,0 +1,148 @@
+//! Use cases of sources: an event is stored with its alert in one commit; kept events are mapped again once the map was
+//! corrected.
+
+use std::net::IpAddr;
+
+use crate::{
+    acting::ActingEngine,
+    domain::{
+        EventState, IntakeTerms, Timestamp,
+        source::{SourceEvent, SourceStatus},
+    },
+    handle::{Caller, Engine, service_error},
+    inbound::signature::SourceHeaders,
+    service::ServiceError,
+    source::InboundSource,
+    store::{EventResult, EventsOf, IncomingEvent},
+};
+
+/// Number of events that are mapped again at once; each can have a megabyte.
+const AT_ONCE: u32 = 20;
+
+/// A request of a source whose signature is right.
+#[derive(Debug)]
+pub struct SignedRequest<'r> {
+    pub headers: SourceHeaders<'r>,
+    pub body: Vec<u8>,
+    /// Address that it came from.
+    pub from: IpAddr,
+}
+
+/// Numbers of events that were mapped again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Remapped {
+    /// Those that are alerts now.
+    pub mapped: u64,
+    /// Those that still cannot be mapped.
+    pub unmapped: u64,
+}
+
+impl Engine {
+    /// The source of this name, where it is set up.
+    pub fn source(&self, name: &str) -> Option<&InboundSource> {
+        self.settings().sources.iter().find(|source| source.name == name)
+    }
+
+    /// Stores an event of a source, with its alert in the same commit; one that was there before changes nothing.
+    ///
+    /// # Errors
+    /// When nothing can be stored now, or it is not settled for which organization.
+    pub async fn receive(&self, source: &InboundSource, request: SignedRequest<'_>) -> Result<(), ServiceError> {
+        let SignedRequest { headers, body, from } = request;
+        let caller = self.caller_of(source).await?.from_address(from);
+        let now = self.now();
+        let result = source.map(&body, &self.terms_of(&caller, now));
+        if let EventResult::Unmapped(reasons) = &result {
+            let reasons = reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            tracing::warn!(source = source.name, reasons, "an event could not be mapped, and is kept");
+        }
+        let event = source.event_id(headers, &body, &result);
+        let incoming = IncomingEvent { source: source.name.clone(), event, body, result };
+        let stored = self.signed(&caller).receive_event(caller.organization.organization.id, incoming, now).await;
+        stored.map(drop).map_err(service_error)
+    }
+
+    /// Counts a request whose signature was wrong.
+    pub async fn reject(&self, source: &InboundSource) {
+        let counted = async {
+            let organization = self.caller_of(source).await?.organization.organization.id;
+            self.store().count_rejected(organization, &source.name).await.map_err(service_error)
+        };
+        if let Err(error) = counted.await {
+            tracing::warn!(%error, source = source.name, "a rejected request was not counted");
+        }
+    }
+
+    /// Acts for a source in the audit log.
+    async fn caller_of(&self, source: &InboundSource) -> Result<Caller, ServiceError> {
+        let mut caller = self.local_caller(source.organization.as_deref()).await.map_err(|error| {
+            ServiceError::Unavailable(format!(
+                "it is not settled for which organization source {} is: {error}",
+                source.name
+            ))
+        })?;
+        caller.actor.name = format!("source {}", source.name);
+        Ok(caller)
+    }
+
+    fn terms_of(&self, caller: &Caller, now: Timestamp) -> IntakeTerms<'_> {
+        let organization = &caller.organization;
+        let (company, enrollment) = (organization.default_company, organization.default_enrollment);
+        IntakeTerms { company, enrollment, windows: &self.settings().windows, events: true, now }
+    }
+}
+
+impl ActingEngine {
+    /// Returns the sources that are set up, in their order, then those that were, with their counts.
+    ///
+    /// # Errors
+    /// When the store cannot answer.
+    pub async fn sources(&self) -> Result<Vec<SourceStatus>, ServiceError> {
+        let mut counted = self.store().source_counts(self.organization()).await.map_err(service_error)?;
+        let mut all = Vec::new();
+        for InboundSource { name, preset, answers, .. } in &*self.engine.settings().sources {
+            let place = counted.iter().position(|counts| counts.name == *name);
+            let counts = place.map(|place| counted.remove(place)).unwrap_or_default();
+            all.push(SourceStatus { name: name.clone(), preset: preset.clone(), answers: Some(*answers), ..counts });
+        }
+        all.extend(counted);
+        Ok(all)
+    }
+
+    /// Returns the newest events of a source, at most `size`.
+    ///
+    /// # Errors
+    /// When the store cannot answer.
+    pub async fn source_events(&self, name: &str, size: u32) -> Result<Vec<SourceEvent>, ServiceError> {
+        self.store().source_events(self.organization(), name, EventsOf::Newest, size).await.map_err(service_error)
+    }
+
+    /// Maps every event of a source again that is no alert yet, oldest first, by the settings as they are now.
+    ///
+    /// # Errors
+    /// [`ServiceError::NotFound`] where the source is not set up, or when the store cannot do it now; what was mapped
+    /// stays.
+    pub async fn remap(&self, name: &str) -> Result<Remapped, ServiceError> {
+        let source = self.engine.source(name).ok_or_else(|| ServiceError::NotFound(format!("source {name}")))?;
+        let (store, organization, mut after) = (self.store(), self.organization(), 0);
+        let mut remapped = Remapped::default();
+        loop {
+            let wanted = EventsOf::OpenAfter(after);
+            let events = store.source_events(organization, name, wanted, AT_ONCE).await.map_err(service_error)?;
+            let Some(last) = events.last() else { return Ok(remapped) };
+            after = last.number;
+            for event in events {
+                let now = self.engine.now();
+                let result = source.map(&event.body, &self.engine.terms_of(&self.caller, now));
+                let state = match &result {
+                    EventResult::Alert(_) => EventState::Mapped,
+                    EventResult::Ignored => EventState::Ignored,
+                    EventResult::Unmapped(_) => EventState::Unmapped,
+                };
+                let is_changed = store.remap_event(organization, event.id, result, now).await.map_err(service_error)?;
+                remapped.mapped += u64::from(is_changed && state == EventState::Mapped);
+                remapped.unmapped += u64::from(is_changed && state == EventState::Unmapped);
+            }
+        }
+    }
+}
