@@ -20,6 +20,9 @@ pub const BY_WHOM: &str = "by whom is not known";
 /// Words for a refund that the network's own rule has probably made.
 pub const REFUNDED_BY_RULE: &str = "probably refunded by the network's rule";
 
+/// Words for an answer that is recorded by avert and reported to nobody, before and after it was given.
+pub const RECORDED_HERE: &str = "Recorded here, no network was told";
+
 /// A stored word of an outcome, spelled as decisions are: `unresolved_dispute` is `UNRESOLVED DISPUTE`.
 fn outcome_words(stored: &str) -> String {
     sanitize(stored).replace('_', " ").to_uppercase()

@@ -7,8 +7,8 @@ use avert::{
     },
     desk::{JournalDecision, JournalStep, JournalWriter, WholeJournal},
     domain::{
-        Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution,
-        resolution::Decision, time::Clock,
+        Alert, AlertStatus, Answers, AttemptId, CredentialKind, Deadline, KeyScope, Origin, Outcome, OutcomeId,
+        Provider, Resolution, resolution::Decision, time::Clock,
     },
     service::{OutcomeUnknown, ResolveRequest, ServiceError},
 };
@@ -753,4 +753,25 @@ fn the_form_stays_where_it_is_whatever_is_chosen_in_it() {
 
         assert!(tops.iter().all(|top| *top == tops[0]), "{height} rows: {tops:?}");
     }
+}
+
+#[test]
+fn an_answer_that_is_recorded_here_says_so_before_and_after() {
+    let told = "Recorded here, no network was told";
+    let origin = Some(Origin { source: "stripe-eu".to_owned(), answers: Answers::Here });
+    let mut rig =
+        Rig::new(morning(clock().now()).into_iter().map(|alert| Alert { origin: origin.clone(), ..alert }).collect());
+    let id = rig.current();
+
+    let queue = rig.screen();
+    rig.press("r");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("enter");
+
+    assert!(queue.contains(told), "{queue}");
+    assert!(form.contains(told), "{form}");
+    assert!(rig.service.alert(id).unwrap().outcome.is_some());
+    assert!(rig.screen().contains(told), "{}", rig.screen());
 }

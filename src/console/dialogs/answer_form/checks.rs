@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, Dialog as _,
-    answer_words::{answered_as, duplicate_words, list_behind},
+    answer_words::{RECORDED_HERE, answered_as, duplicate_words, list_behind},
     decisions::leaves_at_once,
     domain::{
         Alert, Dialect, OrderAdvice, Timestamp, decide,
@@ -255,6 +255,9 @@ impl AnswerForm {
                 false => "",
             };
             then.push(FactLine::of(format!("Recorded as {words}{status}.{follow}"), theme.strong));
+        }
+        if self.rows.iter().any(|row| row.alert.is_answered_here()) {
+            then.push(FactLine::of(RECORDED_HERE.to_owned(), theme.warning));
         }
         if self.fields.refunds() {
             then.push(FactLine::of("avert reports, it moves no money.", theme.quiet));

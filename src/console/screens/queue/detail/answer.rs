@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::{Fact, Parts};
 use crate::{
     Action, Loadable,
-    answer_words::{duplicate_words, list_behind},
+    answer_words::{RECORDED_HERE, duplicate_words, list_behind},
     decisions::PendingDecision,
     desk::{DecisionRecord, Fate, JournalStep, MatchedOrders},
     domain::{
@@ -30,6 +30,9 @@ impl Parts<'_> {
         let cx = self.cx;
         self.under_way(alert);
         self.drafted(alert);
+        if alert.is_answered_here() {
+            self.callout(cx.theme.quiet, RECORDED_HERE, |_| {});
+        }
         let suggestion = Suggestion::of(alert, facts, cx);
         if alert.outcome.is_none() {
             let others = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
