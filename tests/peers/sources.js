@@ -60,10 +60,11 @@ async function main() {
 
   // Shopify's library verifies only: what it finds right is what avert has to take.
   require("@shopify/shopify-api/adapters/node");
-  const { shopifyApi } = require("@shopify/shopify-api");
+  const { ApiVersion, shopifyApi } = require("@shopify/shopify-api");
   const shopify = shopifyApi({
+    apiKey: "none",
     apiSecretKey: shopifySecret,
-    apiVersion: "2026-01",
+    apiVersion: Object.values(ApiVersion)[0],
     hostName: "shop.example",
     isEmbeddedApp: false,
     logger: { level: 0 },
