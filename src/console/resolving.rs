@@ -113,7 +113,7 @@ pub fn stage_together(subject: String, made: Vec<(Alert, Resolution)>, first_dec
 /// Takes in the check of a decision before it leaves. What does not leave stands there for somebody to see to.
 pub fn checked(key: u64, result: PreflightResult, cx: &mut AppContext) -> Tasks {
     let Some(decision) = cx.ledger.get(key).cloned() else { return Vec::new() };
-    let refunded = if let PreflightResult::PaidTwice(other) = &result { Some(other.clone()) } else { None };
+    let refunded = if let PreflightResult::Refunded(other, _) = &result { Some(other.clone()) } else { None };
     let in_part = if let PreflightResult::InPart(why, _) = &result { Some(why.clone()) } else { None };
     let Some(event) = cx.ledger.checked(key, result, cx.now) else {
         tell_waiting_for_check(&decision, in_part, cx);
@@ -278,7 +278,7 @@ fn tell(decision: &PendingDecision, event: &DecisionEvent, cx: &mut AppContext) 
         _ if fate == Fate::AlreadyAnswered => {
             let told = event.alert.as_ref().map(|alert| cx.answer_known(alert.id, &answer_told(alert)));
             let told = told.unwrap_or_default();
-            (Tone::Bad, format!("{subject}: already answered{told}. {word} was not recorded."))
+            (Tone::Bad, format!("{subject}: already answered{told}. Yours was not recorded."))
         }
         _ => {
             let [activity, again] = [Action::ShowActivity, Action::Reopen].map(|action| cx.key(action));

@@ -163,7 +163,7 @@ async fn warnings(decision: &mut CommandDecision, source: &AlertAccess) -> (Vec<
     loop {
         let checked = decision.check(&source.sender(), source.history(), &HashMap::new()).await;
         match &checked {
-            PreflightResult::PaidTwice(other) => decision.known.alerts.push(other.id),
+            PreflightResult::Refunded(other, _) => decision.known.alerts.push(other.id),
             // The shop's order may be what speaks against it: that is asked of once.
             PreflightResult::Against(_) if !decision.known.by_order => decision.known.by_order = true,
             PreflightResult::InPart(why, _) => {

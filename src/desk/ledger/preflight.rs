@@ -1,5 +1,5 @@
-//! Preflight check: looks for other refunds of the payment right before an answer is sent. Others may have refunded it
-//! since the form was filled in, and what is to have been refunded may not be.
+//! Preflight check: reads the alert and the others on its payment right before each answer is sent. Somebody else may
+//! have answered or refunded since the form was filled in, and an expected refund may be missing.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -23,37 +23,14 @@ pub const LONGEST: Duration = Duration::from_secs(60);
 /// Least timeout of one check, 5 s, where the deadline is known in whole hours only.
 pub const LEAST: Duration = Duration::from_secs(5);
 
-/// Kind of a preflight check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PreflightKind {
-    /// A refund: the payment must not have been refunded otherwise.
-    Refund,
-    /// An answer that is true where another alert on the payment is refunded.
-    RestsOnRefund {
-        /// True where it has waited for a refund that the engine had not finished.
-        waited: bool,
-    },
-    /// Any other answer: the service takes one, and is not asked before.
-    Plain,
-}
-
-impl PreflightKind {
-    /// Returns the check before this answer; `waited` where it has waited for a refund already.
-    pub fn of(resolution: &Resolution, waited: bool) -> Self {
-        match (resolution.rests_on_another(), resolution.gives_money_back()) {
-            (true, _) => Self::RestsOnRefund { waited },
-            (false, true) => Self::Refund,
-            (false, false) => Self::Plain,
-        }
-    }
-}
-
-/// A preflight check of one answer.
+/// Preflight check of one answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preflight {
     /// The alert that is answered.
     pub alert: Alert,
-    pub sort: PreflightKind,
+    pub resolution: Resolution,
+    /// True where it has waited for the refund that it rests on, which the engine had not finished.
+    pub waited: bool,
     /// The refunds on its payment that were known when it was staged: confirmed, or what it rests on.
     pub known: KnownRefunds,
     /// The answers to other alerts that may be on its payment, as this console knows them: the service's lists may be
@@ -73,8 +50,8 @@ pub enum PreflightResult {
     /// The reason for which it is not sent: the payment was or may be refunded elsewhere, or the refund that it depends
     /// on is missing.
     Against(String),
-    /// The other alert on the payment that is refunded, so that it does not leave.
-    PaidTwice(Box<Alert>),
+    /// The other alert on the payment that is refunded, so that it is not sent, and that in words.
+    Refunded(Box<Alert>, String),
     /// The reason for which it does not leave yet: the refund that it rests on is with its network.
     Waits(String),
     /// The reason for which not all could be checked, and whether it can be again.
@@ -85,8 +62,7 @@ impl PreflightResult {
     /// Returns the reason for which the answer is not sent, where something speaks against it.
     pub fn objection(&self) -> Option<String> {
         match self {
-            Self::Against(why) | Self::Waits(why) => Some(why.clone()),
-            Self::PaidTwice(other) => Some(format!("possible double refund: {} is refunded", called(other))),
+            Self::Against(why) | Self::Waits(why) | Self::Refunded(_, why) => Some(why.clone()),
             Self::Clear | Self::Answered(_) | Self::InPart(..) => None,
         }
     }
@@ -118,14 +94,20 @@ impl Preflight {
     /// history tells of.
     pub fn of(alert: &Alert, resolution: &Resolution, known: &KnownRefunds, history: &History) -> Self {
         let answers = history.answers_near(alert, &known.alerts);
-        let (alert, sort, known) = (alert.clone(), PreflightKind::of(resolution, false), known.clone());
-        Self { alert, sort, known, answers, within: LONGEST }
+        let (alert, resolution, known) = (alert.clone(), resolution.clone(), known.clone());
+        Self { alert, resolution, waited: false, known, answers, within: LONGEST }
     }
 
-    /// Returns true where it asks of another alert on the payment: a refund asks of what was not confirmed, what rests
-    /// on a refund of any.
+    /// Returns true where the refund of this other alert matters: what rests on a refund asks of any, another answer of
+    /// those that were not confirmed.
     fn asks_of(&self, other: &Alert) -> bool {
-        self.sort != PreflightKind::Refund || !self.known.alerts.contains(&other.id)
+        self.resolution.rests_on_another() || !self.known.alerts.contains(&other.id)
+    }
+
+    /// Describes the risk of sending it after another refund of the payment: `same payment: ETHOCA 7 is refunded`.
+    fn risk(&self, refund: &str) -> String {
+        let risk = if self.resolution.gives_money_back() { "possible double refund" } else { "same payment" };
+        format!("{risk}: {refund}")
     }
 
     /// Returns true where one of these was taken for refunded, or about to be, and is not.
@@ -149,7 +131,7 @@ impl Preflight {
                     return Ok(Payment::Told(PreflightResult::Against(changed)));
                 }
             }
-            // That it is not there the decision itself is told.
+            // The answer itself is told that it is missing.
             Err(ServiceError::AlertNotFound(_)) => {}
             Err(error) => return Err(error),
         }
@@ -159,11 +141,14 @@ impl Preflight {
         found.retain(|other| duplicate::evidence(alert, other).is_some());
         let known = |other: &Alert| KnownAnswer::given(self.answers.get(&other.id), other).into_owned();
         let found: Vec<Alert> = found.iter().map(known).collect();
-        let rests_on_refund = self.sort != PreflightKind::Refund;
+        let rests_on_refund = self.resolution.rests_on_another();
         if let Some(other) = found.iter().find(|other| self.asks_of(other) && other.was_refunded()) {
             let result = match rests_on_refund {
                 true => PreflightResult::Clear,
-                false => PreflightResult::PaidTwice(Box::new(other.clone())),
+                false => {
+                    let why = self.risk(&format!("{} is refunded", called(other)));
+                    PreflightResult::Refunded(Box::new(other.clone()), why)
+                }
             };
             return Ok(Payment::Told(result));
         }
@@ -175,15 +160,12 @@ impl Preflight {
             if let Some(other) = found.iter().find(|other| self.asks_of(other) && refunds(other)).map(called) {
                 let result = match rests_on_refund {
                     true => PreflightResult::Waits(format!("the refund of {other} is not recorded")),
-                    false => {
-                        PreflightResult::Against(format!("possible double refund: {other} is sending or unconfirmed"))
-                    }
+                    false => PreflightResult::Against(self.risk(&format!("{other} is sending or unconfirmed"))),
                 };
                 return Ok(Payment::Told(result));
             }
         }
-        let waited = self.sort == PreflightKind::RestsOnRefund { waited: true };
-        if rests_on_refund && (waited || self.misses_a_refund(&found)) {
+        if rests_on_refund && (self.waited || self.misses_a_refund(&found)) {
             return Ok(Payment::Told(PreflightResult::Against("its refund is not recorded".to_owned())));
         }
         Ok(Payment::Open(found))
@@ -194,9 +176,6 @@ impl AnswerSender {
     /// Looks right before an answer is sent for what speaks against it, at the deployment and at the shop's orders.
     /// Answers that the console knows count while the service's lists are behind.
     pub async fn check(&self, check: &Preflight) -> PreflightResult {
-        if check.sort == PreflightKind::Plain {
-            return PreflightResult::Clear;
-        }
         let failed = |error: ServiceError| (error.to_string(), PreflightRetry::of(&error));
         let (others, mut untold) = match tokio::time::timeout(check.within, check.ask(&self.deployment)).await {
             Ok(Ok(Payment::Told(result))) => return result,
@@ -204,14 +183,11 @@ impl AnswerSender {
             Ok(Err(error)) => (Vec::new(), Some(failed(error))),
             Err(_) => (Vec::new(), Some(("no reply in time".to_owned(), PreflightRetry::Soon))),
         };
-        if check.sort == PreflightKind::Refund {
+        if !check.resolution.rests_on_another() {
             match self.advice(&check.alert, &others) {
                 Ok(Some((order, advice))) if advice.was_refunded_before() && !check.known.by_order => {
                     let order = sanitize::line(&order);
-                    return PreflightResult::Against(format!(
-                        "possible double refund: order {order} was {}",
-                        advice.why
-                    ));
+                    return PreflightResult::Against(check.risk(&format!("order {order} was {}", advice.why)));
                 }
                 Ok(_) => {}
                 Err(error) => untold = untold.or_else(|| Some(failed(error))),

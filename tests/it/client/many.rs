@@ -574,17 +574,22 @@ fn two_on_one_payment() -> TempDir {
     home
 }
 
-#[test]
-fn a_refund_of_the_same_payment_while_the_question_stands_is_found_right_before_sending() {
+#[rstest]
+#[case::of_a_refund("refunded", "not sent: possible double refund: CDRN C-1 is refunded")]
+#[case::of_another_answer("not-refunded", "not sent: same payment: CDRN C-1 is refunded")]
+fn a_refund_of_the_same_payment_while_the_question_stands_is_found_right_before_sending(
+    #[case] answer: &str,
+    #[case] says: &str,
+) {
     let home = two_on_one_payment();
-    let command = ["alerts", "resolve", "V-1", "--refunded", "refunded"];
+    let command = ["alerts", "resolve", "V-1", "--refunded", answer];
     let mut terminal = Terminal::start(home.path(), &command, 120, 40);
     terminal.wait_for("Send it? [y/N]");
     run_ok(home.path(), &["alerts", "resolve", "C-1", "--refunded", "refunded", "--yes"]);
 
     terminal.press("y\r");
 
-    terminal.wait_for("not sent: possible double refund: CDRN C-1 is refunded");
+    terminal.wait_for(says);
     assert_eq!(terminal.wait_exit().0, 1);
     let alert: Value =
         serde_json::from_str(&run_ok(home.path(), &["alerts", "show", "V-1", "--output", "json"])).unwrap();

@@ -1,5 +1,5 @@
-//! The last look for doubles before a refund leaves: what holds it back, what a tick covers, and what is said where it
-//! does not come to its end.
+//! The last look at alert and payment before an answer leaves: what holds it back, what a tick covers, and what is said
+//! where it does not come to its end.
 
 use avert::{
     console::{
@@ -9,7 +9,7 @@ use avert::{
     },
     desk::{
         JournalDecision, JournalEntry, JournalStep, JournalWriter, WholeJournal,
-        ledger::preflight::{Preflight, PreflightKind, PreflightResult, PreflightRetry},
+        ledger::preflight::{Preflight, PreflightResult, PreflightRetry},
     },
     domain::{
         Alert, AlertId, Deadline, Environment, Resolution, duplicate::KnownRefunds, resolution::Decision, time::Clock,
@@ -49,12 +49,14 @@ fn busy() -> Option<ServiceError> {
     Some(ServiceError::Unavailable("the database is busy".to_owned()))
 }
 
-#[test]
-fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
+#[rstest]
+#[case::a_refund("r")]
+#[case::another_answer("n")]
+fn an_answer_whose_last_look_fails_leaves_and_its_proof_says_why(#[case] decides: &str) {
     let (alerts, [first, _]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(first));
-    rig.press("r ctrl-s");
+    rig.press(&format!("{decides} ctrl-s"));
     rig.service.set_down(busy());
 
     rig.advance(Duration::seconds(127));
@@ -75,12 +77,14 @@ fn a_refund_whose_last_look_fails_leaves_and_its_proof_says_why() {
     );
 }
 
-#[test]
-fn a_refund_whose_alert_was_answered_in_its_grace_does_not_leave() {
+#[rstest]
+#[case::a_refund("r")]
+#[case::another_answer("n")]
+fn an_answer_whose_alert_was_answered_in_its_undo_time_does_not_leave(#[case] decides: &str) {
     let (alerts, [first, _]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(first));
-    rig.press("r ctrl-s");
+    rig.press(&format!("{decides} ctrl-s"));
     refunded_silently(&rig, first);
 
     rig.advance(Duration::seconds(6));
@@ -143,7 +147,8 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
     service.never_compares();
     let look = Preflight {
         alert,
-        sort: PreflightKind::Refund,
+        resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
+        waited: false,
         known: KnownRefunds::default(),
         answers: HashMap::new(),
         within: Wait::from_millis(1),
@@ -158,19 +163,43 @@ async fn a_last_look_that_would_outlast_the_window_is_given_up_and_said() {
     );
 }
 
-#[test]
-fn a_refund_that_leaves_at_once_is_held_back_where_another_refunded_meanwhile() {
+#[rstest]
+#[case::a_refund("r", "possible double refund: ETHOCA 5F2RE396 is refunded")]
+#[case::another_answer("n", "same payment: ETHOCA 5F2RE396 is refunded")]
+fn an_answer_that_leaves_at_once_is_held_back_where_another_refunded_meanwhile(
+    #[case] decides: &str,
+    #[case] says: &str,
+) {
     let (mut alerts, [first, second]) = morning_of_twins(clock().now());
     alerts[0].deadline = Deadline::At(clock().now() + Duration::seconds(13));
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
     rig.update(Message::GoToAlert(first));
-    rig.press("r");
+    rig.press(decides);
     refunded_silently(&rig, second);
 
     rig.press("ctrl-s");
 
     assert!(!is_answered(&rig, first), "{}", rig.screen());
-    assert!(rig.screen().contains("possible double refund: ETHOCA 5F2RE396 is refunded"), "{}", rig.screen());
+    assert!(rig.screen().contains(says), "{}", rig.screen());
+}
+
+#[test]
+fn a_ticked_answer_that_denies_a_known_refund_leaves() {
+    let (mut alerts, [first, second]) = morning_of_twins(clock().now());
+    let now = clock().now();
+    let twin = alerts.iter_mut().find(|alert| alert.id == second).unwrap();
+    *twin = Alert { id: second, ..refunded_sibling(twin, 1_001, now) };
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+    rig.update(Message::GoToAlert(first));
+    rig.advance(Duration::seconds(1));
+
+    rig.press("n ctrl-s");
+    let asked = rig.screen();
+    rig.press("space ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(asked.contains("[ ] Send anyway"), "{asked}");
+    assert!(is_answered(&rig, first), "{}", rig.screen());
 }
 
 #[rstest]
@@ -500,7 +529,8 @@ fn becomes_dearer(rig: &mut Rig, id: AlertId, heard: bool) {
 #[rstest]
 #[case::a_refund_that_is_heard_of("r", true)]
 #[case::a_refund_that_only_its_last_look_finds("r", false)]
-#[case::another_answer("n", true)]
+#[case::another_answer_that_is_heard_of("n", true)]
+#[case::another_answer_that_only_its_last_look_finds("n", false)]
 fn a_decision_on_an_alert_that_changed_in_its_grace_is_not_sent(#[case] decides: &str, #[case] heard: bool) {
     let (alerts, [first, _]) = morning_of_twins(clock().now());
     let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();

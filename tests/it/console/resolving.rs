@@ -262,7 +262,7 @@ fn what_another_console_of_the_desk_recorded_meanwhile_is_told_by_its_name_in_th
     assert!(unknown.contains("already answered: Refunded"), "{unknown}");
     assert!(in_form.screen().contains("already answered: Refunded"), "{}", in_form.screen());
     let told = in_undo_window.screen();
-    assert!(told.contains("already answered by maria: Refunded \"88213\". Not refunded was not recorded"), "{told}");
+    assert!(told.contains("already answered by maria: Refunded \"88213\". Yours was not recorded"), "{told}");
 }
 
 #[test]
@@ -313,10 +313,12 @@ fn the_same_answer_of_another_who_was_faster_is_not_told_as_ones_own() {
     let mut rig = Rig::new(morning(clock().now()));
     let id = rig.current();
     let said = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
-    rig.service.record(id, &ResolveRequest { resolution: said, idempotency_key: None }).unwrap();
-
+    rig.holding = true;
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
+
+    rig.service.record(id, &ResolveRequest { resolution: said, idempotency_key: None }).unwrap();
+    rig.release();
 
     assert!(rig.screen().contains("Not refunded (API status CHARGEBACK), by whom is not known."), "{}", rig.screen());
 }

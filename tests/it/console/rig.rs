@@ -1,7 +1,7 @@
 //! The application on a fake service without a loop: effects are done at once, or held back and let go one by one.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     path::PathBuf,
     sync::{Arc, LazyLock},
     time::Duration as Wait,
@@ -75,6 +75,8 @@ pub struct Rig {
     /// Whether last looks are held until [`Rig::release`].
     pub holding_looks: bool,
     held: VecDeque<Effect>,
+    /// The answers that were looked at, and have not left since.
+    looked_at: HashSet<u64>,
     watching: bool,
     desk: Option<Desk>,
     /// What comes of keeping a setting.
@@ -222,6 +224,7 @@ impl Made {
             holding_searches: false,
             holding_looks: false,
             held: VecDeque::new(),
+            looked_at: HashSet::new(),
             watching: false,
             desk: self.desk,
             keeping: Ok(()),
@@ -345,7 +348,11 @@ impl Rig {
                 Some(block_on(export_list(&*alerts, &records(), *request, |_| {})))
             }
             effect => {
-                if let Effect::Resolve(_, _, request, _) = &effect {
+                if let Effect::Preflight(key, _) = &effect {
+                    self.looked_at.insert(*key);
+                }
+                if let Effect::Resolve(key, _, request, _) = &effect {
+                    assert!(self.looked_at.remove(key), "looked at right before it leaves: {request:?}");
                     let is_its = |entry: &JournalEntry| {
                         entry.step == JournalStep::Sent && entry.decision == request.idempotency_key
                     };

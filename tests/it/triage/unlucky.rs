@@ -110,9 +110,9 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     let expected = [&ours, &ours, &theirs, &none, &none, &ours, &ours, &ours, &ours, &ours];
     assert_eq!(outcomes.iter().collect::<Vec<_>>(), expected);
     let mut decided = link.decisions();
-    assert_eq!(decided.len(), 10, "one for each alert: {decided:?}");
+    assert_eq!(decided.len(), 9, "one for each alert but the one that was found answered: {decided:?}");
     decided.sort();
     decided.dedup();
-    assert_eq!(decided.len(), 10, "and none sent twice");
-    assert_eq!(journal(&desk_of(&world, &link.url)).iter().filter(|step| *step == "sent").count(), 10);
+    assert_eq!(decided.len(), 9, "and none sent twice");
+    assert_eq!(journal(&desk_of(&world, &link.url)).iter().filter(|step| *step == "sent").count(), 9);
 }

@@ -7,7 +7,7 @@ use crate::{
     domain::{Alert, Timestamp},
     ledger::{
         fold::History,
-        preflight::{LEAST, LONGEST, Preflight, PreflightKind, PreflightResult, PreflightRetry},
+        preflight::{LEAST, LONGEST, Preflight, PreflightResult, PreflightRetry},
     },
 };
 
@@ -45,11 +45,6 @@ impl PendingDecision {
         if let PreflightStage::Done(why, _) = &self.check { why.as_deref() } else { None }
     }
 
-    /// Returns the kind of its check.
-    pub(super) fn preflight_kind(&self) -> PreflightKind {
-        PreflightKind::of(&self.resolution, self.waits_elsewhere)
-    }
-
     /// Returns true where it has to be checked before it leaves, or again.
     fn needs_check(&self, now: Timestamp) -> bool {
         self.check != PreflightStage::Running && !self.was_checked(now)
@@ -69,7 +64,7 @@ impl PendingDecision {
             (None, None) => LONGEST,
         };
         let check = Preflight::of(&self.alert, &self.resolution, &self.known, history);
-        Preflight { sort: self.preflight_kind(), within: within.min(LONGEST), ..check }
+        Preflight { waited: self.waits_elsewhere, within: within.min(LONGEST), ..check }
     }
 }
 
@@ -120,7 +115,7 @@ impl Ledger {
                 return Some(event);
             }
             against => {
-                if matches!(against, PreflightResult::PaidTwice(_)) {
+                if matches!(against, PreflightResult::Refunded(..)) {
                     self.paid.insert(self.root_of(key));
                 }
                 against.objection().unwrap_or_default()
@@ -197,9 +192,12 @@ mod tests {
         checks.iter().map(|(key, _)| *key).collect()
     }
 
-    #[test]
-    fn a_refund_that_is_checked_has_not_left_and_can_be_taken_back() {
-        let (mut decisions, key) = staged(Decision::Refunded, Deadline::Unknown);
+    #[rstest::rstest]
+    #[case::a_refund(Decision::Refunded)]
+    #[case::another_answer(Decision::NotRefunded)]
+    #[case::what_rests_on_a_refund(Decision::Invalid(InvalidReason::Duplicate))]
+    fn an_answer_that_is_checked_has_not_left_and_can_be_taken_back(#[case] decision: Decision) {
+        let (mut decisions, key) = staged(decision, Deadline::Unknown);
 
         let checks = decisions.due_checks(now());
         let left = decisions.leave(now());
@@ -209,17 +207,6 @@ mod tests {
         assert_eq!((taken.len(), taken[0].sent_at), (1, None));
         assert_eq!(decisions.checked(key, PreflightResult::Clear, now()), None);
         assert!(decisions.leave(now()).is_empty());
-    }
-
-    #[test]
-    fn what_no_refund_bears_on_is_checked_without_asking_the_service() {
-        let (mut decisions, key) = staged(Decision::NotRefunded, Deadline::Unknown);
-
-        let checks = decisions.due_checks(now());
-        decisions.checked(key, PreflightResult::Clear, now());
-
-        assert_eq!(checks[0].1.sort, PreflightKind::Plain);
-        assert_eq!(decisions.leave(now())[0].key, key);
     }
 
     #[test]
@@ -281,7 +268,7 @@ mod tests {
         let last = decisions.checked(key, waits(), late);
 
         assert_eq!((first, keys(&at_once), keys(&soon)), (None, vec![], vec![key]));
-        assert_eq!(soon[0].1.sort, PreflightKind::RestsOnRefund { waited: true });
+        assert!(soon[0].1.waited);
         assert_eq!(last, Some(DecisionEvent::refused("not sent: the refund is not recorded")));
     }
 }

@@ -8,10 +8,7 @@ use chrono::Duration;
 use super::{DecisionEvent, HoldReason, Ledger, PendingDecision, SendTiming, is_due};
 use crate::{
     domain::{Alert, Resolution, Timestamp},
-    ledger::{
-        preflight::PreflightKind,
-        steps::{Fate, JournalRun, new_key},
-    },
+    ledger::steps::{Fate, JournalRun, new_key},
 };
 
 /// Most decisions that were made together and are with the networks at once.
@@ -144,7 +141,7 @@ impl Ledger {
     pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> SendTiming {
         if decision.after.is_some() || decision.waits_elsewhere && due > now {
             SendTiming::AfterFirst
-        } else if decision.is_being_checked() && decision.preflight_kind() != PreflightKind::Plain {
+        } else if decision.is_being_checked() {
             SendTiming::AfterCheck
         } else if self.is_kept(decision) {
             SendTiming::Paused
