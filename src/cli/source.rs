@@ -146,8 +146,7 @@ impl AlertAccess {
 
     /// Opens the journal of the desk as a console there does, and makes a missing desk.
     pub(super) fn journal(&self) -> Result<Journal, DeskError> {
-        let opened = Journal::open(&self.desk, &self.console_place, self.user.as_deref(), Arc::clone(&self.clock));
-        opened.map(|(journal, _)| journal)
+        Journal::open(&self.desk, &self.console_place, self.user.as_deref(), Arc::clone(&self.clock))
     }
 
     /// Returns the sender of answers to its alerts.

@@ -101,7 +101,8 @@ impl Desk {
         user: Option<&str>,
         clock: SharedClock,
     ) -> Result<Leftovers, DeskError> {
-        let (journal, leftovers) = Journal::open(&self.directory, place, user, clock)?;
+        let journal = Journal::open(&self.directory, place, user, clock)?;
+        let leftovers = journal.leftovers()?;
         self.journal = Some(journal);
         Ok(leftovers)
     }

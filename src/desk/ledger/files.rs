@@ -57,13 +57,8 @@ struct OwnFile {
 
 impl Journal {
     /// Opens the journal for a process on this place. What those that have ended wrote is merged, and lines beyond the
-    /// retention are pruned. Returns what they left unfinished on this place.
-    pub fn open(
-        directory: &Path,
-        place: &str,
-        user: Option<&str>,
-        clock: SharedClock,
-    ) -> Result<(Self, Leftovers), DeskError> {
+    /// retention are pruned.
+    pub fn open(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Result<Self, DeskError> {
         let mut journal = Self::only_read(directory, place, user, clock);
         let path = running_path(directory, journal.session());
         let begun = journal.begin(&path);
@@ -71,7 +66,7 @@ impl Journal {
             // It is tried again, maybe for long: no try leaves a file behind.
             let _ = fs::remove_file(path);
         }
-        begun.map(|left| (journal, left))
+        begun.map(|()| journal)
     }
 
     /// The journal of a desk on which nothing can be written: what others decided there is known all the same.
@@ -81,7 +76,7 @@ impl Journal {
     }
 
     /// Begins the file of this process.
-    fn begin(&mut self, path: &Path) -> Result<Leftovers, DeskError> {
+    fn begin(&mut self, path: &Path) -> Result<(), DeskError> {
         make_directory(&self.directory.join(RUNNING))?;
         let begin = || -> io::Result<File> {
             let file = private(OpenOptions::new().create_new(true).read(true).append(true)).open(path)?;
@@ -92,6 +87,11 @@ impl Journal {
         let file = begin().map_err(|error| failed(&self.directory, "written", &error))?;
         let (merged, unwritten) = (self.directory.join(FILE), String::new());
         self.own = Some(Arc::new(Mutex::new(OwnFile { file, merged, unwritten })));
+        Ok(())
+    }
+
+    /// Reads what processes that have ended left unfinished on this place.
+    pub fn leftovers(&self) -> Result<Leftovers, DeskError> {
         let (whole, live) = read_with_live(&self.directory)?;
         let here = whole.entries.into_iter().filter(|entry| entry.place == self.writer.place);
         Ok(History::of(here).left(|session| live.contains(&session)))

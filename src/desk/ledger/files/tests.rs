@@ -24,7 +24,13 @@ impl crate::domain::time::Clock for Noon {
 }
 
 fn open(directory: &tempfile::TempDir) -> (Journal, Leftovers) {
-    Journal::open(directory.path(), "acme-eu", Some("omar"), Arc::new(Noon)).unwrap()
+    open_on("acme-eu", directory)
+}
+
+fn open_on(place: &str, directory: &tempfile::TempDir) -> (Journal, Leftovers) {
+    let journal = Journal::open(directory.path(), place, Some("omar"), Arc::new(Noon)).unwrap();
+    let left = journal.leftovers().unwrap();
+    (journal, left)
 }
 
 fn merged(directory: &tempfile::TempDir) -> PathBuf {
@@ -129,7 +135,7 @@ fn another_place_hears_nothing_of_it() {
     append(&journal, vec![staged("a")]);
     drop(journal);
 
-    let (_, elsewhere) = Journal::open(directory.path(), "acme-us", None, Arc::new(Noon)).unwrap();
+    let (_, elsewhere) = open_on("acme-us", &directory);
 
     assert!(elsewhere.is_empty());
     assert_eq!(keys(&open(&directory).1.unsent), ["a"]);
