@@ -5,11 +5,14 @@ use std::borrow::Cow;
 
 use super::{
     decisions::Ledger,
-    unfinished::{Stage, Unfinished},
+    unfinished::{Unfinished, attempt_fate},
 };
-use crate::domain::{
-    Alert, AlertId, OutcomeId, Resolution, decide,
-    duplicate::{self, Duplicate, DuplicateState},
+use crate::{
+    desk::Fate,
+    domain::{
+        Alert, AlertId, OutcomeId, Resolution, decide,
+        duplicate::{self, Duplicate, DuplicateState},
+    },
 };
 
 /// The decisions that are known: those on their way, here and at the engine, and what the desk's journal has.
@@ -30,8 +33,8 @@ impl<'a> KnownDecisions<'a> {
 
     /// Returns true where nobody knows if the decision on its way on an alert has arrived.
     pub fn may_have_arrived(self, alert: AlertId) -> bool {
-        let engines = self.unfinished.of(alert).map(Stage::of);
-        self.here.is_checking(alert) || matches!(engines, Some(Stage::Unknown | Stage::Parked))
+        let engines = self.unfinished.of(alert).map(attempt_fate);
+        self.here.is_checking(alert) || engines == Some(Fate::Unconfirmed)
     }
 
     /// An alert as this desk knows it: with the outcome that its journal has, where a list is behind and shows none.

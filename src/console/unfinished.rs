@@ -3,31 +3,23 @@
 
 use chrono::Duration;
 
-use crate::domain::{AlertId, ResolutionAttempt, Timestamp};
+use crate::{
+    desk::Fate,
+    domain::{AlertId, ResolutionAttempt, Timestamp},
+};
 
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);
 
-/// The stage of a resolution attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// With the network right now.
-    Sending,
-    /// Whether the network applied it is being found out.
-    Unknown,
-    /// It cannot be found out: a person has to say.
-    Parked,
+/// Returns the fate of an answer that the engine has not finished. A state that this version does not know counts as
+/// unconfirmed.
+pub fn attempt_fate(attempt: &ResolutionAttempt) -> Fate {
+    if attempt.state == "INFLIGHT" { Fate::Sending } else { Fate::Unconfirmed }
 }
 
-impl Stage {
-    /// The stage of a decision; one that this version does not know counts as being found out.
-    pub fn of(unfinished: &ResolutionAttempt) -> Self {
-        match unfinished.state.as_str() {
-            "INFLIGHT" => Self::Sending,
-            "PARKED" => Self::Parked,
-            _ => Self::Unknown,
-        }
-    }
+/// Returns true where the engine cannot find out what became of it: a person sets the result.
+pub fn is_parked(attempt: &ResolutionAttempt) -> bool {
+    attempt.state == "PARKED"
 }
 
 /// How soon it is asked again where that failed, and at least while the engine finds out what became of one: nothing
@@ -65,12 +57,11 @@ impl Unfinished {
 
     /// Takes in what the engine tells; returns those that wait for a person and did not before.
     pub fn take(&mut self, all: Vec<ResolutionAttempt>, now: Timestamp) -> Vec<ResolutionAttempt> {
-        let was_parked = |id| self.all.iter().any(|known| known.id == id && Stage::of(known) == Stage::Parked);
-        let parked =
-            all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked && !was_parked(unfinished.id));
+        let was_parked = |id| self.all.iter().any(|known| known.id == id && is_parked(known));
+        let parked = all.iter().filter(|unfinished| is_parked(unfinished) && !was_parked(unfinished.id));
         let newly_parked = parked.cloned().collect();
         self.all = all;
-        let goes_on = self.all.iter().filter(|unfinished| Stage::of(unfinished) != Stage::Parked);
+        let goes_on = self.all.iter().filter(|unfinished| !is_parked(unfinished));
         if let Some(next) = goes_on.map(|unfinished| unfinished.next_check.unwrap_or(now)).min() {
             self.due.get_or_insert((next + REST).max(now + AGAIN));
         }
@@ -95,12 +86,12 @@ impl Unfinished {
 
     /// The one on an alert that waits for a person.
     pub fn parked_on(&self, alert: AlertId) -> Option<&ResolutionAttempt> {
-        self.of(alert).filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
+        self.of(alert).filter(|unfinished| is_parked(unfinished))
     }
 
     /// Those that wait for a person, the oldest first.
     pub fn parked(&self) -> impl Iterator<Item = &ResolutionAttempt> {
-        self.all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
+        self.all.iter().filter(|unfinished| is_parked(unfinished))
     }
 }
 
@@ -154,8 +145,8 @@ mod tests {
         );
 
         assert_eq!(
-            alerts.map(|alert| all.of(alert).map(Stage::of)),
-            [Some(Stage::Sending), Some(Stage::Parked), Some(Stage::Unknown)]
+            alerts.map(|alert| all.of(alert).map(|attempt| (attempt_fate(attempt), is_parked(attempt)))),
+            [Some((Fate::Sending, false)), Some((Fate::Unconfirmed, true)), Some((Fate::Unconfirmed, false))]
         );
         assert_eq!(all.parked().map(|parked| parked.alert).collect::<Vec<_>>(), [alerts[1]]);
     }

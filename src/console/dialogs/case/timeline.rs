@@ -4,11 +4,11 @@ use chrono::Duration;
 
 use crate::{
     answer_words::{answer_words, by_with_comment, maker, who_answered},
-    desk::{History, JournalStep},
+    desk::{Fate, History, JournalStep},
     domain::{Alert, AuditEntry, Timestamp},
     resolving::UNCHECKED,
     screens::activity::proof::{RowTone, step_words},
-    unfinished::{Stage, Unfinished},
+    unfinished::{Unfinished, attempt_fate, is_parked},
     words::{in_words, said_in_words},
 };
 
@@ -121,10 +121,10 @@ impl AlertEvents<'_> {
     /// The attempt that the engine has not finished, and what persons said of those before.
     fn of_engine(&mut self, known: &KnownOfCase<'_>) {
         if let Some(attempt) = known.unfinished.of(self.alert.id) {
-            let stands = match Stage::of(attempt) {
-                Stage::Sending => "sending",
-                Stage::Unknown => "unconfirmed, checking",
-                Stage::Parked => "unconfirmed: ask the network",
+            let stands = match attempt_fate(attempt) {
+                Fate::Sending => "sending",
+                _ if is_parked(attempt) => "unconfirmed: ask the network",
+                _ => "unconfirmed, checking",
             };
             let what = format!("{} sent by {}: {stands}", in_words(&attempt.resolution), attempt.actor);
             self.add(attempt.started_at, RowTone::Unsure, &what);

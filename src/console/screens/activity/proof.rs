@@ -10,7 +10,7 @@ use crate::{
     domain::{ResolutionAttempt, Timestamp},
     runs::{DECIDED_AGAIN, NEVER_LEFT},
     text::sanitize,
-    unfinished::Stage,
+    unfinished::{attempt_fate, is_parked},
 };
 
 /// Urgency of a row, the least first.
@@ -70,13 +70,13 @@ pub fn live<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a Pendi
 
 /// The tone and the words of what the engine has not finished.
 pub fn standing_of(attempt: &ResolutionAttempt, cx: &AppContext) -> (RowTone, String) {
-    match Stage::of(attempt) {
-        Stage::Sending => (RowTone::Under, "sending".to_owned()),
-        Stage::Unknown => unconfirmed(attempt.next_check, cx),
-        Stage::Parked => {
+    match attempt_fate(attempt) {
+        Fate::Sending => (RowTone::Under, "sending".to_owned()),
+        _ if is_parked(attempt) => {
             let key = cx.key(Action::Settle);
             (RowTone::Unsure, format!("unconfirmed: check the network's portal, {key} sets the result"))
         }
+        _ => unconfirmed(attempt.next_check, cx),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
     idle::{OTHER_PLACE, READ_ONLY, unless},
     text::{counted, sanitize},
-    unfinished::Stage,
+    unfinished::attempt_fate,
     words::{in_words, said_in_words},
 };
 
@@ -261,10 +261,7 @@ pub fn needs_you(cx: &AppContext) -> Vec<ActivityItem<'_>> {
     let young = records.take_while(|record| live(record, cx).is_some() || cx.now - record.made_at < CALLS_FOR);
     let own: Vec<&DecisionRecord> = young.filter(|record| calls(record, cx)).collect();
     let told = |attempt: &&ResolutionAttempt| own.iter().any(|record| record.said.alert.id == attempt.alert);
-    let open = |attempt: &&ResolutionAttempt| match Stage::of(attempt) {
-        Stage::Sending => false,
-        Stage::Unknown | Stage::Parked => !told(attempt),
-    };
+    let open = |attempt: &&ResolutionAttempt| attempt_fate(attempt) == Fate::Unconfirmed && !told(attempt);
     let attempts: Vec<_> = cx.unfinished.all().filter(open).map(ActivityItem::Attempt).collect();
     own.into_iter().map(ActivityItem::Decision).chain(attempts).collect()
 }

@@ -13,14 +13,13 @@ use crate::{
     Theme,
     answer_words::answer_words,
     desk::Fate,
-    domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, ResolutionAttempt, SortField, Timestamp},
+    domain::{Alert, AlertFilter, AlertStatus, AlertType, Money, SortField, Timestamp},
     text::{columns as width_of, sanitize},
     times::{self, Zone},
     ui::{
         areas::{Areas, BESIDE, FILL, inset, stacked},
         table::TableColumn,
     },
-    unfinished::Stage,
 };
 
 /// A column of the list.
@@ -292,14 +291,6 @@ impl ListSign {
             Fate::Unconfirmed => Self::Unconfirmed,
             Fate::NotRecorded => Self::NotRecorded,
             _ => Self::Queued,
-        }
-    }
-
-    /// Returns the sign of an answer that the engine has not finished.
-    pub fn of_unfinished(unfinished: &ResolutionAttempt) -> Self {
-        match Stage::of(unfinished) {
-            Stage::Sending => Self::Queued,
-            Stage::Unknown | Stage::Parked => Self::Unconfirmed,
         }
     }
 

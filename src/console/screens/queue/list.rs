@@ -30,6 +30,7 @@ use crate::{
         fit::{self, Segment},
         table::{DataTable, TableColumn},
     },
+    unfinished::attempt_fate,
     widgets::scrollbar,
 };
 
@@ -259,7 +260,7 @@ fn flag(alert: &Alert, duplicate: Option<bool>, queue: &Queue, cx: &AppContext) 
 /// The sign at the left edge: where an answer to the alert is, this console's own or what the engine has not finished.
 fn decision_sign(alert: &Alert, cx: &AppContext) -> Option<ListSign> {
     let own = cx.ledger.of(alert.id).map(|decision| ListSign::of(decision.fate()));
-    let engines = cx.unfinished.of(alert.id).map(ListSign::of_unfinished);
+    let engines = cx.unfinished.of(alert.id).map(|attempt| ListSign::of(attempt_fate(attempt)));
     let decision = match cx.ledger.is_checking(alert.id) {
         true => engines.or(own),
         false => own.or(engines),

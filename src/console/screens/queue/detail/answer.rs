@@ -20,7 +20,7 @@ use crate::{
     suggestion::Suggestion,
     text::sanitize,
     times,
-    unfinished::Stage,
+    unfinished::{attempt_fate, is_parked},
     words::{in_words, said_in_words},
 };
 
@@ -187,13 +187,11 @@ impl Parts<'_> {
             parts.say(&sent, theme.plain);
             parts.say(&unfinished.detail, theme.plain);
             parts.comments(unfinished.resolution.comments());
-            match Stage::of(unfinished) {
-                Stage::Sending => {}
-                Stage::Unknown => parts.say(&next_poll(unfinished.next_check, now), theme.plain),
-                Stage::Parked => {
-                    let key = parts.cx.key(Action::Settle);
-                    parts.offer(&format!("{key}  set the result"), Some(Action::Settle));
-                }
+            if is_parked(unfinished) {
+                let key = parts.cx.key(Action::Settle);
+                parts.offer(&format!("{key}  set the result"), Some(Action::Settle));
+            } else if attempt_fate(unfinished) == Fate::Unconfirmed {
+                parts.say(&next_poll(unfinished.next_check, now), theme.plain);
             }
         });
     }
