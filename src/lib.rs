@@ -61,8 +61,7 @@
 //!
 //! The merchant's word on an alert is an *answer* on the screen, a *decision* in the console and the journal, a
 //! *resolution* on the wire. The engine makes an *attempt* to have it applied by the network; what is stored of it is
-//! the *outcome*. Docs cite `tests/it/sentences/decisions.md` and `interface.md` as *decisions* and *interface*, by
-//! heading.
+//! the *outcome*.
 
 pub mod cli;
 pub mod config;

@@ -20,7 +20,7 @@ const RETRY_AFTER_SECONDS: u64 = 1;
 
 macro_rules! codes {
     ($($(#[$meta:meta])* $name:ident = $status:ident, $code:literal, $title:literal;)+) => {
-        /// A row of the error table (decisions, Errors).
+        /// Error of a response: its status, code and title.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Code { $($(#[$meta])* $name,)+ }
 

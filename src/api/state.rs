@@ -75,13 +75,13 @@ pub(super) struct Connected {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// Largest head of a request, in bytes (decisions, Errors).
+/// Largest head of a request, in bytes.
 pub const MAX_HEAD: usize = 64 * 1024;
 
-/// Largest body of a request, in bytes (decisions, Errors).
+/// Largest body of a request, in bytes.
 pub const MAX_BODY: usize = 64 * 1024;
 
-/// Largest body that brings alerts in, in bytes (decisions, Errors).
+/// Largest body of an import of alerts, in bytes.
 pub const MAX_IMPORT: u64 = 64 * 1024 * 1024;
 
 /// Largest body of a source's webhook, in bytes.

@@ -13,7 +13,7 @@ use crate::{
 #[error("{0}")]
 pub struct ClientError(pub String);
 
-/// Authentication at the service (interface, Authentication).
+/// Authentication at the service: an API key, or client credentials for a bearer token.
 #[derive(Debug, Clone)]
 pub enum AccessCredential {
     /// `X-API-KEY`.

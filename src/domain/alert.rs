@@ -9,7 +9,7 @@ use crate::{
 };
 
 open_enum! {
-    /// The network that raised the alert (interface, Alert).
+    /// Network that raised the alert.
     pub enum Provider {
         Ethoca = "ETHOCA",
         Verifi = "VERIFI",
@@ -20,7 +20,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The kind of alert (interface, Alert types), in words without the network's prefix.
+    /// Kind of alert, with its words, which leave the network out.
     pub enum AlertType {
         EthocaConfirmedFraud = "ETHOCA_CONFIRMED_FRAUD": "Confirmed fraud",
         EthocaCustomerDispute = "ETHOCA_CUSTOMER_DISPUTE": "Customer dispute",
@@ -69,7 +69,7 @@ impl AlertType {
 }
 
 open_enum! {
-    /// The state of an alert (interface, States and transitions). The last four belong to the older dialect.
+    /// State of an alert. The last four belong to the older dialect.
     pub enum AlertStatus {
         Open = "OPEN": "Open",
         Resolved = "RESOLVED": "Resolved",
@@ -115,8 +115,8 @@ impl Deadline {
 }
 
 record! {
-    /// A chargeback alert (interface, Alert), and the table of its fields. Nullable fields, and those a reduced list
-    /// response leaves out, are options; other text is empty where it is missing.
+    /// Chargeback alert, and the table of its fields. Nullable fields, and those that a reduced list response leaves
+    /// out, are options; other text is empty where it is missing.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Alert {
         id: AlertId => Id "id".found_as("avert id").merge(Merge::Keep).shown(Section::Provider, 10, "avert id"),
@@ -165,9 +165,9 @@ record! {
         amount: Option<Amount> => Amount "amount".found_as("amount").required("a decimal such as 129.90"),
         currency: Currency => Text "currency".found_as("currency").text(Content::Currency, 3)
             .required("a currency code of three letters such as EUR"),
-        /// Kept in the letter case it came in (decisions, Two dialects).
+        /// Kept in the letter case that it came in.
         transaction_type: String => Text "transactionType".shown(Section::Transaction, 1, "entry"),
-        /// Kept in the letter case it came in (decisions, Two dialects).
+        /// Kept in the letter case that it came in.
         initiated_by: String => Text "initiatedBy".shown(Section::Provider, 2, "raised by"),
         liability: Option<String> => Text "liability".longest(NAME).shown(Section::Provider, 8, "liability"),
         auth_code: Option<String> => Text "authCode".found_as("auth code").text(Content::Code, WORD)
@@ -241,8 +241,7 @@ impl Alert {
         self.deadline.moment().filter(|_| !self.is_over())
     }
 
-    /// Returns the hours to the deadline, rounded down, never below 0; 0 once the alert is answered or expired
-    /// (interface, Rules 1).
+    /// Returns the hours to the deadline, rounded down, never below 0; 0 once the alert is answered or expired.
     pub fn hours_left(&self, now: Timestamp) -> i64 {
         if self.is_over() {
             return 0;
@@ -297,8 +296,7 @@ pub fn is_refund(status: &AlertStatus, refunded: &str) -> bool {
     *status != AlertStatus::Invalid && refunded.eq_ignore_ascii_case("refunded")
 }
 
-/// Returns the default response window, from `alertTimeStamp` on, unless configured otherwise (decisions, Alerts and
-/// time).
+/// Returns the default response window, from `alertTimeStamp` on: 24 h for Ethoca, 72 h for others.
 pub fn default_window(provider: &Provider) -> Duration {
     match provider {
         Provider::Ethoca => Duration::hours(24),

@@ -8,7 +8,7 @@ use crate::{
     time::later_by,
 };
 
-/// Retention of an Idempotency-Key (decisions, Repeats).
+/// Retention of an Idempotency-Key, 24 h.
 pub const IDEMPOTENCY_KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
 
 /// Checks that an Idempotency-Key has 1 to 255 visible ASCII characters.

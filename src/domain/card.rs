@@ -12,8 +12,7 @@ pub(super) const LAST_DIGITS: usize = 4;
 const LENGTHS: RangeInclusive<usize> = 13..=19;
 
 /// Masks every card number but for BIN and last four: 13 to 19 digits, with or without single blanks or hyphens in
-/// between. They begin as a card network's numbers do and pass the Luhn check (decisions, Bringing alerts in). Text
-/// without one comes back unchanged.
+/// between. They begin as a card network's numbers do and pass the Luhn check. Text without one comes back unchanged.
 ///
 /// Digits are those of every script (Unicode, decimal numbers). Blanks and hyphens include those that hold words
 /// together or are as wide as these digits.

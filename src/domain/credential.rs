@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 use crate::{Timestamp, closed_enum};
 
 closed_enum! {
-    /// Scope of an API key (decisions, Credentials).
+    /// Scope of an API key.
     pub enum KeyScope {
         /// The interface's routes.
         Alerts = "alerts",
@@ -94,7 +94,7 @@ pub struct CredentialList {
 }
 
 closed_enum! {
-    /// The environment of a deployment (interface, Versioning), and the word for it in keys and clients.
+    /// Environment of a deployment, with the word for it in keys and clients.
     #[derive(Default)]
     pub enum Environment {
         /// Test environment; decisions reach no network.

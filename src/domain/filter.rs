@@ -103,7 +103,7 @@ fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
 }
 
 closed_enum! {
-    /// A property that lists can be sorted by (decisions, List), with the word that is typed for it.
+    /// Property that lists are sorted by, with the word that is typed for it.
     #[derive(Default)]
     pub enum SortField {
         #[default]

@@ -9,7 +9,7 @@ use crate::{
 const COMMENTS: usize = 2_000;
 
 record! {
-    /// The recorded answer to an alert (interface, Outcome). Its words are kept as text: deployments use their own.
+    /// Recorded answer to an alert. Its words are kept as text: deployments use their own.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Outcome {
         id: OutcomeId => Id "id",

@@ -1,6 +1,6 @@
 //! Pagination of the list operation: the page that is asked for, and the page that comes.
 
-/// Largest page (decisions, List).
+/// Largest page, in alerts.
 pub const MAX_PAGE_SIZE: u32 = 100;
 
 /// A page request.
@@ -18,7 +18,7 @@ impl Default for PageRequest {
     }
 }
 
-/// Page of a list (interface, Paginated list envelope).
+/// Page of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     pub data: Vec<T>,

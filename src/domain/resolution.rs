@@ -12,12 +12,11 @@ use std::fmt;
 use crate::closed_enum;
 use crate::{Amount, card::mask_card_numbers};
 
-/// Longest comment, in Unicode scalar values (interface, Limits).
+/// Longest comment, in Unicode scalar values.
 pub const MAX_COMMENT_CHARS: usize = 250;
 
 closed_enum! {
-    /// The dialect, one of the interface's two variants (decisions, Two dialects): each has its own body of a
-    /// resolution.
+    /// Dialect, one of the interface's two variants: each has its own body of a resolution.
     #[derive(Default)]
     pub enum Dialect {
         /// API keys, decimal strings, `ethocaMerchantId`.
@@ -51,8 +50,7 @@ impl FieldError {
 }
 
 closed_enum! {
-    /// The reason of an INVALID answer (interface, body of the current variant), in the order of the interface and in
-    /// its words.
+    /// Reason of an INVALID answer, in the order and the words of the interface.
     pub enum InvalidReason {
         /// The merchant had refunded before the alert came.
         PreviouslyRefunded = "REFUNDED_PREVIOUSLY_REFUNDED": "refunded before the alert",

@@ -51,7 +51,7 @@ fn not_sent(error: StoreError) -> ServiceError {
 }
 
 impl Engine {
-    /// Records a resolution (interface, PUT resolution).
+    /// Records a resolution: claims the alert, calls its network, and commits the outcome.
     pub(super) async fn resolve(
         &self,
         caller: &Caller,

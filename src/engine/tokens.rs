@@ -21,7 +21,7 @@ use crate::{
     store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords},
 };
 
-/// Lifetime of an access token (decisions, Credentials).
+/// Lifetime of an access token, 10 min.
 pub const TOKEN_LIFETIME: TimeDelta = TimeDelta::seconds(600);
 
 /// Issuer of the tokens.

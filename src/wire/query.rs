@@ -24,7 +24,7 @@ pub const MAX_VALUES: usize = 1_000;
 /// Longest text, in characters.
 pub const MAX_TEXT: usize = 1_024;
 
-/// Name of the company filter, which the interface does not give (decisions, List).
+/// Name of the company filter. The interface gives it none, and other services may use another one.
 pub const COMPANY_PARAMETER: &str = "companyIds";
 
 /// The parameters of the filter, each with its key.

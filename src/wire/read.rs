@@ -34,7 +34,7 @@ pub fn answer(json: &str, unknown: &mut UnknownNames) -> Result<Alert, FieldErro
     Ok(alert)
 }
 
-/// Reads an alert on its way into the engine (decisions, Bringing alerts in), which begins at `line` of its source.
+/// Reads an alert that is ingested, which begins at `line` of its source.
 pub fn incoming(json: &str, line: u64, unknown: &mut UnknownNames) -> Result<AlertPatch, FieldError> {
     patch(Record::from_json(json, Place { line, column: 1 }, unknown)?, line)
 }

@@ -1,4 +1,4 @@
-//! The answer of the token operation (interface, Authentication).
+//! Response of the token endpoint `/auth/token`.
 
 use serde::Deserialize;
 use serde_json::Value;

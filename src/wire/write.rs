@@ -46,8 +46,7 @@ fn written(alert: &SharedAlert, dialect: Dialect) -> &Written {
     })
 }
 
-/// One alert with its outcome (interface, Alert): every field present, nullable ones null. `now` is what `hoursLeft`
-/// counts from.
+/// Writes one alert with its outcome: every field is present, nullable ones may be null. `hoursLeft` counts from `now`.
 pub fn alert(alert: &impl WriteAlert, dialect: Dialect, now: Timestamp) -> Vec<u8> {
     let mut written = Vec::with_capacity(2_048);
     alert.write(dialect, now, &mut written);
@@ -64,7 +63,7 @@ pub fn outcome(outcome: &Outcome, dialect: Dialect) -> Vec<u8> {
     text(&OutcomeJson { outcome, form: dialect.into() }).into_bytes()
 }
 
-/// A page of alerts (interface, Paginated list envelope).
+/// Writes a page of alerts: `data`, `page`, `size`, `total` and `totalPages`.
 pub fn page(page: &Page<impl WriteAlert>, dialect: Dialect, now: Timestamp) -> Vec<u8> {
     list(&page.data, &page_end(page), dialect, now)
 }
@@ -130,8 +129,7 @@ fn add(digest: &mut Sha256, alert: &SharedAlert, dialect: Dialect, now: Timestam
     digest.update(alert.hours_left(now).to_be_bytes());
 }
 
-/// Writes the body of an event: `event`, `timestamp` and `payload`, and nothing else (interface, Events), or a line of
-/// text by a template.
+/// Writes the body of an event: `event`, `timestamp` and `payload`, and nothing else, or a line of text by a template.
 ///
 /// An alert is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own
 /// sample of a webhook uses the other one.

@@ -1,5 +1,5 @@
 //! Intake of alerts. A source's row is a patch: validated once, completed where the alert is new, merged where it is
-//! known (decisions, Bringing alerts in).
+//! known.
 
 use std::{
     collections::HashMap,
@@ -161,7 +161,7 @@ impl RejectedRow {
     }
 }
 
-/// Response windows: the time a merchant has to answer, by provider and type (decisions, Alerts and time).
+/// Response windows: the time a merchant has to answer, by provider and type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResponseWindows(HashMap<String, TimeDelta>);
 
@@ -277,7 +277,7 @@ impl AlertPatch {
     }
 }
 
-/// Derives the deadline (decisions, Alerts and time).
+/// Derives the deadline: that of the row, or the response window after the alert was raised.
 fn deadline(alert: &Alert, raised: Timestamp, waiting: bool, windows: &ResponseWindows, now: Timestamp) -> Timestamp {
     let by_window = later_by(raised, windows.of(&alert.provider, &alert.alert_type));
     match alert.deadline {

@@ -33,7 +33,7 @@ impl Verdict {
     }
 }
 
-/// Returns the effect of a resolution by the transition table (interface, States and transitions; decisions, Outcome).
+/// Returns the effect of a resolution by the transition table: the alert's status and the outcome's words.
 pub fn decide(resolution: &Resolution) -> Verdict {
     use OlderWord as Word;
     let (word, refunded) = resolution.older_words();

@@ -150,7 +150,7 @@ pub const MAX_CREDENTIAL_BYTES: usize = 4_096;
 /// Longest header name.
 pub const MAX_HEADER_NAME_BYTES: usize = 128;
 
-/// Authentication at an endpoint (interface, Events).
+/// Authentication at an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndpointAuth {
     /// `Authorization: Basic`.

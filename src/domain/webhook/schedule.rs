@@ -19,7 +19,7 @@ const JITTER_MILLE: i64 = 200;
 /// The longest wait that a receiver can ask for.
 pub const MAX_RETRY_AFTER: TimeDelta = TimeDelta::hours(24);
 
-/// `alert.resolved` waits so long at most for the `alert.created` of its alert and endpoint (decisions, Webhooks).
+/// Longest wait of an `alert.resolved` for the `alert.created` of its alert and endpoint.
 const ORDER_WAIT: TimeDelta = TimeDelta::minutes(2);
 
 /// Longest part of an answer that is kept, in bytes.
