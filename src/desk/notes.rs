@@ -12,9 +12,23 @@ use super::{
     file::{DeskError, open_lines, read_lines, set_torn_line_aside, turn},
     ledger::steps::{JournalAlert, text},
 };
-use crate::domain::{AlertId, Timestamp};
+use crate::domain::{AlertId, Timestamp, card::mask_card_numbers, sanitize::stored_lines};
 
-/// A note on an alert: its text is fit to be kept ([`crate::domain::snooze::note_text`]).
+/// The most characters of a note (Unicode scalar values).
+pub const MAX_NOTE_CHARS: usize = 500;
+
+/// Returns the text of a note as it is stored: trimmed, card numbers masked but for BIN and last four. It has no
+/// control characters but line breaks. One that is too long is refused and never truncated.
+pub fn note_text(typed: &str) -> Result<String, String> {
+    let over = typed.chars().count().saturating_sub(MAX_NOTE_CHARS);
+    if over > 0 {
+        return Err(format!("{over} too many: at most {MAX_NOTE_CHARS}"));
+    }
+    let text = mask_card_numbers(&stored_lines(typed)).into_owned();
+    if text.is_empty() { Err("nothing is written yet".to_owned()) } else { Ok(text) }
+}
+
+/// A note on an alert: its text is fit to be kept ([`note_text`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     pub at: Timestamp,
@@ -63,6 +77,8 @@ impl Notes {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use proptest::prelude::*;
 
     use super::*;
     use crate::domain::{Alert, time::from_iso};
@@ -124,5 +140,33 @@ mod tests {
 
         assert_eq!(notes.list(), Ok(vec![note]));
         assert!(fs::read_to_string(&notes.path).unwrap().starts_with("from another version\n"));
+    }
+
+    #[test]
+    fn a_note_holds_no_card_number_and_no_control_character() {
+        let kept = note_text("  called 4111111111111111\u{1b}[2J,\tpaid\nagain  ");
+
+        assert_eq!(kept.as_deref(), Ok("called 411111******1111[2J, paid\nagain"));
+    }
+
+    #[test]
+    fn a_note_of_the_most_characters_is_kept_whole_and_one_more_is_refused() {
+        let most = "é".repeat(MAX_NOTE_CHARS);
+
+        assert_eq!(note_text(&most), Ok(most.clone()));
+        assert_eq!(note_text(&format!("{most}!")), Err("1 too many: at most 500".to_owned()));
+        assert_eq!(note_text(" \n\u{7} "), Err("nothing is written yet".to_owned()));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_within_the_bound_and_stays_as_it_is(typed in "[0-9a-z \n\u{7}\u{1b}é-]{0,600}") {
+            if let Ok(kept) = note_text(&typed) {
+                prop_assert!(kept.chars().count() <= MAX_NOTE_CHARS);
+                prop_assert!(!kept.chars().any(|c| c.is_control() && c != '\n'));
+                prop_assert!(mask_card_numbers(&kept) == kept);
+                prop_assert_eq!(note_text(&kept), Ok(kept.clone()));
+            }
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Snoozed alerts of this workstation, and when each snooze ends. One that is over is dropped when the file is next
 //! written. Their list is read one by one, because no service knows which they are.
 
+use chrono::Duration;
 use futures::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 
 use super::{file::DeskError, kept_list::KeptList, ledger::steps::JournalAlert};
 use crate::{
-    domain::{Alert, AlertId, AlertQuery, Deadline, Page, Timestamp},
+    domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline, Page, Timestamp},
     service::{Alerts, ServiceError},
 };
 
@@ -15,6 +16,37 @@ use crate::{
 pub struct SnoozedAlert {
     pub until: Timestamp,
     pub alert: JournalAlert,
+}
+
+/// Lengths of a snooze.
+pub const SNOOZE_LENGTHS: [Duration; 3] = [Duration::minutes(15), Duration::hours(1), Duration::hours(4)];
+
+/// Least time between the end of a snooze and the alert's deadline.
+pub const BACK_BEFORE: Duration = Duration::hours(1);
+
+/// Shortest snooze.
+const SHORTEST: Duration = Duration::minutes(1);
+
+/// Returns the end of a snooze of this length, shortened by the alert's deadline; or why there is none, in words.
+pub fn snoozed_until(alert: &Alert, length: Duration, now: Timestamp) -> Result<Timestamp, &'static str> {
+    let expired = Err("it has expired");
+    if alert.outcome.is_some() {
+        return Err("it is answered");
+    }
+    if alert.expired_at.is_some() || alert.status == AlertStatus::Expired {
+        return expired;
+    }
+    let latest = match alert.deadline {
+        Deadline::At(moment) if moment <= now => return expired,
+        Deadline::At(moment) => moment - BACK_BEFORE,
+        // Whole hours rounded down: so many are left at least.
+        Deadline::HoursLeft(hours) => {
+            now + Duration::try_hours(hours.clamp(0, 1_000)).unwrap_or_default() - BACK_BEFORE
+        }
+        // Without a known deadline, an alert is never long out of sight.
+        Deadline::Unknown => now + SNOOZE_LENGTHS[0],
+    };
+    if latest - now < SHORTEST { Err("it is due within an hour") } else { Ok(latest.min(now + length)) }
 }
 
 /// Returns whether a snooze may hide an alert. It may not once the alert is answered, expired or in its last hour by
@@ -89,10 +121,14 @@ pub async fn page_of(
 
 #[cfg(test)]
 mod tests {
-    use chrono::Duration;
+    use proptest::prelude::*;
+    use rstest::rstest;
 
     use super::*;
-    use crate::{Desk, domain::time::from_iso};
+    use crate::{
+        Desk,
+        domain::{Outcome, time::from_iso},
+    };
 
     fn snoozes() -> (tempfile::TempDir, KeptList<SnoozedAlert>) {
         let directory = tempfile::tempdir().unwrap();
@@ -155,5 +191,60 @@ mod tests {
         assert_eq!(snoozes.at(now()).unwrap_err().line, Some(2));
         assert!(snoozes.put(&[snoozed(15)], now()).is_err());
         assert!(std::fs::read_to_string(&path).unwrap().contains("7 8"));
+    }
+
+    fn closing_in(minutes: i64) -> Alert {
+        Alert { deadline: Deadline::At(now() + Duration::minutes(minutes)), outcome: None, ..Alert::sample() }
+    }
+
+    /// Minutes of the snooze of each length.
+    fn minutes(alert: &Alert) -> [i64; 3] {
+        SNOOZE_LENGTHS.map(|length| (snoozed_until(alert, length, now()).unwrap() - now()).num_minutes())
+    }
+
+    fn why_not(alert: &Alert) -> Option<&'static str> {
+        snoozed_until(alert, SNOOZE_LENGTHS[0], now()).err()
+    }
+
+    #[rstest]
+    #[case(300, [15, 60, 240])]
+    #[case(299, [15, 60, 239])]
+    #[case(100, [15, 40, 40])]
+    #[case(61, [1, 1, 1])]
+    fn a_snooze_is_cut_to_an_hour_before_the_deadline(#[case] left: i64, #[case] snoozed: [i64; 3]) {
+        assert_eq!(minutes(&closing_in(left)), snoozed);
+    }
+
+    #[test]
+    fn where_nothing_is_left_it_is_said_why() {
+        let answered = Alert { outcome: Some(Outcome::sample(closing_in(500).id)), ..closing_in(500) };
+        let lapsed = Alert { expired_at: Some(now()), ..closing_in(500) };
+        let few = Alert { deadline: Deadline::HoursLeft(1), ..closing_in(0) };
+
+        assert_eq!(why_not(&closing_in(60)), Some("it is due within an hour"));
+        assert_eq!(why_not(&closing_in(-1)), Some("it has expired"));
+        assert_eq!(why_not(&answered), Some("it is answered"));
+        assert_eq!(why_not(&lapsed), Some("it has expired"));
+        assert_eq!(why_not(&few), Some("it is due within an hour"));
+    }
+
+    #[test]
+    fn whole_hours_of_a_service_are_taken_as_the_least_they_can_be() {
+        let alert = |deadline| Alert { deadline, ..closing_in(0) };
+
+        assert_eq!(minutes(&alert(Deadline::HoursLeft(2))), [15, 60, 60]);
+        assert_eq!(minutes(&alert(Deadline::HoursLeft(i64::MAX))), [15, 60, 240]);
+        assert_eq!(minutes(&alert(Deadline::Unknown)), [15; 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_snooze_ends_later_than_an_hour_before_the_deadline(left in -100i64..3_000, length in 0usize..3) {
+            let alert = closing_in(left);
+            let deadline = alert.deadline.moment().unwrap();
+            if let Ok(until) = snoozed_until(&alert, SNOOZE_LENGTHS[length], now()) {
+                prop_assert!(until > now() && deadline - until >= BACK_BEFORE);
+            }
+        }
     }
 }

@@ -47,7 +47,6 @@ pub mod retention;
 pub mod rule;
 pub mod sanitize;
 mod shared_alert;
-pub mod snooze;
 pub mod source;
 pub mod stats;
 #[cfg(any(test, feature = "samples"))]

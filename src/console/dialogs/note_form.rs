@@ -6,13 +6,12 @@ use ratatui::{Frame, layout::Rect};
 
 use crate::{
     Action, AppContext, Dialog, Effect, Message, Task, Tasks, Tone,
-    desk::{JournalAlert, Note},
-    dialog,
-    domain::{
-        Alert, AlertId, Timestamp,
-        card::mask_card_numbers,
-        snooze::{MAX_NOTE_CHARS, note_text},
+    desk::{
+        JournalAlert, Note,
+        notes::{MAX_NOTE_CHARS, note_text},
     },
+    dialog,
+    domain::{Alert, AlertId, Timestamp, card::mask_card_numbers},
     resolving::subject,
     text::sanitize,
     ui::form::{Entered, Form, FormField},

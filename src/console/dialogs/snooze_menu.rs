@@ -4,11 +4,8 @@ use super::menu::Pick;
 use crate::{
     AppContext, Effect, Keep, Message, Task, Tasks, Tone,
     decisions::alert_of,
-    desk::SnoozedAlert,
-    domain::{
-        Alert, AlertId, Timestamp,
-        snooze::{SNOOZE_LENGTHS, snoozed_until},
-    },
+    desk::snoozes::{SNOOZE_LENGTHS, SnoozedAlert, snoozed_until},
+    domain::{Alert, AlertId, Timestamp},
     resolving::subject,
     screens::queue::state::Queue,
     text::{count, counted, sanitize},

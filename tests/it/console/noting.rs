@@ -7,8 +7,8 @@ use avert::{
         message::{BegunText, Effect, Keep, Message},
         runner::Runner,
     },
-    desk::{Desk, Note},
-    domain::{AlertId, Dialect, Environment, snooze::MAX_NOTE_CHARS, time::Clock},
+    desk::{Desk, Note, notes::MAX_NOTE_CHARS},
+    domain::{AlertId, Dialect, Environment, time::Clock},
 };
 use chrono::Duration;
 
