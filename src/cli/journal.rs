@@ -89,7 +89,7 @@ fn decision_columns<'a>() -> ListColumns<'a, &'a DecisionRecord> {
         .member("dismissed", |record| json!(record.dismissed))
         .member("run", |record| json!(record.together.as_ref().map(|run| &run.first)))
         .member("unlooked", |record| json!(record.unlooked))
-        .member("settledBy", |record| json!(record.settled_by))
+        .member("settledBy", |record| json!(record.result_set_by))
 }
 
 fn decision(record: &DecisionRecord) -> String {

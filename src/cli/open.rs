@@ -30,8 +30,8 @@ use crate::{
     config,
     console::{
         self, ConsoleError, NextConsole, Preferences, Session, SessionInfo,
-        calls::{DesktopSequence, NoticeSettings},
         keymap::Keymap,
+        reminders::{DesktopSequence, ReminderSettings},
         setting::{ReadRules, RulesFile as _, SettingOverride, SettingsKeeper},
         theme::ThemeName,
         user_settings::{USER_SETTINGS, UserSetting},
@@ -299,7 +299,7 @@ pub(super) fn console_settings(context: &Context, args: ConsoleArgs) -> anyhow::
         undo_window: Duration::from_secs(settings.grace_seconds.0.into()),
         mouse: settings.mouse,
         keymap: keymap(&settings.keymap, context.settings_dir.as_deref())?,
-        notices: notices(&context.settings.notices),
+        reminders: reminders(&context.settings.notices),
         links: links(&context.settings.links),
         browses: can_browse(variable),
         files: std::env::current_dir().unwrap_or_default(),
@@ -316,8 +316,8 @@ pub(super) fn with_rules(settings: Preferences, rules: &RulesText) -> Result<Pre
 }
 
 /// Returns the reminders of the settings.
-fn notices(settings: &config::Notices) -> NoticeSettings {
-    NoticeSettings {
+fn reminders(settings: &config::Notices) -> ReminderSettings {
+    ReminderSettings {
         bell: settings.bell,
         title: settings.title,
         desktop: match settings.desktop {

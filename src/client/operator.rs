@@ -147,7 +147,7 @@ impl Attempts for Client {
         Ok(self.inner.ask::<ListJson<AttemptJson>>("/attempts").await?.items())
     }
 
-    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+    async fn decide_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
         let call = self.inner.call_with(
             Method::POST,
             &format!("/attempts/{id}/decision"),

@@ -1,18 +1,44 @@
-//! The words of an answer: what an alert was answered, as the form that answers it says it.
+//! The words of an answer, as every screen says them: what is sent, and what an alert was answered.
 
 use super::{
     text::sanitize,
     times::{self, Zone},
-    words::in_words,
 };
 use crate::{
-    desk::{DecisionRecord, History, JournalStep},
+    desk::{DecisionRecord, History, JournalDecision, JournalStep},
     domain::{
-        Alert, AlertId, AlertStatus, AuditEntry, Outcome, Resolution, Timestamp,
+        Alert, AlertId, AlertStatus, Amount, AuditEntry, Currency, Money, Outcome, Resolution, Timestamp,
         duplicate::{Duplicate, DuplicateState},
         resolution::{Decision, InvalidReason},
     },
 };
+
+/// Describes a decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50,
+/// REFUNDED`.
+pub fn in_words(resolution: &Resolution) -> String {
+    worded(resolution, |amount| amount.to_string())
+}
+
+/// Describes a decision as the journal keeps it.
+pub fn said_in_words(said: &JournalDecision) -> String {
+    let words = said.resolution().map_or_else(|| said.refunded.clone(), |resolution| in_words(&resolution));
+    sanitize(&words).into_owned()
+}
+
+/// Describes a decision with this currency at its amount.
+pub fn in_words_with(resolution: &Resolution, currency: &Currency) -> String {
+    worded(resolution, |amount| Money { amount, currency: currency.clone() }.to_string())
+}
+
+fn worded(resolution: &Resolution, money: impl Fn(Amount) -> String) -> String {
+    match resolution {
+        Resolution::Current { decision, .. } => decision.words(),
+        Resolution::Older { word, refunded, amount_stopped, .. } => {
+            let amount = amount_stopped.map_or_else(String::new, |amount| format!(" {},", money(amount)));
+            format!("{},{amount} {}", word.as_str(), refunded.as_str())
+        }
+    }
+}
 
 /// Words for an outcome that was found as it was decided here, and may be another's all the same.
 pub const BY_WHOM: &str = "by whom is not known";

@@ -11,7 +11,6 @@ use uuid::Uuid;
 pub use super::session::DeskState;
 use super::{
     Action, AppContext, ClickTargets, Dialog, Effect, Keep, Message, Session, Task, Tasks, Theme, Tone,
-    calls::Calls,
     decisions::{Ledger, PendingDecision},
     dialog::run,
     dialogs::{self, answer_form::Choice, question::ask, snooze_menu, unsent::EarlierSession},
@@ -19,6 +18,7 @@ use super::{
     failures::{FailedCalls, WriteCheck},
     journal_reading::JournalReading,
     known_alerts::KnownAlerts,
+    reminders::Reminders,
     resolving,
     runs::Runs,
     screens::{
@@ -102,7 +102,7 @@ impl App {
                 leaving: false,
                 ledger,
                 runs: Runs::default(),
-                calls: Calls::begun(now),
+                reminders: Reminders::begun(now),
                 export: None,
                 last_made: None,
                 unfinished: Unfinished::default(),
@@ -180,7 +180,7 @@ impl App {
         let opened = self.open_reopened();
         effects.extend(self.carry_out(opened));
         self.follow_journal(&mut effects);
-        self.dialogs.iter_mut().for_each(|dialog| dialog.settle(&self.cx));
+        self.dialogs.iter_mut().for_each(|dialog| dialog.refresh(&self.cx));
         effects
     }
 
@@ -190,7 +190,7 @@ impl App {
         self.cx.known.hear(&message);
         self.cx.unkept.hear(&message);
         self.cx.failed_calls.hear(&message, self.cx.now);
-        self.hear_calls(&message);
+        self.hear_reminders(&message);
         self.found_answered(message.alerts());
         let changed = resolving::seen(message.alerts(), &mut self.cx);
         let cx = &mut self.cx;
@@ -209,7 +209,7 @@ impl App {
             Message::PreflightResult(key, result) => resolving::checked(key, result, cx),
             Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
-            Message::Settled(attempt, id, applied, answer) => resolving::settled(attempt, id, applied, answer, cx),
+            Message::ResultSet(attempt, id, applied, answer) => resolving::result_set(attempt, id, applied, answer, cx),
             Message::Unfinished(answer) => {
                 resolving::listed_unfinished(answer, cx);
                 run(cx.unnamed().into_iter().map(Effect::Get).collect())
@@ -358,7 +358,7 @@ impl App {
         if self.cx.desk_due.take_if(|due| *due <= now).is_some() {
             effects.push(Effect::OpenDesk);
         }
-        effects.extend(self.call());
+        effects.extend(self.remind());
         let layout = self.screens.queue.kept();
         if layout != self.kept {
             effects.push(Effect::Keep(Keep::Layout(layout.clone())));
@@ -411,7 +411,7 @@ impl App {
             cx.writes.next_due(),
             cx.desk_due,
             cx.journal.next_wake(),
-            self.next_call(),
+            self.next_reminder(),
             cx.snoozes.next_wake(),
         ];
         let closing = self

@@ -9,7 +9,6 @@ use ratatui::style::{Modifier, Style};
 use super::{
     Action, Effect, Keep, Theme, Tone,
     answer_words::who_answered,
-    calls::{Calls, subject},
     decisions::{Ledger, alert_of},
     drafts::{AnswerDraftList, NoteList, UnsavedDrafts},
     failures::{FailedCalls, WriteCheck},
@@ -18,6 +17,7 @@ use super::{
     known_alerts::KnownAlerts,
     known_decisions::KnownDecisions,
     message::BegunText,
+    reminders::{Reminders, subject},
     runs::{RunState, Runs},
     session::{AlertJson, NextConsole, Preferences, SessionInfo},
     text::{counted, sanitize},
@@ -38,7 +38,7 @@ use crate::{
 /// Largest number of alerts whose facts are asked for at once.
 const MOST_NAMED_AT_ONCE: usize = 20;
 
-/// A decision that failed calls for somebody so long.
+/// Time for which a failed answer of an earlier console is shown, 7 days.
 pub(crate) const CALLS_FOR: Duration = Duration::days(7);
 
 /// State that every screen and dialog shares.
@@ -52,17 +52,16 @@ pub struct AppContext {
     pub now: Timestamp,
     /// True where a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,
-    /// Another deployment does not answer, or nothing can be recorded: what would leave now waits.
+    /// True while nothing is sent: the service does not reply, or cannot record.
     pub held_back: bool,
-    /// Leaving as soon as what is with the service has come back.
+    /// True where the console ends once the replies under way are there.
     pub leaving: bool,
-    /// Ledger of every answer: the fold of the journal's steps, and the answers on their way.
+    /// Ledger of every answer: the history of the journal, and the pending answers.
     pub ledger: Ledger,
     /// Decisions that were made together.
     pub runs: Runs,
-    /// Calls for attention.
-    pub calls: Calls,
-    /// The export that is on its way, of which there is one at a time.
+    pub reminders: Reminders,
+    /// The running export; there is one at a time.
     pub export: Option<RunningExport>,
     /// The last decision that was made by hand here.
     pub last_made: Option<Resolution>,
@@ -77,7 +76,7 @@ pub struct AppContext {
     pub snoozes: SnoozeList,
     pub views: SavedViews,
     pub toasts: Toasts,
-    /// True where something was said since this was last put out.
+    /// True where a message was shown since this was last reset.
     pub said: bool,
     /// The reading of this desk's journal.
     pub journal: JournalReading,
@@ -86,15 +85,14 @@ pub struct AppContext {
     /// The last call to the service that failed.
     pub failed_calls: FailedCalls,
     pub writes: WriteCheck,
-    /// When a desk that could not be written at the start is tried again; `None` while a try is on its way, and where
-    /// it can be written.
+    /// Time of the next try to write the desk; `None` while one runs, and where it can be written.
     pub desk_due: Option<Timestamp>,
-    /// The console that is opened when this one is left.
+    /// The console that opens after this one.
     pub next_console: Option<NextConsole>,
 }
 
 impl AppContext {
-    /// Returns the reason for which answers wait here, where they do.
+    /// Returns the reason for which nothing is sent, while that is so.
     pub fn held_back_by(&self) -> Option<&'static str> {
         let why = if self.writes.failing.is_some() { "nothing can be recorded" } else { "the service does not answer" };
         self.held_back.then_some(why)
@@ -110,7 +108,7 @@ impl AppContext {
         KnownDecisions { here: &self.ledger, unfinished: &self.unfinished }
     }
 
-    /// The decision on an alert that an earlier console failed to have recorded, while nobody has seen to it.
+    /// Returns the failed decision on an alert, while it is young and not dismissed.
     pub fn failed_before(&self, alert: &Alert) -> Option<&DecisionRecord> {
         let calls = |record: &&DecisionRecord| {
             let is_young = self.now - record.made_at < CALLS_FOR;
@@ -119,8 +117,7 @@ impl AppContext {
         self.ledger.history().latest_on(alert.id).filter(calls).filter(|_| self.is_unanswered(alert))
     }
 
-    /// The decision by which this desk knows that an alert has its outcome, while the list shows none and no other one
-    /// is under way.
+    /// Returns the decision that tells of an alert's outcome, while the list shows none and no other one is pending.
     pub fn list_behind(&self, alert: &Alert) -> Option<&DecisionRecord> {
         self.ledger.history().answered_on(alert.id).filter(|_| self.is_unanswered(alert))
     }
@@ -215,14 +212,13 @@ impl AppContext {
         self.toasts.notify_of(of, tone, text, self.now);
     }
 
-    /// Says something about a key that was pressed. It is of the moment: it goes with the next key, and the journal
-    /// does not keep it.
+    /// Shows a hint on a key that was pressed. It ends with the next key and is not journaled.
     pub fn hint(&mut self, text: impl Into<String>) {
         self.said = true;
         self.toasts.hint(text, self.now);
     }
 
-    /// Says that an action does nothing where one is, and why as far as that is known.
+    /// Hints that an action is not available here, with the reason where it is known.
     pub fn hint_idle(&mut self, action: Action, why: Option<&'static str>) {
         let words = self.settings.keymap.binding(action).map_or("", |binding| &binding.words).to_owned();
         let key = self.key(action);
@@ -230,7 +226,7 @@ impl AppContext {
         self.hint(format!("{key} ({words}) is not available here{why}."));
     }
 
-    /// Says that a key means nothing where one is, as far as somebody may have meant something by it.
+    /// Hints that a character or function key has no action here.
     pub fn hint_unknown(&mut self, key: KeyEvent) {
         if let KeyCode::Char(_) | KeyCode::F(_) = key.code {
             let help = self.key(Action::Help);
@@ -241,19 +237,19 @@ impl AppContext {
     fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>) {
         self.said = true;
         let (words, alert) = (mask_card_numbers(&text).into_owned(), alert.map(Into::into));
-        // What still stands there is no news, and what is only to know of no alert is of the moment.
+        // A message that is still shown is not journaled again, and one about no alert is of the moment.
         if self.toasts.notify(tone, text, self.now) && (tone != Tone::Note || alert.is_some()) {
             let told = Notification { tone: tone.as_str().to_owned(), words, alert };
             self.ledger.record(None, JournalStep::Notified(Box::new(told)), self.now);
         }
     }
 
-    /// Takes in a step of a decision.
+    /// Records a step of a decision.
     pub fn record(&mut self, decision: String, step: JournalStep) {
         self.ledger.record(decision, step, self.now);
     }
 
-    /// Returns what writes the steps down that were taken.
+    /// Returns the effect that writes the new steps, all at once.
     pub fn write_journal(&mut self) -> Option<Effect> {
         let steps = self.ledger.take_unwritten();
         (!steps.is_empty()).then_some(Effect::Keep(Keep::Journal(steps)))
@@ -269,7 +265,7 @@ impl AppContext {
         self.settings.keymap.key_of(action)
     }
 
-    /// The begun texts that are not on the disk: each in words, and as it is to be kept.
+    /// Returns the drafts that are not on the disk: each with its name, and as it is to be written.
     pub fn unsaved(&self) -> Vec<(String, Keep)> {
         let named = |id| {
             let named = self.alert_named(id).map_or_else(|| format!("alert {id}"), |named| subject(&alert_of(named)));
@@ -291,7 +287,7 @@ impl AppContext {
         self.unkept.failed().filter_map(text).collect()
     }
 
-    /// Keeps the begun texts once more that could not be kept, where one leaves and they were not tried again yet.
+    /// Writes failed drafts once more before the console ends.
     pub fn keep_again(&mut self) -> Vec<Effect> {
         let again = if self.unkept.take_again() { self.unsaved() } else { Vec::new() };
         again.into_iter().map(|(_, keep)| Effect::Keep(keep)).collect()

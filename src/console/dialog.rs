@@ -11,7 +11,7 @@ pub trait Dialog: Send {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Tasks;
 
     /// Works out anew what it shows of what others have changed: after each message, before it is drawn.
-    fn settle(&mut self, _: &AppContext) {}
+    fn refresh(&mut self, _: &AppContext) {}
 
     /// Draws it over the screen. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);

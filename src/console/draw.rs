@@ -11,13 +11,13 @@ use ratatui::{
 
 use super::{
     Action, KeyContext,
+    answer_words::in_words,
     app::App,
-    calls::money_or_id,
     pen::put_middle,
-    screens::activity::proof::progress_of,
+    reminders::money_or_id,
+    screens::activity::result::progress_of,
     text::{counted, sanitize},
     toasts,
-    words::in_words,
 };
 use crate::desk::Fate;
 use crate::ui::{

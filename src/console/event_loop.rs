@@ -156,7 +156,7 @@ impl Surface for Screen {
                 self.guard.mouse = on;
                 self.guard.apply_mouse()
             }
-            Effect::Notice(notice) => self.writer.send(notice.sequence().as_bytes()),
+            Effect::Remind(reminder) => self.writer.send(reminder.sequence().as_bytes()),
             Effect::Copy(text) => {
                 let mut sequence = String::new();
                 let written = CopyToClipboard::to_clipboard_from(text.reveal()).write_ansi(&mut sequence);

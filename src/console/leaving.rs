@@ -1,8 +1,8 @@
-//! Leaving the console, and what is held back: decisions that have not left, texts that would be lost, and who is asked
-//! what becomes of them.
+//! Ends the console, and asks before about queued answers and unsaved drafts; holds answers while the service is away.
 
 use super::{
     Effect, Message, Tone,
+    answer_words::in_words,
     app::App,
     decisions::PendingDecision,
     dialogs::{
@@ -11,11 +11,10 @@ use super::{
     },
     resolving,
     text::counted,
-    words::in_words,
 };
 
 impl App {
-    /// Leaves, and opens no other console after it.
+    /// Ends the console, and opens no other one.
     pub(super) fn quit_for_good(&mut self) -> Vec<Effect> {
         self.cx.next_console = None;
         self.quit()
@@ -23,7 +22,7 @@ impl App {
 
     pub(super) fn quit(&mut self) -> Vec<Effect> {
         if self.cx.leaving {
-            // Asked a second time: what is with the service goes on there.
+            // The second time: what is sending goes on at the service.
             return vec![Effect::Quit];
         }
         let effects = self.abandon();
@@ -31,15 +30,14 @@ impl App {
         if self.unsent() > 0 && !self.is_too_small() {
             self.dialogs.push(ask(Leave::ask(&mut self.cx)));
         } else {
-            // Where it cannot be asked, the next start says what did not leave.
+            // The next start reports what was not sent.
             self.cx.ledger.forget_unsent();
             self.cx.leaving = true;
         }
         effects
     }
 
-    /// Leaves, now that nothing is on its way; or stays and asks, where a decision was not sent or a text would be
-    /// lost.
+    /// Ends the console once nothing is sending; stays and asks where an answer was not sent or a draft would be lost.
     pub(super) fn leave_or_ask(&mut self) -> Vec<Effect> {
         if self.unsent() > 0 {
             self.stay_for_unsent();
@@ -47,7 +45,7 @@ impl App {
         }
         let again = self.cx.keep_again();
         if !again.is_empty() {
-            // Whether there is room by now is known before anything is asked.
+            // The disk is tried once more before the question.
             return again;
         }
         if self.cx.unsaved().is_empty() || self.is_too_small() {
@@ -59,7 +57,7 @@ impl App {
         Vec::new()
     }
 
-    /// Whoever left to have it sent is to see that it was not.
+    /// Stays, and says what was not sent.
     fn stay_for_unsent(&mut self) {
         self.cx.leaving = false;
         self.cx.ledger.ask_again();
@@ -73,20 +71,20 @@ impl App {
         }
     }
 
-    /// Takes the dialogs away; returns what is to be kept of them.
+    /// Closes the dialogs; returns what keeps their drafts.
     pub fn abandon(&mut self) -> Vec<Effect> {
         self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
     }
 
-    /// Ends the console from outside: what is to be kept of the dialogs.
+    /// Ends the console on a signal; returns what keeps the drafts of its dialogs.
     pub fn end(&mut self) -> Vec<Effect> {
         let effects = self.abandon();
         self.cx.unkept.watch(&effects);
         effects
     }
 
-    /// Hears what came of what was still to be kept, once nothing else is done. What is lost with the console, in words
-    /// behind those of its end; empty for nothing.
+    /// Takes in the last results of writing, and describes what is lost with the console: `; lost: the note on ETHOCA
+    /// 9.99 EUR`. Empty where nothing is.
     pub fn lost_words(&mut self, last: impl IntoIterator<Item = Message>) -> String {
         last.into_iter().for_each(|message| self.cx.unkept.hear(&message));
         let undone = counted(self.unsent() as u64, "queued answer was undone", "queued answers were undone");
@@ -95,18 +93,17 @@ impl App {
         undone.into_iter().chain(texts).map(|what| format!("; {what}")).collect()
     }
 
-    /// Returns the number of decisions that have not left.
+    /// Returns the number of queued answers.
     pub fn unsent(&self) -> usize {
         self.cx.ledger.not_left().count()
     }
 
-    /// While another deployment cannot be reached, or nothing can be recorded, what would leave waits; after that it is
-    /// asked what becomes of it.
+    /// Holds what is due while a remote service does not reply or cannot record, and asks about it afterwards.
     pub(super) fn hold_back(&mut self) {
         let cx = &mut self.cx;
         let before = cx.held_back;
         cx.held_back = cx.place.remote && self.screens.queue.link.is_unreachable || cx.writes.failing.is_some();
-        cx.ledger.call_held(cx.now);
+        cx.ledger.ask_about_held(cx.now);
         if cx.held_back {
             if !before {
                 cx.ledger.ask_again();
@@ -121,13 +118,12 @@ impl App {
                 resolving::subject(&decision.alert),
                 in_words(&decision.resolution)
             );
-            cx.calls.failed(&decision.alert);
+            cx.reminders.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }
     }
 
-    /// Asks what becomes of decisions that wait, while something can become of them: over the screen, or over a page on
-    /// which nothing is typed.
+    /// Opens the next question about waiting answers, unless the service is away or something is typed.
     fn ask_of_waiting(&mut self) {
         let may_ask = !self.cx.held_back && self.dialogs.last().is_none_or(|page| page.takes_questions());
         if may_ask && let Some(why) = self.cx.ledger.take_question() {

@@ -30,8 +30,6 @@ pub use toasts::Tone;
 
 pub mod answer_words;
 pub mod app;
-mod calling;
-pub mod calls;
 mod context;
 pub mod dialog;
 pub mod dialogs;
@@ -51,6 +49,8 @@ mod leaving;
 pub mod message;
 pub mod perform;
 mod preferring;
+pub mod reminders;
+mod reminding;
 pub mod resolving;
 pub mod runner;
 pub mod runs;
@@ -63,7 +63,6 @@ pub mod toasts;
 pub mod unfinished;
 pub mod user_settings;
 pub mod views;
-pub mod words;
 pub mod workstation;
 
 /// Opens the console on a service and returns when its user leaves: the console that is to be opened next, where one

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     Action,
-    calls::Notice,
+    reminders::Reminder,
     screens::queue::listing::{Need, Ticket},
     session::NextConsole,
     setting::{ListedProfile, ReadRules, SettingValue},
@@ -115,7 +115,7 @@ pub enum Message {
     /// The decisions that the engine has not finished.
     Unfinished(Reply<Vec<ResolutionAttempt>>),
     /// Reply to a person's word on a parked decision: on which alert, and whether it was applied.
-    Settled(AttemptId, AlertId, bool, Reply<Alert>),
+    ResultSet(AttemptId, AlertId, bool, Reply<Alert>),
     /// Every key and client.
     Credentials(Reply<CredentialList>),
     /// Reply to creating a credential.
@@ -199,7 +199,7 @@ impl Message {
         let (one, many): (Option<&Alert>, &[Alert]) = match self {
             Self::Page(_, Ok(page)) => (None, &page.data),
             Self::BegunRead(_, Ok(alerts)) | Self::Closing(Ok(alerts)) => (None, alerts),
-            Self::Alert(_, Ok(alert)) | Self::Settled(_, _, _, Ok(alert)) => (Some(alert), &[]),
+            Self::Alert(_, Ok(alert)) | Self::ResultSet(_, _, _, Ok(alert)) => (Some(alert), &[]),
             Self::Resolved(_, Ok(landing)) => (Some(&landing.alert), &[]),
             Self::Concluded(alert) => (Some(alert), &[]),
             _ => (None, &[]),
@@ -285,7 +285,7 @@ pub enum Effect {
     /// Open an address in the browser.
     Browse(String),
     /// Ring, and tell on the desktop.
-    Notice(Notice),
+    Remind(Reminder),
     /// Set the terminal's title.
     Title(String),
     /// Match alerts, each with these others on its payment, with the desk's orders, after this change of what matches
@@ -341,7 +341,7 @@ pub enum Effect {
     /// Ask which decisions the engine has not finished.
     Unfinished,
     /// Tell the engine whether the network applied a parked decision on this alert. Final.
-    Settle(AttemptId, AlertId, bool),
+    SetResult(AttemptId, AlertId, bool),
     /// Keep something on the desk.
     Keep(Keep),
     /// Keep a setting in the settings file.
@@ -373,7 +373,7 @@ impl Effect {
         matches!(
             self,
             Self::Resolve(..)
-                | Self::Settle(..)
+                | Self::SetResult(..)
                 | Self::CreateCredential(_)
                 | Self::RevokeCredential(..)
                 | Self::TestEndpoint(_)

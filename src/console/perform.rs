@@ -65,12 +65,12 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::Resolve(key, id, request, sent_at) => Message::Resolved(key, sender().send(id, request, sent_at).await),
         Effect::LookUp(key, id) => Message::LookedUp(key, sender().look_up(id, attempts.as_deref()).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
-        Effect::Settle(attempt, id, applied) => {
+        Effect::SetResult(attempt, id, applied) => {
             let answer = match attempts {
-                Some(attempts) => attempts.settle_parked(attempt, applied).await,
+                Some(attempts) => attempts.decide_parked(attempt, applied).await,
                 None => Err(ServiceError::NotAuthorized("the service's operator sets it".to_owned())),
             };
-            Message::Settled(attempt, id, applied, answer)
+            Message::ResultSet(attempt, id, applied, answer)
         }
         Effect::LoadEndpoints => Message::Endpoints(webhooks.as_ref()?.endpoints().await),
         Effect::ListDeliveries(filter) => {

@@ -1,19 +1,18 @@
-//! Events of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the
+//! Events of decisions: taken back, answered, looked up, set by a person; each is told, and handed on to the
 //! screens.
 
 use std::collections::BTreeSet;
 
-pub use super::calls::subject;
+pub use super::reminders::subject;
 use super::{
     Action, AppContext, Effect, Keep, Message, Reply, Task, Tasks, Tone,
-    answer_words::{BY_WHOM, answer_told},
-    calls::money_or_id,
+    answer_words::{BY_WHOM, answer_told, in_words},
     decisions::{DecisionEvent, PendingDecision},
     dialog::run,
     dialogs::answer_form::Choice,
-    screens::activity::proof::step_words,
+    reminders::money_or_id,
+    screens::activity::result::step_words,
     text::{count, counted, sanitize},
-    words::in_words,
 };
 use crate::{
     desk::{
@@ -215,14 +214,14 @@ fn tell_held(decision: &PendingDecision, why: &str, cx: &mut AppContext) {
     let [ask, undo] = [Action::Refresh, Action::Undo].map(|action| cx.key(action));
     let waits = format!("Its follow-up answers are not sent: {ask} send or keep, {undo} undo");
     let words = format!("Refund of {}: {why}. {waits}.", subject(&decision.alert));
-    cx.calls.failed(&decision.alert);
+    cx.reminders.failed(&decision.alert);
     cx.notify_of(&fate_of(decision), Tone::Bad, words);
 }
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Tasks {
     if !cx.runs.has_news(decision.key) {
         if event.step.fate() != Fate::Recorded {
-            cx.calls.failed(&decision.alert);
+            cx.reminders.failed(&decision.alert);
         }
         tell(decision, &event, cx);
         return follow_up(&decision.alert, event, cx);
@@ -259,7 +258,7 @@ fn tell_ended(last: &PendingDecision, cx: &mut AppContext) {
             return;
         }
         let verb = if failed == 1 { "needs" } else { "need" };
-        cx.calls.failed_together(format!("{failed} of those answered together {verb} you"));
+        cx.reminders.failed_together(format!("{failed} of those answered together {verb} you"));
         cx.notify_of(&fate_of(last), Tone::Bad, format!("{words}. {key} last run."));
     }
 }
@@ -321,13 +320,13 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
             1 => format!("{} is unconfirmed", in_words(&first.resolution)),
             many => format!("{} answers are unconfirmed", count(many as u64)),
         };
-        cx.calls.failed_together("An answer is unconfirmed");
+        cx.reminders.failed_together("An answer is unconfirmed");
         cx.notify_of(PARKED, Tone::Bad, format!("{what}: check the network's portal. {key} sets the result."));
     }
 }
 
 /// Takes in what came of a person's word.
-pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppContext) -> Tasks {
+pub fn result_set(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppContext) -> Tasks {
     cx.unfinished.changed(cx.now);
     match answer {
         Ok(alert) => {
@@ -346,9 +345,9 @@ pub fn settled(attempt: AttemptId, id: AlertId, applied: bool, answer: Reply<Ale
                 };
                 cx.runs.has_news(decision.key);
                 if by_word {
-                    cx.record(decision.journal_key(), JournalStep::Settled);
+                    cx.record(decision.journal_key(), JournalStep::ResultSet);
                 }
-                cx.ledger.settle(decision.key, event.step, applied && alert.outcome.is_some(), cx.now);
+                cx.ledger.conclude(decision.key, event.step, applied && alert.outcome.is_some(), cx.now);
             }
             let subject = subject(&alert);
             let words = if applied || alert.outcome.is_some() {

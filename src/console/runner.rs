@@ -114,7 +114,7 @@ impl Runner {
             Effect::GiveUpExport => self.give_up(Job::Export),
             Effect::Browse(address) => self.beside(move || browse(address)),
             Effect::Copy(_)
-            | Effect::Notice(_)
+            | Effect::Remind(_)
             | Effect::Title(_)
             | Effect::Mouse(_)
             | Effect::Redraw

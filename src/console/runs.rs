@@ -94,7 +94,7 @@ impl<'a> RunItem<'a> {
     }
 
     /// Returns true where nothing is left to be done: the alert has its answer, or none was wanted after all.
-    pub fn is_settled(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.went_well() || self.fate() == Fate::AlreadyAnswered
     }
 

@@ -11,8 +11,8 @@ use std::{
 use uuid::Uuid;
 
 use super::{
-    calls::NoticeSettings,
     keymap::Keymap,
+    reminders::ReminderSettings,
     setting::{ProfileDirectory, RulesFile, SettingOverride, SettingsKeeper},
     text::sanitize,
     theme::ThemeName,
@@ -130,7 +130,7 @@ pub struct Preferences {
     /// True where nothing is drawn but words and signs, for screen readers.
     pub plain: bool,
     /// Settings of reminders.
-    pub notices: NoticeSettings,
+    pub reminders: ReminderSettings,
     /// Where orders, payments and portals are.
     pub links: LinkTemplates,
     /// True where a browser can be opened from here.
@@ -161,7 +161,7 @@ impl Default for Preferences {
             zone: Zone::Machine,
             utc: false,
             plain: false,
-            notices: NoticeSettings::default(),
+            reminders: ReminderSettings::default(),
             links: LinkTemplates::default(),
             browses: false,
             files: PathBuf::new(),

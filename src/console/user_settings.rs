@@ -89,8 +89,8 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         key: "bell",
         label: "bell",
         options: &[(Flag(true), "rings for due and failed answers"), (Flag(false), "never rings")],
-        current: |preferences| Flag(preferences.notices.bell),
-        apply: |preferences, value| preferences.notices.bell = value == Flag(true),
+        current: |preferences| Flag(preferences.reminders.bell),
+        apply: |preferences, value| preferences.reminders.bell = value == Flag(true),
     },
     UserSetting {
         table: "notices",
@@ -103,8 +103,8 @@ pub const USER_SETTINGS: &[UserSetting] = &[
             (Number(60), REMINDER),
             (Number(120), REMINDER),
         ],
-        current: |preferences| Number(u32::try_from(preferences.notices.before.num_minutes()).unwrap_or_default()),
-        apply: |preferences, value| preferences.notices.before = chrono::Duration::minutes(value.number().into()),
+        current: |preferences| Number(u32::try_from(preferences.reminders.before.num_minutes()).unwrap_or_default()),
+        apply: |preferences, value| preferences.reminders.before = chrono::Duration::minutes(value.number().into()),
     },
     UserSetting {
         table: "notices",
@@ -116,8 +116,8 @@ pub const USER_SETTINGS: &[UserSetting] = &[
             (Hours(Some(QuietHours::of_hours(20, 8))), QUIET),
             (Hours(Some(QuietHours::of_hours(22, 7))), QUIET),
         ],
-        current: |preferences| Hours(preferences.notices.quiet),
-        apply: |preferences, value| preferences.notices.quiet = if let Hours(quiet) = value { quiet } else { None },
+        current: |preferences| Hours(preferences.reminders.quiet),
+        apply: |preferences, value| preferences.reminders.quiet = if let Hours(quiet) = value { quiet } else { None },
     },
 ];
 

@@ -44,7 +44,7 @@ pub use kept_list::KeptList;
 pub use keyring::KeyringError;
 pub use ledger::{
     files::{Journal, WholeJournal},
-    fold::{DecisionRecord, History, Leftovers, NotificationRecord},
+    history::{DecisionRecord, History, Leftovers, NotificationRecord},
     steps::{
         Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep, JournalWriter, Notification,
         StagedAnswer,

@@ -15,7 +15,7 @@ use crate::{
     service::{
         Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats,
     },
-    store::{Settled, SharedStore},
+    store::{Decided, SharedStore},
 };
 
 /// A service handle: an engine bound to one caller. Everything it sees and does belongs to the caller's organization.
@@ -127,20 +127,20 @@ impl Attempts for ActingEngine {
         self.store().unfinished(self.organization()).await.map_err(service_error)
     }
 
-    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+    async fn decide_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
         match self
             .store()
-            .settle_parked(self.organization(), id, applied, self.engine.now())
+            .decide_parked(self.organization(), id, applied, self.engine.now())
             .await
             .map_err(service_error)?
         {
-            Settled::Done(alert) => {
+            Decided::Done(alert) => {
                 tracing::info!(actor = %self.caller.actor.name, attempt = %id, applied, "a parked decision was \
                     settled by a person");
                 Ok(*alert)
             }
-            Settled::NotFound => Err(ServiceError::NotFound(format!("attempt {id}"))),
-            Settled::NotParked(state) => {
+            Decided::NotFound => Err(ServiceError::NotFound(format!("attempt {id}"))),
+            Decided::NotParked(state) => {
                 Err(ServiceError::Conflict(format!("the attempt is {state}: it does not wait for a person")))
             }
         }

@@ -159,7 +159,7 @@ fn list(errors: &[FieldError]) -> String {
 pub struct ResolveRequest {
     /// The merchant's resolution; valid by construction.
     pub resolution: Resolution,
-    /// Makes a repeat of this request safe (decisions, Repeats).
+    /// Makes a repeat safe: the same key, alert and body get the first answer again for 24 h.
     pub idempotency_key: Option<String>,
 }
 
@@ -279,7 +279,7 @@ capability! {
         read fn unfinished(&self) -> Vec<ResolutionAttempt>;
 
         /// Decides a parked attempt by a person's word: whether the network applied it. Final. The alert as it is then.
-        write fn settle_parked(&self, id: AttemptId, applied: bool) -> Alert;
+        write fn decide_parked(&self, id: AttemptId, applied: bool) -> Alert;
     }
 }
 

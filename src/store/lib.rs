@@ -44,7 +44,7 @@ pub use self::{
     subjects::{
         access::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords},
         alerts::AlertStore,
-        attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled},
+        attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Decided},
         audit::AuditStore,
         deliveries::{AttemptRecord, Redelivery},
         endpoints::{EndpointStore, EndpointTarget},

@@ -88,7 +88,7 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     refused!(webhooks.remove_endpoint(endpoint));
     refused!(credentials.create_credential(kind));
     refused!(credentials.revoke_credential(kind, &key));
-    refused!(attempts.settle_parked(AttemptId::generate(), true));
+    refused!(attempts.decide_parked(AttemptId::generate(), true));
 
     passes!(alerts.list(&AlertQuery::default()));
     passes!(alerts.get(alert.id));

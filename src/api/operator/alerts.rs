@@ -177,7 +177,7 @@ pub(crate) async fn decide(
     PathId(id): PathId<AttemptId>,
     JsonBody(AttemptDecisionJson { applied }): JsonBody<AttemptDecisionJson>,
 ) -> Result<Response, Problem> {
-    let alert = operator.acting.settle_parked(id, applied).await?;
+    let alert = operator.acting.decide_parked(id, applied).await?;
     Ok(problem::json(write::told(&alert, api.engine.clock().now())))
 }
 

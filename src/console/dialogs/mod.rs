@@ -13,8 +13,9 @@ pub mod note_form;
 pub mod palette;
 pub mod question;
 pub mod run_progress;
+pub mod set_result;
 pub mod settings_dialogs;
-pub mod settle;
+
 pub mod snooze_menu;
 pub mod unsent;
 pub mod views;
@@ -47,7 +48,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Bulk => run_progress::open(cx),
         Action::Repeat => answer_form::repeat(cx.place.may_be_production(), queue, cx),
-        Action::Settle => settle::open(chosen, cx),
+        Action::Settle => set_result::open(chosen, cx),
         Action::Suggested => answer_form::take_suggested(queue, cx),
         Action::CredentialCreate => settings_dialogs::create(settings, cx),
         Action::CredentialRevoke => settings_dialogs::revoke(settings, cx),

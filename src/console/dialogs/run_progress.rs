@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, ClickTargets, Dialog, KeyContext, Message, Pen, Task, Tasks,
-    answer_words::answered_as,
+    answer_words::{answered_as, in_words},
     decisions::PendingDecision,
     desk::Fate,
     dialog,
@@ -19,14 +19,13 @@ use crate::{
     keymap::Chord,
     resolving::{briefly, fate_of_run},
     runs::{LeftOut, RunItem, RunRow, RunState},
-    screens::{activity::proof::result_of, on_every_page, why_idle_on_page},
+    screens::{activity::result::result_of, on_every_page, why_idle_on_page},
     times,
     ui::{
         areas::{FILL, inset, stacked},
         fit::{self, KeyHint, Segment},
         table::{self, Cursor},
     },
-    words::in_words,
 };
 
 /// The keys of every screen work here too, after its own.
@@ -178,7 +177,7 @@ fn alert_row<'a>(row: RunRow<'a>, cx: &AppContext) -> AlertRow<'a> {
                 true => format!("already answered: {}", answered_as(item.alert)),
                 false => briefly(&words),
             };
-            ((tone.sign(), style), words, style, item.is_settled())
+            ((tone.sign(), style), words, style, item.is_done())
         }
         // Nothing was done with it, and its time goes on.
         RunRow::LeftOut(LeftOut { alert, why, care }) => {

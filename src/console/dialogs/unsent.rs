@@ -4,14 +4,13 @@
 use super::question::{Confirmation, KeyedAnswer, PanelQuestion, Question, ask};
 use crate::{
     Action, AppContext, Dialog, Message, Task, Tasks, Tone,
-    answer_words::answer_told,
-    calls::due_words,
+    answer_words::{answer_told, in_words, said_in_words},
     decisions::{HoldReason, PendingDecision, alert_of},
     desk::{DecisionRecord, JournalStep, Leftovers},
     domain::Alert,
+    reminders::due_words,
     resolving::{briefly, subject, taken_back},
     text::{counted, sanitize},
-    words::{in_words, said_in_words},
 };
 
 /// Answers or texts that are named at most.

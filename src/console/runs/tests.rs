@@ -100,15 +100,15 @@ fn the_end_of_a_run_is_told_once_with_what_failed() {
 }
 
 #[test]
-fn what_was_refused_or_is_not_known_is_not_settled() {
-    let is_settled = |step| {
+fn what_was_refused_or_is_not_known_is_not_done() {
+    let is_done = |step| {
         let (mut console, keys) = Console::begun(1);
         console.step(keys[0], step);
-        console.newest().items[0].is_settled()
+        console.newest().items[0].is_done()
     };
 
-    let open = [refused(), unknown(), JournalStep::NotSent { why: String::new() }, JournalStep::Sent].map(is_settled);
-    let over = [recorded(), JournalStep::Overtaken { status: String::new() }, JournalStep::TakenBack].map(is_settled);
+    let open = [refused(), unknown(), JournalStep::NotSent { why: String::new() }, JournalStep::Sent].map(is_done);
+    let over = [recorded(), JournalStep::Overtaken { status: String::new() }, JournalStep::TakenBack].map(is_done);
 
     assert_eq!((open, over), ([false; 4], [true; 3]));
 }

@@ -12,8 +12,8 @@ use crate::{
     ui::{sheet::Sheet, table::moved},
 };
 
-/// The shortest time between two loads because of changes.
-const SETTLE: Duration = Duration::seconds(1);
+/// Debounce of loads because of changes, 1 s.
+const DEBOUNCE: Duration = Duration::seconds(1);
 
 /// Data that is polled: what was loaded stays while it cannot be loaded again.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl LoadSchedule {
 
     /// Loads soon because something changed, and not more often than it can be read.
     pub fn changed(&mut self, now: Timestamp) {
-        let soon = self.loaded_at.map_or(now, |at| (at + SETTLE).max(now));
+        let soon = self.loaded_at.map_or(now, |at| (at + DEBOUNCE).max(now));
         self.due = Some(self.due.map_or(soon, |due| due.min(soon)));
     }
 

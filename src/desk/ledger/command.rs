@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
-    fold::{History, KnownAnswer},
+    history::{History, KnownAnswer},
     preflight::{Preflight, PreflightResult},
     sender::{AnswerSender, Landing, step_of},
     steps::{JournalDecision, JournalRun, JournalStep, new_command_key},

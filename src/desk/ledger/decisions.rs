@@ -1,4 +1,5 @@
-//! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
+//! Pending decisions of a console: each is queued for its undo time, checked, sent once, and polled where no reply
+//! comes.
 
 mod held;
 mod journaled;
@@ -10,7 +11,7 @@ use std::collections::HashSet;
 use chrono::Duration;
 
 use super::{
-    fold::{DecisionRecord, History},
+    history::{DecisionRecord, History},
     sender::{Landing, proven, step_of},
     steps::{
         Fate, JournalAlert, JournalDecision, JournalEntry, JournalRun, JournalStep, JournalWriter, is_of_command,
@@ -26,20 +27,21 @@ use crate::{
     service::{ResolveRequest, ServiceError},
 };
 
-/// So long before its deadline a decision has left, whatever its undo time: the call takes its time too.
+/// Time that a call is given before the deadline, 10 s: a decision is sent by then, whatever its undo time.
 pub const MARGIN: Duration = Duration::seconds(10);
 
-/// Where one decision could not be sent, the others stay so long: by then it is found out whether they can be.
+/// Time for which the other decisions stay queued after one could not be sent, 2 s: by then the connection was tried
+/// again.
 const PROBED_WITHIN: Duration = Duration::seconds(2);
 
-/// The last moment for a decision on an alert to leave in time; none where the deadline is not known to the moment, or
-/// has passed.
+/// Returns the latest time of sending before an alert's deadline. `None` where the deadline has passed, or is known in
+/// whole hours only.
 fn last_moment(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     let deadline = alert.deadline.moment().filter(|deadline| *deadline > now && alert.expired_at.is_none())?;
     Some(deadline - MARGIN)
 }
 
-/// Returns true where a decision on an alert leaves without its undo time: the window would close meanwhile.
+/// Returns true where a decision on an alert is sent at once: its deadline comes before the undo time is over.
 pub fn leaves_at_once(alert: &Alert, undo_window: Duration, now: Timestamp) -> bool {
     !undo_window.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < undo_window)
 }
@@ -47,43 +49,42 @@ pub fn leaves_at_once(alert: &Alert, undo_window: Duration, now: Timestamp) -> b
 /// A pending decision of this console.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingDecision {
-    /// Tells it from every other one of this console.
+    /// Number in this console, unique.
     pub key: u64,
     /// The alert as it was when the decision was made.
     pub alert: Alert,
     pub resolution: Resolution,
-    /// Its latest step in the journal; none where it was only made. One that is recorded is no longer kept, as the
-    /// alert says so.
+    /// Latest step in the journal; `None` until it has one besides being queued. A recorded decision is dropped.
     step: Option<JournalStep>,
-    /// The moment at which it leaves, where it is queued and does not wait for its user's word.
+    /// Time of sending; `None` where it was sent, or waits until its user says what becomes of it.
     pub due: Option<Timestamp>,
-    /// The polls of its alert, while it is unconfirmed.
+    /// Polling of its alert, while it is unconfirmed.
     pub polling: Option<Polling>,
-    /// True where it leaves without its undo time, because the window closes meanwhile.
+    /// True where it has no undo time, because the deadline is too near.
     at_once: bool,
-    /// When it was made.
+    /// Time at which it was made.
     staged_at: Timestamp,
-    /// When it left.
+    /// Time at which it was sent last.
     pub sent_at: Option<Timestamp>,
-    /// True where it was said that its window closed while it waited.
+    /// True once its user was told that the alert expired while it was queued.
     told_closed: bool,
-    /// The number of those it was made together with.
+    /// Number of its run: the key of the run's first decision.
     pub together: Option<u64>,
-    /// The decision that has to be recorded before this one leaves.
+    /// Key of the decision that has to be recorded before this one is sent.
     after: Option<u64>,
-    /// The first decision of others that wait here, which failed and which this one was made instead of.
+    /// Key of the failed decision that this one replaces, where others wait for it.
     instead_of: Option<u64>,
-    /// The refunds on its payment that were known when it was made: confirmed, or what it rests on.
+    /// Refunds on its payment that were known when it was made: those that its user confirmed, or that it rests on.
     known: KnownRefunds,
     check: PreflightStage,
-    /// Since when not everything could be checked.
+    /// Time of the first check that failed.
     unchecked_since: Option<Timestamp>,
-    /// True while it waits for a refund that the engine has not finished.
+    /// True once it has waited for a refund that the engine had not finished.
     waits_elsewhere: bool,
     idempotency_key: String,
 }
 
-/// An alert as far as the journal knows it: its network and its money.
+/// Rebuilds an alert from the journal: its network and its money.
 pub fn alert_of(named: &JournalAlert) -> Alert {
     Alert {
         provider_id: named.provider_id.clone(),
@@ -96,22 +97,21 @@ pub fn alert_of(named: &JournalAlert) -> Alert {
 /// Progress of an answer's preflight check.
 #[derive(Debug, Clone, PartialEq)]
 enum PreflightStage {
-    /// It is checked before it leaves.
+    /// Not begun.
     Due,
-    /// Its check is running.
     Running,
-    /// What could not be checked, and when it was checked.
+    /// Complete at this time, with the reason for which it could not check everything.
     Done(Option<String>, Timestamp),
 }
 
 /// Reason for which answers wait here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldReason {
-    /// The deployment did not answer.
+    /// The service did not reply.
     NoAnswer,
-    /// The decision of this key, which they were to follow, was not recorded, or not in time.
+    /// The decision of this key, on which they depend, was not recorded, or not in time.
     NotRecorded(u64),
-    /// They were paused, and the first window closes.
+    /// Their run is paused, and the first deadline is near.
     Paused,
 }
 
@@ -120,13 +120,13 @@ pub enum HoldReason {
 pub enum SendTiming {
     /// In so many seconds.
     In(i64),
-    /// As soon as the networks have answered others that were made together with it.
+    /// Once others of its run have their reply: few are sent at a time.
     InTurn,
-    /// When its user lets it go on.
+    /// When its user resumes the run.
     Paused,
-    /// Once nothing is found that speaks against it.
+    /// Once its preflight check is complete.
     AfterCheck,
-    /// Once the decision that it follows is recorded.
+    /// Once the decision that it depends on is recorded.
     AfterFirst,
 }
 
@@ -138,13 +138,13 @@ pub struct DecisionEvent {
 }
 
 impl DecisionEvent {
-    /// Another decision is the alert's outcome.
+    /// The event of an alert that another decision answered.
     pub fn overtaken(alert: Alert) -> Self {
         let status = alert.status.to_string();
         Self { step: JournalStep::Overtaken { status }, alert: Some(Box::new(alert)) }
     }
 
-    /// It is certain that nothing was recorded, and why.
+    /// The event of a decision that was certainly not recorded, with the reason.
     pub fn refused(why: impl Into<String>) -> Self {
         JournalStep::Refused { why: why.into() }.into()
     }
@@ -169,7 +169,7 @@ impl From<JournalStep> for DecisionEvent {
 }
 
 impl PendingDecision {
-    /// One that was made at this moment, by itself, on an alert of whose window nothing is known.
+    /// Makes a decision that is neither queued nor part of a run.
     fn made(key: u64, alert: Alert, resolution: Resolution, idempotency_key: String, now: Timestamp) -> Self {
         Self {
             key,
@@ -203,28 +203,28 @@ impl PendingDecision {
         self.step.as_ref().filter(|step| step.fate() == Fate::NotRecorded)?.reason()
     }
 
-    /// Returns true where it has not left and can be taken back.
+    /// Returns true where it was not sent and can be undone.
     pub fn is_here(&self) -> bool {
         self.fate() == Fate::Queued
     }
 
-    /// Returns true where it is queued and its time has come: it leaves when its user says so again.
+    /// Returns true where it is queued without a time of sending, until its user decides.
     pub fn is_waiting(&self) -> bool {
         self.is_here() && self.due.is_none()
     }
 
-    /// Returns true where it leaves only when another one is recorded.
+    /// Returns true where it depends on another decision.
     pub fn follows(&self) -> bool {
         self.after.is_some()
     }
 
-    /// When it has to leave at the latest, so that its answer is in time.
+    /// Returns the latest time of sending before its deadline.
     fn last_moment(&self) -> Option<Timestamp> {
         last_moment(&self.alert, self.staged_at)
     }
 
-    /// When its window closes where it is so many hours longer open than is told: whole hours left say no more than the
-    /// hour.
+    /// Returns the deadline. Hours left are rounded down, so the deadline may be up to one hour later: `more` is added
+    /// to them.
     fn closes(&self, more: i64) -> Option<Timestamp> {
         match self.alert.deadline {
             Deadline::At(moment) => Some(moment),
@@ -233,22 +233,22 @@ impl PendingDecision {
         }
     }
 
-    /// The earliest moment that its window can close, where it was open.
+    /// Returns the earliest possible deadline, where it had not passed when the decision was made.
     fn closes_from(&self) -> Option<Timestamp> {
         self.closes(0).filter(|closes| *closes >= self.staged_at && self.alert.expired_at.is_none())
     }
 
-    /// Returns true where it can wait: where its window closes, the last try is worth more than a question.
+    /// Returns true where it can still wait for its user. With the deadline near it is sent unasked.
     fn has_time(&self, now: Timestamp) -> bool {
         !self.at_once && self.last_moment().is_none_or(|last| last > now)
     }
 
-    /// Returns true where it is certain that its alert's window has closed.
+    /// Returns true where its alert has certainly expired.
     pub fn is_closed(&self, now: Timestamp) -> bool {
         self.alert.expired_at.is_some() || self.closes(1).is_some_and(|closed| closed <= now)
     }
 
-    /// Its name in the journal.
+    /// Returns its key in the journal.
     pub fn journal_key(&self) -> String {
         self.idempotency_key.clone()
     }
@@ -258,7 +258,7 @@ impl PendingDecision {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
 
-    /// Returns its result where its alert was found with an outcome of which is not known whose it is.
+    /// Returns its result, given the alert with an outcome of unknown origin.
     pub fn answered_as_found(&self, alert: Alert, now: Timestamp) -> DecisionEvent {
         let found = Found { alert, pending: Some(false), clock_lead: None };
         let reply = proven(&self.resolution, self.sent_at.unwrap_or(now), found);
@@ -266,38 +266,38 @@ impl PendingDecision {
     }
 }
 
-/// The ledger of a console: what its journal tells of every decision, and of each that is pending or was refused here,
-/// the oldest first, when it leaves and what was found of it.
+/// Ledger of a console: the history of the journal, and the pending and refused decisions of this console, oldest
+/// first.
 #[derive(Debug, Default)]
 pub struct Ledger {
     history: History,
-    /// This console's own steps: they are known before they are on the disk.
+    /// Steps of this console, on the disk or not.
     own: Vec<JournalEntry>,
-    /// Those of them that are still to be written.
+    /// Steps that are not yet written.
     unwritten: Vec<JournalEntry>,
-    /// This console, the place that it works on, and who sits at it.
+    /// Session, place and user of this console.
     writer: JournalWriter,
     all: Vec<PendingDecision>,
     made: u64,
     held_since: Option<Timestamp>,
-    /// The last time that was told.
+    /// Time of the latest tick.
     told: Option<Timestamp>,
-    /// Those made together that are paused.
+    /// Numbers of the paused runs.
     paused: HashSet<u64>,
-    /// The alerts that were answered here, with their outcomes, each with the key of its decision or of the first one
-    /// that it was made instead of. Lists of open alerts no longer have them.
+    /// Alerts that got their outcome here, each with the key of its decision, or of the first one that it replaced.
+    /// Lists of open alerts no longer have them.
     landed: Vec<(u64, Alert)>,
-    /// The first decisions that did not leave because another alert on the payment is refunded: what was to follow them
-    /// is true all the same.
+    /// Keys of decisions that were not sent because another alert on the payment is refunded. Those that depend on
+    /// them are true all the same.
     paid: HashSet<u64>,
-    /// Questions that are not asked yet, at most one for each case.
+    /// Questions that its user was not yet asked, at most one for each case.
     pending_questions: Vec<HoldReason>,
 }
 
 impl Ledger {
-    /// Stages a decision; it leaves after the undo time, and at once where the window closes meanwhile. One that
-    /// rests on a refund of the same payment that is on its way leaves once that is recorded. An earlier one on the
-    /// same alert that was refused is forgotten.
+    /// Queues a decision and returns its key. It is sent after the undo time, or at once where the deadline is near.
+    /// One that rests on a pending refund of the same payment is sent once that is recorded. It replaces an earlier
+    /// refused decision on the alert.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, undo_window: Duration, now: Timestamp) -> u64 {
         self.make(new_key(), None, alert, resolution, undo_window, now)
     }
@@ -325,19 +325,18 @@ impl Ledger {
         self.made
     }
 
-    /// Notes which refunds on its payment were known when an alert's decision was staged: confirmed, or what it rests
-    /// on.
+    /// Notes the refunds on an alert's payment that were known when its decision was queued.
     pub fn confirm(&mut self, alert: AlertId, known: KnownRefunds) {
         let Some(staged) = self.of(alert) else { return };
-        // What an earlier console left is known by its alert alone.
+        // A decision of an earlier console may be known by its alert alone.
         let after = staged.after.or_else(|| self.rests_on(&staged.alert, &staged.resolution, &known.alerts));
         if let Some(staged) = self.all.iter_mut().find(|decision| decision.alert.id == alert) {
             (staged.after, staged.known) = (after, known);
         }
     }
 
-    /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never
-    /// sent again.
+    /// Takes over a decision that an earlier console or command sent without a reply: its alert is polled, and it is
+    /// never sent again.
     pub fn adopt(&mut self, left: &DecisionRecord, now: Timestamp) {
         let Some(resolution) = left.said.resolution() else { return };
         self.made += 1;
@@ -348,28 +347,28 @@ impl Ledger {
         self.all.push(PendingDecision { step, polling, sent_at: left.sent_at(), ..made });
     }
 
-    /// All of them, the oldest first.
+    /// Returns all decisions, oldest first.
     pub fn all(&self) -> &[PendingDecision] {
         &self.all
     }
 
-    /// The decision on an alert.
+    /// Returns the decision on an alert.
     pub fn of(&self, alert: AlertId) -> Option<&PendingDecision> {
         self.all.iter().find(|decision| decision.alert.id == alert)
     }
 
-    /// The decision of this key.
+    /// Returns the decision of this key.
     pub fn get(&self, key: u64) -> Option<&PendingDecision> {
-        // Each new one has the next key, at the end.
+        // Keys ascend.
         self.all.binary_search_by_key(&key, |decision| decision.key).ok().map(|at| &self.all[at])
     }
 
-    /// Returns true where an alert's decision is on its way, so that another one must wait.
+    /// Returns true where an alert's decision is queued or sending, so that it takes no other one.
     pub fn is_underway(&self, alert: AlertId) -> bool {
         self.of(alert).is_some_and(|decision| matches!(decision.fate(), Fate::Queued | Fate::Sending))
     }
 
-    /// Takes back the decision that was made last and has not left, and with it what was made together with it.
+    /// Undoes the latest queued decision, and the queued ones of its run.
     pub fn take_back(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let Some(last) = self.all.iter().rfind(|decision| decision.is_here()) else { return Vec::new() };
         let (key, together) = (last.key, last.together);
@@ -379,17 +378,17 @@ impl Ledger {
         self.take_out(taken, now)
     }
 
-    /// Takes back every decision that has not left; returns them.
+    /// Undoes every queued decision and returns them.
     pub fn take_back_all(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         self.take_out(|decision| decision.is_here(), now)
     }
 
-    /// Gives up what has not left, and writes nothing of it down: the next console tells it.
+    /// Drops queued decisions without a journal step: the next console reports them.
     pub fn forget_unsent(&mut self) {
         self.all.retain(|decision| !decision.is_here());
     }
 
-    /// Sends every staged decision now.
+    /// Brings the sending of every queued decision forward to now.
     pub fn send_now(&mut self, now: Timestamp) {
         self.paused.clear();
         for due in self.all.iter_mut().filter_map(|decision| decision.due.as_mut()) {
@@ -397,13 +396,12 @@ impl Ledger {
         }
     }
 
-    /// The decisions that have not left, the oldest first.
+    /// Returns the queued decisions, oldest first.
     pub fn not_left(&self) -> impl Iterator<Item = &PendingDecision> {
         self.all.iter().filter(|decision| decision.is_here())
     }
 
-    /// Stops the countdowns, or lets them go on from where they stopped. None is stopped beyond the last moment for its
-    /// answer.
+    /// Stops or resumes the countdowns. None is stopped beyond the latest time of sending.
     pub fn hold(&mut self, hold: bool, now: Timestamp) {
         match (hold, self.held_since) {
             (true, None) => self.held_since = Some(now),
@@ -417,8 +415,7 @@ impl Ledger {
         }
     }
 
-    /// The decisions whose time has come; they count as sent from now on. What is to be looked at before stays until it
-    /// was.
+    /// Returns the checked decisions whose time of sending has come, and marks them as sent.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let leaving = self.in_turn(now, |decision| decision.was_checked(now));
         let keys: Vec<u64> = self.all.iter().map(|decision| decision.key).filter(|key| leaving.contains(key)).collect();
@@ -426,34 +423,34 @@ impl Ledger {
         keys.into_iter().filter_map(|key| self.get(key).cloned()).collect()
     }
 
-    /// The staged decisions, the next to leave first.
+    /// Returns the queued decisions, the next to be sent first.
     pub fn staged(&self) -> Vec<&PendingDecision> {
         let mut staged: Vec<_> = self.all.iter().filter(|decision| decision.due.is_some()).collect();
         staged.sort_by_key(|decision| decision.due);
         staged
     }
 
-    /// The decisions of this fate, the oldest first.
+    /// Returns the decisions of this fate, oldest first.
     pub fn with_fate(&self, fate: Fate) -> impl Iterator<Item = &PendingDecision> {
         self.all.iter().filter(move |decision| decision.fate() == fate)
     }
 
-    /// Returns true where none is with the service, nor checked before it leaves.
+    /// Returns true where none is checked or sending.
     pub fn is_at_rest(&self) -> bool {
         !self.all.iter().any(|decision| decision.fate() == Fate::Sending || decision.is_being_checked())
     }
 
-    /// Returns true where the fate of an alert's decision is indeterminate.
+    /// Returns true where an alert's decision is unconfirmed.
     pub fn is_checking(&self, alert: AlertId) -> bool {
         self.of(alert).is_some_and(|decision| decision.fate() == Fate::Unconfirmed)
     }
 
-    /// Polls every decision of unknown fate now: something changed at the service.
+    /// Polls every unconfirmed decision now: something changed at the service.
     pub fn poll_now(&mut self, now: Timestamp) {
         self.all.iter_mut().filter_map(|decision| decision.polling.as_mut()).for_each(|polling| polling.poll_now(now));
     }
 
-    /// The decisions of unknown fate whose alert is to be looked at now.
+    /// Returns the unconfirmed decisions whose poll is due.
     pub fn polls(&mut self, now: Timestamp) -> Vec<(u64, AlertId)> {
         let take = |decision: &mut PendingDecision| {
             decision.polling.as_mut()?.take_due(now).then_some((decision.key, decision.alert.id))
@@ -461,19 +458,19 @@ impl Ledger {
         self.all.iter_mut().filter_map(take).collect()
     }
 
-    /// Takes in the last step of an unconfirmed answer whose result is known from elsewhere, and is through with it.
-    pub fn settle(&mut self, key: u64, step: JournalStep, recorded: bool, now: Timestamp) {
+    /// Ends an unconfirmed decision whose result is known from elsewhere.
+    pub fn conclude(&mut self, key: u64, step: JournalStep, recorded: bool, now: Timestamp) {
         self.step(key, step, now);
         self.let_follow(self.root_of(key), recorded, now);
         self.all.retain(|decision| decision.key != key);
     }
 
-    /// Forgets that an alert's decision was refused.
+    /// Drops the refused decision on an alert.
     pub fn dismiss(&mut self, alert: AlertId) {
         self.all.retain(|decision| decision.alert.id != alert || decision.fate() != Fate::NotRecorded);
     }
 
-    /// Takes the service's answer in.
+    /// Takes in the reply to a decision.
     pub fn answered(
         &mut self,
         key: u64,
@@ -484,7 +481,7 @@ impl Ledger {
         let (journal_key, unlooked) = (decision.journal_key(), decision.unchecked().map(str::to_owned));
         let event: DecisionEvent = match answer {
             Err(ServiceError::NotReached(why)) if decision.has_time(now) => {
-                // Whether the others can be sent is found out first.
+                // The connection is tried once more before the others are sent.
                 self.put_off(now + PROBED_WITHIN);
                 JournalStep::NotSent { why }.into()
             }
@@ -509,8 +506,8 @@ impl Ledger {
         Some(event)
     }
 
-    /// Takes in what a poll found of a decision whose fate was not known. What proves nothing is told once, by how many
-    /// polls there were, when so many were in vain.
+    /// Takes in a poll of an unconfirmed decision. Returns its event where the poll proves one, and once the number of
+    /// polls where too many proved nothing.
     pub fn looked_up(
         &mut self,
         key: u64,
@@ -528,7 +525,7 @@ impl Ledger {
         Some(Ok(event))
     }
 
-    /// Takes the next step of a decision in.
+    /// Takes in the next step of a decision.
     fn step(&mut self, key: u64, step: JournalStep, now: Timestamp) {
         let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) else { return };
         if step == JournalStep::Sent {
@@ -539,14 +536,14 @@ impl Ledger {
         self.record(journal_key, step, now);
     }
 
-    /// Where a decision is after an answer.
+    /// Takes in an event of a decision, and what follows for those that depend on it.
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
         self.step(key, event.step.clone(), now);
         let fate = event.step.fate();
         if let Some(alert) = &event.alert {
             let first = self.root_of(key);
             self.landed.push((first, (**alert).clone()));
-            // Whoever gave the answer: what was to follow it is true.
+            // What depends on it is true, whoever gave the answer.
             self.let_follow(first, fate == Fate::Recorded, now);
             return self.all.retain(|decision| decision.key != key);
         }
@@ -560,7 +557,7 @@ impl Ledger {
         }
     }
 
-    /// When something is due, or changes on the screen: the next look, the next whole second of the countdown.
+    /// Returns the next time at which something is due: a poll, a question, the next whole second of a countdown.
     pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
         let polls = self.all.iter().filter_map(|decision| decision.polling.as_ref()?.next_wake());
         let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(|decision| decision.closes(1));
@@ -571,7 +568,7 @@ impl Ledger {
         if self.held_since.is_some() {
             return self.all.iter().filter_map(|decision| Some(decision.last_moment()?.max(decision.due?))).min();
         }
-        // What is due and still here waits for its turn, which no time brings.
+        // What is due and still queued waits for a reply to others.
         let due = self.all.iter().filter_map(|decision| decision.due).filter(|due| *due > now).min()?;
         let left = (due - now).num_milliseconds();
         // The countdown shows whole seconds, rounded up.
@@ -580,36 +577,36 @@ impl Ledger {
     }
 }
 
-/// Returns true where a staged decision's time has come, while the countdowns are held or not.
+/// Returns true where a queued decision's time of sending has come. Stopped countdowns end at its latest time.
 fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
     let Some(due) = decision.due else { return false };
     if held { decision.last_moment().is_some_and(|last| last.max(due) <= now) } else { due <= now }
 }
 
 impl PendingDecision {
-    /// Returns true where it may still land.
+    /// Returns true where it may still become the alert's outcome.
     fn is_coming(&self) -> bool {
         self.fate() != Fate::NotRecorded
     }
 }
 
 impl Ledger {
-    /// The decision on an alert that is on its way: it may still land.
+    /// Returns the decision on an alert that may still become its outcome.
     pub fn coming(&self, alert: AlertId) -> Option<&PendingDecision> {
         self.of(alert).filter(|decision| decision.is_coming())
     }
 
-    /// All that may still land.
+    /// Returns all decisions that may still become an outcome.
     pub fn all_coming(&self) -> impl Iterator<Item = &PendingDecision> {
         self.all.iter().filter(|decision| decision.is_coming())
     }
 
-    /// The alerts whose decisions came to an outcome here, with it: the last one first.
+    /// Returns the alerts that got their outcome here, the latest first.
     pub fn landed(&self) -> impl Iterator<Item = &Alert> {
         self.landed.iter().rev().map(|(_, alert)| alert)
     }
 
-    /// The refund on its way that a decision on another alert of the payment rests on. `known` are alerts on the
+    /// Returns the pending refund that a decision on another alert of the payment rests on. `known` are alerts on the
     /// payment.
     fn rests_on(&self, alert: &Alert, resolution: &Resolution, known: &[AlertId]) -> Option<u64> {
         if !resolution.rests_on_another() {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{
-    fold::{History, Leftovers},
+    history::{History, Leftovers},
     steps::{JournalEntry, JournalStep, JournalWriter},
 };
 use crate::{

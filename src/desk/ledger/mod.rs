@@ -4,7 +4,7 @@
 pub mod command;
 pub mod decisions;
 pub mod files;
-pub mod fold;
+pub mod history;
 pub mod preflight;
 pub mod results;
 pub mod sender;

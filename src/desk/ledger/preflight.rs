@@ -4,7 +4,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use super::{
-    fold::{History, KnownAnswer},
+    history::{History, KnownAnswer},
     sender::AnswerSender,
 };
 use crate::{
@@ -26,40 +26,38 @@ pub const LEAST: Duration = Duration::from_secs(5);
 /// Preflight check of one answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preflight {
-    /// The alert that is answered.
+    /// Alert as it was when the answer was made.
     pub alert: Alert,
     pub resolution: Resolution,
-    /// True where it has waited for the refund that it rests on, which the engine had not finished.
+    /// True where it has waited for the refund that it rests on, which was with the network.
     pub waited: bool,
-    /// The refunds on its payment that were known when it was staged: confirmed, or what it rests on.
+    /// Refunds on its payment that were known when it was made: those that its user confirmed, or that it rests on.
     pub known: KnownRefunds,
-    /// The answers to other alerts that may be on its payment, as this console knows them: the service's lists may be
-    /// behind.
+    /// Answers from the journal to other alerts that may be on its payment: the service's lists may be behind.
     pub answers: HashMap<AlertId, KnownAnswer>,
-    /// Timeout: no longer than the refund can wait for it.
+    /// Timeout.
     pub within: Duration,
 }
 
 /// Result of a preflight check.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PreflightResult {
-    /// Nothing speaks against it.
+    /// No objection.
     Clear,
-    /// Its alert was answered meanwhile: the alert as it is.
+    /// Its alert was answered meanwhile.
     Answered(Box<Alert>),
-    /// The reason for which it is not sent: the payment was or may be refunded elsewhere, or the refund that it depends
-    /// on is missing.
+    /// Objection: the alert changed, the payment may have been refunded, or the refund that it rests on is missing.
     Against(String),
-    /// The other alert on the payment that is refunded, so that it is not sent, and that in words.
+    /// Objection, in words, with the other alert on the payment that is refunded.
     Refunded(Box<Alert>, String),
-    /// The reason for which it does not leave yet: the refund that it rests on is with its network.
+    /// It has to wait, with the reason: the refund that it rests on is with its network.
     Waits(String),
-    /// The reason for which not all could be checked, and whether it can be again.
+    /// Failed, with the reason and whether it is repeated.
     InPart(String, PreflightRetry),
 }
 
 impl PreflightResult {
-    /// Returns the reason for which the answer is not sent, where something speaks against it.
+    /// Returns the reason for which the answer is not sent.
     pub fn objection(&self) -> Option<String> {
         match self {
             Self::Against(why) | Self::Waits(why) | Self::Refunded(_, why) => Some(why.clone()),
@@ -71,11 +69,11 @@ impl PreflightResult {
 /// Repetition of a preflight check that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreflightRetry {
-    /// Repeated soon: the service is busy, or slow.
+    /// Soon: the service is busy or slow.
     Soon,
-    /// Repeated after so long, which the service asked for.
+    /// After the time that the service asked for.
     After(Duration),
-    /// Not repeated: the error stays. The answer is sent without the check.
+    /// Never: the error is permanent, and the answer is sent without the check.
     Never,
 }
 
@@ -90,8 +88,7 @@ impl PreflightRetry {
 }
 
 impl Preflight {
-    /// Builds the check of an answer to an alert, with what was known of refunds on its payment, and the answers that a
-    /// history tells of.
+    /// Builds the check of an answer, with the refunds that were known and the answers in the history.
     pub fn of(alert: &Alert, resolution: &Resolution, known: &KnownRefunds, history: &History) -> Self {
         let answers = history.answers_near(alert, &known.alerts);
         let (alert, resolution, known) = (alert.clone(), resolution.clone(), known.clone());
@@ -110,7 +107,7 @@ impl Preflight {
         format!("{risk}: {refund}")
     }
 
-    /// Returns true where one of these was taken for refunded, or about to be, and is not.
+    /// Returns true where one of these was expected to be refunded and is not.
     fn misses_a_refund(&self, found: &[Alert]) -> bool {
         let is_refunded = |other: &Alert| {
             duplicate::Duplicate::of(&self.alert, other, None).is_some_and(|double| double.is_refunded())
@@ -118,8 +115,7 @@ impl Preflight {
         !self.known.by_order && found.iter().any(|other| self.known.alerts.contains(&other.id) && !is_refunded(other))
     }
 
-    /// Asks the deployment for the alert as it is now, for the others on the payment, and which refunds are on their
-    /// way.
+    /// Reads the alert, the others on its payment and the unfinished refunds.
     async fn ask(&self, deployment: &Deployment) -> Result<Payment, ServiceError> {
         let (alert, query) = (&self.alert, duplicate::query(&self.alert));
         match deployment.alerts.get(alert.id).await {
@@ -131,7 +127,7 @@ impl Preflight {
                     return Ok(Payment::Told(PreflightResult::Against(changed)));
                 }
             }
-            // The answer itself is told that it is missing.
+            // The reply to the answer itself says so.
             Err(ServiceError::AlertNotFound(_)) => {}
             Err(error) => return Err(error),
         }
@@ -173,8 +169,7 @@ impl Preflight {
 }
 
 impl AnswerSender {
-    /// Looks right before an answer is sent for what speaks against it, at the deployment and at the shop's orders.
-    /// Answers that the console knows count while the service's lists are behind.
+    /// Checks an answer right before it is sent: by the service, and by the shop's orders.
     pub async fn check(&self, check: &Preflight) -> PreflightResult {
         let failed = |error: ServiceError| (error.to_string(), PreflightRetry::of(&error));
         let (others, mut untold) = match tokio::time::timeout(check.within, check.ask(&self.deployment)).await {
@@ -198,15 +193,15 @@ impl AnswerSender {
     }
 }
 
-/// An alert by its network and its id there.
+/// Names an alert by its network and its id there.
 fn called(other: &Alert) -> String {
     format!("{} {}", sanitize::line(other.provider.as_str()), sanitize::line(&other.provider_id))
 }
 
-/// A payment as the deployment knows it.
+/// Result of the service's part of a check.
 enum Payment {
-    /// Facts that speak for or against the answer by themselves.
+    /// The check is complete.
     Told(PreflightResult),
-    /// The other alerts on it, of which none does.
+    /// The other alerts on the payment, none of them refunded.
     Open(Vec<Alert>),
 }

@@ -155,7 +155,8 @@ pub enum JournalStep {
     /// Reason for which duplicates could not be looked for again right before it was sent.
     Unlooked { why: String },
     /// A person said that the network took it: its next step, that it is recorded, rests on that.
-    Settled,
+    #[serde(rename = "settled")]
+    ResultSet,
     /// Recorded, with the alert's status.
     Recorded { status: String },
     /// Outcome found as decided; it is not known whether by it.

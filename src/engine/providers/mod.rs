@@ -283,11 +283,11 @@ mod tests {
     fn a_network_has_its_own_provider_or_the_default_one() {
         let providers = Providers::all(Arc::new(Named(Duration::from_secs(1))))
             .with(Provider::Cdrn, Arc::new(Named(Duration::from_secs(2))));
-        let settle = |network| providers.answering_for(&network, None).capabilities().consistency_lag.as_secs();
+        let lag = |network| providers.answering_for(&network, None).capabilities().consistency_lag.as_secs();
 
-        assert_eq!(settle(Provider::Cdrn), 2);
-        assert_eq!(settle(Provider::Ethoca), 1);
-        assert_eq!(settle(Provider::Other("RDR".to_owned())), 1);
+        assert_eq!(lag(Provider::Cdrn), 2);
+        assert_eq!(lag(Provider::Ethoca), 1);
+        assert_eq!(lag(Provider::Other("RDR".to_owned())), 1);
         assert!(providers.has_own(&Provider::Cdrn) && !providers.has_own(&Provider::Ethoca));
     }
 }

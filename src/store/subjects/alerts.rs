@@ -34,7 +34,7 @@ units! {
     /// Units of work on alerts.
     AlertStore:
 
-    /// One page of alerts with the exact total (decisions, List).
+    /// Returns one page of alerts with the exact total.
     async fn list_alerts(
         organization: OrganizationId,
         query: &AlertQuery as query.clone(),
@@ -112,8 +112,7 @@ units! {
     }
 
     /// Ingests alerts in one transaction: stores new ones and updates known ones where provider data differ. Their
-    /// events and deliveries are part of it (decisions, Bringing alerts in). A field that the row leaves empty keeps
-    /// its stored value.
+    /// events and deliveries are part of it. A field that the row leaves empty keeps its stored value.
     async fn ingest(organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> IngestReport {
         |store| async {
             let mut report = IngestReport::default();

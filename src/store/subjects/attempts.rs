@@ -108,7 +108,7 @@ pub struct ClaimedAttempt {
 
 /// The result of deciding a parked attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settled {
+pub enum Decided {
     /// The attempt has ended; the alert as it is now.
     Done(Box<Alert>),
     /// The organization has no such attempt.
@@ -162,7 +162,7 @@ units! {
 
     /// Decides a parked attempt by a person's result. `applied`: the network accepted the decision; its outcome is
     /// stored, unless the alert has one.
-    async fn settle_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Settled {
+    async fn decide_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Decided {
         Way::Visible => |unit| settle(unit, *organization, *id, *applied, *now)
     }
 }
@@ -512,14 +512,14 @@ async fn settle(
     id: AttemptId,
     applied: bool,
     now: Timestamp,
-) -> Work<Settled> {
+) -> Work<Decided> {
     let owner = unit.organization(organization).await?;
     let read = read_attempt(unit, id).await?;
     let Some((attempt, alert)) = read.filter(|(attempt, _)| owner == Some(attempt.organization)) else {
-        return Ok(Settled::NotFound);
+        return Ok(Decided::NotFound);
     };
     if attempt.state != AttemptState::Parked {
-        return Ok(Settled::NotParked(attempt.state.as_str().to_owned()));
+        return Ok(Decided::NotParked(attempt.state.as_str().to_owned()));
     }
     unit.note(attempt.organization, AuditNote::attempt_settled(id, alert.id, applied), now).await?;
     // The alert may have another outcome by now: this attempt cannot change it.
@@ -530,7 +530,7 @@ async fn settle(
         let detail = format!("a person said: {}", word_of(applied));
         end_attempt(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into()).await?;
     }
-    Ok(Settled::Done(Box::new(unit.alert(attempt.alert).await?)))
+    Ok(Decided::Done(Box::new(unit.alert(attempt.alert).await?)))
 }
 
 /// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.

@@ -228,7 +228,7 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
     acting.redeliver_exhausted(endpoint).await.unwrap();
     served.exhaust(noon()).await;
     acting.redeliver(delivery).await.unwrap();
-    acting.settle_parked(served.parked().await.1, false).await.unwrap();
+    acting.decide_parked(served.parked().await.1, false).await.unwrap();
     acting.remove_endpoint(endpoint).await.unwrap();
     let other = served.another_organization().await;
 

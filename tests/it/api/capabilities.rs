@@ -245,9 +245,9 @@ async fn a_parked_attempt_is_seen_and_decided_by_a_person(way: Way) {
     let ((alert, first), (_, second)) = (served.parked().await, served.parked().await);
 
     let seen = attempts.unfinished().await.unwrap();
-    let applied = attempts.settle_parked(first, true).await.unwrap();
-    let once_more = attempts.settle_parked(first, true).await;
-    let not_applied = attempts.settle_parked(second, false).await.unwrap();
+    let applied = attempts.decide_parked(first, true).await.unwrap();
+    let once_more = attempts.decide_parked(first, true).await;
+    let not_applied = attempts.decide_parked(second, false).await.unwrap();
 
     assert_eq!(
         seen.iter().map(|attempt| (attempt.id, attempt.state.as_str())).collect::<Vec<_>>(),
@@ -434,7 +434,7 @@ async fn what_is_not_there_not_valid_or_not_now_is_told_alike(way: Way) {
         Err(ServiceError::NotFound(format!("endpoint {no_endpoint}")))
     );
     assert_eq!(webhooks.delivery(no_delivery).await, ours.delivery(no_delivery).await);
-    assert_eq!(attempts.settle_parked(no_attempt, true).await, ours.settle_parked(no_attempt, true).await);
+    assert_eq!(attempts.decide_parked(no_attempt, true).await, ours.decide_parked(no_attempt, true).await);
     assert_eq!(webhooks.redeliver(delivery).await, ours.redeliver(delivery).await);
     assert!(matches!(webhooks.redeliver_exhausted(endpoint).await, Err(ServiceError::Conflict(_))));
     let wrong = NewEndpoint { signing: Some(Secret::new("x")), ..endpoint_at("https://shop.example") };

@@ -31,7 +31,7 @@ impl Attempts for Fake {
         Ok(self.unfinished.lock().unwrap().clone())
     }
 
-    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+    async fn decide_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
         self.settled.lock().unwrap().push((id, applied));
         let place = self
             .unfinished

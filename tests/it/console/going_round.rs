@@ -172,7 +172,7 @@ async fn the_mouse_and_the_clipboard_are_the_stages() {
 
     let performed = going.performed.lock().unwrap();
     let asked: Vec<_> =
-        performed.iter().filter(|effect| !matches!(effect, Effect::Title(_) | Effect::Notice(_))).collect();
+        performed.iter().filter(|effect| !matches!(effect, Effect::Title(_) | Effect::Remind(_))).collect();
     assert!(matches!(asked.as_slice(), [Effect::Copy(_), Effect::Mouse(false)]), "{performed:?}");
 }
 

@@ -587,12 +587,12 @@ async fn what_a_read_only_console_sends_all_the_same_is_refused_below_it() {
         Effect::Resolve(1, id, ResolveRequest { resolution, idempotency_key: None }, clock().now()),
     )
     .await;
-    let word = perform(&below, None, Effect::Settle(AttemptId::generate(), id, true)).await;
+    let word = perform(&below, None, Effect::SetResult(AttemptId::generate(), id, true)).await;
     let created = perform(&below, None, Effect::CreateCredential(key)).await;
     let revoked = perform(&below, None, Effect::RevokeCredential(key, "4fGx81kPq2Z".to_owned())).await;
 
     assert!(matches!(sent, Some(Message::Resolved(1, Err(ServiceError::ReadOnly)))), "{sent:?}");
-    assert!(matches!(word, Some(Message::Settled(_, _, true, Err(ServiceError::ReadOnly)))), "{word:?}");
+    assert!(matches!(word, Some(Message::ResultSet(_, _, true, Err(ServiceError::ReadOnly)))), "{word:?}");
     assert!(matches!(created, Some(Message::CredentialCreated(Err(ServiceError::ReadOnly)))), "{created:?}");
     assert!(matches!(revoked, Some(Message::CredentialRevoked(_, _, Err(ServiceError::ReadOnly)))), "{revoked:?}");
     assert!(service.resolutions.lock().unwrap().is_empty() && service.settled.lock().unwrap().is_empty());

@@ -11,9 +11,9 @@ use avert::{
     console::{
         Preferences, Session, SessionInfo,
         app::{App, DeskState},
-        calls::NoticeSettings,
         message::{Effect, Keep, Message},
         perform::{kept, match_orders, perform},
+        reminders::ReminderSettings,
         runner::keep_on,
         setting::{ListedProfile, ReadRules, SettingOverride},
         theme::{Theme, ThemeName},
@@ -109,7 +109,7 @@ pub struct Made {
     /// The text of the rules that suggest decisions.
     pub rules: &'static str,
     /// How it calls; for nothing, unless a test is about that.
-    pub notices: NoticeSettings,
+    pub reminders: ReminderSettings,
     pub links: LinkTemplates,
     pub browses: bool,
     /// Where files are written.
@@ -146,7 +146,12 @@ impl Default for Made {
             own: Vec::new(),
             desk: None,
             rules: "",
-            notices: NoticeSettings { bell: true, title: false, before: Duration::zero(), ..NoticeSettings::default() },
+            reminders: ReminderSettings {
+                bell: true,
+                title: false,
+                before: Duration::zero(),
+                ..ReminderSettings::default()
+            },
             links: LinkTemplates::default(),
             browses: false,
             files: PathBuf::from("/nowhere"),
@@ -193,7 +198,7 @@ impl Made {
                 kept_in: self.kept_in,
                 overrides: self.overrides,
                 zone,
-                notices: self.notices,
+                reminders: self.reminders,
                 links: self.links,
                 browses: self.browses,
                 home: Some(self.files.clone()),
@@ -326,7 +331,7 @@ impl Rig {
             | Effect::OpenDesk
             | Effect::GiveUpExport
             | Effect::Browse(_)
-            | Effect::Notice(_)
+            | Effect::Remind(_)
             | Effect::Title(_)
             | Effect::Copy(_)
             | Effect::Mouse(_)

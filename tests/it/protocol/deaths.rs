@@ -263,7 +263,7 @@ impl Next<'_> {
             // The person asks the network, and says what it says.
             let attempt = self.acting.unfinished().await.unwrap()[0].id;
             assert_eq!(answer, Err(ServiceError::WaitsForPerson(attempt)), "{case}: nobody else gets in");
-            self.acting.settle_parked(attempt, self.scene.applied() > 0).await.unwrap();
+            self.acting.decide_parked(attempt, self.scene.applied() > 0).await.unwrap();
         }
         if self.alert().await.outcome.is_none() {
             resolve(&self.acting, self.scene.alert, Decision::NotRefunded)

@@ -205,7 +205,7 @@ impl Desk {
         for attempt in self.nodes[0].1.unfinished().await.unwrap() {
             assert_eq!(attempt.state, AttemptState::Parked.as_str(), "desk {}: {attempt:?}", self.seed);
             let applied = self.gateway.world().applied(attempt.alert).contains(&attempt.id);
-            match self.nodes[0].1.settle_parked(attempt.id, applied).await {
+            match self.nodes[0].1.decide_parked(attempt.id, applied).await {
                 // A repeat that was on its way all along has ended it meanwhile, as the network had taken it.
                 Err(ServiceError::Conflict(_)) => {}
                 settled => drop(settled.unwrap()),

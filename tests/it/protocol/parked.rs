@@ -74,7 +74,7 @@ impl Desk {
 async fn a_person_says_that_it_was_applied_and_it_is_the_outcome_told_and_written_down() {
     let desk = Desk::new().await;
 
-    let settled = desk.acting.settle_parked(desk.parked, true).await.unwrap();
+    let settled = desk.acting.decide_parked(desk.parked, true).await.unwrap();
 
     assert_eq!((settled.status.as_str(), settled.outcome.unwrap().id.0), ("RESOLVED", desk.parked.0));
     assert_eq!(desk.acting.get(desk.alert).await.unwrap().outcome.unwrap().refunded, "refunded");
@@ -87,7 +87,7 @@ async fn a_person_says_that_it_was_applied_and_it_is_the_outcome_told_and_writte
 async fn a_person_says_that_it_was_not_applied_and_the_alert_is_free_again() {
     let desk = Desk::new().await;
 
-    desk.acting.settle_parked(desk.parked, false).await.unwrap();
+    desk.acting.decide_parked(desk.parked, false).await.unwrap();
 
     assert!(desk.events().await.is_empty());
     assert_eq!(desk.audit().await[0].2, format!("alert {}: not applied", desk.alert));
@@ -101,8 +101,8 @@ async fn a_person_says_that_it_was_not_applied_and_the_alert_is_free_again() {
 async fn a_word_that_cannot_be_taken_is_refused_with_its_reason_and_changes_nothing() {
     let desk = Desk::new().await;
 
-    let unknown = desk.acting.settle_parked(desk.unknown, true).await;
-    let nowhere = desk.acting.settle_parked(AttemptId::generate(), true).await;
+    let unknown = desk.acting.decide_parked(desk.unknown, true).await;
+    let nowhere = desk.acting.decide_parked(AttemptId::generate(), true).await;
 
     assert!(matches!(unknown, Err(ServiceError::Conflict(_))), "{unknown:?}");
     assert!(matches!(nowhere, Err(ServiceError::NotFound(_))), "{nowhere:?}");
@@ -113,9 +113,9 @@ async fn a_word_that_cannot_be_taken_is_refused_with_its_reason_and_changes_noth
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_is_told_what_another_person_has_settled() {
     let desk = Desk::new().await;
-    let first = desk.acting.settle_parked(desk.parked, true).await;
+    let first = desk.acting.decide_parked(desk.parked, true).await;
 
-    let second = desk.acting.settle_parked(desk.parked, false).await;
+    let second = desk.acting.decide_parked(desk.parked, false).await;
 
     assert!(first.is_ok());
     assert!(matches!(&second, Err(ServiceError::Conflict(why)) if why.contains("COMMITTED")), "{second:?}");

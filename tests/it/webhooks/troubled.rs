@@ -18,9 +18,9 @@ use avert::{
     },
     store::{
         AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest,
-        ClaimedAttempt, Commit, CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget,
+        ClaimedAttempt, Commit, CommitRequest, CredentialRecord, Decided, Depths, DueDelivery, EndpointStore, EndpointTarget,
         EventResult, EventsOf, IncomingEvent, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore,
-        PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, SentTestEvent, Settled, SharedStore,
+        PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, SentTestEvent, SharedStore,
         SigningKeyRecord, SigningKeyRecords, SourceStore, Store, StoreError, StoreResult, UpkeepStore,
         encryption::Seal,
     },
@@ -143,7 +143,7 @@ with_troubles! {
         end_attempt(attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Present) -> bool;
         claim_due_attempts(now: Present, lease_until: Timestamp, limit: u32) -> Vec<ClaimedAttempt>;
         unfinished(organization: OrganizationId) -> Vec<ResolutionAttempt>;
-        settle_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Settled;
+        decide_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Decided;
     }
     AuditStore {
         audit(organization: OrganizationId, before: Option<u64>, size: u32) -> Vec<AuditEntry>;

@@ -28,7 +28,7 @@ use crate::{
         JournalRun, JournalStep,
         ledger::{
             command::CommandDecision,
-            fold::KnownAnswer,
+            history::KnownAnswer,
             preflight::PreflightResult,
             results::{ResultEntry, ResultsFile, RowOutcome, RowResult},
             sender::{proven, step_of},
@@ -117,9 +117,9 @@ fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, Res
 
 /// Returns the question that confirms the decisions to send.
 fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &AlertAccess) -> String {
-    let settled = |line: &u64| earlier.get(line).is_some_and(|entry| entry.outcome.result.may_be_done());
+    let may_be_done = |line: &u64| earlier.get(line).is_some_and(|entry| entry.outcome.result.may_be_done());
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for row in rows.iter().filter(|row| !settled(&row.line)).filter_map(|row| row.said.as_ref().ok()) {
+    for row in rows.iter().filter(|row| !may_be_done(&row.line)).filter_map(|row| row.said.as_ref().ok()) {
         let word = parts(&row.refunded, None, None, None).refunded.unwrap_or_default();
         *counts.entry(printable(&word).into_owned()).or_default() += 1;
     }

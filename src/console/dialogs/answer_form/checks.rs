@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, Dialog as _,
-    answer_words::{RECORDED_HERE, answered_as, duplicate_words, list_behind},
+    answer_words::{RECORDED_HERE, answered_as, duplicate_words, in_words, list_behind},
     decisions::leaves_at_once,
     domain::{
         Alert, Dialect, OrderAdvice, Timestamp, decide,
@@ -25,7 +25,6 @@ use crate::{
     text::{count, sanitize},
     times,
     ui::form::FactLine,
-    words::in_words,
 };
 
 /// A deadline that is so near is worth a warning.

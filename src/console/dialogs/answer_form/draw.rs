@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     AppContext, Pen, Theme,
+    answer_words::in_words_with,
     dialogs::alert_rows::{self, AlertRow, OF_ONE_PAYMENT, OF_QUEUE},
     domain::{Alert, Dialect},
     pen::put_lines,
@@ -32,7 +33,6 @@ use crate::{
         table,
         widgets::scrollbar::Scroll,
     },
-    words::in_words_with,
 };
 
 /// Rows that the list keeps: its titles and three alerts.

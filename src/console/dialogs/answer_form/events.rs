@@ -332,6 +332,6 @@ impl AnswerForm {
     }
 
     pub(super) fn is_searching(&self) -> bool {
-        !self.rows.iter().all(FormItem::is_settled)
+        !self.rows.iter().all(FormItem::is_known)
     }
 }

@@ -229,7 +229,7 @@ impl Dialog for AnswerForm {
     }
 
     /// What others have changed is known only after they heard of a message themselves.
-    fn settle(&mut self, cx: &AppContext) {
+    fn refresh(&mut self, cx: &AppContext) {
         if self.scope == AnswerScope::One {
             self.work_out(cx);
         }

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use super::item::{Caution, FormItem};
 use crate::{
     AppContext,
-    answer_words::answered_as,
+    answer_words::{answered_as, in_words},
     desk::Fate,
     domain::{Alert, OrderAdvice, Resolution, duplicate},
-    screens::activity::proof::{progress_of, standing_of},
-    words::in_words,
+    screens::activity::result::{progress_of, standing_of},
 };
 
 /// Plan for one alert of a form.

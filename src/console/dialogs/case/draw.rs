@@ -16,13 +16,13 @@ use super::{
 };
 use crate::{
     Action, AppContext, Loadable,
-    answer_words::{answer_words, by_with_comment, is_answered_refunded, who_answered},
+    answer_words::{answer_words, by_with_comment, in_words, is_answered_refunded, who_answered},
     dialogs::{
         alert_rows::{self, AlertRow, OF_ONE_PAYMENT},
         answer_form::waits,
     },
     domain::{Alert, Resolution, Timestamp, duplicate},
-    screens::activity::proof::{progress_of, standing_of},
+    screens::activity::result::{progress_of, standing_of},
     screens::queue::{
         columns::{amount, masked},
         detail::{Facet, Part, facets, put},
@@ -35,7 +35,6 @@ use crate::{
         fit::{self, KeyHint, Segment},
         table,
     },
-    words::in_words,
 };
 
 /// Columns between columns of facts, so that three have room for an id each; and of the moments in the timeline.

@@ -13,7 +13,7 @@ use ratatui::{Frame, buffer::Buffer, layout::Rect};
 use super::{
     alert_menus,
     answer_form::{Choice, KnownCase, can_be_answered, suggested_draft},
-    note_form, settle, snooze_menu,
+    note_form, set_result, snooze_menu,
 };
 use crate::{
     Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Loadable, Message, Reply, Task, Tasks,
@@ -205,7 +205,7 @@ impl CaseDialog {
             Action::PageDown => self.scroll.by(10),
             Action::PageUp => self.scroll.by(-10),
             Action::Refund | Action::NotRefunded | Action::Invalid => return self.decide(action, cx),
-            Action::Settle => return settle::open(self.parked(cx), cx),
+            Action::Settle => return set_result::open(self.parked(cx), cx),
             Action::CopyId => return alert_menus::copy(self.current(), cx),
             Action::OpenLink => return alert_menus::open_link(self.current(), cx),
             Action::GoToAlert => {
@@ -374,7 +374,9 @@ impl Dialog for CaseDialog {
                 return self.ask_audit(cx);
             }
             // What a person said of a parked decision stands there too.
-            Message::Settled(_, id, ..) if self.alerts.iter().any(|known| known.id == *id) => self.audit_asked.clear(),
+            Message::ResultSet(_, id, ..) if self.alerts.iter().any(|known| known.id == *id) => {
+                self.audit_asked.clear();
+            }
             Message::AuditOf(asked, answer) if *asked == self.audit_asked => match answer {
                 Ok(entries) => {
                     self.audit.clone_from(entries);

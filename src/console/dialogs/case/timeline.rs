@@ -3,13 +3,12 @@
 use chrono::Duration;
 
 use crate::{
-    answer_words::{answer_words, by_with_comment, maker, who_answered},
+    answer_words::{answer_words, by_with_comment, in_words, maker, said_in_words, who_answered},
     desk::{Fate, History, JournalStep},
     domain::{Alert, AuditEntry, Timestamp},
     resolving::UNCHECKED,
-    screens::activity::proof::{RowTone, step_words},
+    screens::activity::result::{RowTone, step_words},
     unfinished::{Unfinished, attempt_fate, is_parked},
-    words::{in_words, said_in_words},
 };
 
 /// What follows so soon is told with what it follows.

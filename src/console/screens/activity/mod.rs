@@ -1,7 +1,7 @@
 //! The Activity screen: what is left to do, what happened, and the notes on alerts.
 
 pub mod draw;
-pub mod proof;
+pub mod result;
 pub mod rows;
 pub mod state;
 

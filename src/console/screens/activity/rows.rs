@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::proof::{RowTone, can_be_made_again, is_overtaken_refund, live, result_of, standing_of};
+use super::result::{RowTone, can_be_made_again, is_overtaken_refund, live, result_of, standing_of};
 use crate::{
     Action, AppContext, Effect, Message, Task, Tasks,
+    answer_words::{in_words, said_in_words},
     context::CALLS_FOR,
     decisions::alert_of,
     desk::{AnswerDraft, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
@@ -13,7 +14,6 @@ use crate::{
     idle::{OTHER_PLACE, READ_ONLY, unless},
     text::{counted, sanitize},
     unfinished::attempt_fate,
-    words::{in_words, said_in_words},
 };
 
 /// An item that a row is about.

@@ -172,7 +172,7 @@ impl Screen for Queue {
             Action::DetailDown | Action::DetailUp => {
                 has_alert().or_else(|| unless(self.detail_scroll.is_needed(), "the detail has no more lines"))
             }
-            // Only where there is something to settle.
+            // Only where a result is to be set.
             Action::Settle => unless(cx.unfinished.parked().next().is_some(), NONE_PARKED),
             _ => None,
         }

@@ -1,5 +1,5 @@
-//! Decisions on hold: paused, dependent on another one, or waiting. Reminds of them before the deadline, then asks the
-//! user.
+//! Decisions on hold, because they are paused, depend on another one, or wait for their user. The user is reminded of
+//! them and asked about them before the deadline.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use chrono::Duration;
 use super::{DecisionEvent, HoldReason, Ledger, MARGIN, PendingDecision, PreflightStage, is_due};
 use crate::domain::Timestamp;
 
-/// A decision that is held calls so long before its window closes at least, however little is set for notices.
+/// Least time before the deadline at which its user is reminded, 5 min, however short the setting is.
 const LEAST_BEFORE: Duration = Duration::minutes(5);
 
 /// Gap between two ticks that tells of a suspended console or a clock that was set, 3 s.
@@ -18,47 +18,47 @@ const UNSEEN: Duration = Duration::seconds(3);
 const PATIENCE: Duration = Duration::seconds(60);
 
 impl PendingDecision {
-    /// When it is asked what becomes of it, so that its answer can still be in time.
+    /// Returns the time at which its user is asked: the latest time of sending.
     fn asked_at(&self) -> Option<Timestamp> {
         self.last_moment().or_else(|| Some(self.closes_from()?.max(self.staged_at + PATIENCE)))
     }
 
-    /// When it calls.
-    fn calls_at(&self, before: Duration) -> Option<Timestamp> {
+    /// Returns the time of its reminder, so long before the deadline.
+    fn reminds_at(&self, before: Duration) -> Option<Timestamp> {
         let near = self.closes_from()? - before.max(LEAST_BEFORE);
         if self.is_waiting() && self.follows() {
-            // What it follows is known not to be recorded: nothing is waited for but a person.
+            // The decision that it depends on has failed: only its user can go on.
             return Some(near.max(self.staged_at));
         }
         Some(near.max(self.staged_at + PATIENCE).min(self.asked_at()?))
     }
 
-    /// Limits a postponed sending to the last moment before the deadline.
+    /// Limits a postponed sending to the latest time before the deadline.
     pub(super) fn in_time(&self, later: Timestamp, before: Timestamp) -> Timestamp {
         self.last_moment().map_or(later, |last| later.min(last.max(before)))
     }
 
-    /// Returns true where it waits here for this reason.
+    /// Returns true where it waits for its user for this reason.
     pub fn waits_for(&self, why: HoldReason) -> bool {
         self.is_waiting() && self.after == why.first()
     }
 }
 
 impl HoldReason {
-    /// Returns the decision that is waited for.
+    /// Returns the decision on which they depend.
     fn first(self) -> Option<u64> {
         if let Self::NotRecorded(first) = self { Some(first) } else { None }
     }
 }
 
 impl Ledger {
-    /// Shifts what is left of each undo time where the clock was set back, or this console did not run for a while.
-    /// Returns how long it did not run, where an answer is sent later for it.
+    /// Keeps what is left of each undo time where the clock was set back or the console was suspended. Returns the time
+    /// of suspension, where it postpones a sending.
     pub fn adjust_for_clock(&mut self, now: Timestamp) -> Option<Duration> {
         let told = self.told.replace(now)?;
         let back = told - now;
         if back <= Duration::zero() {
-            // What is held gets the whole time when it goes on.
+            // Stopped countdowns get that time when they resume.
             let missed = Some(-back).filter(|missed| *missed > UNSEEN && self.held_since.is_none())?;
             let mut has_some_left = false;
             for decision in &mut self.all {
@@ -92,27 +92,25 @@ impl Ledger {
         closed.into_iter().map(|decision| (decision, event.clone())).collect()
     }
 
-    /// The decisions that are held here, each with the moment it calls at, when so much is left before its window
-    /// closes.
+    /// Returns the decisions on hold, each with the time of its reminder: so long before the deadline.
     pub fn held(&self, before: Duration, now: Timestamp) -> impl Iterator<Item = (&PendingDecision, Timestamp)> {
         let held = move |decision: &&PendingDecision| {
             decision.is_here() && (self.is_kept(decision) || decision.is_waiting()) && !decision.is_closed(now)
         };
-        self.all.iter().filter(held).filter_map(move |decision| Some((decision, decision.calls_at(before)?)))
+        self.all.iter().filter(held).filter_map(move |decision| Some((decision, decision.reminds_at(before)?)))
     }
 
-    /// Returns true where a decision is staged and paused, and follows no other one.
+    /// Returns true where a decision is queued in a paused run and depends on no other one.
     fn is_paused_itself(&self, decision: &PendingDecision) -> bool {
         let paused = decision.together.is_some_and(|number| self.is_paused(number));
         paused && decision.after.is_none() && decision.due.is_some()
     }
 
-    /// Asks about those whose window would close while they are held: what follows another decision, and what is
-    /// paused.
-    pub fn call_held(&mut self, now: Timestamp) {
+    /// Asks the user about dependent and paused decisions whose deadline is near.
+    pub fn ask_about_held(&mut self, now: Timestamp) {
         let late = |decision: &PendingDecision| decision.asked_at().is_some_and(|at| at <= now);
         let paused = self.all.iter().filter(|decision| self.is_paused_itself(decision) && late(decision));
-        // It is asked once of all that are paused together.
+        // One question for the whole run.
         let paused: HashSet<u64> = paused.filter_map(|decision| decision.together).collect();
         let mut asked = Vec::new();
         for decision in self.all.iter_mut().filter(|decision| decision.due.is_some()) {
@@ -128,7 +126,7 @@ impl Ledger {
         asked.into_iter().for_each(|why| self.ask_about(why));
     }
 
-    /// When it is asked about the next of those.
+    /// Returns the time of the next such question.
     pub(super) fn next_question(&self) -> Option<Timestamp> {
         let held = |decision: &&PendingDecision| {
             decision.follows() && decision.due.is_some() || self.is_paused_itself(decision)
@@ -140,7 +138,7 @@ impl Ledger {
     pub fn wait(&mut self, now: Timestamp) {
         let held = self.held_since.is_some();
         let mut kept = false;
-        // What follows another decision waits for that one alone.
+        // A dependent decision waits for the other one alone.
         for decision in self.all.iter_mut().filter(|decision| decision.after.is_none()) {
             if is_due(decision, held, now) && decision.has_time(now) {
                 decision.due = None;
@@ -152,8 +150,7 @@ impl Ledger {
         }
     }
 
-    /// Keeps what is about to leave here until a moment: the deployment asked to be left alone. Where a window may
-    /// close meanwhile, the try is worth more than its patience.
+    /// Postpones what is due until the time that the service asked for, but not beyond its deadline.
     pub(super) fn put_off(&mut self, until: Timestamp) {
         for decision in &mut self.all {
             let in_time = [decision.last_moment(), decision.closes_from().map(|closes| closes - MARGIN)]
@@ -164,12 +161,12 @@ impl Ledger {
         }
     }
 
-    /// The decisions that wait for the deployment to answer, the oldest first.
+    /// Returns the decisions that wait for their user, oldest first.
     pub fn waiting(&self) -> impl Iterator<Item = &PendingDecision> {
         self.all.iter().filter(|decision| decision.is_waiting())
     }
 
-    /// The question that is to be asked now, by why decisions wait; each is asked once.
+    /// Takes the next question, as the reason for which decisions wait. Each is asked once.
     pub fn take_question(&mut self) -> Option<HoldReason> {
         while !self.pending_questions.is_empty() {
             let why = self.pending_questions.remove(0);
@@ -180,15 +177,14 @@ impl Ledger {
         None
     }
 
-    /// Has it asked what becomes of those that wait for a reason: of those that follow nothing once, whatever holds
-    /// them.
+    /// Adds a question: one for each decision on which others depend, and one for all other reasons.
     pub(super) fn ask_about(&mut self, why: HoldReason) {
         if !self.pending_questions.iter().any(|asked| asked.first() == why.first()) {
             self.pending_questions.push(why);
         }
     }
 
-    /// Has it asked again what becomes of the decisions that wait.
+    /// Asks again about every decision that waits.
     pub fn ask_again(&mut self) {
         let follows: Vec<Option<u64>> = self.waiting().map(|decision| decision.after).collect();
         for first in follows {
@@ -196,7 +192,7 @@ impl Ledger {
         }
     }
 
-    /// Lets every decision leave now that waits for this reason.
+    /// Sends now every decision that waits for this reason.
     pub fn release_waiting(&mut self, why: HoldReason, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.waits_for(why)) {
             (decision.due, decision.after) = (Some(now), None);
@@ -206,7 +202,7 @@ impl Ledger {
         }
     }
 
-    /// Takes back every decision that waits for this reason, and what was to leave after it; returns them.
+    /// Undoes every decision that waits for this reason, and those that depend on it; returns them.
     pub fn take_back_waiting(&mut self, why: HoldReason, now: Timestamp) -> Vec<PendingDecision> {
         let waiting = self.waiting().filter(|decision| decision.waits_for(why));
         let waiting: HashSet<u64> = waiting.map(|decision| decision.key).collect();
@@ -217,7 +213,7 @@ impl Ledger {
         self.take_out(taken, now)
     }
 
-    /// The waiting decisions whose window has closed since this was asked last.
+    /// Returns the waiting decisions that expired since the last call.
     pub fn closed_waiting(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let closed =
             |decision: &&mut PendingDecision| decision.is_waiting() && !decision.told_closed && decision.is_closed(now);
@@ -277,7 +273,7 @@ mod tests {
 
         let called = calls(&decisions);
         let asks = decisions.next_wake(now()).unwrap();
-        decisions.call_held(asks);
+        decisions.ask_about_held(asks);
         let left = decisions.leave_checked(asks);
 
         assert_eq!(called, [(keys[0], 90 * 60)]);
@@ -289,7 +285,7 @@ mod tests {
     fn what_is_let_go_on_leaves_though_it_was_asked_about() {
         let (mut decisions, number, keys) = staged(&[Deadline::At(now() + Duration::minutes(2))], false);
         decisions.pause(number);
-        decisions.call_held(now() + Duration::seconds(110));
+        decisions.ask_about_held(now() + Duration::seconds(110));
 
         decisions.release_paused(number, now() + Duration::seconds(111));
 
@@ -305,7 +301,7 @@ mod tests {
 
         let called = calls(&decisions);
         let asks = decisions.next_wake(now()).unwrap();
-        decisions.call_held(asks);
+        decisions.ask_about_held(asks);
 
         assert_eq!(called, [(keys[1], 150 * 60), (keys[2], 60)], "due in less than an hour may be any moment");
         assert_eq!(asks, now() + Duration::seconds(60));

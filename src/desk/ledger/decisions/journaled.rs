@@ -1,4 +1,4 @@
-//! The journal in the ledger of a console: what stood in it at the start, and the console's own steps as they are made.
+//! Journal of a console's ledger: the steps that were read at the start, and the console's own.
 
 use uuid::Uuid;
 
@@ -6,29 +6,29 @@ use super::{Ledger, PendingDecision};
 use crate::{
     domain::Timestamp,
     ledger::{
-        fold::{DecisionRecord, History},
+        history::{DecisionRecord, History},
         steps::{JournalEntry, JournalStep, JournalWriter},
     },
 };
 
 impl Ledger {
-    /// The ledger of a console on this place; `session` is its name in the journal on the disk, where there is one.
+    /// Makes the ledger of a console on this place; `session` identifies it in the journal file.
     pub fn new(place: &str, user: Option<String>, session: Option<Uuid>) -> Self {
         let writer = JournalWriter { session: session.unwrap_or_default(), place: place.to_owned(), user };
         Self { writer, ..Self::default() }
     }
 
-    /// Returns the history that the journal tells, this console's own steps among it.
+    /// Returns the history, with this console's own steps.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Returns the name of this console in the journal.
+    /// Returns the session of this console.
     pub fn session(&self) -> Uuid {
         self.writer.session
     }
 
-    /// Takes in a step of a decision, or what else is told.
+    /// Records a step of a decision, or a notification.
     pub fn record(&mut self, decision: impl Into<Option<String>>, step: JournalStep, now: Timestamp) {
         let entry = self.writer.entry(now, decision.into(), step.masked());
         self.history.take(entry.clone());
@@ -36,7 +36,7 @@ impl Ledger {
         self.unwritten.push(entry);
     }
 
-    /// Takes the decisions out that are taken back; returns them.
+    /// Removes the decisions that are undone, and returns them.
     pub(super) fn take_out(
         &mut self,
         taken: impl FnMut(&mut PendingDecision) -> bool,
@@ -47,30 +47,30 @@ impl Ledger {
         taken
     }
 
-    /// Knows of decisions that another console ended before they left.
+    /// Takes in decisions that an earlier console ended without sending.
     pub fn know_unsent(&mut self, left: &[DecisionRecord], now: Timestamp) {
         for left in left {
             self.record(left.key.clone(), JournalStep::NeverLeft, now);
-            // On the disk that stands once somebody has read it.
+            // It is written once the user has read of it.
             self.unwritten.pop();
         }
     }
 
-    /// Returns the steps that are to be written, all at once.
+    /// Takes the steps that are to be written, for one write.
     pub fn take_unwritten(&mut self) -> Vec<JournalEntry> {
         std::mem::take(&mut self.unwritten)
     }
 
-    /// The journal is on the disk from now on, under this name of the console: all of its own steps are to be written.
+    /// Begins a journal file under this session: all own steps are to be written.
     pub fn kept_from(&mut self, session: Uuid) {
         self.own.iter_mut().for_each(|entry| entry.session = session);
         self.writer.session = session;
         self.unwritten.clone_from(&self.own);
     }
 
-    /// Takes in the entries of the journal as it was read.
+    /// Takes in the entries of the journal.
     pub fn read(&mut self, entries: Vec<JournalEntry>) {
-        // Its own steps are known already, those that are not on the disk yet among them.
+        // Own steps are held, written or not.
         let others = entries.into_iter().filter(|entry| entry.session != self.writer.session);
         self.history = History::of(others.chain(self.own.iter().cloned()));
     }

@@ -1,4 +1,4 @@
-//! The preflight checks of answers that are about to be sent. Until one is done its answer is not sent.
+//! Scheduling of preflight checks: an answer is sent once its check is complete.
 
 use chrono::Duration;
 
@@ -6,56 +6,55 @@ use super::{DecisionEvent, Ledger, MARGIN, PendingDecision, PreflightStage};
 use crate::{
     domain::{Alert, Timestamp},
     ledger::{
-        fold::History,
+        history::History,
         preflight::{LEAST, LONGEST, Preflight, PreflightResult, PreflightRetry},
     },
 };
 
-/// Lifetime of a check's result, 2 s. Where the answer was not sent by then, it is checked again.
+/// Lifetime of a result, 2 s. An answer that was not sent by then is checked again.
 const FRESH: Duration = Duration::seconds(2);
 
 /// Interval of checks of an answer that waits for a refund, 5 s.
 const AGAIN: Duration = Duration::seconds(5);
 
-/// Time for which a check that failed is tried again, 2 min, and where the service wants to be left alone for as long
-/// as that.
+/// Time for which a failed check is repeated, 2 min.
 const PATIENCE: Duration = Duration::minutes(2);
 
-/// So long before its window closes such an answer waits no longer: somebody has to see to it in time.
+/// Time before the deadline at which an answer waits no longer for its check, 5 min.
 const LEAST_LEFT: Duration = Duration::minutes(5);
 
 impl PendingDecision {
-    /// Returns true where its check is running.
+    /// Returns true while its check runs.
     pub fn is_being_checked(&self) -> bool {
         self.check == PreflightStage::Running && self.due.is_some()
     }
 
-    /// Returns true where it waits here because not everything could be checked.
+    /// Returns true where it waits to repeat a failed check.
     pub fn waits_for_check(&self) -> bool {
         self.unchecked_since.is_some() && self.check == PreflightStage::Due && self.due.is_some()
     }
 
-    /// Returns true where it has waited for that before.
+    /// Returns true where a check of it has failed before.
     pub fn waited_for_check(&self) -> bool {
         self.unchecked_since.is_some()
     }
 
-    /// Returns what could not be checked before it left.
+    /// Returns the reason for which it was sent without a complete check.
     pub fn unchecked(&self) -> Option<&str> {
         if let PreflightStage::Done(why, _) = &self.check { why.as_deref() } else { None }
     }
 
-    /// Returns true where it has to be checked before it leaves, or again.
+    /// Returns true where a check is to begin.
     fn needs_check(&self, now: Timestamp) -> bool {
         self.check != PreflightStage::Running && !self.was_checked(now)
     }
 
-    /// Returns true where nothing is left to be checked.
+    /// Returns true where its check is complete and recent.
     pub(super) fn was_checked(&self, now: Timestamp) -> bool {
         matches!(self.check, PreflightStage::Done(_, at) if now - at <= FRESH)
     }
 
-    /// Builds the check right before it leaves. It takes no longer than the decision can wait for it.
+    /// Builds its check, with a timeout that keeps the deadline.
     pub(super) fn preflight(&self, history: &History, now: Timestamp) -> Preflight {
         let until = |moment: Timestamp| (moment - now).to_std().unwrap_or_default();
         let within = match (self.last_moment(), self.closes_from()) {
@@ -69,8 +68,7 @@ impl PendingDecision {
 }
 
 impl Ledger {
-    /// Takes in an alert as it is now. A decision on it that has not left and was made on other facts stays here, to be
-    /// made anew.
+    /// Takes in an alert as it is now. A queued decision on it that was made on other facts is refused.
     pub fn seen(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
         let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
         let event = DecisionEvent::refused(format!("not sent: {}", alert.changed_since(&decision.alert)?));
@@ -78,7 +76,7 @@ impl Ledger {
         Some((decision, event))
     }
 
-    /// The decisions that are to be checked now, before they leave.
+    /// Begins the checks that are due and returns them.
     pub fn due_checks(&mut self, now: Timestamp) -> Vec<(u64, Preflight)> {
         let due = self.in_turn(now, |decision| decision.needs_check(now));
         let history = &self.history;
@@ -89,8 +87,7 @@ impl Ledger {
         self.all.iter_mut().filter(|decision| due.contains(&decision.key)).map(check).collect()
     }
 
-    /// Takes in the result of a check: what nothing speaks against leaves. One that is no longer about to leave is
-    /// checked again when it is.
+    /// Takes in the result of a check. A decision that was held meanwhile is checked again when it is due.
     pub fn checked(&mut self, key: u64, result: PreflightResult, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         if !decision.is_being_checked() {
@@ -126,8 +123,8 @@ impl Ledger {
         Some(event)
     }
 
-    /// Something could not be checked. It is tried again while there is time, and not before the service wants to be
-    /// asked; then it leaves, because a window that is missed costs more than a check.
+    /// Takes in a failed check. It is repeated while there is time, not before the service allows it; then the decision
+    /// is sent without it, because a missed deadline costs more.
     fn checked_in_part(
         &mut self,
         key: u64,
@@ -156,7 +153,7 @@ impl Ledger {
 
 #[cfg(test)]
 impl Ledger {
-    /// Lets those leave whose time has come, against which nothing speaks.
+    /// Checks what is due without an objection, and sends it.
     pub(super) fn leave_checked(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         for (key, _) in self.due_checks(now) {
             self.checked(key, PreflightResult::Clear, now);

@@ -1,5 +1,5 @@
-//! Decisions that were made together: staged by one send, taken back by one undo, few with the networks at once, paused
-//! on request; and those that leave only when another one is recorded.
+//! Runs: decisions of one form, which are queued and undone together, paused on request, and sent a few at a time; and
+//! decisions that are sent only once another one is recorded.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ use crate::{
     ledger::steps::{Fate, JournalRun, new_key},
 };
 
-/// Most decisions that were made together and are with the networks at once.
+/// Most decisions of runs that are checked or sending at the same time.
 const MOST_AT_ONCE: usize = 4;
 
 impl Ledger {
-    /// Stages decisions that are made together; returns their number and each one's key. Where the first one has to be
-    /// recorded before the others leave (`first_decides`), they stay here until then.
+    /// Queues the decisions of a run; returns its number and each one's key. With `first_decides` the others stay
+    /// queued until the first one is recorded.
     pub fn stage_together(
         &mut self,
         made: Vec<(Alert, Resolution)>,
@@ -40,8 +40,8 @@ impl Ledger {
         (keys.first().copied().unwrap_or_default(), keys)
     }
 
-    /// The keys of those whose turn it is now, among some: what was made alone at once, of what was made together as
-    /// many as have room, those first whose window closes first.
+    /// Returns the keys of those to be checked or sent now: every decision outside runs, and as many of runs as there
+    /// is room for, the nearest deadline first.
     pub(super) fn in_turn(&self, now: Timestamp, among: impl Fn(&PendingDecision) -> bool) -> HashSet<u64> {
         let held = self.held_since.is_some();
         let (mut together, alone): (Vec<&PendingDecision>, Vec<_>) = self
@@ -56,13 +56,12 @@ impl Ledger {
         alone.into_iter().chain(together.into_iter().take(room)).map(|decision| decision.key).collect()
     }
 
-    /// Returns true where a decision stays here whatever its time: it is paused, or waits for another one to be
-    /// recorded.
+    /// Returns true where a decision stays queued beyond its time: its run is paused, or it depends on another one.
     pub(super) fn is_kept(&self, decision: &PendingDecision) -> bool {
         decision.follows() || decision.together.is_some_and(|number| self.is_paused(number))
     }
 
-    /// Returns true where decisions wait here because this one, which they were to follow, is not known to be recorded.
+    /// Returns true where decisions wait for their user because this one, on which they depend, is not recorded.
     pub fn holds_others(&self, key: u64) -> bool {
         self.waiting().any(|decision| decision.after == Some(key))
     }
@@ -72,24 +71,23 @@ impl Ledger {
         self.get(key).and_then(|decision| decision.instead_of).unwrap_or(key)
     }
 
-    /// The decision that others wait here for: the first one, or the one that was made instead of it once it had
-    /// failed.
+    /// Returns the decision that others depend on: the first one, or the one that replaced it after it failed.
     pub fn awaited(&self, first: u64) -> Option<&PendingDecision> {
         self.all.iter().find(|decision| decision.instead_of == Some(first)).or_else(|| self.get(first))
     }
 
-    /// Returns true where it is certain of a decision that others wait here for that it was not recorded.
+    /// Returns true where the decision that others depend on was certainly not recorded.
     pub fn is_certain_of_first(&self, key: u64) -> bool {
-        // One that another was faster with is no longer kept.
+        // It is dropped where another answer was first.
         self.awaited(key).is_none_or(|first| first.fate() == Fate::NotRecorded)
     }
 
-    /// Returns true where the payment of a decision that others wait here for is refunded otherwise.
+    /// Returns true where the payment of the decision that others depend on is refunded by another answer.
     pub fn is_paid_otherwise(&self, first: u64) -> bool {
         self.paid.contains(&first) || self.overtaken(first).is_some_and(Alert::was_refunded)
     }
 
-    /// Takes in an alert that another has answered, where a decision on it has not left.
+    /// Takes in an alert that somebody else answered, where a decision on it is queued.
     pub fn answered_elsewhere(&mut self, alert: &Alert, now: Timestamp) -> Option<(PendingDecision, DecisionEvent)> {
         let decision = self.of(alert.id).filter(|decision| decision.is_here())?.clone();
         let event = DecisionEvent::overtaken(alert.clone());
@@ -97,22 +95,22 @@ impl Ledger {
         Some((decision, event))
     }
 
-    /// The alert of a decision that others wait here for, as another who was faster answered it.
+    /// Returns the alert of the decision that others depend on, where another answer was first.
     pub fn overtaken(&self, key: u64) -> Option<&Alert> {
         self.landed.iter().rev().find(|(first, _)| *first == key).map(|(_, alert)| alert)
     }
 
-    /// Returns true where those of this number are paused.
+    /// Returns true where the run of this number is paused.
     pub fn is_paused(&self, number: u64) -> bool {
         self.paused.contains(&number)
     }
 
-    /// Pauses those of this number that have not left.
+    /// Pauses the run of this number.
     pub fn pause(&mut self, number: u64) {
         self.paused.insert(number);
     }
 
-    /// Lets those of this number go on that were paused, also where it was asked about them meanwhile.
+    /// Resumes the run of this number, and sends now what had been held for a question.
     pub fn release_paused(&mut self, number: u64, now: Timestamp) {
         self.paused.remove(&number);
         let waits = |decision: &&mut PendingDecision| decision.together == Some(number) && decision.after.is_none();
@@ -121,14 +119,14 @@ impl Ledger {
         }
     }
 
-    /// Lets what follows a decision leave at once where that one is recorded; else it stays, and its user is asked.
+    /// Sends what depends on a decision once that one is recorded; otherwise holds it and asks its user.
     pub(super) fn let_follow(&mut self, key: u64, recorded: bool, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.after == Some(key) && decision.is_here()) {
             if recorded {
-                // One that was made later has its own undo time.
+                // Its own undo time may still run.
                 (decision.after, decision.due) = (None, Some(decision.due.map_or(now, |due| due.max(now))));
             } else {
-                // Should it turn out later that the first one was recorded, they follow it after all.
+                // It still depends on it: the first one may turn out to be recorded.
                 decision.due = None;
             }
         }
@@ -137,7 +135,7 @@ impl Ledger {
         }
     }
 
-    /// When a decision that is to leave at a moment does so.
+    /// Returns when a queued decision with this time of sending is sent.
     pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> SendTiming {
         if decision.after.is_some() || decision.waits_elsewhere && due > now {
             SendTiming::AfterFirst
@@ -347,7 +345,7 @@ mod tests {
         decisions.leave_checked(now());
 
         let call = decisions.next_wake(now()).unwrap();
-        decisions.call_held(call);
+        decisions.ask_about_held(call);
 
         assert_eq!(call, now() + Duration::seconds(50));
         assert_eq!(decisions.take_question(), Some(HoldReason::NotRecorded(made[0])));

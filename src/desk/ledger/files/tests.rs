@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     domain::{Alert, AlertId, AlertType, Provider, Resolution, resolution::Decision, time::from_iso},
     ledger::{
-        fold::DecisionRecord,
+        history::DecisionRecord,
         steps::{JournalDecision, Notification},
     },
 };
@@ -381,7 +381,7 @@ fn every_line_that_an_earlier_version_wrote_is_read() {
     assert_eq!((read.entries.len(), read.unreadable.clone()), (steps.len(), vec![]));
     let history = History::of(read.entries);
     let [a, b] = ["a", "b"].map(|key| history.record(key).unwrap());
-    assert_eq!((a.settled_by.as_deref(), a.unlooked.as_deref()), (Some("ada"), Some("busy")));
+    assert_eq!((a.result_set_by.as_deref(), a.unlooked.as_deref()), (Some("ada"), Some("busy")));
     assert_eq!((a.rule.as_deref(), a.together.as_ref().map(|run| run.first.as_str())), (Some("small"), Some("a")));
     assert_eq!((b.step(), b.dismissed), (Some(&JournalStep::NeverLeft), false));
     let told: Vec<&str> = history.notifications().iter().map(|told| told.said.words.as_str()).collect();

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::{Fact, Parts};
 use crate::{
     Action, Loadable,
-    answer_words::{RECORDED_HERE, duplicate_words, list_behind},
+    answer_words::{RECORDED_HERE, duplicate_words, in_words, list_behind, said_in_words},
     decisions::PendingDecision,
     desk::{DecisionRecord, Fate, JournalStep, MatchedOrders},
     domain::{
@@ -14,14 +14,13 @@ use crate::{
         redact::without_exchange, resolution::Decision, rule::DecisionRule,
     },
     screens::{
-        activity::proof::{RowTone, progress_of, standing_of},
+        activity::result::{RowTone, progress_of, standing_of},
         queue::{ListSign, facts::Facts},
     },
     suggestion::Suggestion,
     text::sanitize,
     times,
     unfinished::{attempt_fate, is_parked},
-    words::{in_words, said_in_words},
 };
 
 impl Parts<'_> {

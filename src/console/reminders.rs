@@ -1,5 +1,5 @@
-//! Reminders: calls of alerts that are due soon, of answers that failed and answers on hold; and the terminal's bell,
-//! title and desktop message by which somebody looks up.
+//! Reminders of alerts that are due soon, of answers that failed and of answers on hold: messages, the terminal's bell
+//! and title, and messages on the desktop.
 
 use std::collections::HashSet;
 
@@ -24,38 +24,38 @@ pub enum DesktopSequence {
 
 /// Settings of reminders.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoticeSettings {
+pub struct ReminderSettings {
     pub bell: bool,
-    /// True where the terminal's title tells of what lapses.
+    /// True where the terminal's title counts what is due.
     pub title: bool,
     pub desktop: Option<DesktopSequence>,
-    /// Time before its deadline at which an alert calls; zero for not at all.
+    /// Time of a reminder before the deadline; zero for none.
     pub before: Duration,
     pub quiet: Option<QuietHours>,
 }
 
-impl Default for NoticeSettings {
+impl Default for ReminderSettings {
     fn default() -> Self {
         Self { bell: true, title: true, desktop: None, before: Duration::minutes(30), quiet: None }
     }
 }
 
-impl NoticeSettings {
-    /// The notice with these words, by what is switched on.
-    pub fn notice(&self, words: &str) -> Option<Notice> {
+impl ReminderSettings {
+    /// The reminder with these words, by what is switched on.
+    pub fn reminder(&self, words: &str) -> Option<Reminder> {
         let desktop = self.desktop.map(|sequence| (sequence, words.to_owned()));
-        (self.bell || desktop.is_some()).then_some(Notice { bell: self.bell, desktop })
+        (self.bell || desktop.is_some()).then_some(Reminder { bell: self.bell, desktop })
     }
 }
 
-/// A notice: it rings, and tells a line on the desktop.
+/// A reminder outside the console: the bell, and a message on the desktop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
+pub struct Reminder {
     pub bell: bool,
     pub desktop: Option<(DesktopSequence, String)>,
 }
 
-impl Notice {
+impl Reminder {
     /// Returns the bytes that are written to the terminal.
     pub fn sequence(&self) -> String {
         let bell = if self.bell { "\x07" } else { "" };
@@ -73,20 +73,20 @@ impl Notice {
 /// Interval between two reads of the alerts that are due next, 60 s.
 const READ_EVERY: Duration = Duration::seconds(60);
 
-/// Two readings are at least so far apart, however many alerts come near one after the other.
+/// Least interval between two reads, 5 s.
 const APART: Duration = Duration::seconds(5);
 
-/// The state of what calls, for as long as this console is open.
+/// State of the reminders of a console.
 #[derive(Debug, Default)]
-pub struct Calls {
-    /// Alerts that were told: each calls once.
+pub struct Reminders {
+    /// Alerts that were reminded of: each once.
     told: HashSet<AlertId>,
-    /// Decisions that are held here and were told.
+    /// Keys of the answers on hold that were reminded of.
     held: HashSet<u64>,
     /// The alerts that are due next.
     closing: Vec<Alert>,
     failures: Vec<String>,
-    /// True where an answer came that nothing was made of yet.
+    /// True where alerts were read since the last reminder.
     news: bool,
     due: Option<Timestamp>,
 }
@@ -97,8 +97,7 @@ pub fn hours_read(before: Duration) -> u32 {
     u32::try_from(hours.max(1)).unwrap_or(u32::MAX)
 }
 
-/// Returns true where an alert waits for an answer that may be late within this time. Whole hours count at the earliest
-/// that it can be.
+/// Returns true where an open alert may expire within this time. Whole hours count from their earliest end.
 pub fn lapses_within(alert: &Alert, before: Duration, now: Timestamp) -> bool {
     let due = match alert.deadline {
         Deadline::At(moment) => moment > now && moment - now <= before,
@@ -137,29 +136,29 @@ pub fn due_words(alert: &Alert, zone: Zone, now: Timestamp) -> String {
     }
 }
 
-/// Puts the alert that is due first in front.
+/// Sorts alerts by deadline.
 pub fn by_deadline(mut alerts: Vec<Alert>) -> Vec<Alert> {
     alerts.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
     alerts
 }
 
-impl Calls {
-    /// Begins: everything is read at the first chance.
+impl Reminders {
+    /// Begins with a read that is due now.
     pub fn begun(now: Timestamp) -> Self {
         Self { due: Some(now), ..Self::default() }
     }
 
-    /// Returns true where it is to be read now what lapses next.
+    /// Returns true where the read is due, and takes it.
     pub fn take_due(&mut self, now: Timestamp) -> bool {
         self.due.take_if(|due| *due <= now).is_some()
     }
 
-    /// When something is to be read.
+    /// Returns the time of the next read.
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.due
     }
 
-    /// Takes in what lapses next.
+    /// Takes in the alerts that are due next.
     pub fn read(&mut self, answer: Result<Vec<Alert>, ServiceError>, before: Duration, now: Timestamp) {
         self.news = true;
         let mut again = READ_EVERY;
@@ -168,35 +167,35 @@ impl Calls {
             Err(ServiceError::Throttled { wait, .. }) => again = again.max(Duration::from_std(wait).unwrap_or(again)),
             Err(_) => {}
         }
-        // Who comes near meanwhile is read again first: somebody else may have answered.
+        // An alert is read again before its reminder: somebody else may have answered it.
         let near = self.closing.iter().filter(|alert| waits(alert) && !self.told.contains(&alert.id));
         let next = near.filter_map(|alert| Some(alert.deadline.moment()? - before)).filter(|at| *at > now).min();
         self.due = Some(next.map_or(now + again, |at| at.max(now + APART).min(now + again)));
     }
 
-    /// An alert is through with.
+    /// Takes in an alert that was answered.
     pub fn concluded(&mut self, alert: &Alert) {
         if let Some(known) = self.closing.iter_mut().find(|known| known.id == alert.id) {
             known.clone_from(alert);
         }
     }
 
-    /// A decision failed: the message of it is told by whoever knows more.
+    /// Adds a failed answer, for the bell and the desktop; its message is shown elsewhere.
     pub fn failed(&mut self, alert: &Alert) {
         self.failures.push(format!("To do: {}", outside_name(alert)));
     }
 
-    /// Decisions failed that are told of in these words.
+    /// Adds failed answers in these words.
     pub fn failed_together(&mut self, what: impl Into<String>) {
         self.failures.push(what.into());
     }
 
-    /// Takes the texts outside the console for decisions that failed since this was called last.
+    /// Takes the texts of the answers that failed since the last call.
     pub fn take_failures(&mut self) -> Vec<String> {
         std::mem::take(&mut self.failures)
     }
 
-    /// The alerts that lapse within the time, but for those that a decision is on its way for.
+    /// Returns the alerts that may expire within this time, without those that have a pending decision.
     fn near<'c>(
         &'c self,
         before: Duration,
@@ -206,8 +205,7 @@ impl Calls {
         self.closing.iter().filter(move |alert| lapses_within(alert, before, now) && !underway(alert.id))
     }
 
-    /// The alerts that have come near by what was read since this was asked last, the first that is due in front. Each
-    /// calls once.
+    /// Takes the alerts that are due for a reminder, the nearest deadline first. Each is returned once.
     pub fn come_near(&mut self, before: Duration, underway: impl Fn(AlertId) -> bool, now: Timestamp) -> Vec<Alert> {
         if !std::mem::take(&mut self.news) {
             return Vec::new();
@@ -218,21 +216,21 @@ impl Calls {
         new
     }
 
-    /// The decisions of these that are held here and were not told yet; they count as told.
+    /// Takes those of these answers on hold that were not reminded of.
     pub fn take_held(&mut self, keys: impl Iterator<Item = u64>) -> Vec<u64> {
         keys.filter(|key| self.held.insert(*key)).collect()
     }
 
-    /// Returns true where a decision that is held here was told.
+    /// Returns true where an answer on hold was reminded of.
     pub fn knows_held(&self, key: u64) -> bool {
         self.held.contains(&key)
     }
 
-    /// The terminal's title at a place: what is due, how many decisions are open in which way, and where.
+    /// Returns the terminal's title: the number of alerts due and of open answers, and the place.
     pub fn title(
         &self,
         place: &str,
-        settings: &NoticeSettings,
+        settings: &ReminderSettings,
         open: [(usize, &str); 2],
         underway: impl Fn(AlertId) -> bool,
         now: Timestamp,
@@ -245,8 +243,8 @@ impl Calls {
     }
 }
 
-/// The call of alerts that have come near, the first that is due in front in the words `due`: the message, and its text
-/// outside the console.
+/// Returns the reminder of alerts that have come near, the first that is due in front in the words `due`: the message,
+/// and its text outside the console.
 pub fn near_words(near: &[Alert], due: &str, before: Duration) -> Option<(String, String)> {
     let (first, more) = near.split_first()?;
     let within = times::short(before);

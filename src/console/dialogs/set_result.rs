@@ -4,6 +4,7 @@
 use super::question::{FormDialog, Submitted};
 use crate::{
     AppContext, Effect, Tasks, Tone,
+    answer_words::in_words,
     decisions::alert_of,
     dialog,
     domain::{AlertId, ResolutionAttempt, decide},
@@ -11,7 +12,6 @@ use crate::{
     text::sanitize,
     times,
     ui::form::{Form, FormField},
-    words::in_words,
 };
 
 /// The field of the answer.
@@ -70,5 +70,5 @@ fn submit(attempt: &ResolutionAttempt, chosen: usize, cx: &mut AppContext) -> Su
         return Err((ANSWER, "Choose a or n first.".to_owned()));
     }
     cx.unfinished.said(attempt.alert);
-    Ok(vec![Effect::Settle(attempt.id, attempt.alert, chosen == 1).into()])
+    Ok(vec![Effect::SetResult(attempt.id, attempt.alert, chosen == 1).into()])
 }

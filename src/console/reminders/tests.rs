@@ -27,8 +27,8 @@ fn lapsing_at(minutes: &[i64]) -> Vec<Alert> {
     minutes.iter().zip(0..).map(|(minutes, number)| due(number, Deadline::At(at(*minutes)))).collect()
 }
 
-fn reading(closing: Vec<Alert>) -> Calls {
-    let mut calls = Calls::begun(now());
+fn reading(closing: Vec<Alert>) -> Reminders {
+    let mut calls = Reminders::begun(now());
     assert!(calls.take_due(now()));
     calls.read(Ok(closing), BEFORE, now());
     calls
@@ -39,7 +39,7 @@ fn nobody(_: AlertId) -> bool {
 }
 
 /// Reads the same again, and returns the network ids of those that call.
-fn calling(calls: &mut Calls, now: Timestamp) -> Vec<String> {
+fn calling(calls: &mut Reminders, now: Timestamp) -> Vec<String> {
     calls.read(Ok(calls.closing.clone()), BEFORE, now);
     calls.come_near(BEFORE, nobody, now).into_iter().map(|alert| alert.provider_id).collect()
 }
@@ -112,7 +112,7 @@ fn it_is_read_again_when_the_next_one_comes_near_and_each_minute() {
 
 #[test]
 fn what_does_not_answer_is_asked_again() {
-    let mut calls = Calls::begun(now());
+    let mut calls = Reminders::begun(now());
 
     calls.read(Err(ServiceError::Unavailable("busy".to_owned())), BEFORE, now());
 
@@ -130,14 +130,14 @@ fn one_that_was_near_calls_though_nobody_answers_any_more() {
 
 #[test]
 fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
-    let settings = NoticeSettings::default();
+    let settings = ReminderSettings::default();
     let calls = reading(lapsing_at(&[10, 20, 40]));
     let title =
-        |calls: &Calls, failed, now| calls.title("acme", &settings, [(failed, "failed"), (0, "held")], nobody, now);
+        |calls: &Reminders, failed, now| calls.title("acme", &settings, [(failed, "failed"), (0, "held")], nobody, now);
 
     assert_eq!(title(&calls, 0, now()), "avert: 2 due within 30m - acme");
     assert_eq!(title(&calls, 1, at(41)), "avert: 1 failed - acme");
-    assert_eq!(title(&Calls::default(), 0, now()), "avert: acme");
+    assert_eq!(title(&Reminders::default(), 0, now()), "avert: acme");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn what_is_told_outside_holds_nothing_of_the_card_and_no_money() {
     (alert.card_bin, alert.card_last_four, alert.merchant_name) =
         ("411111".to_owned(), "1234".to_owned(), "ACME".to_owned());
     alert.amount = Some("129.90".parse().unwrap());
-    let mut calls = Calls::default();
+    let mut calls = Reminders::default();
     calls.failed(alert);
 
     let (_, outside) = near_words(std::slice::from_ref(alert), "due 12:10", BEFORE).unwrap();
@@ -161,7 +161,7 @@ proptest! {
     fn each_alert_calls_at_most_once(
         steps in proptest::collection::vec((proptest::collection::vec((0u128..8, 0i64..120), 0..8), 0u128..8), 1..40),
     ) {
-        let mut calls = Calls::begun(now());
+        let mut calls = Reminders::begun(now());
         let mut told: HashMap<AlertId, u32> = HashMap::new();
         for (minute, (rows, underway)) in steps.into_iter().enumerate() {
             let now = at(i64::try_from(minute).unwrap());
@@ -181,12 +181,12 @@ proptest! {
 }
 
 fn notice(sequence: DesktopSequence, words: &str) -> String {
-    Notice { bell: false, desktop: Some((sequence, words.to_owned())) }.sequence()
+    Reminder { bell: false, desktop: Some((sequence, words.to_owned())) }.sequence()
 }
 
 #[test]
 fn a_notice_rings_and_tells_its_words() {
-    let loud = Notice { bell: true, desktop: Some((DesktopSequence::Osc9, "3 alerts".to_owned())) };
+    let loud = Reminder { bell: true, desktop: Some((DesktopSequence::Osc9, "3 alerts".to_owned())) };
 
     assert_eq!(loud.sequence(), "\x07\x1b]9;3 alerts\x1b\\");
     assert_eq!(notice(DesktopSequence::Osc777, "3 alerts"), "\x1b]777;notify;avert;3 alerts\x1b\\");
@@ -194,10 +194,10 @@ fn a_notice_rings_and_tells_its_words() {
 
 #[test]
 fn nothing_is_switched_on_nothing_is_written() {
-    let silent = NoticeSettings { bell: false, ..NoticeSettings::default() };
+    let silent = ReminderSettings { bell: false, ..ReminderSettings::default() };
 
-    assert_eq!(silent.notice("3 alerts"), None);
-    assert_eq!(NoticeSettings::default().notice("3 alerts"), Some(Notice { bell: true, desktop: None }));
+    assert_eq!(silent.reminder("3 alerts"), None);
+    assert_eq!(ReminderSettings::default().reminder("3 alerts"), Some(Reminder { bell: true, desktop: None }));
 }
 
 proptest! {

@@ -40,7 +40,7 @@ pub struct DecisionRecord {
     /// Reason for which duplicates could not be looked for again right before it was sent.
     pub unlooked: Option<String>,
     /// Name of the person who said that it is recorded, where one did; empty where none was written down.
-    pub settled_by: Option<String>,
+    pub result_set_by: Option<String>,
     /// True where a person has dismissed it after it failed.
     pub dismissed: bool,
 }
@@ -50,7 +50,7 @@ impl DecisionRecord {
     fn take(&mut self, at: Timestamp, user: Option<String>, step: JournalStep) {
         match step {
             JournalStep::Dismissed { taken_back } => self.dismissed = !taken_back,
-            JournalStep::Settled => self.settled_by = Some(user.unwrap_or_default()),
+            JournalStep::ResultSet => self.result_set_by = Some(user.unwrap_or_default()),
             JournalStep::Unlooked { why } => self.unlooked = Some(why),
             JournalStep::NeverLeft if self.step() == Some(&JournalStep::NeverLeft) => {}
             step => self.steps.push((at, step)),
@@ -168,7 +168,7 @@ impl History {
                     made_at: at,
                     steps: Vec::new(),
                     unlooked: None,
-                    settled_by: None,
+                    result_set_by: None,
                     dismissed: false,
                 });
             }

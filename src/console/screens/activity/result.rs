@@ -134,7 +134,7 @@ fn decided_again<'a>(record: &DecisionRecord, cx: &'a AppContext) -> Option<&'a 
 
 /// Names the person on whose word an answer is known to be recorded: `on ada's word`.
 fn on_whose_word(record: &DecisionRecord) -> Option<String> {
-    let by = record.settled_by.as_deref().filter(|_| record.is_recorded_by_it())?;
+    let by = record.result_set_by.as_deref().filter(|_| record.is_recorded_by_it())?;
     Some(if by.is_empty() { "on a person's word".to_owned() } else { format!("on {by}'s word") })
 }
 

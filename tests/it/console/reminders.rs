@@ -3,8 +3,8 @@
 
 use avert::{
     console::{
-        calls::{DesktopSequence, Notice, NoticeSettings},
         message::Effect,
+        reminders::{DesktopSequence, Reminder, ReminderSettings},
     },
     domain::{Alert, AlertId, Deadline, time::Clock},
     service::ServiceError,
@@ -33,26 +33,26 @@ fn lapsing(minutes: &[i64]) -> Vec<Alert> {
     minutes.iter().enumerate().map(alert).collect()
 }
 
-/// Loud: with a bell, the title and a notice on the desktop.
-fn loud() -> NoticeSettings {
-    NoticeSettings { desktop: Some(DesktopSequence::Osc777), ..NoticeSettings::default() }
+/// Loud: with a bell, the title and a message on the desktop.
+fn loud() -> ReminderSettings {
+    ReminderSettings { desktop: Some(DesktopSequence::Osc777), ..ReminderSettings::default() }
 }
 
 fn calling(alerts: Vec<Alert>) -> Made {
-    let mut made = Made { notices: loud(), ..Made::of(alerts) };
+    let mut made = Made { reminders: loud(), ..Made::of(alerts) };
     made.place.environment = Some(avert::domain::Environment::Sandbox);
     made
 }
 
-fn notices(rig: &Rig) -> Vec<Notice> {
+fn reminders(rig: &Rig) -> Vec<Reminder> {
     rig.done
         .iter()
-        .filter_map(|effect| if let Effect::Notice(notice) = effect { Some(notice.clone()) } else { None })
+        .filter_map(|effect| if let Effect::Remind(reminder) = effect { Some(reminder.clone()) } else { None })
         .collect()
 }
 
 fn words(rig: &Rig) -> Vec<String> {
-    notices(rig).into_iter().filter_map(|notice| notice.desktop).map(|(_, words)| words).collect()
+    reminders(rig).into_iter().filter_map(|reminder| reminder.desktop).map(|(_, words)| words).collect()
 }
 
 fn titles(rig: &Rig) -> Vec<&str> {
@@ -76,7 +76,7 @@ fn an_alert_calls_once_when_half_an_hour_is_left() {
     assert_eq!(early, Vec::<String>::new());
     let name = format!("{} 7KQ2F0 due 14:48", alerts[0].provider);
     assert_eq!(words(&rig), [name]);
-    assert!(notices(&rig)[0].bell);
+    assert!(reminders(&rig)[0].bell);
     assert!(screen.contains("due 14:48, unanswered. Press g in To answer."), "{screen}");
     let told = rig.told();
     assert!(told.iter().any(|(words, alert)| words.contains("due 14:48") && *alert == Some(alerts[0].id)), "{told:?}");
@@ -125,8 +125,8 @@ fn several_at_once_ring_once_and_the_first_is_in_the_journal() {
 #[test]
 fn in_quiet_hours_nothing_rings_and_the_message_stands() {
     // Where the console is, it is 18:03.
-    let notices = NoticeSettings { quiet: Some("18:00-18:10".parse().unwrap()), ..loud() };
-    let mut rig = Made { notices, ..calling(lapsing(&[20, 300])) }.start();
+    let reminders = ReminderSettings { quiet: Some("18:00-18:10".parse().unwrap()), ..loud() };
+    let mut rig = Made { reminders, ..calling(lapsing(&[20, 300])) }.start();
     let screen = rig.screen();
     let quiet = words(&rig);
 
@@ -265,6 +265,6 @@ fn no_setting_reads_or_calls_where_the_time_before_deadlines_is_nothing() {
 
     rig.advance(Duration::minutes(5));
 
-    assert_eq!((notices(&rig), titles(&rig)), (vec![], vec![]));
+    assert_eq!((reminders(&rig), titles(&rig)), (vec![], vec![]));
     assert!(!rig.service.lists.lock().unwrap().iter().any(|query| query.filter.expires_in == Some(4)));
 }
