@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Alert, AlertId, AttemptId, CaCertificates, Credential, CredentialKind, Endpoint, EndpointAuth, EndpointChange,
-    EndpointId, IngestReport, Resolution, SigningChange, Timestamp, attempt::word_of, card::mask_card_numbers,
-    sanitize, time::to_iso,
+    EndpointId, IngestReport, RefundProof, Resolution, SigningChange, Timestamp, TruthCounts, attempt::word_of,
+    card::mask_card_numbers, sanitize, time::to_iso,
 };
 
 /// Actor: who changes something, as the audit log puts it down.
@@ -64,6 +64,19 @@ impl AuditNote {
         let IngestReport { created, updated, unchanged, .. } = report;
         let detail = format!("{created} created, {updated} updated, {unchanged} unchanged");
         (created + updated > 0).then(|| Self::new("alerts.taken_in", "", detail))
+    }
+
+    /// Notes recorded disputes, fraud reports and refunds; `None` where nothing changed.
+    pub fn truth_recorded(counts: &TruthCounts) -> Option<Self> {
+        let TruthCounts { created, updated, unchanged, matched } = counts;
+        let detail = format!("{created} created, {updated} updated, {unchanged} unchanged, {matched} matched");
+        (created + updated > 0).then(|| Self::new("reports.taken_in", "", detail))
+    }
+
+    /// Notes the proof of a refund beside an alert.
+    pub fn refund_recorded(alert: AlertId, proof: &RefundProof) -> Self {
+        let money = proof.money().map(|money| format!(" {money}")).unwrap_or_default();
+        Self::new("alert.refund_recorded", &alert, format!("{}{money} {}", proof.reference, proof.state.as_str()))
     }
 
     /// Notes that an alert got its outcome, by this resolution.

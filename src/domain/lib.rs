@@ -52,6 +52,7 @@ pub mod stats;
 #[cfg(any(test, feature = "samples"))]
 mod tests;
 pub mod time;
+pub mod truth;
 pub mod url;
 pub mod webhook;
 mod word_enums;
@@ -84,4 +85,8 @@ pub use shared_alert::*;
 pub use source::{EventState, SignatureScheme};
 pub use stats::*;
 pub use time::*;
+pub use truth::{
+    AnswerKind, ContradictedAnswer, ContradictionKind, HeldCount, RefundProof, RefundState, TruthCounts, TruthKind,
+    TruthReport,
+};
 pub use webhook::{delivery::*, endpoint::*, rendering::*, schedule::NextStep, signing, subscription::Subscription};

@@ -14,6 +14,8 @@ use crate::{
     resolution::Decision,
 };
 
+pub(crate) use cells::read_cells;
+pub(crate) use matching::compare;
 pub use matching::{matches, transaction_key};
 
 closed_enum! {

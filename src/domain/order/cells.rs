@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{MerchantOrder, OrderState};
 use crate::{
-    Currency, FieldError,
+    FieldError,
     card::{BIN_DIGITS, LAST_DIGITS},
     field::{Field, Kind},
     identity::Identifier,
@@ -22,20 +22,7 @@ impl MerchantOrder {
     /// # Errors
     /// When a cell is not allowed: the first such cell and the allowed values. No message repeats card data.
     pub fn of_cells<'a>(cells: impl IntoIterator<Item = (&'static str, &'a str)>) -> Result<Self, FieldError> {
-        let mut order = Self::default();
-        for (name, cell) in cells {
-            let cell = sanitize::stored_line(cell);
-            if !cell.is_empty() {
-                order.put(name, &cell).map_err(|why| FieldError::new(name, why))?;
-            }
-        }
-        check(&mut order, Self::FIELDS, "")?;
-        for (name, amount) in [("amount", order.amount), ("refunded_amount", order.refunded_amount)] {
-            if amount.is_some() && order.currency.is_none() {
-                return Err(FieldError::new("currency", format!("is missing: the currency of {name}")));
-            }
-        }
-        Ok(order)
+        read_cells(Self::FIELDS, cells)
     }
 
     /// Returns the cell of a field, where the order has a value.
@@ -45,39 +32,70 @@ impl MerchantOrder {
             _ => field.plain_text(self).map(Cow::into_owned),
         }
     }
+}
 
-    fn put(&mut self, name: &str, cell: &str) -> Result<(), String> {
-        let shown = sanitize::excerpt(cell);
-        let Some(field) = Self::FIELDS.iter().find(|field| field.name == name) else { return Ok(()) };
-        match (name, &field.kind) {
-            ("order_id", _) => Identifier::Name.require(cell)?.clone_into(&mut self.order_id),
-            ("card_bin", _) => {
-                let (bin, last_four) = card_digits(cell);
-                self.card_bin = Some(bin.ok_or("must be the first 6 or 8 digits of the card")?);
-                self.card_last_four = self.card_last_four.take().or(last_four);
-            }
-            ("card_last_four", _) => {
-                let (bin, last_four) = card_digits(cell);
-                let why = "must be the last 4 digits of the card (a spreadsheet drops zeros that a number begins with)";
-                self.card_last_four = Some(last_four.ok_or(why)?);
-                self.card_bin = self.card_bin.take().or(bin);
-            }
-            ("currency", _) => self.currency = Some(Currency::new(cell.to_ascii_uppercase())),
-            ("state", _) => self.state = Some(state(cell)?),
-            (_, Kind::Amount(amount)) => {
-                let wrong =
-                    |_| format!("is {shown:?}: a decimal such as 129.90 is needed, without currency or grouping");
-                (amount.set)(self, cell.parse().map_err(wrong)?);
-            }
-            (_, Kind::Moment(moment)) => {
-                let wrong = || format!("is {shown:?}: a date or time such as 2026-03-03 is needed");
-                (moment.set)(self, from_iso(cell).ok_or_else(wrong)?);
-            }
-            (_, Kind::Word(text) | Kind::Text(text)) => (text.set)(self, cell.into()),
-            _ => {}
+/// Reads a record from its cells, by name; an empty one says nothing, and so does one that is no field's.
+///
+/// # Errors
+/// When a cell is not allowed: the first such cell and the allowed values. No message repeats card data.
+pub(crate) fn read_cells<'a, R: Default>(
+    fields: &'static [Field<R>],
+    cells: impl IntoIterator<Item = (&'static str, &'a str)>,
+) -> Result<R, FieldError> {
+    let mut record = R::default();
+    for (name, cell) in cells {
+        let cell = sanitize::stored_line(cell);
+        if !cell.is_empty() {
+            put(&mut record, fields, name, &cell).map_err(|why| FieldError::new(name, why))?;
         }
-        Ok(())
     }
+    check(&mut record, fields, "")?;
+    let is_given = |field: &&Field<R>| !(field.is_blank)(&record);
+    let currency = fields.iter().filter(is_given).any(|field| field.name == "currency");
+    let amount = fields.iter().filter(is_given).find(|field| matches!(field.kind, Kind::Amount(_)));
+    match amount.filter(|_| !currency) {
+        Some(amount) => Err(FieldError::new("currency", format!("is missing: the currency of {}", amount.name))),
+        None => Ok(record),
+    }
+}
+
+fn put<R>(record: &mut R, fields: &'static [Field<R>], name: &str, cell: &str) -> Result<(), String> {
+    let shown = sanitize::excerpt(cell);
+    let named = |name: &str| fields.iter().find(|field| field.name == name);
+    let Some(field) = named(name) else { return Ok(()) };
+    match (name, &field.kind) {
+        ("card_bin" | "card_last_four", Kind::Text(own)) => {
+            let (bin, last_four) = card_digits(cell);
+            let (digits, other, rest, why) = if name == "card_bin" {
+                (bin, "card_last_four", last_four, "must be the first 6 or 8 digits of the card")
+            } else {
+                let why = "must be the last 4 digits of the card (a spreadsheet drops zeros that a number begins with)";
+                (last_four, "card_bin", bin, why)
+            };
+            (own.set)(record, digits.ok_or(why)?.into());
+            if let (Some(rest), Some(Field { kind: Kind::Text(other), is_blank, .. })) = (rest, named(other))
+                && is_blank(record)
+            {
+                (other.set)(record, rest.into());
+            }
+        }
+        ("currency", Kind::Text(text)) => (text.set)(record, cell.to_ascii_uppercase().into()),
+        ("state", Kind::Word(word)) => (word.set)(record, state(cell)?.as_str().into()),
+        (_, Kind::Amount(amount)) => {
+            let wrong = |_| format!("is {shown:?}: a decimal such as 129.90 is needed, without currency or grouping");
+            (amount.set)(record, cell.parse().map_err(wrong)?);
+        }
+        (_, Kind::Moment(moment)) => {
+            let wrong = || format!("is {shown:?}: a date or time such as 2026-03-03 is needed");
+            (moment.set)(record, from_iso(cell).ok_or_else(wrong)?);
+        }
+        (_, Kind::Word(text) | Kind::Text(text)) if field.required.is_some() => {
+            (text.set)(record, Identifier::Name.require(cell)?.into());
+        }
+        (_, Kind::Word(text) | Kind::Text(text)) => (text.set)(record, cell.into()),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Returns the first digits and the last four of a card, as far as a cell has them. Shops write blanks and hyphens

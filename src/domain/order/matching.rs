@@ -86,7 +86,8 @@ fn dates_agree(alert: &Alert, order: &MerchantOrder, within: Duration) -> Option
     if since < -CLOCKS_DIFFER || since > LONGEST_AGO { Some(false) } else { None }
 }
 
-fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
+/// Compares an alert with an order; `None` where nothing says that it is on its payment.
+pub(crate) fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
     let same = |one: Option<&str>, other: Option<&str>| {
         one.zip(other).is_some_and(|(one, other)| one.eq_ignore_ascii_case(other.trim()))
     };
