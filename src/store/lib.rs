@@ -53,6 +53,7 @@ pub use self::{
         organizations::{OrganizationRecord, OrganizationStore},
         outbox::{OutboxStore, SentTestEvent},
         sources::{EventResult, EventsOf, IncomingEvent, SourceStore},
+        truth::TruthStore,
         upkeep::{Depths, UpkeepStore},
     },
 };
@@ -74,6 +75,7 @@ pub trait Store:
     + OrganizationStore
     + OutboxStore
     + SourceStore
+    + TruthStore
     + UpkeepStore
     + std::fmt::Debug
     + 'static

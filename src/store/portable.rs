@@ -15,13 +15,17 @@ use crate::{
 };
 
 /// Every table, in order. Data that a database derives from them are made anew.
-pub(super) const TABLES: [&str; 22] = [
+pub(super) const TABLES: [&str; 26] = [
     "fact",
     "organization",
     "company",
     "enrollment",
     "alert",
     "outcome",
+    "truth",
+    "truth_fact",
+    "truth_match",
+    "refund_proof",
     "resolution_attempt",
     "endpoint",
     "signing_secret",

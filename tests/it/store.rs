@@ -44,6 +44,7 @@ mod resolutions;
 mod sources;
 mod sqlite;
 mod surroundings;
+mod truth;
 
 use std::{
     path::{Path, PathBuf},
@@ -91,6 +92,14 @@ impl Fixture {
     /// The store of a process on the same data that serves.
     pub(crate) async fn service(&self) -> SharedStore {
         self.ground.open_service().await
+    }
+
+    /// The same process and data, with another organization.
+    pub(crate) async fn another_organization(&self, name: &str) -> Self {
+        let other = organizations::organization(name);
+        self.store.add_organization(other.clone(), noon()).await.unwrap();
+        let (store, ground) = (Arc::clone(&self.store), Arc::clone(&self.ground));
+        Self { store, organization: other.organization.id, ground }
     }
 
     /// The file with the data key.

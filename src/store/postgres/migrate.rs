@@ -36,6 +36,7 @@ const MIGRATIONS: &[Migration] = migrations!(
     "0011_traces",
     "0012_subscriptions",
     "0013_sources",
+    "0014_truth",
 );
 
 /// Name of the step behind which the alerts are put into the search over all fields, once the newest schema is there.

@@ -51,6 +51,7 @@ pub(super) const MIGRATIONS: &[Migration] = migrations!(
     "0023_traces",
     "0024_subscriptions",
     "0025_sources",
+    "0026_truth",
 );
 
 /// Behind this step the alerts are put into the search over all fields, once the newest schema is there.

@@ -12,6 +12,7 @@ use super::{
     organizations::Named,
     outbox::record_events,
     subscriptions::{Recipient, recipients, takers},
+    truth::match_alerts,
 };
 use crate::{
     alert_rows::{ChangedAlert, Stored},
@@ -168,6 +169,9 @@ impl<'i> IntakeBatch<'i> {
                 on_postgres::store_new(&side.conn, organization, &created).await?
             }
         };
+        let stored = keys.iter().copied().zip(created.iter().map(|alert| &**alert));
+        let changed = changed.iter().map(|changed| (changed.key, &changed.after));
+        match_alerts(unit, organization, &stored.chain(changed).collect::<Vec<_>>()).await?;
         let kind = EventKind::AlertCreated;
         let mut by_takers = BTreeMap::<Vec<i64>, Vec<(i64, String)>>::new();
         for ((key, alert), event) in keys.into_iter().zip(&created).zip(events) {

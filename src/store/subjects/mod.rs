@@ -17,4 +17,5 @@ pub(super) mod organizations;
 pub(super) mod outbox;
 pub(super) mod sources;
 mod subscriptions;
+pub(super) mod truth;
 pub(super) mod upkeep;

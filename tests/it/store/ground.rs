@@ -133,7 +133,9 @@ pub(crate) const WITHOUT_NEWEST: &str = "DROP TABLE source_event; DROP TABLE sou
     ALTER TABLE alert DROP COLUMN origin; ALTER TABLE event DROP COLUMN trace; \
     ALTER TABLE resolution_attempt DROP COLUMN trace; ALTER TABLE endpoint DROP COLUMN events; \
     ALTER TABLE endpoint DROP COLUMN providers; ALTER TABLE endpoint DROP COLUMN template; \
-    ALTER TABLE endpoint DROP COLUMN minutes; ALTER TABLE endpoint DROP COLUMN failure_reported";
+    ALTER TABLE endpoint DROP COLUMN minutes; ALTER TABLE endpoint DROP COLUMN failure_reported; \
+    DROP TABLE truth_fact; DROP TABLE truth_match; DROP TABLE refund_proof; DROP TABLE truth; \
+    DROP INDEX alert_by_order; DROP INDEX alert_by_transaction";
 
 /// Opens the store of a directory, once more where it is open already, as another process would.
 pub(crate) fn open(directory: &Path) -> SharedStore {

@@ -150,7 +150,8 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
             "ca_certificates",
             "traces",
             "subscriptions",
-            "sources"
+            "sources",
+            "truth",
         ]
     );
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 2);
@@ -186,7 +187,7 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
 
     assert_eq!(
         (unaware, applied),
-        (vec![], vec!["find_keys", "ca_certificates", "traces", "subscriptions", "sources"])
+        (vec![], vec!["find_keys", "ca_certificates", "traces", "subscriptions", "sources", "truth"])
     );
     assert_eq!(found(&fixture, "kafe o'brien").await, [accented.id]);
     let versions_now: Vec<String> = rows().await;

@@ -9,19 +9,20 @@ use async_trait::async_trait;
 use avert::{
     domain::{
         Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AttemptId, AuditEntry, AuditState, Calendar,
-        Company, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog,
-        DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, IngestReport, Insights, InstanceId,
-        NewEndpoint, OrganizationId, Page, Present, Provider, Pruned, ResolutionAttempt, Revoked, SharedAlert,
+        Company, ContradictedAnswer, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId,
+        DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, HeldCount,
+        IngestReport, Insights, InstanceId, NewEndpoint, OrganizationId, Page, Present, Provider, Pruned, RefundProof,
+        ResolutionAttempt, Revoked, SharedAlert, TruthCounts, TruthReport,
         clock::ClockMemory,
         source::{SourceEvent, SourceStatus},
         time::Timestamp,
     },
     store::{
         AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest,
-        ClaimedAttempt, Commit, CommitRequest, CredentialRecord, Decided, Depths, DueDelivery, EndpointStore, EndpointTarget,
-        EventResult, EventsOf, IncomingEvent, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore,
-        PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, SentTestEvent, SharedStore,
-        SigningKeyRecord, SigningKeyRecords, SourceStore, Store, StoreError, StoreResult, UpkeepStore,
+        ClaimedAttempt, Commit, CommitRequest, CredentialRecord, Decided, Depths, DueDelivery, EndpointStore,
+        EndpointTarget, EventResult, EventsOf, IncomingEvent, NetworkStore, OrganizationRecord, OrganizationStore,
+        OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, SentTestEvent, SharedStore,
+        SigningKeyRecord, SigningKeyRecords, SourceStore, Store, StoreError, StoreResult, TruthStore, UpkeepStore,
         encryption::Seal,
     },
 };
@@ -172,6 +173,17 @@ with_troubles! {
         organizations() -> Vec<OrganizationRecord>;
         add_organization(record: OrganizationRecord, now: Timestamp) -> ();
         companies(organization: OrganizationId) -> Vec<Company>;
+    }
+    TruthStore {
+        record_truth(organization: OrganizationId, reports: Vec<TruthReport>, now: Timestamp) -> TruthCounts;
+        keep_refund(organization: OrganizationId, id: AlertId, proof: RefundProof,
+            now: Timestamp) -> Option<RefundProof>;
+        refunds(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(AlertId, RefundProof)>;
+        has_succeeded_refund(organization: OrganizationId, id: AlertId) -> bool;
+        truth_of(organization: OrganizationId, id: AlertId) -> Vec<(TruthReport, String)>;
+        held(organization: OrganizationId, since: Timestamp) -> Vec<HeldCount>;
+        dismiss_contradictions(organization: OrganizationId, id: AlertId, now: Timestamp) -> bool;
+        contradictions(organization: OrganizationId, since: Timestamp, limit: u32) -> Vec<ContradictedAnswer>;
     }
     OutboxStore {
         claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32,
