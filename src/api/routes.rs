@@ -47,6 +47,8 @@ routes! {
     get "/openapi-older.json" => serve_older_openapi;
     get "/operator/v1" => operator::index;
     post "/operator/v1/alerts" => operator::alerts::take_in;
+    put "/operator/v1/alerts/{id}/refund" => operator::truth::keep_refund;
+    get "/operator/v1/alerts/{id}/refund" => operator::truth::refund;
     get "/operator/v1/attempts" => operator::alerts::unfinished;
     post "/operator/v1/attempts/{id}/decision" => operator::alerts::decide;
     get "/operator/v1/audit" => operator::stats::audit;
@@ -55,6 +57,8 @@ routes! {
     post "/operator/v1/clients" => operator::credentials::create_client;
     delete "/operator/v1/clients/{id}" => operator::credentials::revoke_client;
     get "/operator/v1/companies" => operator::credentials::companies;
+    get "/operator/v1/contradictions" => operator::truth::contradictions;
+    delete "/operator/v1/contradictions/{id}" => operator::truth::dismiss;
     get "/operator/v1/counts" => operator::stats::counts;
     get "/operator/v1/deliveries" => operator::endpoints::deliveries;
     get "/operator/v1/deliveries/{id}" => operator::endpoints::delivery;
@@ -70,7 +74,10 @@ routes! {
     post "/operator/v1/endpoints/{id}/secret" => operator::endpoints::rotate_secret;
     delete "/operator/v1/endpoints/{id}/secret" => operator::endpoints::remove_secret;
     get "/operator/v1/find" => operator::alerts::find;
+    get "/operator/v1/held" => operator::truth::held;
     get "/operator/v1/insights" => operator::stats::insights;
+    get "/operator/v1/refunds" => operator::truth::refunds;
+    post "/operator/v1/reports" => operator::truth::record;
     get "/operator/v1/sources" => operator::stats::sources;
     get "/operator/v1/sums" => operator::stats::sums;
     get "/operator/v1/keys" => operator::credentials::keys;

@@ -19,15 +19,17 @@ use super::{
 };
 use crate::{
     domain::{
-        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count,
-        CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, MAX_PAGE_SIZE, PageRequest, RejectedRow,
-        ResolutionAttempt, duplicate,
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company,
+        ContradictedAnswer, Count, CurrencySum, FindQuery, HeldCount, IngestOptions, IngestReport, Insights,
+        MAX_PAGE_SIZE, PageRequest, RefundProof, RejectedRow, ResolutionAttempt, TruthCounts, TruthReport, duplicate,
     },
-    service::{Attempts, Audit, Duplicates, Find, Intake, ServiceError, Stats},
+    service::{Attempts, Audit, Duplicates, Find, Intake, ServiceError, Stats, Truth},
     wire::{
         operator::{
-            AttemptDecisionJson, AttemptJson, AuditEntryJson, CompanyJson, CountsJson, CurrencySumJson,
-            IngestReportJson, InsightsJson, ListJson, MOST_HOURS, MOST_ROWS, MOST_TOLD, PageJson, lines_of,
+            AlertRefundJson, AttemptDecisionJson, AttemptJson, AuditEntryJson, CompanyJson, ContradictedAnswerJson,
+            CountsJson, CurrencySumJson, HeldCountJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS,
+            MOST_REPORTS, MOST_ROWS, MOST_TOLD, NewRefundJson, NewReportsJson, PageJson, RefundProofJson,
+            TruthCountsJson, lines_of,
         },
         query::COMPANY_PARAMETER,
     },
@@ -218,5 +220,57 @@ impl Stats for Client {
         let insights: InsightsJson =
             self.inner.ask(&format!("/insights?{asked}&utcOffset={}", calendar.minutes())).await?;
         Ok(insights.into())
+    }
+}
+
+const RECORDED: &str = "it is not known what was recorded: send the same again";
+
+#[async_trait]
+impl Truth for Client {
+    async fn record_truth(&self, reports: Vec<TruthReport>) -> Result<TruthCounts, ServiceError> {
+        let mut counts = TruthCounts::default();
+        let mut reports = reports.into_iter().map(Into::into).peekable();
+        while reports.peek().is_some() {
+            let body = NewReportsJson { data: reports.by_ref().take(MOST_REPORTS).collect() };
+            let call = self.inner.call_with(Method::POST, "/reports", &body)?.within(self.inner.http.write_timeout);
+            counts.add(self.inner.tell::<TruthCountsJson>(call, RECORDED).await?.into());
+        }
+        Ok(counts)
+    }
+
+    async fn keep_refund(&self, id: AlertId, proof: RefundProof) -> Result<RefundProof, ServiceError> {
+        let body = NewRefundJson::from(proof);
+        let call = self.inner.call_with(Method::PUT, &format!("/alerts/{id}/refund"), &body)?;
+        match self.inner.tell::<RefundProofJson>(call, RECORDED).await {
+            Err(ServiceError::NotFound(_)) => Err(ServiceError::AlertNotFound(id)),
+            kept => Ok(kept?.into()),
+        }
+    }
+
+    async fn refunds(&self, ids: Vec<AlertId>) -> Result<Vec<(AlertId, RefundProof)>, ServiceError> {
+        let mut found = Vec::new();
+        for ids in ids.chunks(MAX_PAGE_SIZE as usize) {
+            let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+            let refunds: ListJson<AlertRefundJson> =
+                self.inner.ask(&format!("/refunds?ids={}", names.join(","))).await?;
+            found.extend(refunds.data.into_iter().map(|of| (of.alert_id.0, of.refund.into())));
+        }
+        Ok(found)
+    }
+
+    async fn held(&self, days: u32) -> Result<Vec<HeldCount>, ServiceError> {
+        Ok(self.inner.ask::<ListJson<HeldCountJson>>(&format!("/held?days={days}")).await?.items())
+    }
+
+    async fn dismiss_contradictions(&self, id: AlertId) -> Result<(), ServiceError> {
+        let call = self.inner.call(Method::DELETE, &format!("/contradictions/{id}"))?;
+        match self.inner.send(call, RECORDED).await {
+            Err(ServiceError::NotFound(_)) => Err(ServiceError::AlertNotFound(id)),
+            dismissed => dismissed.map(drop),
+        }
+    }
+
+    async fn contradictions(&self) -> Result<Vec<ContradictedAnswer>, ServiceError> {
+        Ok(self.inner.ask::<ListJson<ContradictedAnswerJson>>("/contradictions").await?.items())
     }
 }

@@ -9,11 +9,13 @@ use super::handle::{Caller, Engine, service_error};
 use crate::{
     domain::{
         Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar,
-        Company, Count, CurrencySum, FindQuery, IngestOptions, IngestReport, Insights, OrganizationId, Page,
-        ResolutionAttempt, SharedAlert, duplicate, query::Vocabulary, time::later_by,
+        Company, ContradictedAnswer, Count, CurrencySum, FieldError, FindQuery, HeldCount, IngestOptions, IngestReport,
+        Insights, OrganizationId, Page, RefundProof, ResolutionAttempt, SharedAlert, TruthCounts, TruthReport,
+        duplicate, query::Vocabulary, time::later_by,
     },
     service::{
         Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats,
+        Truth,
     },
     store::{Decided, SharedStore},
 };
@@ -197,6 +199,51 @@ impl Stats for ActingEngine {
             .await
             .map_err(service_error)
     }
+}
+
+/// Days over which contradicted answers are listed.
+const CONTRADICTION_DAYS: i64 = 90;
+
+/// Most contradicted answers that are listed.
+const MOST_CONTRADICTIONS: u32 = 100;
+
+#[async_trait]
+impl Truth for ActingEngine {
+    async fn record_truth(&self, reports: Vec<TruthReport>) -> Result<TruthCounts, ServiceError> {
+        let reports = reports.into_iter().map(TruthReport::validate).collect::<Result<_, _>>().map_err(refused)?;
+        self.store().record_truth(self.organization(), reports, self.engine.now()).await.map_err(service_error)
+    }
+
+    async fn keep_refund(&self, id: AlertId, proof: RefundProof) -> Result<RefundProof, ServiceError> {
+        let proof = proof.validate().map_err(refused)?;
+        let (store, now) = (self.store(), self.engine.now());
+        let kept = store.keep_refund(self.organization(), id, proof, now).await.map_err(service_error)?;
+        kept.ok_or(ServiceError::AlertNotFound(id))
+    }
+
+    async fn refunds(&self, ids: Vec<AlertId>) -> Result<Vec<(AlertId, RefundProof)>, ServiceError> {
+        self.engine.store().refunds(self.organization(), ids).await.map_err(service_error)
+    }
+
+    async fn held(&self, days: u32) -> Result<Vec<HeldCount>, ServiceError> {
+        let since = self.engine.now() - TimeDelta::days(days.into());
+        self.engine.store().held(self.organization(), since).await.map_err(service_error)
+    }
+
+    async fn dismiss_contradictions(&self, id: AlertId) -> Result<(), ServiceError> {
+        let is_there = self.store().dismiss_contradictions(self.organization(), id, self.engine.now()).await;
+        if is_there.map_err(service_error)? { Ok(()) } else { Err(ServiceError::AlertNotFound(id)) }
+    }
+
+    async fn contradictions(&self) -> Result<Vec<ContradictedAnswer>, ServiceError> {
+        let since = self.engine.now() - TimeDelta::days(CONTRADICTION_DAYS);
+        let found = self.engine.store().contradictions(self.organization(), since, MOST_CONTRADICTIONS);
+        found.await.map_err(service_error)
+    }
+}
+
+fn refused(error: FieldError) -> ServiceError {
+    ServiceError::InvalidRequest(vec![error])
 }
 
 #[async_trait]

@@ -12,10 +12,11 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company, Count,
-    CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
-    DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery, IngestOptions, IngestReport, Insights, NewEndpoint,
-    Page, Resolution, ResolutionAttempt, Revoked, query::Vocabulary, resolution::FieldError,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company,
+    ContradictedAnswer, Count, CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery,
+    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery, HeldCount,
+    IngestOptions, IngestReport, Insights, NewEndpoint, Page, RefundProof, Resolution, ResolutionAttempt, Revoked,
+    TruthCounts, TruthReport, query::Vocabulary, resolution::FieldError,
 };
 
 /// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -329,6 +330,30 @@ capability! {
 }
 
 capability! {
+    /// What becomes known after the answer: disputes, fraud reports and refunds, the proof of a refund, and which
+    /// answers held.
+    pub trait Truth {
+        /// Records reports, each once by its kind and id, and matches them to alerts.
+        write fn record_truth(&self, reports: Vec<TruthReport>) -> TruthCounts;
+
+        /// Keeps the proof of a refund beside an alert. Its state may be a later one that was reported since.
+        write fn keep_refund(&self, id: AlertId, proof: RefundProof) -> RefundProof;
+
+        /// Those of these alerts that have the proof of a refund, with it.
+        read fn refunds(&self, ids: Vec<AlertId>) -> Vec<(AlertId, RefundProof)>;
+
+        /// Answers of so many days, and how many of them were disputed afterwards.
+        read fn held(&self, days: u32) -> Vec<HeldCount>;
+
+        /// Dismisses what is known now against the answer of an alert.
+        write fn dismiss_contradictions(&self, id: AlertId) -> ();
+
+        /// Answers that a later report contradicts, newest report first, without what was dismissed.
+        read fn contradictions(&self) -> Vec<ContradictedAnswer>;
+    }
+}
+
+capability! {
     /// Change notification, and whether anything can be written.
     pub trait Changes {
         /// Waits until something has changed after change number `after` (in this process or another one on the same
@@ -352,6 +377,7 @@ pub struct Deployment {
     pub stats: Option<Arc<dyn Stats>>,
     pub duplicates: Option<Arc<dyn Duplicates>>,
     pub find: Option<Arc<dyn Find>>,
+    pub truth: Option<Arc<dyn Truth>>,
     pub changes: Option<Arc<dyn Changes>>,
     /// Vocabulary of its lists: filters and orders that they can be asked for.
     pub vocabulary: Vocabulary,
@@ -371,6 +397,7 @@ impl Deployment {
             stats: None,
             duplicates: None,
             find: None,
+            truth: None,
             changes: None,
             vocabulary: Vocabulary::Interface,
             read_only: false,
@@ -380,7 +407,18 @@ impl Deployment {
     /// Builds a deployment whose every capability is one handle.
     pub fn whole<T>(handle: Arc<T>) -> Self
     where
-        T: Alerts + Intake + Webhooks + Credentials + Attempts + Audit + Stats + Duplicates + Find + Changes + 'static,
+        T: Alerts
+            + Intake
+            + Webhooks
+            + Credentials
+            + Attempts
+            + Audit
+            + Stats
+            + Duplicates
+            + Find
+            + Truth
+            + Changes
+            + 'static,
     {
         Self {
             alerts: handle.clone(),
@@ -392,6 +430,7 @@ impl Deployment {
             stats: Some(handle.clone()),
             duplicates: Some(handle.clone()),
             find: Some(handle.clone()),
+            truth: Some(handle.clone()),
             changes: Some(handle),
             vocabulary: Vocabulary::Interface,
             read_only: false,
@@ -417,6 +456,7 @@ impl Deployment {
             duplicates: self.duplicates.map(|duplicates| Arc::new(ReadOnly(duplicates)) as _),
             stats: self.stats.map(|stats| Arc::new(ReadOnly(stats)) as _),
             find: self.find.map(|find| Arc::new(ReadOnly(find)) as _),
+            truth: self.truth.map(|truth| Arc::new(ReadOnly(truth)) as _),
             changes: self.changes.map(|changes| Arc::new(ReadOnly(changes)) as _),
             vocabulary: self.vocabulary,
             read_only: true,

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use avert::{
     domain::{
         AlertFilter, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange,
-        FindQuery, IngestOptions, KeyScope, NewEndpoint, Resolution, Secret, query::Vocabulary, resolution::Decision,
+        FindQuery, IngestOptions, KeyScope, NewEndpoint, RefundProof, RefundState, Resolution, Secret,
+        query::Vocabulary, resolution::Decision,
     },
     engine::ActingEngine,
     service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks},
@@ -89,6 +90,10 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     refused!(credentials.create_credential(kind));
     refused!(credentials.revoke_credential(kind, &key));
     refused!(attempts.decide_parked(AttemptId::generate(), true));
+    let proof = RefundProof { reference: "re_1".to_owned(), amount: None, currency: None, state: RefundState::Pending };
+    refused!(truth.record_truth(Vec::new()));
+    refused!(truth.keep_refund(alert.id, proof));
+    refused!(truth.dismiss_contradictions(alert.id));
 
     passes!(alerts.list(&AlertQuery::default()));
     passes!(alerts.get(alert.id));
@@ -102,6 +107,9 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     passes!(duplicates.duplicates(vec![alert.id]));
     passes!(find.find(&FindQuery::parse("P-1").unwrap(), 10));
     passes!(audit.audit(None, 10));
+    passes!(truth.refunds(vec![alert.id]));
+    passes!(truth.held(30));
+    passes!(truth.contradictions());
     passes!(stats.count_all());
     passes!(stats.counts());
     passes!(stats.at_risk(24));

@@ -232,7 +232,7 @@ pub(crate) async fn duplicates(
     Ok(problem::json(write::found(&all, api.engine.clock().now())))
 }
 
-fn read_ids(text: &str) -> Result<Vec<AlertId>, String> {
+pub(super) fn read_ids(text: &str) -> Result<Vec<AlertId>, String> {
     let allowed = || format!("1 to {MAX_PAGE_SIZE} ids of alerts, which are UUIDs, with commas between them");
     let ids: Result<Vec<AlertId>, _> = text.split(',').map(|id| id.trim().parse()).collect();
     ids.ok().filter(|ids| ids.len() <= MAX_PAGE_SIZE as usize).ok_or_else(allowed)

@@ -11,6 +11,7 @@ pub(super) mod credentials;
 pub(super) mod endpoints;
 mod extract;
 pub(super) mod stats;
+pub(super) mod truth;
 
 /// GET /operator/v1
 pub(crate) async fn index(State(api): State<Api>, operator: Operator) -> Response {

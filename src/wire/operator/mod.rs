@@ -21,6 +21,10 @@ pub use self::{
     sources::SourceJson,
     stats::{CountsJson, CurrencySumJson, InsightsJson, MOST_HOURS},
     text::Text,
+    truth::{
+        AlertRefundJson, ContradictedAnswerJson, HeldCountJson, MOST_REPORTS, NewRefundJson, NewReportsJson,
+        RefundProofJson, TruthCountsJson, TruthReportJson,
+    },
 };
 
 mod credentials;
@@ -30,6 +34,7 @@ mod requests;
 mod sources;
 mod stats;
 mod text;
+mod truth;
 
 /// Most rows of a page.
 pub const MOST_ROWS: u32 = 100;

@@ -6,9 +6,9 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, Answers, AttemptId, CardScheme, CompanyId, Currency, DeliveryId,
-    DeliveryState, EndpointId, EnrollmentId, Environment, EventId, EventKind, EventTemplate, KeyScope, OrganizationId,
-    Provider, Resolution, Secret,
+    AlertId, AlertStatus, AlertType, Amount, AnswerKind, Answers, AttemptId, CardScheme, CompanyId, ContradictionKind,
+    Currency, DeliveryId, DeliveryState, EndpointId, EnrollmentId, Environment, EventId, EventKind, EventTemplate,
+    KeyScope, OrganizationId, Provider, RefundState, Resolution, Secret, TruthKind,
     audit::hex,
     time::{Timestamp, from_iso, to_iso},
     url::{EndpointUrl, PlainHttp},
@@ -83,7 +83,18 @@ macro_rules! words {
     )+};
 }
 
-words!(Answers, CardScheme, DeliveryState, Environment, EventTemplate, KeyScope);
+words!(
+    AnswerKind,
+    Answers,
+    CardScheme,
+    ContradictionKind,
+    DeliveryState,
+    Environment,
+    EventTemplate,
+    KeyScope,
+    RefundState,
+    TruthKind
+);
 
 impl Scalar for Timestamp {
     fn write(&self) -> Cow<'_, str> {
@@ -169,7 +180,7 @@ macro_rules! as_they_are {
     )+};
 }
 
-as_they_are!(bool, u16, u32, u64, String, Resolution);
+as_they_are!(bool, u16, u32, i64, u64, String, Resolution);
 
 /// Declares the type of a JSON object, its members in camel case. `for` names the type of the domain that it stands
 /// for, and `member = field` a field of another name; an `optional` member may be left out, and is not null.

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     domain::{
-        AlertId, AlertStatus, AlertType, Amount, Answers, AttemptId, CardScheme, CompanyId, Currency, DeliveryId,
-        DeliveryState, EndpointId, EnrollmentId, Environment, EventId, EventKind, EventTemplate, KeyScope,
-        OrganizationId, Provider, Secret,
+        AlertId, AlertStatus, AlertType, Amount, AnswerKind, Answers, AttemptId, CardScheme, CompanyId,
+        ContradictionKind, Currency, DeliveryId, DeliveryState, EndpointId, EnrollmentId, Environment, EventId,
+        EventKind, EventTemplate, KeyScope, OrganizationId, Provider, RefundState, Secret, TruthKind,
         signing::{LONGEST_OVERLAP, OVERLAP},
         time::Timestamp,
         url::EndpointUrl,
@@ -243,6 +243,6 @@ described!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 described!({"type": "string", "pattern": "^[0-9a-f]{64}$"}: [u8; 32]);
 described!({"type": "string"}: AlertStatus, AlertType, Currency, EventKind, Provider, EndpointUrl, Secret);
 described!(
-    {"type": "string", "enum": Self::ALL.map(Self::as_str)}: Answers, CardScheme, DeliveryState, Environment,
-        EventTemplate, KeyScope
+    {"type": "string", "enum": Self::ALL.map(Self::as_str)}: AnswerKind, Answers, CardScheme, ContradictionKind, DeliveryState,
+        Environment, EventTemplate, KeyScope, RefundState, TruthKind
 );

@@ -16,12 +16,15 @@ use crate::{
         DeliveryState, MAX_PAGE_SIZE,
         calendar::MOST_MINUTES,
         find::{LONGEST_SEARCH, MOST_FOUND},
+        truth::HELD_DAYS,
     },
     operator::{
-        AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeJson, CompanyJson, CountsJson, CreatedCredentialJson,
-        CreatedEndpointJson, CredentialJson, CurrencySumJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson,
-        EndpointChangeJson, EndpointJson, IndexJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS,
-        NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson, SourceJson,
+        AlertRefundJson, AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeJson, CompanyJson,
+        ContradictedAnswerJson, CountsJson, CreatedCredentialJson, CreatedEndpointJson, CredentialJson,
+        CurrencySumJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson,
+        HeldCountJson, IndexJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson,
+        NewRefundJson, NewReportsJson, NewSecretJson, PageJson, RedeliveredJson, RefundProofJson, SourceJson,
+        TruthCountsJson,
     },
 };
 
@@ -193,7 +196,7 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
         )
         .required_query(
             "ids",
-            asked_ids,
+            asked_ids.clone(),
             "The ids of the alerts, with commas between them; one that is not there \
                 is passed over",
         )
@@ -269,5 +272,33 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             .query("size", whole(1, 100), "Entries a page; 10 where it is not given")
             .json(200, derived.answer::<PageJson<AuditEntryJson, NonZeroU64>>(), "Newest first")
             .refused(400, "A parameter is not understood"),
+        operator("post", "/reports", "recordReports", "Records disputes, fraud reports and refunds, each once")
+            .json_body(derived.body::<NewReportsJson>(), "The reports, at most 64 KiB")
+            .json(200, derived.answer::<TruthCountsJson>(), "What became of them"),
+        operator("put", "/alerts/{id}/refund", "keepRefund", "Keeps the proof of a refund beside an alert")
+            .id("The alert's id")
+            .json_body(derived.body::<NewRefundJson>(), "The refund")
+            .json(200, derived.answer::<RefundProofJson>(), "The proof as it is kept"),
+        operator("get", "/alerts/{id}/refund", "getRefund", "The proof of a refund").id("The alert's id").json(
+            200,
+            derived.answer::<RefundProofJson>(),
+            "The proof",
+        ),
+        operator("get", "/refunds", "listRefunds", "The proofs of refunds of several alerts")
+            .required_query("ids", asked_ids, "The ids of the alerts, with commas between them")
+            .json(200, derived.answer::<ListJson<AlertRefundJson>>(), "Those that have one")
+            .refused(400, "A parameter is not understood"),
+        operator("get", "/held", "listHeld", "Answers, and how many of them were disputed afterwards")
+            .query("days", whole(1, HELD_DAYS.into()), "Answers of so many days; 30 where it is not given")
+            .json(200, derived.answer::<ListJson<HeldCountJson>>(), "By network, answer, issuer and lead time")
+            .refused(400, "A parameter is not understood"),
+        operator("get", "/contradictions", "listContradictions", "Answers that a later report contradicts").json(
+            200,
+            derived.answer::<ListJson<ContradictedAnswerJson>>(),
+            "Those of 90 days, newest report first, at most 100",
+        ),
+        operator("delete", "/contradictions/{id}", "dismissContradictions", "Dismisses what contradicts an answer")
+            .id("The alert's id")
+            .answers(204, "It is dismissed", &[]),
     ]
 }

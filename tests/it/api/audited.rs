@@ -23,6 +23,9 @@ use crate::support::{
 const AUDITED: &[(&str, &str, &[&str])] = &[
     ("put", "/api/v1/alerts/{id}/resolution", &["alert.resolved"]),
     ("post", "/operator/v1/alerts", &["alerts.taken_in"]),
+    ("put", "/operator/v1/alerts/{id}/refund", &["alert.refund_recorded"]),
+    ("post", "/operator/v1/reports", &["reports.taken_in"]),
+    ("delete", "/operator/v1/contradictions/{id}", &["alert.contradiction_dismissed"]),
     ("post", "/operator/v1/attempts/{id}/decision", &["attempt.settled"]),
     ("post", "/operator/v1/clients", &["client.created"]),
     ("delete", "/operator/v1/clients/{id}", &["client.revoked"]),
@@ -77,6 +80,11 @@ async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<
         ("post", "/operator/v1/attempts/{id}/decision") => {
             (served.parked().await.1.to_string(), Some(value!({"applied": false})))
         }
+        ("put", "/operator/v1/alerts/{id}/refund") => {
+            (served.alert().await.to_string(), Some(value!({"reference": "re_1", "state": "failed"})))
+        }
+        ("post", "/operator/v1/reports") => (String::new(), Some(value!({"data": [{"kind": "dispute", "id": "D-1"}]}))),
+        ("delete", "/operator/v1/contradictions/{id}") => (served.alert().await.to_string(), None),
         ("delete", "/operator/v1/clients/{id}") => {
             (served.acting.create_credential(CredentialKind::Client).await.unwrap().credential.id, None)
         }

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use avert::{
     client::{AccessCredential, Client},
     domain::{
-        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, CaCertificates, Calendar,
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AtRisk, AttemptId, CaCertificates, Calendar,
         CredentialKind, Currency, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth, EndpointChange,
-        EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
+        EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Outcome, RefundProof, RefundState,
+        Secret, SigningChange, TruthKind, TruthReport,
         query::{Vocabulary, parse},
         url::{EndpointUrl, PlainHttp},
     },
-    service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks},
+    service::{
+        Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Truth, Webhooks,
+    },
     wire::Dialect,
 };
 use chrono::Duration;
@@ -99,6 +102,7 @@ sentences! {
     alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_lines,
     a_change_is_heard_of_and_none_is_missed,
     whether_anything_can_be_written_is_told,
+    reports_and_proofs_are_recorded_and_told_as_the_engine_tells_them,
     what_is_not_there_not_valid_or_not_now_is_told_alike,
     a_credential_lives_from_its_creation_to_its_revocation,
 }
@@ -414,6 +418,50 @@ async fn whether_anything_can_be_written_is_told(way: Way) {
     let (_served, deployment) = open(way).await;
 
     assert_eq!(deployment.changes.unwrap().try_writing().await, Ok(()));
+}
+
+async fn reports_and_proofs_are_recorded_and_told_as_the_engine_tells_them(way: Way) {
+    let (served, deployment) = open(way).await;
+    let truth = deployment.truth.unwrap();
+    let on = |id: &str| {
+        let alert = Alert { transaction_id: Some(id.to_owned()), ..open_alert(id) };
+        let outcome = Some(Outcome { action_time: Some(noon()), ..Outcome::sample(alert.id) });
+        Alert { status: AlertStatus::Resolved, outcome, ..alert }
+    };
+    let alerts = served.ingest(vec![on("T-1"), on("T-2")]).await;
+    let report = |kind, cells: &[(&'static str, &str)]| TruthReport::of_cells(kind, cells.iter().copied()).unwrap();
+    // More than one request takes.
+    let strangers = (0..100).map(|id| report(TruthKind::Fraud, &[("id", &format!("F-{id}")), ("reason", "6")]));
+    let money = [("amount", "129.90"), ("currency", "EUR"), ("at", "2026-03-11T10:00:00Z")];
+    let dispute = [[("id", "D-1"), ("transaction_id", "T-1")].as_slice(), &money].concat();
+    let refund = [("id", "re_2"), ("reference", "7001"), ("transaction_id", "T-2"), ("status", "failed")];
+    let reports = strangers.chain([report(TruthKind::Dispute, &dispute), report(TruthKind::Refund, &refund)]);
+    let proof = RefundProof {
+        reference: "re_1".to_owned(),
+        amount: "129.90".parse().ok(),
+        currency: Some(Currency::new("EUR")),
+        state: RefundState::Succeeded,
+    };
+
+    let counts = truth.record_truth(reports.clone().collect()).await.unwrap();
+    let again = truth.record_truth(reports.collect()).await.unwrap();
+    let kept = truth.keep_refund(alerts[0].id, proof.clone()).await.unwrap();
+    let refunds = truth.refunds(alerts.iter().map(|alert| alert.id).collect()).await.unwrap();
+    let (held, contradictions) = (truth.held(30).await.unwrap(), truth.contradictions().await.unwrap());
+    truth.dismiss_contradictions(alerts[0].id).await.unwrap();
+    let left = truth.contradictions().await.unwrap();
+    let nobodys = truth.keep_refund(AlertId::generate(), proof.clone()).await;
+    let nameless = truth.keep_refund(alerts[0].id, RefundProof { reference: "N/A".to_owned(), ..proof.clone() }).await;
+
+    assert_eq!((counts.created, counts.matched, again.unchanged), (102, 2, 102));
+    assert_eq!((kept, refunds), (proof.clone(), vec![(alerts[0].id, proof.clone())]));
+    assert_eq!(held.iter().map(|count| (count.answered, count.disputed)).collect::<Vec<_>>(), [(2, 1)]);
+    assert_eq!(held, served.acting.held(30).await.unwrap());
+    assert_eq!((contradictions.len(), left.len()), (2, 1));
+    assert_eq!(left, served.acting.contradictions().await.unwrap());
+    assert!(contradictions.iter().any(|item| item.refund.as_ref() == Some(&proof)), "{contradictions:?}");
+    assert!(matches!(nobodys, Err(ServiceError::AlertNotFound(_))), "{nobodys:?}");
+    assert!(matches!(nameless, Err(ServiceError::InvalidRequest(_))), "{nameless:?}");
 }
 
 async fn what_is_not_there_not_valid_or_not_now_is_told_alike(way: Way) {

@@ -12,9 +12,9 @@ use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 
 use avert::{
     api::{ApiOptions, ROUTES, router},
-    domain::{CredentialKind, KeyScope},
+    domain::{CredentialKind, KeyScope, RefundProof, RefundState},
     providers::simulator::Fault,
-    service::{Credentials, Webhooks},
+    service::{Credentials, Truth, Webhooks},
 };
 use axum::{
     Router,
@@ -65,6 +65,11 @@ async fn world(served: &Served, other: &avert::engine::ActingEngine) -> World {
     let endpoints = [served.endpoint().await, served.endpoint().await];
     let alerts: Vec<_> = (0..15).map(|number| open_alert(&format!("P-{number}-{}", rand::random::<u32>()))).collect();
     let alerts = served.ingest(alerts).await;
+    for alert in &alerts {
+        let proof =
+            RefundProof { reference: "re_1".to_owned(), amount: None, currency: None, state: RefundState::Succeeded };
+        served.acting.keep_refund(alert.id, proof).await.unwrap();
+    }
     served.exhaust(noon()).await;
     // The network may still be in one of its moods.
     for alert in &alerts {

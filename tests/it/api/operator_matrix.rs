@@ -19,6 +19,7 @@ use crate::support::alerts::noon;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     Nothing,
+    Alert,
     Endpoint,
     Delivery,
     Attempt,
@@ -41,6 +42,7 @@ fn rows() -> Vec<Row> {
         "currency": "EUR"});
     let endpoint =
         value!({"url": "https://matrix.example/", "auth": {"basic": {"username": "shop", "password": "p4ss"}}});
+    let refund = value!({"reference": "re_1", "state": "succeeded"});
     vec![
         row("GET", "/operator/v1", Of::Nothing, None, 200),
         row("POST", "/operator/v1/alerts", Of::Nothing, Some(alert), 200),
@@ -57,6 +59,19 @@ fn rows() -> Vec<Row> {
         row("GET", "/operator/v1/insights", Of::Nothing, None, 200),
         row("GET", "/operator/v1/sources", Of::Nothing, None, 200),
         row("GET", "/operator/v1/sums", Of::Nothing, None, 200),
+        row("GET", "/operator/v1/held", Of::Nothing, None, 200),
+        row("DELETE", "/operator/v1/contradictions/{id}", Of::Alert, None, 204),
+        row("GET", "/operator/v1/contradictions", Of::Nothing, None, 200),
+        row("GET", "/operator/v1/refunds", Of::Nothing, None, 200),
+        row("PUT", "/operator/v1/alerts/{id}/refund", Of::Alert, Some(refund), 200),
+        row("GET", "/operator/v1/alerts/{id}/refund", Of::Alert, None, 200),
+        row(
+            "POST",
+            "/operator/v1/reports",
+            Of::Nothing,
+            Some(value!({"data": [{"kind": "dispute", "id": "D-1"}]})),
+            200,
+        ),
         row("GET", "/operator/v1/keys", Of::Nothing, None, 200),
         row("GET", "/operator/v1/deliveries/{id}", Of::Delivery, None, 200),
         row("POST", "/operator/v1/deliveries/{id}/redeliver", Of::Delivery, None, 200),
@@ -102,6 +117,7 @@ impl Things {
     fn id(&self, of: Of) -> &str {
         match of {
             Of::Nothing => "",
+            Of::Alert => &self.alert,
             Of::Endpoint => &self.endpoint,
             Of::Delivery => &self.delivery,
             Of::Attempt => &self.attempt,
@@ -126,7 +142,7 @@ fn unknown(of: Of) -> String {
 async fn ask(served: &Served, row: &Row, id: &str, headers: &[(&str, String)]) -> Response {
     let query = match row.route.1 {
         "/operator/v1/find" => "?q=acme".to_owned(),
-        "/operator/v1/duplicates" => format!("?ids={}", AlertId::generate()),
+        "/operator/v1/duplicates" | "/operator/v1/refunds" => format!("?ids={}", AlertId::generate()),
         _ => String::new(),
     };
     let mut request =
@@ -150,6 +166,8 @@ async fn seen(served: &Served) -> Value {
         "/counts",
         "/insights",
         "/audit?size=100",
+        "/held",
+        "/contradictions",
     ] {
         all.push(served.see(path).await);
     }
@@ -242,7 +260,8 @@ async fn another_organizations_operator_sees_and_changes_nothing_over_any_route(
         let nobodys = unknown(row.of);
         let mut told = Vec::new();
         for (answer, id) in [(answer, things.id(row.of)), (ask(&served, &row, &nobodys, &headers).await, &nobodys)] {
-            let mut problem = refused(answer, 404, "not_found").await;
+            let code = if row.of == Of::Alert { "alert_not_found" } else { "not_found" };
+            let mut problem = refused(answer, 404, code).await;
             problem["requestId"] = Value::Null;
             told.push(problem.to_string().replace(id, "ID"));
         }

@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use avert::{
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry,
-        Calendar, Count, Credential, CredentialKind, Currency, CurrencySum, Deadline, Delivery, DeliveryId,
-        DeliveryState, Endpoint, EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, Insights,
-        KeyScope, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Sort, decide, duplicate,
+        Calendar, ContradictedAnswer, Count, Credential, CredentialKind, Currency, CurrencySum, Deadline, Delivery,
+        DeliveryId, DeliveryState, Endpoint, EndpointId, Environment, EventId, EventKind, FieldError, FindQuery,
+        Insights, KeyScope, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Sort, decide, duplicate,
         find::among,
         insights,
         query::Vocabulary,
@@ -81,6 +81,7 @@ pub struct Fake {
     pub unwritable: Mutex<Option<ServiceError>>,
     /// The decisions that are not settled.
     pub unfinished: Mutex<Vec<ResolutionAttempt>>,
+    pub contradictions: Mutex<Vec<ContradictedAnswer>>,
     /// Every word of a person on one of them.
     pub settled: Mutex<Vec<(AttemptId, bool)>>,
     /// The audit log, the newest first.
@@ -111,6 +112,7 @@ impl Fake {
             refuses_orders: Mutex::default(),
             unwritable: Mutex::default(),
             unfinished: Mutex::default(),
+            contradictions: Mutex::default(),
             settled: Mutex::default(),
             audit: Mutex::default(),
             audit_asked: Mutex::default(),

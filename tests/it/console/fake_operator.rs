@@ -4,11 +4,11 @@
 use async_trait::async_trait;
 use avert::{
     domain::{
-        Alert, AlertPatch, AttemptId, AuditEntry, Company, CreatedCredential, Credential, CredentialKind,
-        CredentialList, Environment, IngestOptions, IngestReport, ResolutionAttempt, Revoked, Secret,
-        attempt::outcome_id,
+        Alert, AlertId, AlertPatch, AttemptId, AuditEntry, Company, ContradictedAnswer, CreatedCredential, Credential,
+        CredentialKind, CredentialList, Environment, HeldCount, IngestOptions, IngestReport, RefundProof,
+        ResolutionAttempt, Revoked, Secret, TruthCounts, TruthReport, attempt::outcome_id,
     },
-    service::{Attempts, Audit, Credentials, Intake, ResolveRequest, ServiceError},
+    service::{Attempts, Audit, Credentials, Intake, ResolveRequest, ServiceError, Truth},
 };
 
 use super::fake::{Fake, SECRET, not_asked};
@@ -21,6 +21,34 @@ impl Intake for Fake {
 
     async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
         not_asked()
+    }
+}
+
+#[async_trait]
+impl Truth for Fake {
+    async fn record_truth(&self, _reports: Vec<TruthReport>) -> Result<TruthCounts, ServiceError> {
+        not_asked()
+    }
+
+    async fn keep_refund(&self, _id: AlertId, _proof: RefundProof) -> Result<RefundProof, ServiceError> {
+        not_asked()
+    }
+
+    async fn refunds(&self, _ids: Vec<AlertId>) -> Result<Vec<(AlertId, RefundProof)>, ServiceError> {
+        not_asked()
+    }
+
+    async fn held(&self, _days: u32) -> Result<Vec<HeldCount>, ServiceError> {
+        not_asked()
+    }
+
+    async fn dismiss_contradictions(&self, id: AlertId) -> Result<(), ServiceError> {
+        self.contradictions.lock().unwrap().retain(|item| item.alert != id);
+        Ok(())
+    }
+
+    async fn contradictions(&self) -> Result<Vec<ContradictedAnswer>, ServiceError> {
+        Ok(self.contradictions.lock().unwrap().clone())
     }
 }
 

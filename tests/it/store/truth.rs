@@ -80,7 +80,7 @@ async fn a_report_is_recorded_once_and_matched_early_or_late(fixture: Fixture) {
     fixture.bring(std::slice::from_ref(&late)).await;
 
     assert_eq!([first, again, changed], [counts(3, 0, 0, 1), counts(0, 0, 3, 1), counts(0, 1, 1, 2)]);
-    let by_id = |id: &str| BTreeSet::from([(id.to_owned(), "same transaction id".to_owned())]);
+    let by_id = |id: &str| BTreeSet::from([(id.to_owned(), "transaction id".to_owned())]);
     assert_eq!(matches(&fixture, &known).await, by_id("D-1"));
     assert_eq!(matches(&fixture, &late).await, by_id("D-2"));
 }
@@ -164,7 +164,7 @@ async fn an_alert_that_changes_is_matched_anew(fixture: Fixture) {
     fixture.store.ingest(fixture.organization, vec![row(&news, false)], noon()).await.unwrap();
 
     let found = matches(&fixture, &alert).await;
-    assert_eq!(found, BTreeSet::from([("D-2".to_owned(), "same transaction id".to_owned())]));
+    assert_eq!(found, BTreeSet::from([("D-2".to_owned(), "transaction id".to_owned())]));
 }
 
 async fn dates_at_a_transactions_id_hide_no_alert(fixture: Fixture) {
@@ -297,7 +297,7 @@ async fn a_dispute_after_an_answer_and_a_failed_refund_contradict_it(fixture: Fi
     ];
     assert_eq!(sides, BTreeSet::from(expected));
     let of_dispute = found.iter().find(|item| item.alert == disputed.id).unwrap();
-    assert_eq!((of_dispute.answer, of_dispute.matched_by.as_str()), (AnswerKind::Refunded, "same transaction id"));
+    assert_eq!((of_dispute.answer, of_dispute.matched_by.as_str()), (AnswerKind::Refunded, "transaction id"));
     assert!(found.iter().any(|item| item.refund.as_ref() == Some(&failed)));
     assert_eq!((read(noon(), 2).await.len(), read(noon() + Duration::seconds(1), 100).await.len()), (2, 0));
     for alert in [&disputed, &named] {

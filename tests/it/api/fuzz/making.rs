@@ -371,7 +371,7 @@ fn sample(document: &Value, schema: &Value, world: &World, random: &mut StdRng) 
         "number" => json!(random.random_range(1..100_000)),
         "boolean" => random.random_bool(0.5).into(),
         "null" => Value::Null,
-        "array" => (0..random.random_range(1..4)).map(|_| sample(document, &schema["items"], world, random)).collect(),
+        "array" => (0..random.random_range(0..4)).map(|_| sample(document, &schema["items"], world, random)).collect(),
         "object" => json!({}),
         _ => text(schema, world, random).into(),
     }
