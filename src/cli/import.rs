@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 use indicatif::ProgressBar;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     desk::{Desk, DeskError, OrderDatabase, begins_with, open_own},
-    domain::{IngestOptions, IngestReport, RejectedRow, UnknownWords},
+    domain::{IngestOptions, IngestReport, RejectedRow, TruthCounts, UnknownWords},
     engine::intake::{self, IntakeError, Taken},
     wire::import,
 };
@@ -218,6 +218,20 @@ pub(super) fn print(output: Output, total: &IngestReport, rejected: u64) -> anyh
     let IngestReport { created, updated, unchanged, .. } = total;
     let record = json!({"created": created, "updated": updated, "unchanged": unchanged, "rejected": rejected});
     let words = format!("{created} created, {updated} updated, {unchanged} unchanged, {rejected} rejected");
+    print_record(output, record, words)
+}
+
+/// The same of reports, with those that match an alert.
+pub(super) fn print_counts(output: Output, counts: TruthCounts, rejected: u64) -> anyhow::Result<()> {
+    let TruthCounts { created, updated, unchanged, matched } = counts;
+    let record = json!({"created": created, "updated": updated, "unchanged": unchanged, "rejected": rejected,
+        "matched": matched});
+    let words =
+        format!("{created} created, {updated} updated, {unchanged} unchanged, {rejected} rejected, {matched} matched");
+    print_record(output, record, words)
+}
+
+fn print_record(output: Output, record: Value, words: String) -> anyhow::Result<()> {
     let answer = Report::one(record, words);
     match output.asked() {
         None if !io::stdout().is_terminal() => output.with(Format::Ndjson).print(&answer),

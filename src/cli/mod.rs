@@ -39,6 +39,7 @@ mod source_settings;
 mod sources;
 mod target;
 mod topics;
+mod truth;
 mod webhooks;
 
 use std::{future::Future, pin::Pin, time::Duration};
@@ -125,6 +126,9 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args),
         Command::Orders(command) => block_on(orders::run(context, command)),
         Command::Rules(command) => block_on(rules::run(context, command)),
+        Command::Disputes(command) => block_on(truth::disputes(context, command)),
+        Command::Refunds(command) => block_on(truth::refunds(context, command)),
+        Command::Held(args) => block_on(truth::held(context, *args)),
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
         Command::Copy(args) => block_on(copy::run(context, args)),

@@ -22,6 +22,7 @@ pub(super) const TOPICS: &[Topic] = topics! {
     "import" "fields and formats of alerts";
     "deployments" "profiles, credentials, certificates";
     "orders" "the shop's orders beside the alerts";
+    "held" "disputes and refunds after the answer, and which answers held";
     "rules" "your own rules that suggest answers";
     "api" "dialects, errors, lists, time, outcomes, operator routes";
     "webhooks" "deliveries, retries, signatures, tests, listening";

@@ -21,8 +21,10 @@ pub use matching::{SAME_DISPUTE, alert_facts, evidence, matches};
 
 closed_enum! {
     /// The kind of a report.
+    #[derive(Default)]
     pub enum TruthKind {
         /// A chargeback, or an inquiry before one.
+        #[default]
         Dispute = "dispute",
         /// A fraud report of an issuer (TC40, SAFE).
         Fraud = "fraud",
@@ -68,12 +70,6 @@ record! {
     }
     and {
         kind: TruthKind,
-    }
-}
-
-impl Default for TruthKind {
-    fn default() -> Self {
-        Self::Dispute
     }
 }
 

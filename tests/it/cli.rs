@@ -12,6 +12,7 @@ mod roundtrip;
 mod rules;
 mod sales;
 mod stable;
+mod truth;
 
 use std::{
     fs,

@@ -14,13 +14,13 @@ use crate::{
     desk::ledger::sender::Landing,
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, FieldError, LocalConditions, MAX_PAGE_SIZE, Page, PageRequest,
-        Provider,
+        Provider, RefundProof,
         count::counted,
         query::{Vocabulary, parse_as_said},
         time::{Timestamp, to_iso},
     },
     service::ServiceError,
-    wire::{self, Dialect, query::COMPANY_PARAMETER},
+    wire::{self, Dialect, operator::RefundProofJson, query::COMPANY_PARAMETER},
 };
 
 /// Reads a query from flags and from a text as the console takes it. Parameters go through the interface's own reader;
@@ -113,13 +113,35 @@ fn table(alerts: &[Alert], now: Timestamp, note: String) -> Rows {
         .table(alerts, Some(note))
 }
 
-pub(super) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Report> {
-    Ok(Report { columns: wire::write::paths(), ..Report::of_record(object(alert, now)?) })
+/// Returns the report of one alert, with the proof of its refund where there is one.
+pub(super) fn single(alert: &Alert, refund: Option<RefundProof>, now: Timestamp) -> anyhow::Result<Report> {
+    let mut record = object(alert, now)?;
+    let mut columns = wire::write::paths();
+    if let (Some(refund), Value::Object(members)) = (refund, &mut record) {
+        members.insert("refund".to_owned(), serde_json::to_value(RefundProofJson::from(refund))?);
+        columns.extend(refund_columns());
+    }
+    Ok(Report { columns, ..Report::of_record(record) })
+}
+
+/// Returns the columns of the proof of a refund.
+pub(super) fn refund_columns() -> [String; 4] {
+    ["reference", "amount", "currency", "state"].map(|member| format!("refund.{member}"))
+}
+
+/// Reads the proof of an alert's refund, where the deployment keeps such.
+pub(super) async fn refund_of(source: &AlertAccess, id: AlertId) -> Option<RefundProof> {
+    let found = source.deployment.truth.as_ref()?.refunds(vec![id]).await;
+    found
+        .inspect_err(|error| say!("warning: whether there is a refund is not known: {error}"))
+        .ok()?
+        .pop()
+        .map(|of| of.1)
 }
 
 /// Returns the report of an answered alert, which says first whether it was answered by this decision.
-pub(super) fn answered(landing: &Landing, now: Timestamp) -> anyhow::Result<Report> {
-    let mut report = single(&landing.alert, now)?;
+pub(super) fn answered(landing: &Landing, refund: Option<RefundProof>, now: Timestamp) -> anyhow::Result<Report> {
+    let mut report = single(&landing.alert, refund, now)?;
     let step = landing.step().name();
     let words = if landing.found { as_decided() } else { step.clone() };
     report.table.rows.insert(0, vec!["result".to_owned(), words]);

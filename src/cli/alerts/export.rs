@@ -1,14 +1,18 @@
 //! `avert alerts export`: every alert of a filter as a stream of records with the same fields.
 
 use std::{
+    collections::HashMap,
     io::{self, BufWriter},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use anyhow::{Context as _, bail};
+use async_trait::async_trait;
+use chrono::TimeDelta;
 use indicatif::ProgressBar;
+use serde_json::json;
 
-use super::answer;
+use super::answer::{self, refund_columns};
 use crate::{
     cli::{
         args::{AlertExportArgs, Format},
@@ -22,8 +26,9 @@ use crate::{
         records::{RecordFormat, RecordWriter},
         whole_list::PageWalk,
     },
-    domain::{Alert, AlertQuery, MAX_PAGE_SIZE, count::counted, query, time::SharedClock},
-    wire,
+    domain::{Alert, AlertId, AlertQuery, MAX_PAGE_SIZE, Page, RefundProof, count::counted, query, time::SharedClock},
+    service::{Alerts, ResolveRequest, ServiceError},
+    wire::{self, operator::RefundProofJson},
 };
 
 pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Result<()> {
@@ -43,13 +48,18 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     let mut query = answer::query(args.query.as_deref(), args.filter.parameters(), meant.dialect, meant.vocabulary())?;
     let source = meant.open(context).await?;
     query.page.size = MAX_PAGE_SIZE;
-    let AlertRecords { columns, record } = alert_records(&source.clock);
+    let AlertRecords { mut columns, record } = alert_records(&source.clock);
+    let refunds = Refunds::of(&source);
+    let record = |alert: &Alert| refunds.added(alert, record(alert));
+    if source.deployment.truth.is_some() {
+        columns.extend(refund_columns());
+    }
     let count = match &args.to {
         None => {
             let stdout = BufWriter::new(io::stdout());
             let mut writer = RecordWriter::new(format, columns, Output::cells(), stdout)?;
-            let mut sink = RecordSink { record: &*record, put: |record: &str| writer.put(record), count: 0 };
-            let short = read_all(&source, &mut query, args.details, PageWalk::start(), &mut sink).await?;
+            let mut sink = RecordSink { record: &record, put: |record: &str| writer.put(record), count: 0 };
+            let short = read_all(&refunds, &mut query, args.details, PageWalk::start(), &mut sink).await?;
             // The records are well-formed, and the error that the list is not whole follows.
             let (count, _) = writer.finish()?;
             whole(short)?;
@@ -58,8 +68,8 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
         Some(to) => {
             let about = format!("{} {} {}", source.place, asked_words(&query), args.details);
             let (mut part, met) = ExportPart::open(to, args.resume, &about)?;
-            let mut sink = RecordSink { record: &*record, put: |record: &str| part.put(record), count: 0 };
-            let short = read_all(&source, &mut query, args.details, PageWalk::begun(met), &mut sink).await?;
+            let mut sink = RecordSink { record: &record, put: |record: &str| part.put(record), count: 0 };
+            let short = read_all(&refunds, &mut query, args.details, PageWalk::begun(met), &mut sink).await?;
             whole(short).with_context(|| format!("what was read is in {}", part.path().display()))?;
             part.finish(format, columns)?
         }
@@ -68,6 +78,51 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     let place = args.to.as_ref().map_or_else(String::new, |to| format!(" to {}", to.display()));
     say!("{} exported{place}", counted(count, "alert", "alerts"));
     Ok(())
+}
+
+/// Lists with the proofs of refunds, which are read with each page and added to the records.
+struct Refunds<'s> {
+    source: &'s AlertAccess,
+    found: Mutex<HashMap<AlertId, RefundProof>>,
+}
+
+impl<'s> Refunds<'s> {
+    fn of(source: &'s AlertAccess) -> Self {
+        Self { source, found: Mutex::default() }
+    }
+
+    /// Returns the record of an alert with the proof of its refund, where there is one.
+    fn added(&self, alert: &Alert, record: String) -> String {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&alert.id);
+        let Some(proof) = found else { return record };
+        let refund = json!({"refund": RefundProofJson::from(proof)}).to_string();
+        // Both are objects: one goes on where the other ends.
+        format!("{},{}", record.strip_suffix('}').unwrap_or_default(), refund.strip_prefix('{').unwrap_or_default())
+    }
+}
+
+#[async_trait]
+impl Alerts for Refunds<'_> {
+    async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+        let page = self.source.alerts.list(query).await?;
+        if let Some(truth) = &self.source.deployment.truth {
+            let refunds = truth.refunds(page.data.iter().map(|alert| alert.id).collect()).await?;
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).extend(refunds);
+        }
+        Ok(page)
+    }
+
+    async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
+        self.source.alerts.get(id).await
+    }
+
+    async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
+        self.source.alerts.clock_lead().await
+    }
+
+    async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+        self.source.alerts.resolve(id, request).await
+    }
 }
 
 /// Describes a query, distinct from every other query.
@@ -99,12 +154,12 @@ pub(in crate::cli) async fn read_whole_list(
     query: &mut AlertQuery,
     sink: &mut impl AlertSink,
 ) -> anyhow::Result<Option<String>> {
-    read_all(source, query, false, PageWalk::start(), sink).await
+    read_all(&*source.alerts, query, false, PageWalk::start(), sink).await
 }
 
 /// Reads a list to its end, each alert once, with a progress bar. Returns the reason where it is not whole.
 async fn read_all(
-    source: &AlertAccess,
+    alerts: &dyn Alerts,
     query: &mut AlertQuery,
     details: bool,
     walk: PageWalk,
@@ -112,7 +167,7 @@ async fn read_all(
 ) -> anyhow::Result<Option<String>> {
     let bar = progress(None, "{bar:30} {pos} of {len} alerts, {per_sec}");
     let mut shown = Shown { sink, bar };
-    let read = export::read_whole_list(&*source.alerts, query, details, walk, &mut shown).await;
+    let read = export::read_whole_list(alerts, query, details, walk, &mut shown).await;
     shown.bar.finish_and_clear();
     read.map_err(|error| match error {
         ListReadError::Service(error) => error.into(),
@@ -167,7 +222,7 @@ mod tests {
     use super::*;
     use crate::desk::records::Cells;
     use crate::domain::time::SystemClock;
-    use crate::domain::{AlertId, AlertType, Outcome, Provider};
+    use crate::domain::{AlertType, Outcome, Provider};
 
     fn written(format: RecordFormat, count: usize) -> String {
         let clock: SharedClock = Arc::new(SystemClock);

@@ -16,7 +16,7 @@ use crate::{desk::find::find_everywhere, domain::FindQuery};
 
 pub(super) use export::{alert_records, read_whole_list};
 
-use answer::{find_named, finding, listing, query, require_name, single};
+use answer::{find_named, finding, listing, query, refund_of, require_name, single};
 
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
@@ -30,7 +30,8 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
         AlertsCommand::Show(args) => {
             require_name(&args.id)?;
             let source = MeantAlerts::of(&context, &args.remote)?.open(&context).await?;
-            single(&find_named(&source, &args.id, args.provider.as_deref()).await?, source.now())?
+            let alert = find_named(&source, &args.id, args.provider.as_deref()).await?;
+            single(&alert, refund_of(&source, alert.id).await, source.now())?
         }
         AlertsCommand::Find(args) => {
             let asked = FindQuery::parse(&args.text.join(" ")).map_err(Misused)?;

@@ -1,9 +1,9 @@
 //! `avert alerts resolve`: one decision from flags, confirmed, sent once, with the same steps in the desk's journal as
 //! from a console.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use super::{
     super::{
@@ -20,8 +20,11 @@ use super::{
 };
 use crate::{
     desk::ledger::{command::CommandDecision, preflight::PreflightResult},
-    domain::{Alert, Environment, Money, Resolution, ResolutionParts, Timestamp, duplicate, time::to_iso},
-    service::ServiceError,
+    domain::{
+        Alert, Environment, Money, RefundProof, RefundState, Resolution, ResolutionParts, Timestamp, duplicate,
+        time::to_iso,
+    },
+    service::{ServiceError, Truth},
     wire::Dialect,
 };
 
@@ -34,6 +37,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     let alert = find_named(&source, name, args.provider.as_deref()).await?;
     let id = alert.id;
     let resolution = resolution(&args, source.dialect, alert.money().as_ref())?;
+    let refund = refund(&args, &source, &resolution, &alert)?;
     if alert.outcome.is_some() {
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
@@ -68,9 +72,34 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     if landed.found {
         say!("the alert is {}", as_decided());
     }
-    let answer = answered(&landed, source.now())?;
+    let mut kept = None;
+    if let Some((truth, proof)) = refund.filter(|_| landed.alert.was_refunded()) {
+        let words = format!("the answer is recorded, and its refund reference is not: give it to alert {id} again");
+        kept = Some(truth.keep_refund(id, proof).await.context(words)?);
+    }
+    let answer = answered(&landed, kept, source.now())?;
     source.close();
     context.output.print(&answer)
+}
+
+/// Returns the proof of the refund that the flags name, and what keeps it.
+fn refund(
+    args: &AlertResolveArgs,
+    source: &AlertAccess,
+    resolution: &Resolution,
+    alert: &Alert,
+) -> anyhow::Result<Option<(Arc<dyn Truth>, RefundProof)>> {
+    let Some(reference) = args.refund_reference.clone() else { return Ok(None) };
+    if !resolution.gives_money_back() {
+        refuse!("--refund-reference goes with --refunded refunded");
+    }
+    let missing = || misused!("--refund-reference: kept by an avert only, with an operator's key");
+    let truth = source.deployment.truth.clone().ok_or_else(missing)?;
+    let (amount, currency) = alert.money().map(|money| (money.amount, money.currency)).unzip();
+    // That it succeeded the payment provider tells.
+    let proof = RefundProof { reference, amount, currency, state: RefundState::Pending };
+    let proof = proof.validate().map_err(|error| misused!("--refund-reference: {}", error.message))?;
+    Ok(Some((truth, proof)))
 }
 
 /// Reads the decision of the flags in the dialect's words; all errors are reported at their flags.

@@ -98,10 +98,13 @@ pub(crate) struct AlertResolveArgs {
     /// The stopped amount, with --resolution partially-stopped (older dialect)
     #[arg(long, value_name = "AMOUNT")]
     pub(crate) amount_stopped: Option<String>,
+    /// The refund's id or reference at the payment provider, kept beside an answer refunded (an avert only)
+    #[arg(long, value_name = "REFERENCE")]
+    pub(crate) refund_reference: Option<String>,
     /// Many answers from a file instead, NDJSON or CSV: id (or provider and providerId), refunded, resolution,
     /// comments. The result of each is printed and written to FILE.results
     #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "provider", "refunded", "resolution", "comments",
-        "amount_stopped"])]
+        "amount_stopped", "refund_reference"])]
     pub(crate) from: Option<PathBuf>,
     /// With --from: read every alert and say what would be sent, and send nothing
     #[arg(long, requires = "from", conflicts_with_all = ["yes", "resume"])]

@@ -5,6 +5,7 @@ mod desk;
 mod remote;
 mod shared;
 mod sources;
+mod truth;
 mod webhooks;
 
 use std::{ffi::OsString, path::PathBuf};
@@ -24,6 +25,7 @@ pub(super) use self::{
     remote::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand, RemoteArgs},
     shared::{ConsoleArgs, Everywhere, Format, NamedColumn},
     sources::SourcesCommand,
+    truth::{DisputesCommand, HeldArgs, RefundsCommand, ReportFileArgs},
     webhooks::{
         CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs,
         WebhookReplayArgs, WebhookUpdateArgs, WebhooksCommand,
@@ -116,6 +118,14 @@ pub(super) enum Command {
     /// The shop's orders, so that the console shows which one an alert is on
     #[command(subcommand)]
     Orders(OrdersCommand),
+    /// Disputes that came after alerts
+    #[command(subcommand)]
+    Disputes(DisputesCommand),
+    /// Refunds, as the payment provider tells what became of them
+    #[command(subcommand)]
+    Refunds(RefundsCommand),
+    /// Which answers held: answered alerts, and those disputed afterwards
+    Held(Box<HeldArgs>),
     /// The rules that suggest answers, and what they would have suggested
     #[command(subcommand)]
     Rules(RulesCommand),
@@ -157,6 +167,9 @@ impl Command {
             Self::Sales(SalesCommand::Set(args)) => &mut args.remote,
             Self::Journal(JournalCommand::Export(args)) => &mut args.remote,
             Self::Orders(OrdersCommand::Import(args)) => &mut args.remote,
+            Self::Disputes(DisputesCommand::Import(args)) => &mut args.file.remote,
+            Self::Refunds(RefundsCommand::Import(args)) => &mut args.file.remote,
+            Self::Held(args) => &mut args.remote,
             Self::Login(LoginArgs { profile, .. }) | Self::Logout(LogoutArgs { profile })
                 if profile.is_none() && before.is_profile_alone() =>
             {

@@ -1,5 +1,5 @@
-//! Import from files, streaming and in constant memory: orders of a shop as CSV, and alerts as a page as the list
-//! operation returns it, an array, single objects, NDJSON, CSV.
+//! Import from files, streaming and in constant memory: orders of a shop, disputes and refunds as CSV, and alerts as a
+//! page as the list operation returns it, an array, single objects, NDJSON, CSV.
 //!
 //! The look of the content decides the format, unless it is named. A row that cannot be read is told with its line
 //! and never stops the others; where JSON itself is broken, what stands before is kept and the error tells line and
@@ -13,6 +13,7 @@ mod foreign;
 mod format;
 mod numbers;
 mod orders;
+mod reports;
 mod source;
 mod table;
 mod times;
@@ -26,6 +27,7 @@ pub use self::{
     format::FileFormat,
     numbers::DecimalMark,
     orders::{OrderImporter, OrderPreset},
+    reports::{ReportImporter, report_columns},
     source::{MAX_ROW, Row, row_in_words},
     table::{CellKind, ColumnField, FieldColumns, Table, TableRow, lay_out, letters, place_of},
     times::{DateOrder, FileZone},

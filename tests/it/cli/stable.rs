@@ -126,7 +126,8 @@ fn desk(printed: &mut Printed, home: &Path) {
     printed.run(home, "import", &[&file(home, "alerts.ndjson", &lines)]);
     let listed = printed.run(home, "alerts list", &[]);
     let id = |place: usize| text_of(&listed, &format!("/data/{place}/id"));
-    printed.run(home, "alerts resolve", &[id(0), "--refunded", "refunded", "--comments", "paid", "--yes"]);
+    let refunded = ["--refunded", "refunded", "--comments", "paid", "--refund-reference", "re_1", "--yes"];
+    printed.run(home, "alerts resolve", &[&[id(0)][..], &refunded].concat());
     let rows = format!("id,refunded\n{},not-refunded\n{},invalid\n", id(1), id(0));
     printed.run(home, "alerts resolve --from", &[&file(home, "answers.csv", &rows), "--yes"]);
     printed.run(home, "alerts list", &[]);
@@ -139,6 +140,11 @@ fn desk(printed: &mut Printed, home: &Path) {
     let orders = file(home, "orders.csv", "order_id,transaction_id,amount,currency,state\nA-1,T-1,129.90,EUR,paid\n");
     printed.run(home, "orders import --dry-run", &[&orders]);
     printed.run(home, "orders import", &[&orders]);
+    let disputes = file(home, "disputes.csv", "dispute_id,transaction_id\nD-1,5732\n");
+    printed.run(home, "disputes import", &[&disputes]);
+    let refunds = file(home, "refunds.csv", "refund_id,status\nre_1,failed\n");
+    printed.run(home, "refunds import", &[&refunds]);
+    printed.run(home, "held", &["--days", "7"]);
     fs::create_dir_all(home.join(".config/avert")).unwrap();
     file(&home.join(".config/avert"), "rules.txt", "small: amount<200 currency:EUR -> refunded \"below the fee\"\n");
     let sources = file(home, "sources.toml", "[sources.shop]\npreset = \"chargeblast\"\n");
