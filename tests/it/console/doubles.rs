@@ -374,18 +374,6 @@ fn behind_a_form_that_was_left_at_once_the_next_text_is_taken() {
 }
 
 #[test]
-fn the_form_that_a_guard_opens_on_a_repeat_asks_for_the_tick_and_not_for_text() {
-    let (mut rig, _) = behind_the_refund(|made| Made { place: sandbox(), ..made });
-
-    rig.press(".");
-    rig.advance(Duration::seconds(1));
-    rig.press("x space");
-
-    let form = rig.screen();
-    assert!(form.contains("[x] Send anyway") && form.contains("0/250"), "{form}");
-}
-
-#[test]
 fn a_form_for_several_leaves_out_the_double_of_what_is_recorded_here() {
     let (mut rig, _) = behind_the_refund(|made| made);
 

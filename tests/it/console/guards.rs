@@ -50,6 +50,21 @@ fn go_to(rig: &mut Rig, alert: AlertId) {
     rig.advance(Duration::seconds(1));
 }
 
+#[test]
+fn a_space_in_the_form_of_a_repeated_answer_is_no_tick() {
+    let (mut rig, id, other) = started("notice");
+    go_to(&mut rig, other);
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let before = rig.sent();
+    go_to(&mut rig, id);
+
+    rig.press(". space ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), before, "{}", rig.screen());
+}
+
 #[rstest]
 fn a_guard_holds_an_answer_back_until_it_is_confirmed(
     #[values("notice", "closed", "network rule", "refunded double")] guard: &str,
@@ -72,8 +87,9 @@ fn a_guard_holds_an_answer_back_until_it_is_confirmed(
     });
     rig.advance(Duration::seconds(6));
     let held = rig.sent();
-    // In a list it is the row that is ticked.
+    // In a list it is the row that is ticked. An answer that is repeated opens in its comments.
     rig.press(match (way, guard) {
+        ("again", _) => "ctrl-s space ctrl-s",
         ("several", _) | ("case", "refunded double") => "tab space ctrl-s",
         _ => "space ctrl-s",
     });

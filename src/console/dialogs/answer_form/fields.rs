@@ -240,10 +240,10 @@ impl AnswerFields {
     }
 
     /// Goes to Send anyway; `wrong`: why it is needed.
-    pub(super) fn ask_anyway(&mut self, wrong: Option<String>) {
+    pub(super) fn ask_anyway(&mut self, wrong: String) {
         if self.form.is_shown(ANYWAY) {
             self.form.set_focus(ANYWAY);
-            self.form.set_error(ANYWAY, wrong);
+            self.form.set_error(ANYWAY, Some(wrong));
         }
     }
 

@@ -238,7 +238,6 @@ impl AnswerForm {
         if let (AnswerScope::One, Some(RowPlan::Out { why, .. })) = (self.scope, self.plan_of(0)) {
             self.word = Some(format!("Not repeated: {why}."));
         }
-        self.fields.ask_anyway(None);
         Vec::new()
     }
 

@@ -64,7 +64,7 @@ impl AnswerForm {
         let row = &self.rows[0];
         let open = self.cautions(cx).into_iter().find(|caution| !row.confirmed.contains(caution));
         let open = open.map_or(why, |caution| caution.words().to_owned());
-        self.fields.ask_anyway(Some(format!("{open}: tick \"Send anyway\" first")));
+        self.fields.ask_anyway(format!("{open}: tick \"Send anyway\" first"));
         self.say("Not sent: see Send anyway.")
     }
 
