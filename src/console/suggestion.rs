@@ -3,34 +3,14 @@
 
 use super::{AppContext, screens::queue::facts::Facts};
 use crate::{
-    desk::MatchedOrders,
+    desk::{MatchedOrders, OrderFindings},
     domain::{
         Alert, OrderAdvice,
         advice::{Advice, AdviceBasis, advice, refund_warning},
-        resolution::{Decision, InvalidReason},
+        resolution::Decision,
         rule::DecisionRule,
     },
 };
-
-/// What the shop's orders say of an alert.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OrderFindings {
-    pub advice: Option<OrderAdvice>,
-    /// True where an order matches exactly.
-    is_exact: bool,
-}
-
-impl OrderFindings {
-    /// Those of its matched orders.
-    pub fn of(alert: &Alert, matched: &MatchedOrders) -> Self {
-        Self { advice: matched.advice(alert).map(|(_, advice)| advice), is_exact: matched.exact().is_some() }
-    }
-
-    /// Returns true where a check warns against some answer, whatever else is known.
-    pub fn warn(&self) -> bool {
-        self.advice.is_some_and(|advice| advice.was_refunded_before() || advice.leaves_refund_open)
-    }
-}
 
 /// What suggests an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +24,7 @@ impl<'r> Suggestion<'r> {
     /// past a check that warns against its answer.
     pub fn of(alert: &Alert, facts: &Facts, cx: &'r AppContext) -> Option<Self> {
         let duplicates = facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
-        let orders = matched_orders(alert, facts).map(|matched| OrderFindings::of(alert, matched));
+        let orders = matched_orders(alert, facts).map(|matched| matched.findings(alert));
         Self::by(alert, duplicates, orders.unwrap_or_default(), cx)
     }
 
@@ -54,12 +34,7 @@ impl<'r> Suggestion<'r> {
         let order = orders.advice.as_ref();
         let warning = refund_warning(alert, duplicates.iter(), order);
         let is_warned_of = |decision: Decision| {
-            let by_order = match decision {
-                Decision::Refunded => order.is_some_and(|order| order.leaves_refund_open),
-                Decision::Invalid(reason) => orders.is_exact && reason == InvalidReason::NotFound,
-                Decision::NotRefunded => false,
-            };
-            by_order || warning.is_some_and(|advice| advice.overrules(decision))
+            orders.warn_against(decision) || warning.is_some_and(|advice| advice.overrules(decision))
         };
         let expects_none = alert.alert_type.is_notice() || alert.is_closed(cx.now);
         let rule = cx.suggestion(alert).filter(|rule| !expects_none && !is_warned_of(rule.decision));

@@ -51,7 +51,7 @@ pub use ledger::{
     },
 };
 pub use notes::{Note, Notes};
-pub use orders::{MatchedOrders, OrderCounts, OrderDatabase, OrderOwner};
+pub use orders::{MatchedOrders, OrderCounts, OrderDatabase, OrderFindings, OrderOwner};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
 pub use records::RecordFormat;
 pub use sales::SalesCount;

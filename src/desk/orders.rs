@@ -23,6 +23,7 @@ use crate::domain::{
     Alert, AlertId, Currency, MatchConfidence, MerchantOrder, OrderAdvice, OrderMatch, OrderState, Timestamp,
     cause::RefusalCause,
     order::{matches, transaction_key},
+    resolution::{Decision, InvalidReason},
 };
 
 /// Marks the file as avert's orders (`PRAGMA application_id`): the letters `avro`.
@@ -110,6 +111,35 @@ impl MatchedOrders {
         let warning = || told.flatten().find(|(_, advice)| advice.only_warns && advice.was_refunded_before());
         let by_others = self.by_others.as_ref().map(|(id, advice)| (id.as_str(), *advice)).or_else(warning);
         own.filter(|(_, advice)| advice.was_refunded_before() || by_others.is_none()).or(by_others)
+    }
+
+    /// Returns the findings on an alert.
+    pub fn findings(&self, alert: &Alert) -> OrderFindings {
+        OrderFindings { advice: self.advice(alert).map(|(_, advice)| advice), is_exact: self.exact().is_some() }
+    }
+}
+
+/// Findings of matched orders on an alert.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OrderFindings {
+    pub advice: Option<OrderAdvice>,
+    /// True where an order matches exactly.
+    is_exact: bool,
+}
+
+impl OrderFindings {
+    /// Returns true where a check warns against this decision.
+    pub fn warn_against(&self, decision: Decision) -> bool {
+        match decision {
+            Decision::Refunded => self.advice.is_some_and(|advice| advice.leaves_refund_open),
+            Decision::Invalid(reason) => self.is_exact && reason == InvalidReason::NotFound,
+            Decision::NotRefunded => false,
+        }
+    }
+
+    /// Returns true where a check warns against some answer, whatever else is known.
+    pub fn warn(&self) -> bool {
+        self.advice.is_some_and(|advice| advice.was_refunded_before() || advice.leaves_refund_open)
     }
 }
 

@@ -22,9 +22,8 @@ use super::{
 };
 use crate::{
     Action, ClickTargets, Effect, Loadable,
-    desk::{BuiltIn, Layout, snoozes::ChosenAlerts},
+    desk::{BuiltIn, Layout, OrderFindings, snoozes::ChosenAlerts},
     domain::{Alert, AlertFilter, AlertId, Calendar, Sort, SortField, SortOrder, Timestamp, query},
-    suggestion::OrderFindings,
     views::View,
     widgets::scrollbar::Scroll,
 };

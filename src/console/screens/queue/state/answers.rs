@@ -10,7 +10,6 @@ use crate::{
     domain::{Alert, AlertId, Page, Timestamp, duplicate},
     screens::queue::{facts::Facts, listing::Ticket},
     service::ServiceError,
-    suggestion::OrderFindings,
 };
 
 /// Most alerts of which it is remembered that they are duplicates.
@@ -59,7 +58,7 @@ impl Queue {
                     if let (Some(alert), Some(Ok(matched))) = (self.listing.find(id), &answer)
                         && !is_less(matched.others)
                     {
-                        let findings = OrderFindings::of(alert, matched);
+                        let findings = matched.findings(alert);
                         if self.orders.len() > MOST_KNOWN {
                             self.orders.clear();
                         }
