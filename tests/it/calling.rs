@@ -53,7 +53,7 @@ fn an_alert_that_lapses_soon_rings_once_and_the_title_is_given_back() {
     terminal.wait_for("unanswered.");
     let written = leave(terminal);
 
-    assert_eq!(written.matches("\x1b]777;notify;avert;ETHOCA CALL-0 due in 1").count(), 1, "{written:?}");
+    assert_eq!(written.matches("\x1b]777;notify;avert;ETHOCA CALL-0 due ").count(), 1, "{written:?}");
     let around = written.find("\x07\x1b]777;").expect("a bell before the notice");
     assert!(written.contains("\x1b]0;avert: 1 due within 30m - "), "the title tells it");
     let (kept, given_back) = (written.find("\x1b[22;0t").unwrap(), written.rfind("\x1b[23;0t").unwrap());
@@ -182,7 +182,9 @@ fn the_view_is_exported_with_the_records_of_the_command_line() {
     let exported = std::fs::read_to_string(&to).unwrap();
     let expected = run_ok(home.path(), &["alerts", "export", "--status", "OPEN", "--output", "csv"]);
     let columns = |csv: &str| csv.lines().next().unwrap().to_owned();
-    assert_eq!((columns(&exported), exported.lines().count()), (columns(&expected), 3));
+    // The command adds the proofs of refunds behind them.
+    assert!(columns(&expected).starts_with(&columns(&exported)), "{exported}");
+    assert_eq!(exported.lines().count(), 3);
     assert!(exported.contains("CALL-0") && exported.contains("CALL-1"));
     let left: Vec<_> = std::fs::read_dir(home.path())
         .unwrap()

@@ -243,6 +243,6 @@ described!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 described!({"type": "string", "pattern": "^[0-9a-f]{64}$"}: [u8; 32]);
 described!({"type": "string"}: AlertStatus, AlertType, Currency, EventKind, Provider, EndpointUrl, Secret);
 described!(
-    {"type": "string", "enum": Self::ALL.map(Self::as_str)}: AnswerKind, Answers, CardScheme, ContradictionKind, DeliveryState,
-        Environment, EventTemplate, KeyScope, RefundState, TruthKind
+    {"type": "string", "enum": Self::ALL.map(Self::as_str)}: AnswerKind, Answers, CardScheme, ContradictionKind,
+        DeliveryState, Environment, EventTemplate, KeyScope, RefundState, TruthKind
 );

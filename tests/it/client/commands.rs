@@ -314,7 +314,7 @@ fn an_export_has_every_alert_of_the_filter_once_in_every_form() {
     assert_eq!(csv.lines().count(), 231);
     assert!(csv.starts_with("id,providerId,provider,type,alertTimeStamp,"), "{}", &csv[..200]);
     let nothing = world.run_there_ok(&["alerts", "export", "--output", "csv", "--q", "nothing has this"]);
-    assert_eq!(nothing.lines().next(), csv.lines().next());
+    assert!(csv.starts_with(nothing.lines().next().unwrap()), "an avert adds the proofs of refunds behind them");
 }
 
 #[tokio::test(flavor = "multi_thread")]
