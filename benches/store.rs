@@ -17,8 +17,8 @@ use avert::domain::resolution::Decision;
 use avert::domain::time::{Timestamp, from_iso};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AttemptId, CompanyId, Currency,
-    Deadline, EnrollmentId, EventKind, FindQuery, OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort,
-    SortField, SortOrder,
+    Deadline, EnrollmentId, EventKind, EventSubject, EventTemplate, FindQuery, OrganizationId, Outcome, OutcomeId,
+    Provider, Resolution, Sort, SortField, SortOrder,
 };
 use avert::store::{Claim, ClaimRequest, Commit, CommitRequest, SharedStore, SqliteOptions, SqliteStore};
 use chrono::Duration as Span;
@@ -32,8 +32,11 @@ const BATCH: usize = 10_000;
 /// The span over which the alerts are spread.
 const DAYS: i64 = 700;
 
-fn plain_events(kind: &EventKind, alert: &Alert, _: Timestamp) -> String {
-    format!("{kind} {}", alert.id)
+fn plain_events(kind: &EventKind, subject: EventSubject<'_>, _: Option<EventTemplate>, _: Timestamp) -> String {
+    match subject {
+        EventSubject::Alert(alert) => format!("{kind} {}", alert.id),
+        EventSubject::Endpoint(endpoint) => format!("{kind} {}", endpoint.id),
+    }
 }
 
 fn now() -> Timestamp {

@@ -12,7 +12,7 @@ use avert::domain::time::SystemClock;
 use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
     Actor, Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind,
-    IngestOptions, NewEndpoint, NextStep, OrganizationId, Provider, Secret,
+    EventSubject, IngestOptions, NewEndpoint, NextStep, OrganizationId, Provider, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
@@ -96,7 +96,7 @@ fn sender() -> Sender {
 
 /// Sends a round without any bookkeeping.
 async fn bare_round(sender: &Sender, url: &str) -> Duration {
-    let body: Arc<str> = event_body(&EventKind::AlertCreated, &alert(1), Utc::now()).into();
+    let body: Arc<str> = event_body(&EventKind::AlertCreated, EventSubject::Alert(&alert(1)), None, Utc::now()).into();
     let began = Instant::now();
     let sends = futures::stream::iter((0..ROUND).map(|_| {
         let due = DueDelivery {
