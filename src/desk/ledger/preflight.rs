@@ -178,7 +178,8 @@ impl AnswerSender {
             Ok(Err(error)) => (Vec::new(), Some(failed(error))),
             Err(_) => (Vec::new(), Some(("no reply in time".to_owned(), PreflightRetry::Soon))),
         };
-        if !check.resolution.rests_on_another() {
+        // What the orders know of a refund matters to another one alone.
+        if check.resolution.gives_money_back() {
             match self.advice(&check.alert, &others) {
                 Ok(Some((order, advice))) if advice.was_refunded_before() && !check.known.by_order => {
                     let order = sanitize::line(&order);
