@@ -1,4 +1,4 @@
-//! A picture of every state of the screen, at four sizes.
+//! A picture of every state of the screen, at two sizes, and of some at a wide one.
 
 use avert::{
     domain::{AlertStatus, DeliveryState, Environment, EventKind, time::Clock},
@@ -11,9 +11,27 @@ use super::{
     rig::{Made, Rig, SIZES, clock},
 };
 
+/// The wide size, and the states that are taken at it too.
+const WIDE: (u16, u16) = (160, 48);
+const WIDE_STATES: [&str; 12] = [
+    "list",
+    "page",
+    "marked",
+    "together",
+    "run",
+    "case-form",
+    "webhooks",
+    "find",
+    "resolve",
+    "staged",
+    "settings",
+    "insights",
+];
+
 /// Takes the pictures of a state.
 fn pictures(name: &str, made: impl Fn() -> Made, state: impl Fn(&mut Rig)) {
-    for (width, height) in SIZES {
+    let wide = WIDE_STATES.contains(&name).then_some(WIDE);
+    for (width, height) in SIZES.into_iter().chain(wide) {
         let mut rig = Made { size: (width, height), ..made() }.start();
         state(&mut rig);
         // What is around the alert comes once the cursor rests.
