@@ -171,7 +171,7 @@ impl Engine {
 /// Refuses another network's alert: its decision would go to another gateway.
 fn of_network(row: AlertPatch, network: &Provider) -> Result<AlertPatch, FieldError> {
     if row.alert.provider == *network {
-        return Ok(row);
+        return Ok(AlertPatch { from_gateway: true, ..row });
     }
     Err(FieldError::new("provider", format!("is {}: alerts of {network} come from this gateway", row.alert.provider)))
 }

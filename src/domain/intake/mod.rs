@@ -63,6 +63,8 @@ pub struct AlertPatch {
     pub given: FieldSet,
     /// True where `alert.created` is recorded if the alert is new.
     pub event: bool,
+    /// True where a gateway brought it, which takes its answer.
+    pub from_gateway: bool,
 }
 
 impl AlertPatch {
@@ -78,7 +80,7 @@ impl AlertPatch {
         if alert.status == AlertStatus::default() {
             alert.status = AlertStatus::Open;
         }
-        Self { line, alert, given, event: false }
+        Self { line, alert, given, event: false, from_gateway: false }
     }
 
     /// Returns the patch as from another line.
@@ -324,6 +326,10 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
     {
         merged.transaction_time = merged.alert_time;
     }
+    // Whoever brought it first: what a gateway knows is answered there.
+    if patch.from_gateway && known.outcome.is_none() && known.is_answered_here() {
+        merged.origin = None;
+    }
     (merged != *known).then_some(Alert { updated_at: Some(now), ..merged })
 }
 
@@ -347,10 +353,11 @@ mod tests {
     mod rules;
 
     use proptest::prelude::*;
+    use rstest::rstest;
     use uuid::Uuid;
 
     use super::*;
-    use crate::{outcome::Outcome, time::from_iso};
+    use crate::{Answers, Origin, outcome::Outcome, time::from_iso};
 
     /// Sets a field to one of a few values; not at all where there is none.
     fn set(alert: &mut Alert, field: &Field<Alert>, value: Option<u8>) {
@@ -487,5 +494,21 @@ mod tests {
     #[test]
     fn a_row_without_a_field_at_fault_is_unreadable() {
         assert_eq!([rejected(""), rejected("amount")].map(|row| row.is_unreadable()), [true, false]);
+    }
+
+    #[rstest]
+    #[case::a_gateway(true, true)]
+    #[case::a_file(false, false)]
+    fn an_alert_of_a_source_is_answered_at_the_gateway_that_knows_it_too(
+        #[case] from_gateway: bool,
+        #[case] moves: bool,
+    ) {
+        let origin = Some(Origin { source: "justt".to_owned(), answers: Answers::Here });
+        let known = Alert { origin, ..Alert::sample() };
+        let patch = AlertPatch { from_gateway, ..AlertPatch::of(Alert { origin: None, ..known.clone() }) };
+
+        let merged = merge(&known, patch, now());
+
+        assert_eq!(merged.map(|merged| merged.origin), moves.then_some(None));
     }
 }
