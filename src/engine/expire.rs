@@ -1,7 +1,7 @@
 //! Expiry and retention: open alerts without an outcome expire at their deadline, and rows beyond their retention are
 //! pruned.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +16,9 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// The shortest one: a burst of changes is looked at once.
 const SHORTEST: Duration = Duration::from_millis(250);
+
+/// The least time between two looks for alerts to call: each reads what was called before.
+const CALLS: Duration = Duration::from_secs(10);
 
 impl Engine {
     /// Expires every alert whose deadline has passed, except those whose resolution is with the provider. Returns how
@@ -43,7 +46,10 @@ impl Engine {
     pub async fn call_expiring_once(&self) -> StoreResult<u64> {
         let (store, mut called) = (self.store(), 0);
         while store.has_expiring(self.now()).await? {
-            called += store.record_expiring(self.now(), batch::AT_ONCE).await?;
+            match store.record_expiring(self.now(), batch::AT_ONCE).await? {
+                0 => break,
+                recorded => called += recorded,
+            }
         }
         Ok(called)
     }
@@ -92,9 +98,15 @@ impl Engine {
 
 /// The expiry loop: sleeps until the next deadline, or until something has changed.
 pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
-    let mut changes = engine.store().changes();
+    let (mut changes, mut called) = (engine.store().changes(), None::<Instant>);
     loop {
         changes.mark_unchanged();
+        if called.is_none_or(|at| at.elapsed() >= CALLS) {
+            called = Some(Instant::now());
+            if let Err(error) = engine.call_expiring_once().await {
+                tracing::warn!(%error, "alerts that expire soon could not be called, trying again");
+            }
+        }
         let pause = match turn(&engine).await {
             Ok(pause) => pause,
             Err(error) => {
@@ -122,7 +134,6 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
 async fn turn(engine: &Engine) -> StoreResult<Duration> {
     let pause = |next: Option<Timestamp>| next.map_or(LONGEST, |deadline| until(deadline, engine.now()));
     engine.follow_clock().await?;
-    engine.call_expiring_once().await?;
     // Most changes bring no earlier deadline: look before writing.
     let wait = pause(engine.store().next_deadline().await?);
     if !wait.is_zero() {
