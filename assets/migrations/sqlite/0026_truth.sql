@@ -19,6 +19,7 @@ CREATE TABLE truth (
     recorded_at INTEGER NOT NULL,
     UNIQUE (organization, kind, id)
 ) STRICT;
+CREATE INDEX truth_by_time ON truth (organization, recorded_at);
 
 -- The facts of a report, in one of which an alert has to agree.
 CREATE TABLE truth_fact (
@@ -52,6 +53,7 @@ CREATE TABLE refund_proof (
     dismissed_at INTEGER
 ) STRICT;
 CREATE INDEX refund_proof_by_reference ON refund_proof (organization, reference);
+CREATE INDEX refund_proof_by_time ON refund_proof (organization, recorded_at);
 
 -- Looking for the alerts of a report: by the number of the order, and by the transaction's id without a date at either end.
 CREATE INDEX alert_by_order ON alert (organization, lower(merchant_order_id)) WHERE merchant_order_id IS NOT NULL;
