@@ -296,11 +296,18 @@ impl Run<'_> {
                 return warned(rule);
             }
         }
+        let gives_money_back = resolution.gives_money_back();
         let decision = CommandDecision::new(alert, resolution);
         match decision.check(&self.source.sender(), self.source.history(), &self.refunds).await {
             PreflightResult::Clear => Ok(Ready { decision, unsearched }),
             PreflightResult::Answered(alert) => Err((RowResult::Conflict, already(&alert))),
-            PreflightResult::InPart(why, _) => warned(format!("other refunds could not be looked for: {why}")),
+            PreflightResult::InPart(why, _) if gives_money_back => {
+                warned(format!("other refunds could not be looked for: {why}"))
+            }
+            PreflightResult::InPart(why, _) => {
+                let unlooked = format!("it could not be looked at before: {why}");
+                Ok(Ready { decision, unsearched: Some(unlooked) })
+            }
             against => warned(against.objection().unwrap_or_default()),
         }
     }
