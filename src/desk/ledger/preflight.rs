@@ -134,7 +134,10 @@ impl Preflight {
         let asked = vec![(alert.id, query)];
         let found = same_payments(&*deployment.alerts, deployment.duplicates.as_deref(), asked).await;
         let mut found = found.into_iter().next().map_or(Ok(Vec::new()), |(_, found)| found)?;
-        found.retain(|other| duplicate::evidence(alert, other).is_some());
+        // What may be another payment's refund matters to a refund, and to what rests on one.
+        let cautious = self.resolution.gives_money_back() || self.resolution.rests_on_another();
+        let evidence = if cautious { duplicate::evidence } else { duplicate::sure_evidence };
+        found.retain(|other| evidence(alert, other).is_some());
         let known = |other: &Alert| KnownAnswer::given(self.answers.get(&other.id), other).into_owned();
         let found: Vec<Alert> = found.iter().map(known).collect();
         let rests_on_refund = self.resolution.rests_on_another();
