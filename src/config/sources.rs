@@ -76,6 +76,11 @@ impl SourceSettings {
         if self.answers == Answers::Native {
             return Err("answers = \"native\" is not available for this preset: here or gateway".to_owned());
         }
+        if self.answers == Answers::Gateway && self.preset == "stripe" {
+            return Err(
+                "answers = \"gateway\" is not available: no gateway takes answers to STRIPE, here does".to_owned()
+            );
+        }
         self.reader().map(|_| self)
     }
 }

@@ -121,6 +121,7 @@ pub fn check_source(
 pub fn check_secret(scheme: SignatureScheme, secret: &Secret) -> Result<(), String> {
     let text = secret.reveal();
     match scheme {
+        _ if text.is_empty() => Err("is empty".to_owned()),
         SignatureScheme::Standard => key_of(text).map(drop).map_err(|error| error.message),
         SignatureScheme::Adyen => adyen_key(text).map(drop).ok_or_else(|| "is no key in hexadecimal digits".to_owned()),
         SignatureScheme::Basic if !text.contains(':') => Err("has no colon: USER:PASSWORD is needed".to_owned()),
@@ -222,6 +223,11 @@ mod tests {
 
     fn secret(text: &str) -> Secret {
         Secret::new(text)
+    }
+
+    #[test]
+    fn an_empty_secret_is_none_of_any_scheme() {
+        assert!(SignatureScheme::ALL.into_iter().all(|scheme| check_secret(scheme, &secret("")).is_err()));
     }
 
     #[test]
