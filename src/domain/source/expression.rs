@@ -9,7 +9,7 @@ use chrono::DateTime;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use crate::{Currency, sanitize::excerpt, time::to_iso};
+use crate::{Currency, card::mask_card_numbers, sanitize::excerpt, time::to_iso};
 
 /// Path to a value of a JSON body: names and indexes of arrays, `items[0].id` or `items.0.id`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,7 +127,9 @@ impl Expression {
 
 impl Function {
     fn of(&self, text: &str, body: &Value) -> Result<String, String> {
-        let shown = excerpt(text);
+        // It is kept and logged with the reason: no card number in it.
+        let masked = mask_card_numbers(text);
+        let shown = excerpt(&masked);
         Ok(match self {
             Self::Upper => text.to_uppercase(),
             Self::Lower => text.to_lowercase(),
