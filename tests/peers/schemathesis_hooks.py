@@ -44,6 +44,26 @@ def before_call(context, case, kwargs):
         body["amountStopped"] = 0.01
     if isinstance(pem, str) and "-----BEGIN CERTIFICATE-----" in pem:
         body["caCertificate"] = CERTIFICATE
+    # A template is for events about the work.
+    if body.get("template") == "slack" and isinstance(body.get("events", []), list):
+        body["events"] = ["alert.expiring"]
+    reports = body.get("data")
+    for named in [body, *(reports if isinstance(reports, list) else [])]:
+        if isinstance(named, dict):
+            identified(named)
+
+
+def identified(named):
+    """What identifies nothing is no id of a report, an amount has its currency, and a refund a state."""
+    texts = {"id": "re_1", "reference": "re_1", "cardBin": "411111", "cardLastFour": "1234", "at": "2026-11-20T12:00:00Z"}
+    for field, sound in texts.items():
+        if isinstance(named.get(field), str):
+            named[field] = sound
+    money = [named.get("amount"), named.get("currency")]
+    if {"amount", "currency"} & named.keys() and all(part is None or isinstance(part, str) for part in money):
+        named.update({"amount": None, "currency": None} if None in money else {"amount": "1.00", "currency": "EUR"})
+    if named.get("kind") == "refund" and isinstance(named.get("status"), (str, type(None))):
+        named["status"] = "succeeded"
 
 
 # A name is taken once: theirs gives way to ours, which asks it in every other case.

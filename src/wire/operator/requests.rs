@@ -40,7 +40,8 @@ json_type! {
         optional template: Text<EventTemplate>,
         /// Minutes before its deadline at which `alert.expiring` calls an alert without an answer; 30 where nothing is
         /// said.
-        optional minutes: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
+        minutes: Option<i64>,
     }
 }
 
@@ -60,7 +61,7 @@ impl NewEndpointJson {
             events: self.events.map_or(usual.events, Member::field),
             providers: self.providers.map_or(usual.providers, Member::field),
             template: self.template.map(|template| template.0),
-            minutes: self.minutes.unwrap_or(usual.minutes),
+            minutes: self.minutes.map_or(usual.minutes, |minutes| minutes.try_into().unwrap_or(u32::MAX)),
         };
         subscription.check().map_err(|wrong| vec![wrong])?;
         Ok((NewEndpoint { ca_certificate, subscription, ..new }, made))
@@ -82,7 +83,7 @@ impl From<NewEndpoint> for NewEndpointJson {
             events: Some(Member::of(events)),
             providers: Some(Member::of(providers)),
             template: template.map(Text),
-            minutes: Some(minutes),
+            minutes: Some(minutes.into()),
         }
     }
 }

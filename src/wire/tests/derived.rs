@@ -98,6 +98,7 @@ fn refinements() -> Vec<(&'static str, Value)> {
     let from_one = json!({"minimum": 1});
     let url = json!({"format": "uri", "pattern": "^https?://[^@#]+$", "maxLength": 2048});
     let off = json!({"default": false});
+    let events: Vec<&str> = EventKind::KNOWN.iter().map(EventKind::as_str).collect();
     let certificates = json!({"pattern": r"^\s*$|-----BEGIN CERTIFICATE-----"});
     let secret = json!({"pattern": SIGNING_SECRET});
     // Either the address is safe, or plain http is allowed.
@@ -122,7 +123,9 @@ fn refinements() -> Vec<(&'static str, Value)> {
         ("/NewEndpoint/properties/insecureHttp", off.clone()),
         ("/NewEndpoint/properties/secret", secret.clone()),
         ("/NewEndpoint/properties/caCertificate", certificates.clone()),
-        ("/NewEndpoint/properties/events", json!({"minItems": 1})),
+        ("/NewRefund", json!({"required": ["reference", "state"]})),
+        ("/NewReport", json!({"required": ["kind", "id"]})),
+        ("/NewEndpoint/properties/events", json!({"minItems": 1, "items": {"type": "string", "enum": events}})),
         ("/NewEndpoint/properties/minutes", json!({"minimum": 1, "maximum": MAX_MINUTES, "default": 30})),
         ("/EndpointChange", json!({"allOf": safe_or_allowed})),
         ("/EndpointChange/properties/url", url),
