@@ -248,9 +248,6 @@ impl Engine {
         let network = &submission.provider;
         match &submission.origin {
             Some(Origin { answers: Answers::Here, .. }) => return None,
-            Some(Origin { answers: Answers::Native, source }) if self.inner.providers.has_source(source) => {
-                return None;
-            }
             Some(Origin { answers: Answers::Native, source }) => {
                 return Some(format!("not sent: source {source} takes the answers, and these settings do not name it"));
             }

@@ -204,19 +204,17 @@ impl AlertProvider for RecordedHere {
     }
 }
 
-/// The registry of providers, by network and by source.
+/// The registry of providers, by network.
 #[derive(Clone)]
 pub struct Providers {
     default: Arc<dyn AlertProvider>,
     by_network: HashMap<Provider, Arc<dyn AlertProvider>>,
-    /// Those of sources that take answers themselves, by the source's name.
-    by_source: HashMap<String, Arc<dyn AlertProvider>>,
 }
 
 impl Providers {
     /// One provider for every network.
     pub fn all(default: Arc<dyn AlertProvider>) -> Self {
-        Self { default, by_network: HashMap::new(), by_source: HashMap::new() }
+        Self { default, by_network: HashMap::new() }
     }
 
     /// Another provider for one network.
@@ -226,31 +224,17 @@ impl Providers {
         self
     }
 
-    /// The provider of a source that takes answers itself.
-    #[must_use]
-    pub fn with_source(mut self, name: &str, provider: Arc<dyn AlertProvider>) -> Self {
-        self.by_source.insert(name.to_owned(), provider);
-        self
-    }
-
-    /// Checks for the provider of a source.
-    pub fn has_source(&self, name: &str) -> bool {
-        self.by_source.contains_key(name)
-    }
-
     /// Checks for a provider of the network's own, which is not the default one.
     pub fn has_own(&self, network: &Provider) -> bool {
         self.by_network.contains_key(network)
     }
 
-    /// The provider that answers for a network, or for the source of the alert.
+    /// The provider that takes the answers to a network; of a source that keeps them here the one that sends nothing.
     pub fn answering_for(&self, network: &Provider, origin: Option<&Origin>) -> &dyn AlertProvider {
-        let own = match origin {
-            Some(Origin { answers: Answers::Here, .. }) => return &RecordedHere,
-            Some(Origin { answers: Answers::Native, source }) => self.by_source.get(source),
-            Some(Origin { answers: Answers::Gateway, .. }) | None => self.by_network.get(network),
-        };
-        own.unwrap_or(&self.default).as_ref()
+        if origin.is_some_and(|origin| origin.answers == Answers::Here) {
+            return &RecordedHere;
+        }
+        self.by_network.get(network).unwrap_or(&self.default).as_ref()
     }
 }
 
