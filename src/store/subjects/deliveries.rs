@@ -9,7 +9,7 @@ use crate::{
     composed::Sql,
     domain::{
         Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
-        EventKind, NextStep, OrganizationId, SentRequest, audit::AuditNote, time::Timestamp,
+        EventId, EventKind, NextStep, OrganizationId, SentRequest, audit::AuditNote, time::Timestamp,
     },
     error::Work,
     units::UnitOfWork,
@@ -212,6 +212,19 @@ pub struct AttemptRecord {
     /// End of the attempt, by a clock that does not jump: the time for which an endpoint has failed is reckoned by it.
     pub ended_at: Timestamp,
     pub next: NextStep,
+}
+
+/// Inserts an event that is about no alert; returns its key.
+pub(super) async fn insert_event(
+    unit: &UnitOfWork<'_>,
+    id: EventId,
+    kind: &str,
+    at: Timestamp,
+    body: &str,
+) -> Work<i64> {
+    let event = "INSERT INTO event (id, alert, kind, at, body/*-*/, changed/*+*/)
+        VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/) RETURNING key";
+    unit.one(event, &[&id, &kind, &at, &body], cell).await
 }
 
 /// Result of an attempt, in a word.

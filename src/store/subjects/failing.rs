@@ -1,11 +1,12 @@
 //! Failures of endpoints: counted, reported to other endpoints, and in the end a reason to disable one.
 
 use super::{
+    deliveries::insert_event,
     endpoints::{disable, find},
     subscriptions::{Recipient, recipients},
 };
 use crate::{
-    cells::{StoredRow, cell},
+    cells::StoredRow,
     domain::{
         Actor, DeliveryId, EventId, EventKind, EventSubject, OrganizationId, audit::AuditNote, time::Timestamp,
         webhook::schedule::Failing,
@@ -74,10 +75,8 @@ pub(super) async fn report_failing(unit: &UnitOfWork<'_>, endpoint: i64, now: Ti
 
 /// Records an event that is about no alert, with its delivery.
 async fn record_one(unit: &UnitOfWork<'_>, endpoint: i64, kind: &EventKind, body: &str, now: Timestamp) -> Work<()> {
-    let (id, kind) = (EventId::generate(), kind.as_str());
-    let event = "INSERT INTO event (id, alert, kind, at, body/*-*/, changed/*+*/)
-        VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/) RETURNING key";
-    let event: i64 = unit.one(event, &[&id, &kind, &now, &body], cell).await?;
+    let kind = kind.as_str();
+    let event = insert_event(unit, EventId::generate(), kind, now, body).await?;
     let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, state, due, since)
         VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?5, ?5)";
     unit.run(delivery, &[&DeliveryId::generate(), &event, &endpoint, &kind, &now]).await.map(drop)

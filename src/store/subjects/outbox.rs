@@ -137,9 +137,7 @@ async fn record_test_event(
     let owner = unit.known_organization(organization).await?;
     let (kind, record) = (EventKind::AlertCreated, &test.record);
     let (kind, at) = (kind.as_str(), record.started_at);
-    let event = "INSERT INTO event (id, alert, kind, at, body/*-*/, changed/*+*/)
-        VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/) RETURNING key";
-    let event: i64 = unit.one(event, &[&test.event, &kind, &at, &&*test.body], cell).await?;
+    let event = deliveries::insert_event(unit, test.event, kind, at, &test.body).await?;
     let end = DeliveryEnd::after(&record.next, false, now);
     let (state, result) = (end.state.as_str(), deliveries::result(record));
     let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, \
