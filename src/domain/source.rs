@@ -308,7 +308,7 @@ pub struct SourceStatus {
     pub last_received: Option<Timestamp>,
 }
 
-/// What a body became.
+/// Result of the reading of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadBody {
     /// Fields of an alert by name, as texts for intake.

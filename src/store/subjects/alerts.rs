@@ -137,7 +137,7 @@ units! {
         Way::VisibleMany => |unit| change_each(unit, expired_early, *now, *limit, Alert::undo_expiry)
     }
 
-    /// Whether [`AlertStore::record_expiring`] has something to record.
+    /// Checks for something that [`AlertStore::record_expiring`] records.
     async fn has_expiring(now: Timestamp) -> bool {
         Way::Read => |unit| calls::has_expiring(unit, *now)
     }

@@ -50,7 +50,7 @@ async fn expiring(
     unit.all(&expiring, &[organization, &now, &until, &recipient.key, &limit], cell).await
 }
 
-/// Whether there is an alert that an endpoint is to be told of now.
+/// Checks for an alert that an endpoint is to be told of now.
 pub(super) async fn has_expiring(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<bool> {
     for marked in marked(unit, "").await? {
         if !expiring(unit, &marked, now, 1).await?.is_empty() {

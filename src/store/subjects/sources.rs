@@ -17,7 +17,7 @@ use crate::{
     units::{UnitOfWork, Way, units},
 };
 
-/// What an event became.
+/// Result of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventResult {
     /// An alert, complete and validated.
