@@ -17,7 +17,7 @@
 //! networks through [`engine::providers`], and keeps everything in a [`store`], each of whose methods is one whole unit
 //! of work: an outcome, the new status, the event and its deliveries are one commit. [`engine::webhooks`] takes the
 //! deliveries from there and brings them to the merchant. All that goes out by HTTP is set up, bounded and explained by
-//! [`outbound`], and all that comes in is bounded by [`inbound`]. [`wire`] is the JSON of the interface, and [`api`]
+//! [`outbound`], and all that comes in is bounded by [`inbound`]. [`sources`] reads others' webhooks. [`wire`] is the JSON of the interface, and [`api`]
 //! answers it over HTTP.
 //!
 //! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either
@@ -36,14 +36,15 @@
 //! desk      → domain, service
 //! api       → domain, engine, inbound, service, wire
 //! client    → domain, outbound, service, wire
-//! engine    → domain, inbound, outbound, service, store, wire
+//! engine    → domain, inbound, outbound, service, sources, store, wire
 //! store     → domain, outbound
 //! ui        → domain
 //! wire      → domain
 //! service   → domain
 //! inbound   → domain
+//! sources   → domain
 //! outbound  → domain
-//! config    → domain
+//! config    → domain, sources
 //! telemetry → domain
 //! ```
 //!
@@ -76,6 +77,7 @@ pub use avert_engine::{self as engine, providers, webhooks};
 pub use avert_inbound as inbound;
 pub use avert_outbound as outbound;
 pub use avert_service as service;
+pub use avert_sources as sources;
 pub use avert_store as store;
 pub use avert_ui as ui;
 pub use avert_wire as wire;

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::table::{ConfigError, SettingSection, SettingTable, parsed, table};
-use crate::domain::{
-    Answers, SignatureScheme,
-    source::{BodyReader, EventConditions, EventKey, FieldMap, SourceForm, SourceKind, Window, valid_name},
+use crate::{
+    domain::{Answers, SignatureScheme, SourceKind},
+    sources::{BodyReader, EventConditions, EventKey, FieldMap, SourceForm, Window, valid_name},
 };
 
 /// Name of a source, which is part of its route.

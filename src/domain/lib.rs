@@ -82,7 +82,7 @@ pub use resolution::*;
 pub use retention::*;
 pub use sanitize::{BYTE_ORDER_MARK, without_mark};
 pub use shared_alert::*;
-pub use source::{EventState, SignatureScheme};
+pub use source::{EventState, SignatureScheme, SourceKind};
 pub use stats::*;
 pub use time::*;
 pub use truth::{

@@ -7,11 +7,10 @@ use uuid::Uuid;
 use crate::{
     domain::{
         AlertPatch, Answers, Deadline, FieldError, IntakeTerms, Origin, Secret, SignatureScheme, Timestamp,
-        signing::SignatureFault,
-        source::{BodyReader, ReadBody},
-        time::later_by,
+        signing::SignatureFault, time::later_by,
     },
     inbound::signature::{SourceHeaders, check_basic, check_source},
+    sources::{BodyReader, ReadBody},
     store::EventResult,
     wire::read::{self, UnknownNames},
 };

@@ -11,7 +11,7 @@ use crate::{
         Bounded, DesktopSetting, Hours, Listen, LogFormat, NetworkAuth, Setting, SettingSection, Settings,
         SimulatorFault, ThemeSetting, TimesSetting, table::SettingSchema,
     },
-    domain::{AlertType, Answers, Environment, source::SourceKind},
+    domain::{AlertType, Answers, Environment, SourceKind},
 };
 
 macro_rules! schemas {

@@ -9,7 +9,7 @@ use chrono::DateTime;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use crate::{Currency, card::mask_card_numbers, sanitize::excerpt, time::to_iso};
+use crate::domain::{Currency, card::mask_card_numbers, sanitize::excerpt, time::to_iso};
 
 /// Path to a value of a JSON body: names and indexes of arrays, `items[0].id` or `items.0.id`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,7 +189,7 @@ fn function(text: &str) -> Result<Function, String> {
         ("minor", Some(arguments)) => {
             let (path, exceptions) = arguments.split_once(',').unwrap_or((arguments, ""));
             let decimals = |(code, decimals): (String, String)| {
-                let count = decimals.parse().ok().filter(|count| *count <= crate::money::MAX_DECIMALS);
+                let count = decimals.parse().ok().filter(|count| *count <= crate::domain::money::MAX_DECIMALS);
                 count.map(|count| (code, count)).ok_or_else(|| format!("{decimals:?} is no number of decimals, 0 to 6"))
             };
             let exceptions = pairs(exceptions)?.into_iter().map(decimals).collect::<Result<_, _>>()?;
