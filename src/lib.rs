@@ -17,8 +17,8 @@
 //! networks through [`engine::providers`], and keeps everything in a [`store`], each of whose methods is one whole unit
 //! of work: an outcome, the new status, the event and its deliveries are one commit. [`engine::webhooks`] takes the
 //! deliveries from there and brings them to the merchant. All that goes out by HTTP is set up, bounded and explained by
-//! [`outbound`], and all that comes in is bounded by [`inbound`]. [`sources`] reads others' webhooks. [`wire`] is the JSON of the interface, and [`api`]
-//! answers it over HTTP.
+//! [`outbound`], and all that comes in is bounded by [`inbound`]. [`sources`] maps what others send. [`wire`] is the
+//! JSON of the interface, and [`api`] answers it over HTTP.
 //!
 //! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either
 //! dialect of [`wire`].
