@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use avert::domain::time::SystemClock;
-use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
     Actor, Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind,
     EventSubject, IngestOptions, NewEndpoint, NextStep, OrganizationId, Provider, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
+use avert::outbound::address::AddressPolicy;
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
 use avert::service::{Intake as _, Webhooks as _};

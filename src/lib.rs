@@ -44,7 +44,7 @@
 //! inbound   → domain
 //! sources   → domain
 //! outbound  → domain
-//! config    → domain, sources
+//! config    → domain, outbound, sources
 //! telemetry → domain
 //! ```
 //!

@@ -22,12 +22,12 @@ use crate::{
     domain::{
         DEFAULT_ORGANIZATION, Organization, OrganizationId, ResponseWindows, RetentionPolicy,
         time::{SharedClock, SystemClock, Timestamp},
-        webhook::address::AddressPolicy,
     },
     engine::{
         ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom,
         webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings},
     },
+    outbound::address::AddressPolicy,
     service::ServiceError,
     store::{SharedStore, StoreError},
 };

@@ -32,10 +32,8 @@ pub use values::*;
 use table::{SettingTable, SettingType, table};
 use tracing::level_filters::LevelFilter;
 
-use crate::domain::{
-    Environment, LinkTemplate, Provider, QuietHours, database::DatabaseLocation, webhook::address::AllowedNetwork,
-    without_mark,
-};
+use crate::domain::{Environment, LinkTemplate, Provider, QuietHours, database::DatabaseLocation, without_mark};
+use crate::outbound::address::AllowedNetwork;
 
 table! {
     /// The configuration: every setting.

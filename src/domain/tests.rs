@@ -8,7 +8,6 @@ use crate::{
     Alert, AlertId, AlertPatch, AlertType, Currency, CutOffs, Outcome, OutcomeId, Provider, SharedAlert,
     time::from_iso,
     url::{EndpointUrl, PlainHttp},
-    webhook::address::{AddressPolicy, AllowedNetwork},
 };
 
 impl Alert {
@@ -59,13 +58,6 @@ impl Default for CutOffs {
             source_events: None,
             audit: None,
         }
-    }
-}
-
-impl AddressPolicy {
-    /// Permits public addresses and this machine, at every port.
-    pub fn loopback() -> Self {
-        Self::new(AllowedNetwork::loopback())
     }
 }
 

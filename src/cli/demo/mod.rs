@@ -42,12 +42,12 @@ use crate::{
         CredentialKind, EndpointAuth, IngestOptions, KeyScope, MerchantOrder, NewEndpoint, Secret,
         time::{SharedClock, to_iso},
         url::{EndpointUrl, PlainHttp},
-        webhook::address::AllowedNetwork,
     },
     engine::{
         ActingEngine,
         webhooks::{DispatcherSettings, Receiver, ReceiverSettings},
     },
+    outbound::address::AllowedNetwork,
     service::{Credentials, Intake, Webhooks},
 };
 pub use feed::DemoFeed;

@@ -1,7 +1,6 @@
 //! Webhooks: endpoints (address, credential, signing secrets), deliveries to them, and the rules that say what follows
 //! an attempt.
 
-pub mod address;
 pub mod delivery;
 pub mod endpoint;
 pub mod rendering;

@@ -22,12 +22,10 @@ use crate::{
         sanitize::without_controls,
         time::Timestamp,
         url::{masked, secrets},
-        webhook::{
-            address::{AddressPolicy, AddressRefused},
-            schedule::{AttemptResult, MAX_RETRY_AFTER},
-        },
+        webhook::schedule::{AttemptResult, MAX_RETRY_AFTER},
     },
     outbound::{
+        address::{AddressPolicy, AddressRefused},
         body,
         client::{HttpClient, USER_AGENT},
         credential, date,

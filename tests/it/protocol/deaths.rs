@@ -9,11 +9,9 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
 use avert::{
-    domain::{
-        Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret, resolution::Decision,
-        webhook::address::AddressPolicy,
-    },
+    domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret, resolution::Decision},
     engine::{ActingEngine, Engine, EngineSettings},
+    outbound::address::AddressPolicy,
     providers::{
         AlertProvider, Capabilities, Providers, Simulator,
         simulator::{Fault, FaultRates},

@@ -3,10 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use avert::{
-    domain::{
-        DeliveryFilter, DeliveryState, EndpointAuth, EndpointChange, NewEndpoint, Secret,
-        webhook::address::{AddressPolicy, AllowedNetwork},
-    },
+    domain::{DeliveryFilter, DeliveryState, EndpointAuth, EndpointChange, NewEndpoint, Secret},
+    outbound::address::{AddressPolicy, AllowedNetwork},
     service::{ServiceError, Webhooks},
     webhooks::RunReport,
 };

@@ -13,10 +13,8 @@ use std::{
 };
 
 use avert::{
-    domain::{
-        DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, OrganizationId, Secret, url::PlainHttp,
-        webhook::address::AddressPolicy,
-    },
+    domain::{DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, OrganizationId, Secret, url::PlainHttp},
+    outbound::address::AddressPolicy,
     store::{DueDelivery, EndpointTarget},
     webhooks::{AttemptReport, GuardedResolver, Sender, SenderSettings},
 };

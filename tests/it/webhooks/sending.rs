@@ -3,10 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use avert::{
-    domain::{
-        DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret,
-        webhook::{address::AddressPolicy, schedule::AttemptResult},
-    },
+    domain::{DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret, webhook::schedule::AttemptResult},
+    outbound::address::AddressPolicy,
     store::{DueDelivery, EndpointTarget},
     webhooks::{AttemptReport, Sender, SenderSettings},
 };

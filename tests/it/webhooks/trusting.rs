@@ -1,7 +1,7 @@
 //! Certificates that are trusted for one endpoint: kept with it, and for no other connection.
 
 use avert::{
-    domain::webhook::address::AddressPolicy,
+    outbound::address::AddressPolicy,
     store::{DueDelivery, EndpointTarget},
 };
 use serde_json::Value;

@@ -138,6 +138,11 @@ impl AddressPolicy {
         Self(allowed.into_iter().collect())
     }
 
+    /// Permits public addresses and this machine, at every port.
+    pub fn loopback() -> Self {
+        Self::new(AllowedNetwork::loopback())
+    }
+
     /// Returns the ports that the rules mention.
     pub fn ports(&self) -> BTreeSet<u16> {
         self.0.iter().filter_map(|allowed| allowed.port).collect()
