@@ -1,5 +1,6 @@
 //! `avert demo`: the console on a throwaway engine, with test alerts that keep arriving and receivers of its webhooks.
 
+mod around;
 mod feed;
 mod shop;
 
@@ -92,6 +93,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
         simulator: SimulatorSettings { fault: args.fault },
         console: context.settings.console.clone(),
         // Its own receivers are at loopback addresses.
+        sources: around::sources(directory)?,
         webhooks: config::Webhooks { allow: AllowedNetwork::loopback().to_vec(), ..config::Webhooks::default() },
         ..Settings::default()
     };
@@ -111,7 +113,9 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
     let mut feed = DemoFeed::new(args.seed);
     let backlog = feed.backlog(args.alerts, local.now());
     Desk::open(&desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
-    acting.ingest(backlog, IngestOptions { events: true }).await?;
+    acting.ingest(backlog.clone(), IngestOptions { events: true }).await?;
+    around::dispute(&acting, &backlog, local.now()).await?;
+    around::send_webhooks(&local.engine, &settings.sources, local.now()).await?;
     if args.rate > 0.0 {
         let clock = Arc::clone(&local.clock);
         let desk = desk.clone();

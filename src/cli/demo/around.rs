@@ -1,0 +1,87 @@
+//! Work that comes into a demo from outside: the webhook of a source, and a dispute after an answer.
+
+use std::{fs, net::Ipv4Addr, path::Path};
+
+use anyhow::{Context as _, anyhow};
+use axum::http::{HeaderMap, HeaderValue};
+use chrono::Duration;
+use serde_json::json;
+
+use crate::{
+    cli::source_settings,
+    config::{SourceName, SourceSections, SourceSettings},
+    domain::{
+        Alert, AlertPatch, AlertStatus, Secret, TruthKind, TruthReport,
+        time::{Timestamp, to_iso},
+    },
+    engine::{ActingEngine, Engine, SignedRequest},
+    inbound::signature::{SourceHeaders, sign},
+    service::Truth,
+};
+
+/// Returns the demo's one source, whose secret lies in the demo's directory.
+pub(super) fn sources(directory: &Path) -> anyhow::Result<SourceSections> {
+    let secret_file = directory.join("source.secret");
+    fs::write(&secret_file, Secret::for_signing().reveal()).context("the demo's secret cannot be written")?;
+    let set = SourceSettings { preset: "justt".to_owned(), secret_file, ..SourceSettings::default() };
+    Ok([(SourceName("justt".to_owned()), set)].into())
+}
+
+/// Sends each source a signed webhook, which becomes an alert.
+pub(super) async fn send_webhooks(engine: &Engine, sections: &SourceSections, now: Timestamp) -> anyhow::Result<()> {
+    for (SourceName(name), set) in sections {
+        let source = source_settings::source(name, set, true)?;
+        let alert = json!({
+            "internalAlertId": "9d6f0c2e-5b1a-4c7e-8f43-2a6b1d0e7c55",
+            "provider": "ethoca",
+            "providerAlertId": "DEMO9D6F0C2E5B1A4C7E",
+            "alertType": "issuer_alert",
+            "alertTimestamp": to_iso(now - Duration::minutes(2)),
+            "merchantDescriptor": "NORDWIND*TEE 4417",
+            "merchantOrderID": "NW-774120",
+            "transaction": {
+                "id": "txn_demo_774120", "timestamp": to_iso(now - Duration::days(9)), "amount": 84.50, "currency": "EUR",
+                "card": {"bin": "453201", "last4": "7741"},
+            },
+        });
+        let kind = "pre_chargeback_alert.received";
+        let body = json!({"type": kind, "timestamp": to_iso(now), "data": alert}).to_string().into_bytes();
+        let (id, seconds) = ("msg_demo_1", now.timestamp().to_string());
+        let signature = sign(source.secret.as_slice(), id, &seconds, &body).map_err(|error| anyhow!("{error}"))?;
+        let mut headers = HeaderMap::new();
+        for (header, value) in
+            [("webhook-id", id), ("webhook-timestamp", seconds.as_str()), ("webhook-signature", signature.as_str())]
+        {
+            headers.insert(header, HeaderValue::from_str(value)?);
+        }
+        let headers = SourceHeaders(&headers);
+        source.check(headers, &body, now)?;
+        engine.receive(&source, SignedRequest { headers, body, from: Ipv4Addr::LOCALHOST.into() }).await?;
+    }
+    Ok(())
+}
+
+/// Reports a dispute on the newest payment that was answered with a refund.
+pub(super) async fn dispute(acting: &ActingEngine, backlog: &[AlertPatch], now: Timestamp) -> anyhow::Result<()> {
+    let refunded = |alert: &&Alert| {
+        let outcome = alert.outcome.as_ref().filter(|outcome| outcome.refunded == "refunded");
+        alert.status == AlertStatus::Resolved && alert.known_arn().is_some() && outcome.is_some()
+    };
+    let answered = backlog.iter().map(|row| &row.alert).filter(refunded);
+    let Some(alert) = answered.max_by_key(|alert| alert.alert_time) else { return Ok(()) };
+    let report = TruthReport {
+        kind: TruthKind::Dispute,
+        id: "dp_demo_1".to_owned(),
+        arn: alert.acquirer_reference_number.clone(),
+        card_bin: Some(alert.card_bin.clone()),
+        card_last_four: Some(alert.card_last_four.clone()),
+        amount: alert.amount,
+        currency: Some(alert.currency.clone()),
+        reason: Some("fraudulent".to_owned()),
+        status: Some("needs_response".to_owned()),
+        at: Some(now),
+        ..TruthReport::default()
+    };
+    acting.record_truth(vec![report]).await?;
+    Ok(())
+}
