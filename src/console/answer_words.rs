@@ -8,6 +8,7 @@ use crate::{
     desk::{DecisionRecord, History, JournalDecision, JournalStep},
     domain::{
         Alert, AlertId, AlertStatus, Amount, AuditEntry, Currency, Money, Outcome, Resolution, Timestamp,
+        caution::REFUNDED_BY_RULE,
         duplicate::{Duplicate, DuplicateState},
         resolution::{Decision, InvalidReason},
     },
@@ -42,9 +43,6 @@ fn worded(resolution: &Resolution, money: impl Fn(Amount) -> String) -> String {
 
 /// Words for an outcome that was found as it was decided here, and may be another's all the same.
 pub const BY_WHOM: &str = "by whom is not known";
-
-/// Words for a refund that the network's own rule has probably made.
-pub const REFUNDED_BY_RULE: &str = "probably refunded by the network's rule";
 
 /// Words for an answer that is recorded by avert and reported to nobody, before and after it was given.
 pub const RECORDED_HERE: &str = "Recorded here, no network was told";

@@ -16,6 +16,7 @@ pub mod ca_certificates;
 pub mod calendar;
 pub mod card;
 pub mod cause;
+pub mod caution;
 pub mod clock;
 pub mod code_words;
 pub mod count;

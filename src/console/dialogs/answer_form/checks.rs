@@ -8,7 +8,7 @@ use chrono::Duration;
 use super::{
     AnswerForm,
     fields::FieldFacts,
-    item::{AnswerScope, Caution, FormItem},
+    item::{AnswerScope, FormItem},
     row_plan::RowPlan,
 };
 use crate::{
@@ -16,7 +16,9 @@ use crate::{
     answer_words::{RECORDED_HERE, answered_as, duplicate_words, in_words, list_behind},
     decisions::leaves_at_once,
     domain::{
-        Alert, Dialect, OrderAdvice, Timestamp, decide,
+        Alert, Dialect, OrderAdvice, Timestamp,
+        caution::Caution,
+        decide,
         duplicate::{Duplicate, DuplicateState, not_compared},
         resolution::Decision,
     },

@@ -2,8 +2,7 @@
 
 use crate::{
     AppContext, Loadable, Reply,
-    answer_words::REFUNDED_BY_RULE,
-    domain::{Alert, AlertId, OrderAdvice, Timestamp, duplicate::KnownRefunds},
+    domain::{Alert, AlertId, OrderAdvice, Timestamp, caution::Caution, duplicate::KnownRefunds},
     message::OrdersFound,
     screens::queue::facts::Facts,
     suggestion::order_advice,
@@ -18,56 +17,6 @@ pub enum AnswerScope {
     Bulk,
     /// The alerts of one payment: a refund is reported for this one, and the others follow from it.
     Case(AlertId),
-}
-
-/// Warning that has to be confirmed by Send anyway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caution {
-    /// The journal has an outcome that the list does not show.
-    ListBehind,
-    /// An earlier decision on the alert may have arrived.
-    MayHaveArrived,
-    /// The answer is a refund, and the payment was refunded already: by another alert, the shop, or probably the
-    /// network's rule.
-    PaidTwice,
-    /// The network's rule has probably refunded, and the answer does not say so.
-    NetworkRule,
-    /// The payment was refunded already, and the answer denies it.
-    RefundDenied,
-    /// The answer is a refund, and the shop's order was cancelled: its refund is unknown.
-    RefundOpen,
-    /// The answer is "not found", and an order matches exactly.
-    OrderFound,
-    /// The facts of the alert changed while its form was open.
-    Changed,
-    /// The alert has expired.
-    Closed,
-    /// The network expects no answer.
-    Notice,
-}
-
-impl Caution {
-    /// Returns its words on the screen.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::ListBehind => "already answered, the list is behind",
-            Self::MayHaveArrived => "an earlier answer is unconfirmed",
-            Self::PaidTwice => "possible double refund",
-            Self::NetworkRule => REFUNDED_BY_RULE,
-            Self::RefundDenied => "already refunded",
-            Self::RefundOpen => "order cancelled, refund unknown",
-            Self::OrderFound => "an order matches exactly",
-            Self::Changed => "changed since the form opened",
-            Self::Closed => "expired",
-            Self::Notice => "the network expects no answer",
-        }
-    }
-
-    /// Returns the cautions of any answer to an alert.
-    pub(super) fn of_alert(alert: &Alert, now: Timestamp) -> Vec<Self> {
-        let cautions = [(alert.is_closed(now), Self::Closed), (alert.alert_type.is_notice(), Self::Notice)];
-        cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution).collect()
-    }
 }
 
 /// An alert of the form.

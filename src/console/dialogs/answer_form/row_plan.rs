@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::item::{Caution, FormItem};
+use super::item::FormItem;
 use crate::{
     AppContext,
     answer_words::{answered_as, in_words},
     desk::Fate,
-    domain::{Alert, OrderAdvice, Resolution, duplicate},
+    domain::{Alert, OrderAdvice, Resolution, caution::Caution, duplicate},
     screens::activity::result::{progress_of, standing_of},
 };
 

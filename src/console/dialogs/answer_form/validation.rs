@@ -2,7 +2,7 @@
 
 use super::{
     AnswerForm, AnswerScope, Choice,
-    item::{Caution, FormItem},
+    item::FormItem,
     row_plan::{RowPlan, cannot_be_answered},
 };
 use crate::{
@@ -10,9 +10,9 @@ use crate::{
     answer_words::duplicate_words,
     domain::{
         Alert, AlertId, Resolution, ResolutionParts,
-        advice::{advice, refund_warning},
-        duplicate::{Duplicate, DuplicateState},
-        resolution::{Decision, Dialect, FieldError, InvalidReason, invalid},
+        advice::advice,
+        caution::{Caution, CheckedAnswer},
+        resolution::{Dialect, FieldError, InvalidReason, invalid},
     },
     resolving::subject,
 };
@@ -128,41 +128,23 @@ impl FormAnswer<'_> {
 
     /// Returns the warning against a decision on an alert that can be answered, as far as it was not confirmed.
     fn warning(&self, at: usize, resolution: &Resolution) -> Option<RowPlan> {
-        let (row, order, now) = (&self.form.rows[at], self.form.orders[at].as_ref(), self.cx.now);
-        let alert = &row.alert;
+        let (row, now) = (&self.form.rows[at], self.cx.now);
         let others = row.others().iter().chain(self.beside(at));
-        let mut refunds = self.cx.known_decisions().duplicates(alert, others);
-        refunds.retain(Duplicate::is_refunded);
-        refunds.sort_by_key(|refund| match refund.state {
-            DuplicateState::Refunded { .. } => 0,
-            DuplicateState::OnItsWay(_) | DuplicateState::MayHaveArrived(_) => 1,
-            _ => 2,
-        });
-        let (gives, rule) = (resolution.gives_money_back(), alert.network_rule_applied());
-        let refunded_order = order.filter(|order| order.was_refunded_before());
-        let is_refunded = rule || !refunds.is_empty() || refunded_order.is_some();
-        let follows = self.refund_of_case().is_some_and(|first| first != alert.id);
-        let is_against_rule = rule && !gives && !resolution.says_refunded_before();
-        // Another refund would pay twice: that is a caution of its own. What follows a refund rests on that one.
-        let denies = !gives && !is_against_rule && !follows;
-        let advised = refund_warning(alert, refunds.iter(), order).filter(|_| denies);
-        // Money comes first.
-        let cautions = [
-            (advised.is_some_and(|advised| !fits(resolution, advised.decision)), Caution::RefundDenied),
-            (gives && is_refunded, Caution::PaidTwice),
-            (is_against_rule, Caution::NetworkRule),
-            (gives && order.is_some_and(|order| order.leaves_refund_open), Caution::RefundOpen),
-            (row.exact().is_some() && resolution.says_not_found(), Caution::OrderFound),
-            (row.changed.is_some(), Caution::Changed),
-        ];
-        let cautions = cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution);
-        let cautions: Vec<Caution> = cautions.chain(Caution::of_alert(alert, now)).collect();
+        let duplicates = self.cx.known_decisions().duplicates(&row.alert, others);
+        let answer = CheckedAnswer {
+            order: self.form.orders[at].as_ref(),
+            has_exact_order: row.exact().is_some(),
+            follows_refund: self.refund_of_case().is_some_and(|first| first != row.alert.id),
+            has_changed: row.changed.is_some(),
+            ..CheckedAnswer::of(&row.alert, resolution, duplicates)
+        };
+        let cautions = answer.cautions(now);
         let first = *cautions.first()?;
         if row.confirms(&cautions) {
             return None;
         }
-        let refunded = refunds.first().map(|refund| duplicate_words(refund, now));
-        let refunded = refunded.or_else(|| refunded_order.map(|order| format!("its order was {}", order.why)));
+        let refunded = answer.refunds.first().map(|refund| duplicate_words(refund, now));
+        let refunded = refunded.or_else(|| answer.refunded_order().map(|order| format!("its order was {}", order.why)));
         let why = match (first, refunded) {
             (Caution::RefundDenied, Some(refunded)) => refunded,
             (Caution::PaidTwice, Some(refunded)) => format!("{}: {refunded}", first.words()),
@@ -170,16 +152,5 @@ impl FormAnswer<'_> {
             _ => first.words().to_owned(),
         };
         Some(RowPlan::Out { why, care: true, cautions })
-    }
-}
-
-/// Returns true where an answer is the one that is advised.
-fn fits(resolution: &Resolution, advised: Decision) -> bool {
-    match (resolution, advised) {
-        (Resolution::Current { decision, .. }, advised) => *decision == advised,
-        (Resolution::Older { word, .. }, Decision::Invalid(reason)) => {
-            resolution.says_refunded_before() || *word == reason.older_word()
-        }
-        (Resolution::Older { .. }, _) => false,
     }
 }
