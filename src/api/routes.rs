@@ -78,6 +78,9 @@ routes! {
     get "/operator/v1/insights" => operator::stats::insights;
     get "/operator/v1/refunds" => operator::truth::refunds;
     post "/operator/v1/reports" => operator::truth::record;
+    get "/operator/v1/rules" => operator::rules::list;
+    post "/operator/v1/rules/start" => operator::rules::start;
+    post "/operator/v1/rules/stop" => operator::rules::stop;
     get "/operator/v1/sources" => operator::stats::sources;
     get "/operator/v1/sums" => operator::stats::sums;
     get "/operator/v1/keys" => operator::credentials::keys;

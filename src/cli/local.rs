@@ -13,7 +13,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     context::{Context, Home},
     database::{self, OpenedBy},
+    failure::Misused,
     networks::{self, Networks},
+    rules::RulesText,
     source_settings,
 };
 use crate::{
@@ -44,7 +46,7 @@ impl Local {
     /// Opens an existing database; an error where there is none.
     pub(super) async fn existing(context: &Context) -> anyhow::Result<Self> {
         context.home.require_data()?;
-        match Self::open(&context.home, &context.settings, OpenedBy::Command).await {
+        match Self::open(&context.home, &context.settings, &RulesText::of(context), OpenedBy::Command).await {
             Ok(local) => Ok(local),
             Err(error) => Err(database::nothing_kept(&context.home).await.map_or(error, Into::into)),
         }
@@ -67,7 +69,7 @@ impl Local {
     pub(super) async fn making_for(context: &Context, by: OpenedBy) -> anyhow::Result<Self> {
         let home = &context.home;
         let missing = home.missing_directory();
-        let local = Self::open(home, &context.settings, by).await?;
+        let local = Self::open(home, &context.settings, &RulesText::of(context), by).await?;
         if let Some(directory) = missing {
             say!("made a new data directory {}", directory.display());
         }
@@ -75,12 +77,18 @@ impl Local {
     }
 
     /// Opens the database (creating a missing file) with an engine on it. Starts no background task.
-    pub(super) async fn open(home: &Home, settings: &Settings, by: OpenedBy) -> anyhow::Result<Self> {
+    pub(super) async fn open(
+        home: &Home,
+        settings: &Settings,
+        rules: &RulesText,
+        by: OpenedBy,
+    ) -> anyhow::Result<Self> {
         let clock: SharedClock = Arc::new(SystemClock);
         let Networks { providers, pulls } = networks::networks(settings, &clock)?;
         let store = database::open(home, settings, by).await?;
         let sources = source_settings::sources(settings, by == OpenedBy::Service)?.into();
-        let engine_settings = EngineSettings { sources, ..engine_settings(settings) };
+        let rules = rules.clone().engine_rules(settings);
+        let engine_settings = EngineSettings { sources, rules, ..engine_settings(settings) };
         let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings);
         engine.recall_clock().await?;
         match engine.keep_gateways(networks::said(settings)).await {
@@ -149,6 +157,7 @@ impl Local {
 
     /// Starts the background tasks with other webhook settings.
     pub(super) fn start_dispatching(&self, settings: DispatcherSettings) -> anyhow::Result<Running> {
+        self.engine.settings().rules.check().map_err(Misused)?;
         let sender = self.sender()?;
         self.engine.set_test_sender(sender.clone());
         let cancel = CancellationToken::new();

@@ -1,44 +1,104 @@
-//! `avert rules`: the desk rules that suggest answers, and a test of them on past alerts.
+//! `avert rules`: the rules that suggest answers, a test of them on past alerts, and those that answer by themselves.
 
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, sync::Arc};
 
+use anyhow::anyhow;
 use chrono::Duration;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     alerts::read_whole_list,
-    args::{RehearseArgs, RulesCommand},
+    args::{RehearseArgs, RemoteArgs, RulesCommand},
     context::Context,
     failure::Misused,
+    local::Local,
     output::{ListColumns, Report},
     process::variable,
     source::MeantAlerts,
 };
 use crate::{
+    config::Settings,
     console::setting::{ReadRules, RulesFile},
     desk::rehearsing::{RehearsalSink, alerts_since},
     domain::{
         count::counted,
         resolution::InvalidReason,
-        rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules},
+        rule::{DecisionRule, Rehearsal, RehearsedRule, automatic::RuleStatus, parse_rules},
+        time::to_iso,
         without_mark,
     },
+    engine::EngineRules,
+    service::Rules as _,
 };
 
 /// Environment variable that names another file of rules.
 const RULES: &str = "AVERT_RULES";
 
 pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Result<()> {
-    let (rules, place) = read(&context)?;
     match command {
-        RulesCommand::List => context.output.print(&listing(&rules, &place)),
+        RulesCommand::List(remote) if remote.is_given() => at_engine(&context, &remote, Asked::List).await,
+        RulesCommand::Stop(remote) => at_engine(&context, &remote, Asked::Stop).await,
+        RulesCommand::Start(remote) => at_engine(&context, &remote, Asked::Start).await,
+        RulesCommand::List(_) => {
+            let (rules, place) = read(&context)?;
+            let is_kept = !context.settings.rules.automatic.is_empty() && context.home.require_data().is_ok();
+            let states = if is_kept { Local::existing_for(&context).await?.1.rules().await? } else { Vec::new() };
+            context.output.print(&listing(&rules, &states, &place))
+        }
         RulesCommand::Rehearse(args) => {
+            let (rules, place) = read(&context)?;
             if rules.is_empty() {
                 say!("there is no rule in {place}");
             }
             rehearse(&context, &args, &rules).await
         }
     }
+}
+
+/// Request for the automatic rules of an engine.
+#[derive(Clone, Copy)]
+enum Asked {
+    List,
+    Stop,
+    Start,
+}
+
+/// Stops or starts the rules of an engine, and prints them.
+async fn at_engine(context: &Context, remote: &RemoteArgs, asked: Asked) -> anyhow::Result<()> {
+    let source = MeantAlerts::of(context, remote)?.open_as_operator(context).await?;
+    let missing = || anyhow!("not available here: automatic rules are an avert's, with an operator's key");
+    let rules = source.deployment.rules.clone().ok_or_else(missing)?;
+    match asked {
+        Asked::List => {}
+        Asked::Stop => rules.stop_rules().await?,
+        Asked::Start => rules.start_rules().await?,
+    }
+    let states = rules.rules().await?;
+    source.close();
+    let note = states.is_empty().then(|| "no rule answers by itself here".to_owned());
+    let columns = ListColumns::new()
+        .both("rule", "RULE", |rule: &RuleStatus| json!(rule.name))
+        .both("query", "QUERY", |rule| json!(rule.query))
+        .both("answer", "ANSWER", |rule| json!(rule.answer));
+    context.output.print(&with_states(columns, &states, |rule| &rule.name).report(&states, note))
+}
+
+/// Adds the columns of the states of automatic rules.
+fn with_states<'a, T: 'a>(
+    columns: ListColumns<'a, T>,
+    states: &'a [RuleStatus],
+    name: fn(&T) -> &str,
+) -> ListColumns<'a, T> {
+    let value = move |member: fn(&RuleStatus) -> Value| {
+        move |row: &T| states.iter().find(|rule| rule.name == name(row)).map_or(Value::Null, member)
+    };
+    columns
+        .both("state", "STATE", value(|rule| json!(rule.state)))
+        .both("since", "SINCE", value(|rule| json!(to_iso(rule.since))))
+        .both("reason", "REASON", value(|rule| json!(rule.reason)))
+        .both("answeredToday", "TODAY", value(|rule| json!(rule.today.answered)))
+        .member("amountToday", value(|rule| json!(rule.today.amount.to_string())))
+        .both("wouldHaveAnswered", "WOULD HAVE", value(|rule| json!(rule.would_have_answered)))
 }
 
 /// File of rules.
@@ -59,6 +119,11 @@ impl RulesText {
         let is_named = named.is_some();
         let file = named.or_else(|| context.settings_dir.as_ref().map(|directory| directory.join("rules.txt")));
         Self { file, is_named, built_in: "" }
+    }
+
+    /// Returns the rules of an engine, with the limits of those that answer by themselves.
+    pub(super) fn engine_rules(self, settings: &Settings) -> EngineRules {
+        EngineRules::new(settings.rules.automatic(), Arc::new(move || self.read().map(|read| read.rules)))
     }
 
     /// Returns rules without a file.
@@ -99,8 +164,9 @@ fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
     Ok((read.rules, read.place))
 }
 
-fn listing(rules: &[DecisionRule], place: &str) -> Report {
-    let columns = ListColumns::new()
+/// Lists the rules of the file, with the states of those that answer by themselves where there are some.
+fn listing(rules: &[DecisionRule], states: &[RuleStatus], place: &str) -> Report {
+    let mut columns = ListColumns::new()
         .both("rule", "RULE", |rule: &DecisionRule| json!(rule.name))
         .member("line", |rule| json!(rule.line))
         .both("query", "QUERY", |rule| json!(rule.text))
@@ -108,6 +174,9 @@ fn listing(rules: &[DecisionRule], place: &str) -> Report {
         .member("refunded", |rule| json!(rule.decision.refunded()))
         .member("resolution", |rule| json!(rule.decision.reason().map(InvalidReason::as_str)))
         .both("comments", "COMMENT", |rule| json!(rule.comments));
+    if !states.is_empty() {
+        columns = with_states(columns, states, |rule| &rule.name);
+    }
     let note = match rules.len() {
         0 => format!(
             "there is no rule in {place}; a line of it is NAME: QUERY -> refunded|not-refunded|invalid REASON \

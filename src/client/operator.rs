@@ -22,13 +22,14 @@ use crate::{
         Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company,
         ContradictedAnswer, Count, CurrencySum, FindQuery, HeldCount, IngestOptions, IngestReport, Insights,
         MAX_PAGE_SIZE, PageRequest, RefundProof, RejectedRow, ResolutionAttempt, TruthCounts, TruthReport, duplicate,
+        rule::automatic::RuleStatus,
     },
-    service::{Attempts, Audit, Duplicates, Find, Intake, ServiceError, Stats, Truth},
+    service::{Attempts, Audit, Duplicates, Find, Intake, Rules, ServiceError, Stats, Truth},
     wire::{
         operator::{
             AlertRefundJson, AttemptDecisionJson, AttemptJson, AuditEntryJson, CompanyJson, ContradictedAnswerJson,
             CountsJson, CurrencySumJson, HeldCountJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS,
-            MOST_REPORTS, MOST_ROWS, MOST_TOLD, NewRefundJson, NewReportsJson, PageJson, RefundProofJson,
+            MOST_REPORTS, MOST_ROWS, MOST_TOLD, NewRefundJson, NewReportsJson, PageJson, RefundProofJson, RuleJson,
             TruthCountsJson, lines_of,
         },
         query::COMPANY_PARAMETER,
@@ -220,6 +221,23 @@ impl Stats for Client {
         let insights: InsightsJson =
             self.inner.ask(&format!("/insights?{asked}&utcOffset={}", calendar.minutes())).await?;
         Ok(insights.into())
+    }
+}
+
+#[async_trait]
+impl Rules for Client {
+    async fn rules(&self) -> Result<Vec<RuleStatus>, ServiceError> {
+        Ok(self.inner.ask::<ListJson<RuleJson>>("/rules").await?.items())
+    }
+
+    async fn stop_rules(&self) -> Result<(), ServiceError> {
+        let call = self.inner.call(Method::POST, "/rules/stop")?;
+        self.inner.send(call, "it is not known whether the rules are stopped: stop them again").await.map(drop)
+    }
+
+    async fn start_rules(&self) -> Result<(), ServiceError> {
+        let call = self.inner.call(Method::POST, "/rules/start")?;
+        self.inner.send(call, "it is not known whether the rules are started: start them again").await.map(drop)
     }
 }
 

@@ -18,6 +18,7 @@ use serde::{
 };
 
 mod networks;
+mod rules;
 mod sources;
 mod table;
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod tests;
 mod values;
 
 pub use networks::{NetworkAuth, NetworkSections, NetworkSettings};
+pub use rules::{RuleNames, RuleSections, RuleSettings};
 pub use sources::{SourceName, SourceSections, SourceSettings};
 pub use table::{ConfigError, Setting, SettingSection};
 pub use values::*;
@@ -67,6 +69,9 @@ table! {
         /// Sources: others whose webhooks become alerts, at POST /inbound/NAME. Set up one section for each; the
         /// page `avert help sources` says how, and how a map is written.
         sources: SourceSections;
+        /// Rules that answer by themselves, within limits: `avert help rules` says how. Their lines stand in the file
+        /// of rules.
+        rules: RuleSections;
         /// The networks without a gateway.
         simulator: SimulatorSettings;
         /// The console.

@@ -22,8 +22,8 @@ fn listing() -> String {
         config.toml in its configuration directory, where there is one.\n"
             .to_owned();
     for SettingSection { name, help, settings } in Settings::sections() {
-        // A network that has a section goes to a gateway, and a source that has one is set up.
-        let is_example = name.starts_with("providers.") || name.starts_with("sources.");
+        // A network that has a section goes to a gateway, a source that has one is set up, and a rule has limits.
+        let is_example = ["providers.", "sources.", "rules."].iter().any(|begin| name.starts_with(begin));
         let mark = if is_example { "# " } else { "" };
         if !name.is_empty() {
             text += &format!("\n{}{mark}[{name}]\n", comment(help));

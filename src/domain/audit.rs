@@ -39,6 +39,7 @@ impl Actor {
 
 const ALERT_RESOLVED: &str = "alert.resolved";
 const ATTEMPT_SETTLED: &str = "attempt.settled";
+const WOULD_ANSWER: &str = "rule.would_answer";
 
 /// Action of an entry that records the pruning of entries before it.
 const PRUNED: &str = "audit.pruned";
@@ -82,6 +83,11 @@ impl AuditNote {
     /// Notes that an alert got its outcome, by this resolution.
     pub fn alert_resolved(alert: &Alert, resolution: &Resolution) -> Self {
         Self::new(ALERT_RESOLVED, &alert.id, format!("{}: {resolution}", alert.status))
+    }
+
+    /// Notes what a dry rule would have answered.
+    pub fn would_answer(alert: AlertId, resolution: &Resolution) -> Self {
+        Self::new(WOULD_ANSWER, &alert, resolution.to_string())
     }
 
     /// Notes that a person decided a parked attempt.
@@ -169,11 +175,12 @@ pub struct AuditEntry {
 }
 
 impl AuditEntry {
-    /// Returns true for an entry about this alert: it was resolved, or a person decided a parked attempt on it.
+    /// Returns true for an entry about this alert: it was resolved, a dry rule would have
+    /// answered it, or a person decided a parked attempt on it.
     pub fn is_of(&self, alert: AlertId) -> bool {
         let id = alert.to_string();
         match self.action.as_str() {
-            ALERT_RESOLVED => self.subject == id,
+            ALERT_RESOLVED | WOULD_ANSWER => self.subject == id,
             ATTEMPT_SETTLED => self.detail.contains(&id),
             _ => false,
         }

@@ -9,6 +9,7 @@ open_enum! {
         AlertResolved = "alert.resolved",
         AlertExpiring = "alert.expiring",
         EndpointFailing = "endpoint.failing",
+        RuleStopped = "rule.stopped",
     }
 }
 

@@ -143,6 +143,20 @@ pub struct Money {
     pub currency: Currency,
 }
 
+impl FromStr for Money {
+    type Err = String;
+
+    /// Reads an amount that is not negative and a currency: `500.00 EUR`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.trim().split_once(' ').filter(|(_, currency)| currency.trim().len() == 3);
+        let read = parts.and_then(|(amount, currency)| {
+            let amount: Amount = amount.parse().ok().filter(|amount: &Amount| amount.micros().is_some())?;
+            Some(Self { amount, currency: Currency::new(currency.trim().to_ascii_uppercase()) })
+        });
+        read.ok_or_else(|| format!("{:?} is no money: an amount and a currency, such as 500.00 EUR", excerpt(text)))
+    }
+}
+
 impl Money {
     /// Returns the number of its decimals: those of its currency, and never fewer than are significant.
     pub fn decimals(&self) -> u32 {

@@ -1,5 +1,6 @@
 //! Decision rules: plain queries that suggest an answer, read from a text, and rehearsed on what was decided before.
 
+pub mod automatic;
 mod read;
 
 use crate::{

@@ -21,6 +21,7 @@ use crate::{
     },
     outbound::address::AddressPolicy,
     providers::Providers,
+    rules::EngineRules,
     service::ServiceError,
     source::InboundSource,
     store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError},
@@ -264,6 +265,8 @@ pub struct EngineSettings {
     pub endpoints_per_organization: u32,
     /// Sources whose webhooks are taken.
     pub sources: Arc<[InboundSource]>,
+    /// Rules that answer by themselves.
+    pub rules: EngineRules,
     /// Retention of rows that have ended.
     pub retention: RetentionPolicy,
     /// Monotonic clock that shows jumps of the engine's clock, and measures waits. Nothing where the clock is believed
@@ -285,6 +288,7 @@ impl Default for EngineSettings {
             addresses: AddressPolicy::default(),
             endpoints_per_organization: 32,
             sources: Arc::new([]),
+            rules: EngineRules::default(),
             retention: RetentionPolicy::default(),
             monotonic_clock: None,
         }

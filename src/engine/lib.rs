@@ -3,7 +3,7 @@
 //! An [`Engine`] stands on a store, the providers, a clock and its settings. It is bound to a caller before anything is
 //! asked of it: [`Engine::acting_for`] gives the handle behind which every capability of the seam stands.
 //! [`Engine::start`] starts its loops: alerts expire at their deadline, indeterminate decisions are reconciled with the
-//! provider, and rows beyond their retention are pruned.
+//! provider, rules answer, and rows beyond their retention are pruned.
 
 use avert_domain as domain;
 use avert_inbound as inbound;
@@ -28,6 +28,7 @@ pub mod providers;
 mod pull;
 mod reconcile;
 mod resolve;
+mod rules;
 mod source;
 mod source_events;
 mod token_keys;
@@ -41,6 +42,7 @@ pub use clock::MonotonicClock;
 pub use handle::{Caller, Engine, EngineSettings};
 pub use pull::{PullFrom, Pulled};
 pub use reconcile::Reconciled;
+pub use rules::{AnsweredByRules, EngineRules};
 pub use source::InboundSource;
 pub use source_events::{Remapped, SignedRequest};
 pub use token_keys::RotatedSigningKey;

@@ -16,14 +16,15 @@ use super::{
 };
 use crate::{
     domain::{
-        Alert, AlertId, AttemptId, Holder, MonotonicTime, OrganizationId, Resolution,
+        Alert, AlertId, AttemptId, Holder, MonotonicTime, OrganizationId, Present, Resolution,
         attempt::{check_idempotency_key, outcome_id},
         redact,
+        rule::automatic::AutomaticRule,
         time::later_by,
     },
     providers::{Cause, LookUp, Submission, SubmitResult},
     service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError},
-    store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreError, StoreResult},
+    store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, RuleClaim, SharedStore, StoreError, StoreResult},
 };
 
 /// Backoff bounds between claims, after a lost claim.
@@ -122,35 +123,20 @@ impl Engine {
         idempotency_key: Option<String>,
     ) -> Result<Turn, ServiceError> {
         let patience = Instant::now() + self.settings().wait_for_winner;
-        let body_hash = Sha256::digest(resolution.canonical()).into();
         let attempt = AttemptId::generate();
         let mut changes = store.changes();
         let mut gap = FIRST_GAP;
         loop {
             changes.mark_unchanged();
-            let now = self.present();
             let request = ClaimRequest {
-                attempt,
-                organization,
-                alert: id,
-                resolution: resolution.clone(),
-                body_hash,
                 idempotency_key: idempotency_key.clone(),
-                deadline: later(now.date, self.settings().longest_decision()),
-                now,
+                ..self.claim_request(attempt, organization, id, resolution.clone())
             };
+            let now = request.now;
             match store.claim_resolution(request).await.map_err(not_sent)? {
                 Claim::Claimed { alert, generation } => {
                     let submission = Submission::of(attempt, &alert, resolution);
-                    let settings = self.settings();
-                    let spare = settings.longest_decision().saturating_sub(settings.provider_timeout);
-                    let begin_by = now.counted.after(span(spare));
-                    return Ok(Turn::Ours(Box::new(Sending {
-                        engine: self.clone(),
-                        generation,
-                        submission,
-                        begin_by,
-                    })));
+                    return Ok(Turn::Ours(Box::new(self.sending(submission, generation, now))));
                 }
                 Claim::NotFound => return Err(ServiceError::AlertNotFound(id)),
                 Claim::AlreadyResolved(alert) => return Err(ServiceError::AlreadyResolved(alert)),
@@ -175,6 +161,50 @@ impl Engine {
             }
             gap = (gap * 2).min(LONGEST_GAP);
         }
+    }
+
+    /// A claim from now on.
+    fn claim_request(
+        &self,
+        attempt: AttemptId,
+        organization: OrganizationId,
+        alert: AlertId,
+        resolution: Resolution,
+    ) -> ClaimRequest {
+        let now = self.present();
+        let body_hash = Sha256::digest(resolution.canonical()).into();
+        let deadline = later(now.date, self.settings().longest_decision());
+        ClaimRequest { attempt, organization, alert, resolution, body_hash, idempotency_key: None, deadline, now }
+    }
+
+    /// A submission that was claimed at this moment.
+    fn sending(&self, submission: Submission, generation: i64, claimed: Present) -> Sending {
+        let settings = self.settings();
+        let spare = settings.longest_decision().saturating_sub(settings.provider_timeout);
+        Sending { engine: self.clone(), generation, submission, begin_by: claimed.counted.after(span(spare)) }
+    }
+
+    /// Records the answer of a rule in the same way; `None` where the rule does not answer by now, or somebody else
+    /// does.
+    pub(super) async fn resolve_by_rule(
+        &self,
+        organization: OrganizationId,
+        id: AlertId,
+        rule: &AutomaticRule,
+    ) -> Option<Result<Alert, ServiceError>> {
+        let _counted = Deciding::begin(self);
+        let resolution = rule.resolution();
+        let request = self.claim_request(AttemptId::generate(), organization, id, resolution.clone());
+        let (attempt, now) = (request.attempt, request.now);
+        let result = match self.store().signed(rule.actor()).claim_by_rule(request, rule.clone()).await {
+            Ok(RuleClaim::Claim(Claim::Claimed { alert, generation })) => {
+                self.sending(Submission::of(attempt, &alert, resolution), generation, now).send().await
+            }
+            Ok(_) => return None,
+            Err(error) => Err(not_sent(error)),
+        };
+        metrics::resolved(&result);
+        Some(result)
     }
 
     /// Stores a provider's acceptance. Fenced first; where the fence has moved, the acceptance still counts as long as

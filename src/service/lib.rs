@@ -16,7 +16,7 @@ use crate::domain::{
     ContradictedAnswer, Count, CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery,
     DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery, HeldCount,
     IngestOptions, IngestReport, Insights, NewEndpoint, Page, RefundProof, Resolution, ResolutionAttempt, Revoked,
-    TruthCounts, TruthReport, query::Vocabulary, resolution::FieldError,
+    TruthCounts, TruthReport, query::Vocabulary, resolution::FieldError, rule::automatic::RuleStatus,
 };
 
 /// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -354,6 +354,20 @@ capability! {
 }
 
 capability! {
+    /// Rules that answer by themselves.
+    pub trait Rules {
+        /// Those that are set up, each with its state.
+        read fn rules(&self) -> Vec<RuleStatus>;
+
+        /// Stops all of them, until they are started again.
+        write fn stop_rules(&self) -> ();
+
+        /// Starts all of them again.
+        write fn start_rules(&self) -> ();
+    }
+}
+
+capability! {
     /// Change notification, and whether anything can be written.
     pub trait Changes {
         /// Waits until something has changed after change number `after` (in this process or another one on the same
@@ -378,6 +392,7 @@ pub struct Deployment {
     pub duplicates: Option<Arc<dyn Duplicates>>,
     pub find: Option<Arc<dyn Find>>,
     pub truth: Option<Arc<dyn Truth>>,
+    pub rules: Option<Arc<dyn Rules>>,
     pub changes: Option<Arc<dyn Changes>>,
     /// Vocabulary of its lists: filters and orders that they can be asked for.
     pub vocabulary: Vocabulary,
@@ -398,6 +413,7 @@ impl Deployment {
             duplicates: None,
             find: None,
             truth: None,
+            rules: None,
             changes: None,
             vocabulary: Vocabulary::Interface,
             read_only: false,
@@ -417,6 +433,7 @@ impl Deployment {
             + Duplicates
             + Find
             + Truth
+            + Rules
             + Changes
             + 'static,
     {
@@ -431,6 +448,7 @@ impl Deployment {
             duplicates: Some(handle.clone()),
             find: Some(handle.clone()),
             truth: Some(handle.clone()),
+            rules: Some(handle.clone()),
             changes: Some(handle),
             vocabulary: Vocabulary::Interface,
             read_only: false,
@@ -457,6 +475,7 @@ impl Deployment {
             stats: self.stats.map(|stats| Arc::new(ReadOnly(stats)) as _),
             find: self.find.map(|find| Arc::new(ReadOnly(find)) as _),
             truth: self.truth.map(|truth| Arc::new(ReadOnly(truth)) as _),
+            rules: self.rules.map(|rules| Arc::new(ReadOnly(rules)) as _),
             changes: self.changes.map(|changes| Arc::new(ReadOnly(changes)) as _),
             vocabulary: self.vocabulary,
             read_only: true,

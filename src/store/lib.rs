@@ -52,6 +52,7 @@ pub use self::{
         networks::{NetworkStore, PullEnd, PullLease, PullState},
         organizations::{OrganizationRecord, OrganizationStore},
         outbox::{OutboxStore, SentTestEvent},
+        rules::{RuleClaim, RuleStore},
         sources::{EventResult, EventsOf, IncomingEvent, SourceStore},
         truth::TruthStore,
         upkeep::{Depths, UpkeepStore},
@@ -74,6 +75,7 @@ pub trait Store:
     + NetworkStore
     + OrganizationStore
     + OutboxStore
+    + RuleStore
     + SourceStore
     + TruthStore
     + UpkeepStore

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Every table, in order. Data that a database derives from them are made anew.
-pub(super) const TABLES: [&str; 26] = [
+pub(super) const TABLES: [&str; 28] = [
     "fact",
     "organization",
     "company",
@@ -27,6 +27,8 @@ pub(super) const TABLES: [&str; 26] = [
     "truth_match",
     "refund_proof",
     "resolution_attempt",
+    "rule",
+    "rule_answer",
     "endpoint",
     "signing_secret",
     "event",

@@ -11,6 +11,7 @@ use super::Dialect;
 use crate::domain::{
     Alert, Amount, Endpoint, EventKind, EventSubject, EventTemplate, Outcome, Page, SharedAlert, Timestamp, Written,
     field::{Field, Kind},
+    rule::automatic::StopReason,
     time::{short, to_iso},
 };
 
@@ -145,6 +146,11 @@ pub fn event_body(
     let payload = match subject {
         EventSubject::Alert(alert) => PayloadJson::Alert(AlertJson { alert, form: Form::Webhook, now: at }),
         EventSubject::Endpoint(endpoint) => PayloadJson::Endpoint(FailingEndpointJson::of(endpoint)),
+        EventSubject::Rule(rule) => PayloadJson::Rule(StoppedRuleJson {
+            name: &rule.name,
+            reason: rule.stop.reason,
+            stopped_at: to_iso(rule.stop.at),
+        }),
     };
     text(&EventJson { event: kind.as_str(), timestamp: to_iso(at), payload })
 }
@@ -166,6 +172,7 @@ fn sentence(subject: EventSubject<'_>, at: Timestamp) -> String {
                 (None, None) => format!("Webhook endpoint {url} fails"),
             }
         }
+        EventSubject::Rule(rule) => format!("Rule {} is stopped: {}", rule.name, rule.stop.reason.words()),
     }
 }
 
@@ -211,6 +218,7 @@ struct EventJson<'a> {
 enum PayloadJson<'a> {
     Alert(AlertJson<'a>),
     Endpoint(FailingEndpointJson),
+    Rule(StoppedRuleJson<'a>),
 }
 
 /// An endpoint that fails, or has been disabled for it.
@@ -235,6 +243,15 @@ impl FailingEndpointJson {
             disabled_reason,
         }
     }
+}
+
+/// A rule that is stopped.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StoppedRuleJson<'a> {
+    name: &'a str,
+    reason: StopReason,
+    stopped_at: String,
 }
 
 #[derive(Serialize)]

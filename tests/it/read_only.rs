@@ -94,6 +94,8 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     refused!(truth.record_truth(Vec::new()));
     refused!(truth.keep_refund(alert.id, proof));
     refused!(truth.dismiss_contradictions(alert.id));
+    refused!(rules.stop_rules());
+    refused!(rules.start_rules());
 
     passes!(alerts.list(&AlertQuery::default()));
     passes!(alerts.get(alert.id));
@@ -110,6 +112,7 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     passes!(truth.refunds(vec![alert.id]));
     passes!(truth.held(30));
     passes!(truth.contradictions());
+    passes!(rules.rules());
     passes!(stats.count_all());
     passes!(stats.counts());
     passes!(stats.at_risk(24));

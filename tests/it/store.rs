@@ -41,6 +41,7 @@ mod payments;
 mod postgres;
 mod processes;
 mod resolutions;
+mod rules;
 mod sources;
 mod sqlite;
 mod surroundings;

@@ -10,6 +10,7 @@ pub(super) mod changes;
 pub(super) mod credentials;
 pub(super) mod endpoints;
 mod extract;
+pub(super) mod rules;
 pub(super) mod stats;
 pub(super) mod truth;
 

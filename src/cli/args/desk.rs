@@ -104,8 +104,13 @@ fn preset(text: &str) -> Result<&'static OrderPreset, String> {
 /// `avert rules`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesCommand {
-    /// The rules there are, in the order in which they are asked
-    List,
+    /// The rules there are, in the order in which they are asked, with the state of those that answer by themselves.
+    /// With the flags of another deployment: the automatic ones of its engine
+    List(Box<RemoteArgs>),
+    /// Stop all rules that answer by themselves, on every node at once, until they are started
+    Stop(Box<RemoteArgs>),
+    /// Start them again
+    Start(Box<RemoteArgs>),
     /// Say what the rules would have suggested for the alerts of the last days, against the answers given. Nothing is
     /// sent
     Rehearse(Box<RehearseArgs>),

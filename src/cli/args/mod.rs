@@ -126,7 +126,7 @@ pub(super) enum Command {
     Refunds(RefundsCommand),
     /// Which answers held: answered alerts, and those disputed afterwards
     Held(Box<HeldArgs>),
-    /// The rules that suggest answers, and what they would have suggested
+    /// The rules that suggest answers or answer by themselves, and what they would have suggested
     #[command(subcommand)]
     Rules(RulesCommand),
     /// Copy everything into one file, verified, also while others work here

@@ -99,7 +99,8 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
     };
     let log_trouble = context::start(context, &home.data_dir);
     let by = if args.listen.is_none() { OpenedBy::Console } else { OpenedBy::Command };
-    let local = Local::open(&home, &settings, by).await?;
+    let rules = RulesText::built_in(RULES);
+    let local = Local::open(&home, &settings, &rules, by).await?;
     let caller = local.engine.local_caller(None).await?.said_to_be(&context.user().unwrap_or_default());
     let acting = local.engine.acting_for(caller.clone());
     let desk = home.data_dir.join("desk");
@@ -136,7 +137,6 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
         say!("the demo is {answers}");
         facts.push(("HTTP", answers));
     }
-    let rules = RulesText::built_in(RULES);
     let preferences = with_rules(console_settings(context, args.console)?, &rules)?;
     let place =
         SessionInfo { name: "demo".to_owned(), demo: true, facts, user: context.user(), ..SessionInfo::default() };

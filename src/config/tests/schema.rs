@@ -113,6 +113,10 @@ fn document() -> Value {
             }
             continue;
         }
+        if section.name.starts_with("rules.") {
+            root["properties"]["rules"]["additionalProperties"] = made;
+            continue;
+        }
         let (above, name) = match section.name.rsplit_once('.') {
             None if section.name.is_empty() => {
                 root.as_object_mut().unwrap().extend(made.as_object().unwrap().clone());

@@ -1,12 +1,13 @@
 //! Subjects of events, and what renders their bodies.
 
-use crate::{Alert, Endpoint, EventKind, EventTemplate, Timestamp};
+use crate::{Alert, Endpoint, EventKind, EventTemplate, Timestamp, rule::automatic::StoppedRule};
 
 /// Subject of an event.
 #[derive(Debug, Clone, Copy)]
 pub enum EventSubject<'s> {
     Alert(&'s Alert),
     Endpoint(&'s Endpoint),
+    Rule(&'s StoppedRule),
 }
 
 /// Renderer of the request body of an event: `event`, `timestamp`, `payload`, or as a template has it. It is called

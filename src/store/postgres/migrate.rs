@@ -37,6 +37,7 @@ const MIGRATIONS: &[Migration] = migrations!(
     "0012_subscriptions",
     "0013_sources",
     "0014_truth",
+    "0015_rules",
 );
 
 /// Name of the step behind which the alerts are put into the search over all fields, once the newest schema is there.

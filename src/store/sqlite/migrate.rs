@@ -52,6 +52,7 @@ pub(super) const MIGRATIONS: &[Migration] = migrations!(
     "0024_subscriptions",
     "0025_sources",
     "0026_truth",
+    "0027_rules",
 );
 
 /// Behind this step the alerts are put into the search over all fields, once the newest schema is there.

@@ -168,7 +168,7 @@ units! {
 }
 
 /// Claims the one running resolution of an alert.
-async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
+pub(super) async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work<Claim> {
     let Some(organization) = unit.organization(request.organization).await? else { return Ok(Claim::NotFound) };
     let lock = "SELECT key FROM alert WHERE organization = ?1 AND id = ?2/*+ FOR NO KEY UPDATE*/";
     let Some(key) = unit.first(lock, &[&organization, &request.alert], cell).await? else {
@@ -482,7 +482,7 @@ fn read_open(unit: &UnitOfWork<'_>, row: &StoredRow<'_>) -> Work<OpenAttempt> {
 }
 
 /// Attempts that have not ended, oldest first.
-async fn unfinished(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<ResolutionAttempt>> {
+pub(super) async fn unfinished(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<ResolutionAttempt>> {
     let open = "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments,
             r.id, a.id, r.state, r.started_at, r.next_check, r.checks, r.detail, r.actor
         FROM resolution_attempt r/*-*/ INDEXED BY resolution_attempt_open/*+*/ JOIN alert a ON a.key = r.alert

@@ -74,7 +74,13 @@ pub(super) async fn report_failing(unit: &UnitOfWork<'_>, endpoint: i64, now: Ti
 }
 
 /// Records an event that is about no alert, with its delivery.
-async fn record_one(unit: &UnitOfWork<'_>, endpoint: i64, kind: &EventKind, body: &str, now: Timestamp) -> Work<()> {
+pub(super) async fn record_one(
+    unit: &UnitOfWork<'_>,
+    endpoint: i64,
+    kind: &EventKind,
+    body: &str,
+    now: Timestamp,
+) -> Work<()> {
     let kind = kind.as_str();
     let event = insert_event(unit, EventId::generate(), kind, now, body).await?;
     let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, state, due, since)

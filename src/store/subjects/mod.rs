@@ -15,6 +15,7 @@ pub(super) mod networks;
 pub(super) mod opening;
 pub(super) mod organizations;
 pub(super) mod outbox;
+pub(super) mod rules;
 pub(super) mod sources;
 mod subscriptions;
 pub(super) mod truth;

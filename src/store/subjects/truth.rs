@@ -406,7 +406,11 @@ async fn truth_of(
     unit.all(&matched, &[&key], |row| Ok((read_report(row)?.1, row.get(COLUMNS)?))).await
 }
 
-async fn has_succeeded_refund(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId) -> Work<bool> {
+pub(super) async fn has_succeeded_refund(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    id: AlertId,
+) -> Work<bool> {
     let Some((key, _)) = alert_key(unit, organization, id).await? else { return Ok(false) };
     let alert = unit.alert(key).await?;
     let reports: Vec<TruthReport> =

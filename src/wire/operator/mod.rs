@@ -18,6 +18,7 @@ pub use self::{
     },
     intake::{AttemptJson, CompanyJson, IngestReportJson, MOST_TOLD, lines_of},
     requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson, read},
+    rules::RuleJson,
     sources::SourceJson,
     stats::{CountsJson, CurrencySumJson, InsightsJson, MOST_HOURS},
     text::Text,
@@ -31,6 +32,7 @@ mod credentials;
 mod endpoints;
 mod intake;
 mod requests;
+mod rules;
 mod sources;
 mod stats;
 mod text;

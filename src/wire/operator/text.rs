@@ -10,6 +10,7 @@ use crate::domain::{
     Currency, DeliveryId, DeliveryState, EndpointId, EnrollmentId, Environment, EventId, EventKind, EventTemplate,
     KeyScope, OrganizationId, Provider, RefundState, Resolution, Secret, TruthKind,
     audit::hex,
+    rule::automatic::{RuleState, StopReason},
     time::{Timestamp, from_iso, to_iso},
     url::{EndpointUrl, PlainHttp},
 };
@@ -93,6 +94,8 @@ words!(
     EventTemplate,
     KeyScope,
     RefundState,
+    RuleState,
+    StopReason,
     TruthKind
 );
 

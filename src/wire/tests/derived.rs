@@ -16,6 +16,7 @@ use crate::{
         AlertId, AlertStatus, AlertType, Amount, AnswerKind, Answers, AttemptId, CardScheme, CompanyId,
         ContradictionKind, Currency, DeliveryId, DeliveryState, EndpointId, EnrollmentId, Environment, EventId,
         EventKind, EventTemplate, KeyScope, OrganizationId, Provider, RefundState, Secret, TruthKind,
+        rule::automatic::{RuleState, StopReason},
         signing::{LONGEST_OVERLAP, OVERLAP},
         time::Timestamp,
         url::EndpointUrl,
@@ -247,5 +248,6 @@ described!({"type": "string", "pattern": "^[0-9a-f]{64}$"}: [u8; 32]);
 described!({"type": "string"}: AlertStatus, AlertType, Currency, EventKind, Provider, EndpointUrl, Secret);
 described!(
     {"type": "string", "enum": Self::ALL.map(Self::as_str)}: AnswerKind, Answers, CardScheme, ContradictionKind,
-        DeliveryState, Environment, EventTemplate, KeyScope, RefundState, TruthKind
+        DeliveryState, Environment, EventTemplate, KeyScope, RefundState, RuleState,
+        StopReason, TruthKind
 );

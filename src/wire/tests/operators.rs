@@ -23,7 +23,7 @@ use crate::{
         ContradictedAnswerJson, CountsJson, CreatedCredentialJson, CreatedEndpointJson, CredentialJson,
         CurrencySumJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson,
         HeldCountJson, IndexJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson,
-        NewRefundJson, NewReportsJson, NewSecretJson, PageJson, RedeliveredJson, RefundProofJson, SourceJson,
+        NewRefundJson, NewReportsJson, NewSecretJson, PageJson, RedeliveredJson, RefundProofJson, RuleJson, SourceJson,
         TruthCountsJson,
     },
 };
@@ -172,6 +172,23 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             200,
             derived.answer::<ListJson<SourceJson>>(),
             "In the order of their names",
+        ),
+        operator("get", "/rules", "listRules", "The rules that answer by themselves").json(
+            200,
+            derived.answer::<ListJson<RuleJson>>(),
+            "In the order of the settings",
+        ),
+        operator(
+            "post",
+            "/rules/stop",
+            "stopRules",
+            "Stops all rules that answer by themselves until they are started",
+        )
+        .answers(204, "They are stopped", &[]),
+        operator("post", "/rules/start", "startRules", "Starts all rules that answer by themselves again").answers(
+            204,
+            "They are started",
+            &[],
         ),
         operator("get", "/companies", "listCompanies", "The companies with their enrollments").json(
             200,

@@ -82,6 +82,8 @@ pub struct Fake {
     /// The decisions that are not settled.
     pub unfinished: Mutex<Vec<ResolutionAttempt>>,
     pub contradictions: Mutex<Vec<ContradictedAnswer>>,
+    /// How often the automatic rules were stopped.
+    pub rules_stopped: Mutex<u32>,
     /// Every word of a person on one of them.
     pub settled: Mutex<Vec<(AttemptId, bool)>>,
     /// The audit log, the newest first.
@@ -113,6 +115,7 @@ impl Fake {
             unwritable: Mutex::default(),
             unfinished: Mutex::default(),
             contradictions: Mutex::default(),
+            rules_stopped: Mutex::default(),
             settled: Mutex::default(),
             audit: Mutex::default(),
             audit_asked: Mutex::default(),

@@ -6,9 +6,9 @@ use avert::{
     domain::{
         Alert, AlertId, AlertPatch, AttemptId, AuditEntry, Company, ContradictedAnswer, CreatedCredential, Credential,
         CredentialKind, CredentialList, Environment, HeldCount, IngestOptions, IngestReport, RefundProof,
-        ResolutionAttempt, Revoked, Secret, TruthCounts, TruthReport, attempt::outcome_id,
+        ResolutionAttempt, Revoked, Secret, TruthCounts, TruthReport, attempt::outcome_id, rule::automatic::RuleStatus,
     },
-    service::{Attempts, Audit, Credentials, Intake, ResolveRequest, ServiceError, Truth},
+    service::{Attempts, Audit, Credentials, Intake, ResolveRequest, Rules, ServiceError, Truth},
 };
 
 use super::fake::{Fake, SECRET, not_asked};
@@ -49,6 +49,22 @@ impl Truth for Fake {
 
     async fn contradictions(&self) -> Result<Vec<ContradictedAnswer>, ServiceError> {
         Ok(self.contradictions.lock().unwrap().clone())
+    }
+}
+
+#[async_trait]
+impl Rules for Fake {
+    async fn rules(&self) -> Result<Vec<RuleStatus>, ServiceError> {
+        not_asked()
+    }
+
+    async fn stop_rules(&self) -> Result<(), ServiceError> {
+        *self.rules_stopped.lock().unwrap() += 1;
+        Ok(())
+    }
+
+    async fn start_rules(&self) -> Result<(), ServiceError> {
+        not_asked()
     }
 }
 

@@ -135,7 +135,7 @@ pub(crate) const WITHOUT_NEWEST: &str = "DROP TABLE source_event; DROP TABLE sou
     ALTER TABLE endpoint DROP COLUMN providers; ALTER TABLE endpoint DROP COLUMN template; \
     ALTER TABLE endpoint DROP COLUMN minutes; ALTER TABLE endpoint DROP COLUMN failure_reported; \
     DROP TABLE truth_fact; DROP TABLE truth_match; DROP TABLE refund_proof; DROP TABLE truth; \
-    DROP INDEX alert_by_order; DROP INDEX alert_by_transaction";
+    DROP INDEX alert_by_order; DROP INDEX alert_by_transaction; DROP TABLE rule_answer; DROP TABLE rule";
 
 /// Opens the store of a directory, once more where it is open already, as another process would.
 pub(crate) fn open(directory: &Path) -> SharedStore {
@@ -152,6 +152,7 @@ pub(crate) fn plain_events(
     let alert = match subject {
         EventSubject::Alert(alert) => alert,
         EventSubject::Endpoint(endpoint) => return format!("{kind} {} {template:?}", endpoint.url),
+        EventSubject::Rule(rule) => return format!("{kind} {} {}", rule.name, rule.stop.reason.as_str()),
     };
     let outcome = alert.outcome.as_ref().map_or("none", |outcome| outcome.outcome.as_str());
     format!("{kind} {} {} {} {outcome} {}", alert.id, alert.provider_id, alert.status, to_iso(at))

@@ -14,6 +14,7 @@ use avert::{
         IngestReport, Insights, InstanceId, NewEndpoint, OrganizationId, Page, Present, Provider, Pruned, RefundProof,
         ResolutionAttempt, Revoked, SharedAlert, TruthCounts, TruthReport,
         clock::ClockMemory,
+        rule::automatic::{AutomaticRule, RuleRecord, RuleTurn, StopReason},
         source::{SourceEvent, SourceStatus},
         time::Timestamp,
     },
@@ -21,9 +22,9 @@ use avert::{
         AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest,
         ClaimedAttempt, Commit, CommitRequest, CredentialRecord, Decided, Depths, DueDelivery, EndpointStore,
         EndpointTarget, EventResult, EventsOf, IncomingEvent, NetworkStore, OrganizationRecord, OrganizationStore,
-        OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, SentTestEvent, SharedStore,
-        SigningKeyRecord, SigningKeyRecords, SourceStore, Store, StoreError, StoreResult, TruthStore, UpkeepStore,
-        encryption::Seal,
+        OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, RuleClaim, RuleStore, SentTestEvent,
+        SharedStore, SigningKeyRecord, SigningKeyRecords, SourceStore, Store, StoreError, StoreResult, TruthStore,
+        UpkeepStore, encryption::Seal,
     },
 };
 use tokio::sync::watch;
@@ -196,6 +197,15 @@ with_troubles! {
         delivery(organization: OrganizationId, id: DeliveryId) -> Option<DeliveryLog>;
         redeliver(organization: OrganizationId, id: DeliveryId, now: Timestamp) -> Redelivery;
         redeliver_exhausted(organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> Option<u64>;
+    }
+    RuleStore {
+        keep_rules(organization: OrganizationId, lines: Vec<(String, String)>, now: Timestamp) -> ();
+        rules(organization: OrganizationId, now: Timestamp) -> Vec<RuleRecord>;
+        stop_rules(organization: OrganizationId, rule: Option<String>, reason: StopReason, now: Timestamp) -> ();
+        start_rules(organization: OrganizationId, now: Timestamp) -> ();
+        turn_of_rule(organization: OrganizationId, rule: AutomaticRule, alert: AlertId, now: Timestamp) -> RuleTurn;
+        note_dry(organization: OrganizationId, rule: AutomaticRule, alert: AlertId, now: Timestamp) -> ();
+        claim_by_rule(request: ClaimRequest, rule: AutomaticRule) -> RuleClaim;
     }
     SourceStore {
         receive_event(organization: OrganizationId, event: IncomingEvent, now: Timestamp) -> bool;

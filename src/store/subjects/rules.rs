@@ -1,0 +1,329 @@
+//! Rules that the engine answers by: their lines and stops, what they did, and claims within their limits.
+//!
+//! Claims of an organization's rules come one after the other, so no two of them refund one payment, and the counts of a
+//! day are committed with the claim.
+
+use chrono::NaiveTime;
+
+use super::{
+    alerts::alike,
+    attempts::{self, ClaimRequest, unfinished},
+    failing::record_one,
+    subscriptions::{Recipient, recipients},
+    truth::has_succeeded_refund,
+};
+use crate::{
+    StoreError,
+    cells::{StoredRow, cell},
+    domain::{
+        Alert, AlertId, Amount, AttemptId, EventKind, EventSubject, OrganizationId,
+        attempt::Claim,
+        audit::AuditNote,
+        duplicate::{Duplicate, DuplicateState},
+        rule::automatic::{
+            AutomaticRule, MOST_FAILURES, RuleDay, RuleFacts, RuleRecord, RuleState, RuleStop, RuleTurn, StopReason,
+            StoppedRule,
+        },
+        time::Timestamp,
+    },
+    error::Work,
+    sql::listed,
+    units::{UnitOfWork, Way, units},
+};
+
+/// Result of a rule's claim.
+#[derive(Debug)]
+pub enum RuleClaim {
+    Claim(Claim),
+    /// The rule does not answer now.
+    No(RuleTurn),
+}
+
+/// Name of the row that stands for all rules.
+const ALL: &str = "";
+
+const ANSWER: &str = "answer";
+const DRY: &str = "dry";
+
+units! {
+    /// Units of work on rules that the engine answers by.
+    RuleStore:
+
+    /// Keeps the lines of rules by name and hash; one that is new or has changed is seen from now on. Their file can be
+    /// read.
+    async fn keep_rules(organization: OrganizationId, lines: Vec<(String, String)>, now: Timestamp) -> () {
+        Way::Visible => |unit| keep(unit, *organization, lines, *now)
+    }
+
+    /// The rules that were seen, with what they did.
+    async fn rules(organization: OrganizationId, now: Timestamp) -> Vec<RuleRecord> {
+        Way::Read => |unit| async {
+            let owner = unit.known_organization(*organization).await?;
+            records(unit, owner, *now).await
+        }
+    }
+
+    /// Stops a rule, or all of an organization, and reports it once a day and rule.
+    async fn stop_rules(
+        organization: OrganizationId,
+        rule: Option<String>,
+        reason: StopReason,
+        now: Timestamp,
+    ) -> () {
+        Way::Visible => |unit| stop(unit, *organization, rule.as_deref(), RuleStop { reason: *reason, at: *now })
+    }
+
+    /// Starts all rules of an organization again.
+    async fn start_rules(organization: OrganizationId, now: Timestamp) -> () {
+        Way::Visible => |unit| start(unit, *organization, *now)
+    }
+
+    /// The turn of a rule at an alert.
+    async fn turn_of_rule(
+        organization: OrganizationId,
+        rule: AutomaticRule,
+        alert: AlertId,
+        now: Timestamp,
+    ) -> RuleTurn {
+        Way::Read => |unit| turn(unit, *organization, rule, *alert, *now)
+    }
+
+    /// Notes once what a dry rule would have answered to an alert.
+    async fn note_dry(organization: OrganizationId, rule: AutomaticRule, alert: AlertId, now: Timestamp) -> () {
+        Way::Visible => |unit| note_dry(unit, *organization, rule, *alert, *now)
+    }
+
+    /// Claims the resolution of an alert for a rule, within its limits.
+    async fn claim_by_rule(request: ClaimRequest, rule: AutomaticRule) -> RuleClaim {
+        Way::Claim => |unit| claim(unit, request, rule)
+    }
+}
+
+async fn keep(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    lines: &[(String, String)],
+    now: Timestamp,
+) -> Work<()> {
+    let owner = unit.known_organization(organization).await?;
+    let seen = "INSERT INTO rule (organization, name, hash, seen_at) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (organization, name) DO UPDATE SET hash = excluded.hash, seen_at = excluded.seen_at
+        WHERE rule.hash <> excluded.hash";
+    let readable = "UPDATE rule SET stop_reason = NULL, stopped_at = NULL
+        WHERE organization = ?1 AND name = ?2 AND stop_reason = ?3";
+    unit.run(seen, &[&owner, &ALL, &"", &now]).await?;
+    for (name, hash) in lines {
+        unit.run(seen, &[&owner, name, hash, &now]).await?;
+        unit.run(readable, &[&owner, name, &StopReason::File.as_str()]).await?;
+    }
+    Ok(())
+}
+
+/// The rules that were seen. A stop of all of them is each one's.
+async fn records(unit: &UnitOfWork<'_>, owner: i64, now: Timestamp) -> Work<Vec<RuleRecord>> {
+    let rules = "SELECT name, hash, seen_at, stop_reason, stopped_at FROM rule WHERE organization = ?1 ORDER BY name";
+    let read = |row: &StoredRow<'_>| {
+        let reason = row.get::<Option<&str>>(3)?.map(read_reason).transpose()?;
+        let stop = reason.zip(row.get(4)?).map(|(reason, at)| RuleStop { reason, at });
+        let today = RuleDay { answered: 0, amount: Amount::from_micros(0) };
+        let (name, hash, seen_at) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(RuleRecord { name, hash, seen_at, stop, today, would_have_answered: 0 })
+    };
+    let mut rules = unit.all(rules, &[&owner], read).await?;
+    let all = rules.iter().position(|rule| rule.name == ALL).and_then(|place| rules.remove(place).stop);
+    for rule in &mut rules {
+        rule.stop = all.or(rule.stop);
+        rule.today = done_since(unit, owner, &rule.name, ANSWER, midnight(now)).await?;
+        rule.would_have_answered = done_since(unit, owner, &rule.name, DRY, rule.seen_at).await?.answered;
+    }
+    Ok(rules)
+}
+
+fn read_reason(word: &str) -> Work<StopReason> {
+    Ok(StopReason::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the reason {word:?} of a stopped rule")))?)
+}
+
+/// Begin of the UTC day.
+fn midnight(now: Timestamp) -> Timestamp {
+    now.date_naive().and_time(NaiveTime::MIN).and_utc()
+}
+
+/// Answers of a rule since a moment, given or only noted.
+async fn done_since(unit: &UnitOfWork<'_>, owner: i64, rule: &str, did: &str, since: Timestamp) -> Work<RuleDay> {
+    let done = "SELECT count(*), coalesce(sum(amount), 0)/*+::bigint*/ FROM rule_answer
+        WHERE organization = ?1 AND name = ?2 AND did = ?3 AND at >= ?4";
+    unit.one(done, &[&owner, &rule, &did, &since], |row| {
+        let amount = Amount::from_micros(row.get::<i64>(1)?.into());
+        Ok(RuleDay { answered: row.get::<i64>(0)?.unsigned_abs(), amount })
+    })
+    .await
+}
+
+async fn stop(unit: &UnitOfWork<'_>, organization: OrganizationId, rule: Option<&str>, stop: RuleStop) -> Work<()> {
+    let owner = unit.known_organization(organization).await?;
+    let (name, now) = (rule.unwrap_or(ALL), stop.at);
+    let stopped = "INSERT INTO rule (organization, name, hash, seen_at, stop_reason, stopped_at)
+        VALUES (?1, ?2, '', ?4, ?3, ?4)
+        ON CONFLICT (organization, name) DO UPDATE SET stop_reason = excluded.stop_reason,
+            stopped_at = excluded.stopped_at
+        WHERE rule.stop_reason IS NULL OR rule.stop_reason = 'limit' AND rule.stopped_at < ?5";
+    if unit.run(stopped, &[&owner, &name, &stop.reason.as_str(), &now, &midnight(now)]).await? == 0 {
+        return Ok(());
+    }
+    unit.note(owner, AuditNote::new("rules.stopped", name, stop.reason.words()), now).await?;
+    let reported = "UPDATE rule SET reported_at = ?3
+        WHERE organization = ?1 AND name <> '' AND (?2 = '' OR name = ?2) AND coalesce(reported_at, 0) < ?4
+        RETURNING name";
+    let names = unit.all(reported, &[&owner, &name, &now, &midnight(now)], cell::<String>).await?;
+    let kind = EventKind::RuleStopped;
+    for Recipient { key, subscription } in recipients(unit, owner).await? {
+        for name in names.iter().filter(|_| subscription.takes(&kind, None)) {
+            let subject = StoppedRule { name: name.clone(), stop };
+            let body = (unit.context.render)(&kind, EventSubject::Rule(&subject), subscription.template, now);
+            record_one(unit, key, &kind, &body, now).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn start(unit: &UnitOfWork<'_>, organization: OrganizationId, now: Timestamp) -> Work<()> {
+    let owner = unit.known_organization(organization).await?;
+    let started = "UPDATE rule SET stop_reason = NULL, stopped_at = NULL, started_at = ?2 WHERE organization = ?1";
+    unit.run(started, &[&owner, &now]).await?;
+    unit.note(owner, AuditNote::new("rules.started", "", ""), now).await
+}
+
+/// The turn of a rule at an alert: its line, its state, what was done, the guard, and the limits.
+async fn turn(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    rule: &AutomaticRule,
+    alert: AlertId,
+    now: Timestamp,
+) -> Work<RuleTurn> {
+    let held = |why: &str| Ok(RuleTurn::Held(why.to_owned()));
+    let owner = unit.known_organization(organization).await?;
+    let name = &rule.rule.name;
+    let known = records(unit, owner, now).await?.into_iter().find(|known| known.name == *name);
+    let Some(record) = known.filter(|known| known.hash == rule.hash()) else { return held("its line is another one") };
+    let (did, today) = match rule.state(&record, now).0 {
+        RuleState::Stopped => return held("stopped"),
+        RuleState::Active => (ANSWER, record.today),
+        RuleState::Dry => (DRY, done_since(unit, owner, name, DRY, midnight(now)).await?),
+    };
+    let Some((alert, others)) = alike(unit, organization, &[alert]).await?.pop() else { return held("gone") };
+    // What did not reach the network may be tried again.
+    let done = "SELECT EXISTS (SELECT 1 FROM rule_answer o JOIN alert a ON a.key = o.alert
+            LEFT JOIN resolution_attempt r ON r.id = o.attempt
+        WHERE a.organization = ?1 AND a.id = ?2 AND o.name = ?3 AND o.did = ?4
+            AND (o.tries >= ?5 OR r.state IS DISTINCT FROM 'RELEASED'))";
+    if alert.outcome.is_some() || unit.one(done, &[&owner, &alert.id, name, &did, &MOST_FAILURES], cell).await? {
+        return held("done");
+    }
+    let is_refunded = has_succeeded_refund(unit, organization, alert.id).await?;
+    let duplicates = duplicates(unit, organization, &alert, &others).await?;
+    let amount = alert.amount.unwrap_or(Amount::from_micros(0));
+    if let Some(why) = rule.objection(&RuleFacts { alert: &alert, duplicates, is_refunded }, now) {
+        return Ok(RuleTurn::Held(why));
+    }
+    let exceeds = rule.exceeds(&today, amount);
+    Ok(match did {
+        DRY if exceeds => RuleTurn::Held(StopReason::Limit.words().to_owned()),
+        DRY => RuleTurn::Dry,
+        _ if exceeds => RuleTurn::Stop(StopReason::Limit),
+        _ if fails(unit, owner, name).await? => RuleTurn::Stop(StopReason::Failures),
+        _ => RuleTurn::Answer,
+    })
+}
+
+/// The others on an alert's payment, with the answers that have not ended.
+async fn duplicates(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    alert: &Alert,
+    others: &[Alert],
+) -> Work<Vec<Duplicate>> {
+    let unfinished = unfinished(unit, organization).await?;
+    let coming = |other: &Alert| {
+        let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id)?;
+        Some(DuplicateState::OnItsWay(attempt.resolution.clone()))
+    };
+    Ok(others.iter().filter_map(|other| Duplicate::of(alert, other, coming(other))).collect())
+}
+
+/// Returns whether the last answers of a rule, since it was started, all failed.
+async fn fails(unit: &UnitOfWork<'_>, owner: i64, rule: &str) -> Work<bool> {
+    let last = "SELECT r.state IN ('RELEASED', 'UNKNOWN', 'PARKED')
+        FROM rule_answer a JOIN resolution_attempt r ON r.id = a.attempt
+        WHERE a.organization = ?1 AND a.name = ?2 AND a.did = 'answer' AND a.at > coalesce(
+            (SELECT started_at FROM rule WHERE organization = ?1 AND name = ?2), 0)
+        ORDER BY a.at DESC LIMIT ?3";
+    let failed = unit.all(last, &[&owner, &rule, &MOST_FAILURES], cell::<bool>).await?;
+    Ok(failed.len() == MOST_FAILURES as usize && failed.iter().all(|failed| *failed))
+}
+
+/// Takes the turn of a rule, alone among the organization's rules, and keeps others from claiming an alert on the
+/// payment.
+async fn turn_alone(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    rule: &AutomaticRule,
+    alert: AlertId,
+    now: Timestamp,
+) -> Work<RuleTurn> {
+    let owner = unit.known_organization(organization).await?;
+    unit.lock("SELECT name FROM rule WHERE organization = ?1 AND name = '' FOR UPDATE", &[&owner]).await?;
+    let others = alike(unit, organization, &[alert]).await?.pop().map_or(Vec::new(), |(_, others)| others);
+    let ids = others.iter().map(|other| other.id).chain([alert]).map(|id| id.to_string());
+    let locked = "SELECT key FROM alert WHERE organization = ?2
+            AND id IN (SELECT value::uuid FROM json_array_elements_text(?1::text::json))
+        ORDER BY key FOR NO KEY UPDATE";
+    unit.lock(locked, &[&listed(&ids.collect::<Vec<_>>()), &owner]).await?;
+    turn(unit, organization, rule, alert, now).await
+}
+
+async fn note_dry(
+    unit: &UnitOfWork<'_>,
+    organization: OrganizationId,
+    rule: &AutomaticRule,
+    alert: AlertId,
+    now: Timestamp,
+) -> Work<()> {
+    if turn_alone(unit, organization, rule, alert, now).await? != RuleTurn::Dry {
+        return Ok(());
+    }
+    let owner = unit.known_organization(organization).await?;
+    keep_done(unit, owner, rule, alert, None, now).await?;
+    unit.note(owner, AuditNote::would_answer(alert, &rule.resolution()), now).await
+}
+
+async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest, rule: &AutomaticRule) -> Work<RuleClaim> {
+    let ClaimRequest { organization, alert, attempt, now, .. } = request;
+    let turn = turn_alone(unit, *organization, rule, *alert, now.date).await?;
+    if turn != RuleTurn::Answer {
+        return Ok(RuleClaim::No(turn));
+    }
+    let claimed = attempts::claim(unit, request).await?;
+    if let Claim::Claimed { .. } = &claimed {
+        let owner = unit.known_organization(*organization).await?;
+        keep_done(unit, owner, rule, *alert, Some(*attempt), now.date).await?;
+    }
+    Ok(RuleClaim::Claim(claimed))
+}
+
+/// Keeps what a rule did with an alert: it answered by an attempt, or was dry.
+async fn keep_done(
+    unit: &UnitOfWork<'_>,
+    owner: i64,
+    rule: &AutomaticRule,
+    alert: AlertId,
+    attempt: Option<AttemptId>,
+    now: Timestamp,
+) -> Work<()> {
+    let kept = "INSERT INTO rule_answer (alert, name, did, organization, at, amount, attempt, tries)
+        SELECT key, ?3, ?4, organization, ?5, amount_micros, ?6, 1 FROM alert WHERE organization = ?1 AND id = ?2
+        ON CONFLICT (alert, name, did) DO UPDATE SET at = excluded.at, amount = excluded.amount,
+            attempt = excluded.attempt, tries = rule_answer.tries + 1";
+    let did = if attempt.is_some() { ANSWER } else { DRY };
+    unit.run(kept, &[&owner, &alert, &rule.rule.name, &did, &now, &attempt]).await.map(drop)
+}
