@@ -36,6 +36,7 @@ fn plain_events(kind: &EventKind, subject: EventSubject<'_>, _: Option<EventTemp
     match subject {
         EventSubject::Alert(alert) => format!("{kind} {}", alert.id),
         EventSubject::Endpoint(endpoint) => format!("{kind} {}", endpoint.id),
+        EventSubject::Rule(rule) => format!("{kind} {}", rule.name),
     }
 }
 
