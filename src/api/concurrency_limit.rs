@@ -24,7 +24,7 @@ use crate::{
 const STRANGERS: usize = 64;
 
 /// Longest wait of such a request for a place.
-const STRANGERS_PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Dynamic threshold: a caller may hold up to three times the free places, so that a newcomer always finds one.
 const TIMES_WHAT_IS_LEFT: usize = 3;

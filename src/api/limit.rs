@@ -10,6 +10,7 @@ use governor::{
     middleware::NoOpMiddleware,
     state::keyed::HashMapStateStore,
 };
+use tokio::sync::Semaphore;
 
 use crate::inbound::connections::network;
 
@@ -50,9 +51,33 @@ impl<C: Clock + Clone> TokenLimit<C> {
     }
 }
 
-/// A rate limiter of requests of sources, by the source's name and whether the signature was right: those that are
-/// wrong leave no less to the others.
-pub(super) type SourceLimit = RateLimit<(String, bool)>;
+/// Requests of a source in a minute.
+const SOURCE_PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).expect("more than zero");
+
+/// Requests to a source from one address in a minute, of which not even the body is read beyond.
+const ARRIVALS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(1_200).expect("more than zero");
+
+/// Bodies of sources that are held at once, each up to a megabyte.
+const SOURCE_BODIES: usize = 64;
+
+/// Limits of the requests of sources.
+pub(super) struct SourceLimits {
+    /// Before the body is read: by the source's name and the address.
+    pub(super) arrivals: RateLimit<(String, IpAddr)>,
+    /// By the source's name and whether the signature was right: those that are wrong leave no less to the others.
+    pub(super) requests: RateLimit<(String, bool)>,
+    pub(super) bodies: Semaphore,
+}
+
+impl Default for SourceLimits {
+    fn default() -> Self {
+        Self {
+            arrivals: RateLimit::new(ARRIVALS_PER_MINUTE, DefaultClock::default()),
+            requests: RateLimit::new(SOURCE_PER_MINUTE, DefaultClock::default()),
+            bodies: Semaphore::new(SOURCE_BODIES),
+        }
+    }
+}
 
 /// Whole seconds, rounded up, 1 at least.
 fn seconds(wait: Duration) -> u64 {

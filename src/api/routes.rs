@@ -10,10 +10,10 @@ use super::{
     alerts,
     concurrency_limit::{Shares, StrangersPlace},
     guard::{self, Guard, HostError},
-    limit::{SourceLimit, TokenLimit},
+    limit::TokenLimit,
     observe::{self, Observed},
     operator, problem, source_events,
-    state::{Api, ApiOptions, SOURCE_PER_MINUTE},
+    state::{Api, ApiOptions},
     token,
 };
 use crate::engine::Engine;
@@ -106,7 +106,7 @@ pub(super) fn routes_until(
     let guard = Guard::new(bound, options)?;
     let observed = Observed::new(engine.clone(), options.dispatcher.clone(), options.metrics.clone());
     let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));
-    let source_limit = Arc::new(SourceLimit::new(SOURCE_PER_MINUTE, DefaultClock::default()));
+    let source_limits = Arc::default();
     let (imports, streams) = (Shares::new(MAX_IMPORTS), Shares::new(options.max_streams));
     let (body_timeout, list_timeout) = (options.body_timeout, options.list_timeout);
     let api = Api {
@@ -114,7 +114,7 @@ pub(super) fn routes_until(
         body_timeout,
         list_timeout,
         token_limit,
-        source_limit,
+        source_limits,
         imports,
         streams,
         stop,

@@ -1,7 +1,7 @@
 //! `POST /inbound/NAME`: the webhooks of sources.
 //!
-//! Checked in this order: the source, the content type, the body's size, its signature, and how often it asks. A right
-//! request is answered once its event is stored, whatever became of it.
+//! Checked in this order: the source, the content type, how often its address asks, the body's size, its signature, and
+//! how often the source asks. A right request is answered once its events are stored, whatever became of them.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,10 +13,10 @@ use axum::{
 
 use crate::{
     access::{BodyFault, JsonContent, whole_body},
-    concurrency_limit::{Asker, enter},
+    concurrency_limit::{Asker, STRANGERS_PATIENCE, enter},
     domain::{FieldError, SignatureScheme},
     engine::SignedRequest,
-    inbound::signature::SourceHeaders,
+    inbound::{connections::network, signature::SourceHeaders},
     problem::{Code, Problem},
     state::{Api, MAX_SOURCE_BODY, Peer},
 };
@@ -32,6 +32,12 @@ pub(super) async fn receive(State(api): State<Api>, request: Request) -> Result<
     let source = source.ok_or_else(|| Problem::new(Code::NotFound, "no source of this name is set up"))?;
     JsonContent::from_request_parts(&mut parts, &api).await?;
     let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());
+    let from = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Peer(address)| *address);
+    let too_often = |seconds| Problem::too_many("this source asks too often", seconds);
+    api.source_limits.arrivals.count_key(&(name.clone(), network(from))).map_err(too_often)?;
+    let place = tokio::time::timeout(STRANGERS_PATIENCE, api.source_limits.bodies.acquire()).await;
+    let full = || Problem::new(Code::Overloaded, "too many bodies of sources come at once, try again");
+    let _place = place.ok().and_then(Result::ok).ok_or_else(full)?;
     let request = Request::from_parts(parts, body);
     let body = whole_body(request, api.body_timeout, MAX_SOURCE_BODY).await.map_err(|fault| match fault {
         BodyFault::Problem(problem) => problem,
@@ -41,13 +47,11 @@ pub(super) async fn receive(State(api): State<Api>, request: Request) -> Result<
     enter(&extensions, Asker::Stranger).await?;
     let headers = SourceHeaders(&headers);
     let checked = source.check(headers, &body, api.engine.clock().now());
-    let limited = api.source_limit.count_key(&(name, checked.is_ok()));
-    limited.map_err(|seconds| Problem::too_many("this source asks too often", seconds))?;
+    api.source_limits.requests.count_key(&(name, checked.is_ok())).map_err(too_often)?;
     if let Err(fault) = checked {
         api.engine.reject(source).await;
         return Err(Problem::new(Code::InvalidSignature, fault.to_string()));
     }
-    let from = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Peer(address)| *address);
     api.engine.receive(source, SignedRequest { headers, body, from }).await?;
     let answer = if source.scheme == SignatureScheme::Adyen { ACCEPTED } else { "" };
     Ok(answer.into_response())

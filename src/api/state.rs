@@ -21,7 +21,7 @@ use crate::{
     },
     engine::{ActingEngine, Caller, Engine, trace},
     inbound::connections::HttpConnection,
-    limit::{SourceLimit, TokenLimit},
+    limit::{SourceLimits, TokenLimit},
     observe::Observed,
 };
 
@@ -32,7 +32,7 @@ pub(super) struct Api {
     pub(super) body_timeout: Duration,
     pub(super) list_timeout: Duration,
     pub(super) token_limit: Arc<TokenLimit>,
-    pub(super) source_limit: Arc<SourceLimit>,
+    pub(super) source_limits: Arc<SourceLimits>,
     pub(super) imports: Arc<Shares<OrganizationId>>,
     /// Change streams: each change makes every one of them look whether its key still works.
     pub(super) streams: Arc<Shares<OrganizationId>>,
@@ -86,9 +86,6 @@ pub const MAX_IMPORT: u64 = 64 * 1024 * 1024;
 
 /// Largest body of a source's webhook, in bytes.
 pub const MAX_SOURCE_BODY: usize = 1024 * 1024;
-
-/// Requests of a source in a minute.
-pub(super) const SOURCE_PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).expect("more than zero");
 
 /// Requests for access tokens of a client from one address that may fail in a minute, where nothing else is set.
 const TOKENS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("more than zero");

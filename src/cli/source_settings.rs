@@ -31,6 +31,13 @@ pub(super) fn source(name: &str, set: &SourceSettings, with_secrets: bool) -> an
         };
         secret = Some(read_secret(name, "SECRET", &set.secret_file, scheme)?.ok_or_else(missing)?);
         basic = read_secret(name, "BASIC", &set.basic_file, SignatureScheme::Basic)?;
+        if scheme == SignatureScheme::Adyen && basic.is_none() {
+            refuse!(
+                "sources.{name}: HTTP Basic is needed: Adyen's signature covers neither card, ARN nor reason; name a \
+                    file with basic_file, or set {}",
+                variable_of(name, "BASIC")
+            );
+        }
     }
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     Ok(InboundSource {

@@ -1,4 +1,4 @@
-//! `avert sources`: whose webhooks become alerts, what they sent, and what became of it.
+//! `avert sources`: whose webhooks become alerts and reports, what they sent, and what became of it.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use super::{
     context::Context,
     failure::SaidAlready,
     local::{Local, engine_settings},
-    output::{ListColumns, Report, record},
+    output::{ListColumns, Report, Rows, record},
     source_settings::source,
 };
 use crate::{
@@ -23,12 +23,15 @@ use crate::{
         AlertPatch, CompanyId, EnrollmentId, FieldError, IntakeTerms,
         card::mask_card_numbers,
         source::{SourceEvent, SourceStatus},
-        time::{Clock as _, SystemClock, to_iso},
+        time::{Clock as _, SystemClock, Timestamp, to_iso},
     },
     engine::Remapped,
     service::ServiceError,
     store::EventResult,
-    wire::{operator::SourceJson, write},
+    wire::{
+        operator::{SourceJson, TruthReportJson},
+        write,
+    },
 };
 
 pub(super) async fn run(context: Context, command: SourcesCommand) -> anyhow::Result<()> {
@@ -77,7 +80,7 @@ fn listing(sources: &[SourceStatus]) -> Report {
     Report::new(Value::Array(records.clone()), records, table)
 }
 
-/// Maps a body without storing it; whether it was mapped or ignored.
+/// Maps the events of a body without storing them; whether all were mapped or ignored.
 fn test(settings: &Settings, name: &str, file: &Path) -> anyhow::Result<(Report, bool)> {
     let found = settings.sources.iter().find(|(known, _)| known.0 == name);
     let (_, set) = found.ok_or_else(|| ServiceError::NotFound(format!("source {name}")))?;
@@ -90,29 +93,64 @@ fn test(settings: &Settings, name: &str, file: &Path) -> anyhow::Result<(Report,
     let (company, enrollment) = (CompanyId::default(), EnrollmentId::default());
     let now = SystemClock.now();
     let terms = IntakeTerms { company, enrollment, windows: &windows, events: false, now };
-    let result = source(name, set, false)?.map(&body, &terms);
+    let source = source(name, set, false)?;
+    let told = source
+        .events(body)
+        .iter()
+        .map(|event| told(source.map(event, &terms), now))
+        .collect::<anyhow::Result<Vec<_>>>();
+    let mut told = told?;
+    let is_fine = told.iter().all(|(_, _, is_fine)| *is_fine);
+    match told.len() {
+        1 => {
+            let (document, said, _) = told.remove(0);
+            Ok((Report::one(document, said), is_fine))
+        }
+        _ => {
+            let (records, said): (Vec<Value>, Vec<String>) =
+                told.into_iter().map(|(document, said, _)| (document, said)).unzip();
+            let table = Rows { note: Some(said.join("\n")), ..Rows::default() };
+            Ok((Report::new(Value::Array(records.clone()), records, table), is_fine))
+        }
+    }
+}
+
+/// Tells what an event would become: as JSON, in words, and whether it was mapped or ignored.
+fn told(result: EventResult, now: Timestamp) -> anyhow::Result<(Value, String, bool)> {
     let told = |result: &str, alert: Value, reasons: &[FieldError]| {
         let reasons: Vec<String> = reasons.iter().map(FieldError::to_string).collect();
         let said = [vec![result.to_owned()], reasons.clone()].concat().join("\n");
         (json!({"result": result, "alert": alert, "reasons": reasons}), said)
     };
-    let ((document, said), is_fine) = match result {
+    Ok(match result {
         EventResult::Alert(row) => {
             let AlertPatch { alert, .. } = *row;
-            let json = serde_json::from_slice(&write::told(&alert, now))?;
-            let (document, _) = told("mapped", json, &[]);
+            let (document, _) = told("mapped", serde_json::from_slice(&write::told(&alert, now))?, &[]);
             let money = alert.money().map(|money| money.to_string()).unwrap_or_default();
             let said = format!("mapped: {} {} {}, {money}", alert.provider, alert.alert_type, alert.provider_id);
-            ((document, said), true)
+            (document, said, true)
         }
-        EventResult::Ignored => (told("ignored", Value::Null, &[]), true),
-        EventResult::Unmapped(reasons) => (told("unmapped", Value::Null, &reasons), false),
-    };
-    Ok((Report::one(document, said), is_fine))
+        EventResult::Report(report) => {
+            let (kind, id) = (report.kind.as_str(), report.id.clone());
+            let money = report.money().map(|money| format!(", {money}")).unwrap_or_default();
+            let (mut document, _) = told("mapped", Value::Null, &[]);
+            document["report"] = record(TruthReportJson::from(*report));
+            (document, format!("mapped: {kind} {id}{money}"), true)
+        }
+        EventResult::Ignored => {
+            let (document, said) = told("ignored", Value::Null, &[]);
+            (document, said, true)
+        }
+        EventResult::Unmapped(reasons) => {
+            let (document, said) = told("unmapped", Value::Null, &reasons);
+            (document, said, false)
+        }
+    })
 }
 
 fn events(events: &[SourceEvent]) -> Report {
     let body = |event: &SourceEvent| mask_card_numbers(&String::from_utf8_lossy(&event.body)).into_owned();
+    let report = |event: &SourceEvent| event.report.as_ref().map(|(kind, id)| format!("{} {id}", kind.as_str()));
     let record = |event: &SourceEvent| {
         json!({
             "id": event.id,
@@ -121,6 +159,7 @@ fn events(events: &[SourceEvent]) -> Report {
             "state": event.state.as_str(),
             "reasons": event.reasons,
             "alert": event.alert.map(|alert| alert.to_string()),
+            "report": report(event),
             "body": body(event),
         })
     };
@@ -131,6 +170,7 @@ fn events(events: &[SourceEvent]) -> Report {
         .shown("EVENT", |event| event.event.clone())
         .shown("STATE", |event| event.state.as_str().to_owned())
         .shown("ALERT", |event| event.alert.map(|alert| alert.to_string()).unwrap_or_default())
+        .shown("REPORT", |event| report(event).unwrap_or_default())
         .shown("REASONS", |event| event.reasons.join("; "))
         .table(events, note);
     Report::new(Value::Array(records.clone()), records, table)

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::{
-    table::{ConfigError, SettingSection, SettingTable, table},
+    table::{SettingSection, SettingTable, table},
     values::{Bounded, words},
 };
 use crate::domain::{
@@ -136,10 +136,6 @@ impl<'de> Deserialize<'de> for NetworkSettings {
 }
 
 impl SettingTable for NetworkSections {
-    fn read_environment(&mut self, _: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
-        Ok(())
-    }
-
     fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>) {
         all.push(SettingSection { name: name.to_owned(), help, settings: &[] });
         NetworkSettings::describe("providers.ethoca", "", all);

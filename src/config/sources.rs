@@ -4,10 +4,12 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use super::table::{ConfigError, SettingSection, SettingTable, parsed, table};
+use super::table::{SettingSection, SettingTable, parsed, table};
 use crate::{
-    domain::{Answers, SignatureScheme, SourceKind},
-    sources::{BodyReader, EventConditions, EventKey, FieldMap, SourceForm, Window, valid_name},
+    domain::{Answers, Provider, SignatureScheme, SourceKind},
+    sources::{
+        BodyReader, EventConditions, EventKey, FieldMap, SourceForm, Window, expression::Expression, valid_name,
+    },
 };
 
 /// Name of a source, which is part of its route.
@@ -24,7 +26,7 @@ impl<'de> Deserialize<'de> for SourceName {
 /// Sections of the sources by name.
 pub type SourceSections = BTreeMap<SourceName, SourceSettings>;
 
-parsed!(Answers, SourceKind);
+parsed!(Answers);
 
 table! {
     /// Settings of one source. They are checked when they are read.
@@ -46,11 +48,14 @@ table! {
         /// Way in which its alerts are answered: here (recorded by avert, reported to nobody) or gateway (by the
         /// gateway of the alert's network). It counts for alerts that come from now on.
         answers: Answers = "here";
-        /// What its events are: alert.
-        kind: SourceKind = "alert";
+        /// Kind of its events: alert, dispute, fraud or refund; empty for the preset's, and for alert without one.
+        kind: Option<SourceKind> = "";
         /// Place of the sender's id of an event: "header:NAME" or a path, or several with + between them; empty for the
         /// signature's.
         event: Option<EventKey> = "";
+        /// Time of an event by its sender, as an expression: of two events about one thing the later one counts; empty
+        /// for the preset's.
+        sent: Option<Expression> = "";
         /// Time to answer from the alert's time on, where the sender gives no deadline: 72h, 90m or 3d; empty for the
         /// network's.
         window: Option<Window> = "";
@@ -58,7 +63,7 @@ table! {
     tables {
         /// Values that an event has to have, by their paths; others are kept and ignored.
         when: EventConditions;
-        /// Fields of the alert, each with the expression that makes it.
+        /// Fields of the alert, or of the dispute, fraud report or refund, each with the expression that makes it.
         map: FieldMap;
     }
 }
@@ -66,8 +71,8 @@ table! {
 impl SourceSettings {
     /// Returns the signature scheme and the reader of bodies; the error says what is wrong and what is allowed.
     pub fn reader(&self) -> Result<(SignatureScheme, BodyReader), String> {
-        let Self { signature, event, window, when, map, .. } = self.clone();
-        let own = SourceForm { signature, event, window, when, map, ..SourceForm::default() };
+        let Self { signature, event, sent, window, kind, when, map, .. } = self.clone();
+        let own = SourceForm { signature, event, sent, window, kind, when, map, ..SourceForm::default() };
         let preset = if self.preset.is_empty() { SourceForm::default() } else { SourceForm::preset(&self.preset)? };
         preset.with(own).reader()
     }
@@ -76,12 +81,13 @@ impl SourceSettings {
         if self.answers == Answers::Native {
             return Err("answers = \"native\" is not available for this preset: here or gateway".to_owned());
         }
-        if self.answers == Answers::Gateway && self.preset == "stripe" {
+        let (_, reader) = self.reader()?;
+        if self.answers == Answers::Gateway && reader.brings(&Provider::Stripe) {
             return Err(
                 "answers = \"gateway\" is not available: no gateway takes answers to STRIPE, here does".to_owned()
             );
         }
-        self.reader().map(|_| self)
+        Ok(self)
     }
 }
 
@@ -92,32 +98,14 @@ impl<'de> Deserialize<'de> for SourceSettings {
 }
 
 impl SettingTable for SourceSections {
-    fn read_environment(&mut self, _: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
-        Ok(())
-    }
-
     fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>) {
         all.push(SettingSection { name: name.to_owned(), help, settings: &[] });
         SourceSettings::describe("sources.stripe-eu", "", all);
     }
 }
 
-/// Conditions and maps are settings of the file alone.
-macro_rules! of_the_file {
-    ($($table:ty),+) => {$(
-        impl SettingTable for $table {
-            fn read_environment(&mut self, _: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
-                Ok(())
-            }
-
-            fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>) {
-                all.push(SettingSection { name: name.to_owned(), help, settings: &[] });
-            }
-        }
-    )+};
-}
-
-of_the_file!(EventConditions, FieldMap);
+impl SettingTable for EventConditions {}
+impl SettingTable for FieldMap {}
 
 #[cfg(test)]
 mod tests {
@@ -126,7 +114,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::config::Settings;
+    use crate::config::{ConfigError, Settings};
 
     fn parse(text: &str) -> Result<Settings, ConfigError> {
         Settings::parse(text, Path::new("avert.toml"))
@@ -159,6 +147,14 @@ mod tests {
     #[case("[sources.a]\nsignature = \"md5\"", 2, "\"md5\" is not allowed: one of standard, stripe")]
     #[case("[sources.a]\nanswers = \"there\"", 2, "\"there\" is not allowed: one of here, gateway, native")]
     #[case("[sources.a]\npreset = \"stripe\"\nanswers = \"native\"", 1, "not available for this preset")]
+    #[case("[sources.a]\npreset = \"stripe\"\nanswers = \"gateway\"", 1, "no gateway takes answers to STRIPE")]
+    #[case(
+        "[sources.a]\nsignature = \"basic\"\nanswers = \"gateway\"\nmap = { provider = \"='STRIPE'\" }",
+        1,
+        "no gateway takes answers to STRIPE"
+    )]
+    #[case("[sources.a]\npreset = \"shopify\"\nkind = \"alert\"", 1, "is no field of events of the kind alert")]
+    #[case("[sources.a]\npreset = \"shopify\"\nkind = \"order\"", 3, "one of alert, dispute, fraud, refund")]
     #[case("[sources.a]\npreset = \"stripe\"\nwindow = \"2\"", 3, "\"2\" is no window")]
     #[case("[sources.a]\npreset = \"stripe\"\n[sources.a.map]\nprovidr = \"id\"", 4, "\"providr\" is no field")]
     #[case("[sources.a]\npreset = \"stripe\"\n[sources.a.map]\nmcc = \"id | up\"", 4, "\"up\" is no function")]

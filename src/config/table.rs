@@ -56,11 +56,15 @@ pub struct SettingSection {
 
 /// Table of settings.
 pub(super) trait SettingTable {
-    /// Sets the settings that the environment names.
-    fn read_environment(&mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError>;
+    /// Sets the settings that the environment names; none of a table of the file alone.
+    fn read_environment(&mut self, _lookup: &dyn Fn(&str) -> Option<String>) -> Result<(), ConfigError> {
+        Ok(())
+    }
 
-    /// Adds the table, and those inside it, to `all`.
-    fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>);
+    /// Adds the table, and those inside it, to `all`; by itself a table whose keys are free.
+    fn describe(name: &str, help: &'static str, all: &mut Vec<SettingSection>) {
+        all.push(SettingSection { name: name.to_owned(), help, settings: &[] });
+    }
 }
 
 /// Type of a setting's value. The message of a refusal says what is allowed.

@@ -10,6 +10,7 @@ open_enum! {
         AlertExpiring = "alert.expiring",
         EndpointFailing = "endpoint.failing",
         RuleStopped = "rule.stopped",
+        SourceFailing = "source.failing",
     }
 }
 

@@ -21,11 +21,14 @@ closed_enum! {
 pub struct Origin {
     pub source: String,
     pub answers: Answers,
+    /// The source's own id of the alert, by which it takes an answer; empty where it takes none.
+    pub reference: String,
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.answers.as_str(), self.source)
+        write!(f, "{} {}", self.answers.as_str(), self.source)?;
+        if self.reference.is_empty() { Ok(()) } else { write!(f, " {}", self.reference) }
     }
 }
 
@@ -34,8 +37,9 @@ impl FromStr for Origin {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once(' ').and_then(|(answers, source)| Some((Answers::parse(answers)?, source)));
-        let (answers, source) = parts.ok_or_else(|| format!("the origin {text:?}"))?;
-        Ok(Self { source: source.to_owned(), answers })
+        let (answers, rest) = parts.ok_or_else(|| format!("the origin {text:?}"))?;
+        let (source, reference) = rest.split_once(' ').unwrap_or((rest, ""));
+        Ok(Self { source: source.to_owned(), answers, reference: reference.to_owned() })
     }
 }
 
@@ -45,10 +49,19 @@ mod tests {
 
     #[test]
     fn an_origin_is_read_as_it_is_written() {
-        let origin = Origin { source: "stripe-eu".to_owned(), answers: Answers::Here };
+        let origin = |answers, reference: &str| Origin {
+            source: "justt-eu".to_owned(),
+            answers,
+            reference: reference.to_owned(),
+        };
 
-        assert_eq!(origin.to_string(), "here stripe-eu");
-        assert_eq!(origin.to_string().parse(), Ok(origin));
+        for (origin, text) in [
+            (origin(Answers::Here, ""), "here justt-eu"),
+            (origin(Answers::Native, "id of theirs"), "native justt-eu id of theirs"),
+        ] {
+            assert_eq!(origin.to_string(), text);
+            assert_eq!(origin.to_string().parse(), Ok(origin));
+        }
         assert!("nowhere stripe-eu".parse::<Origin>().is_err() && "here".parse::<Origin>().is_err());
     }
 }

@@ -47,6 +47,16 @@ impl FieldError {
         let without_cards = |text: String| mask_card_numbers(&text).into_owned();
         Self { field: without_cards(field.into()), message: without_cards(message.into()) }
     }
+
+    /// Returns it for a log or a record: the field, and what is allowed there, without the value.
+    #[must_use]
+    pub fn without_value(&self) -> Self {
+        let message = match self.message.rsplit_once(": ").filter(|_| !self.message.starts_with("is missing")) {
+            Some((_, allowed)) => format!("is wrong: {allowed}"),
+            None => self.message.clone(),
+        };
+        Self { field: self.field.clone(), message }
+    }
 }
 
 closed_enum! {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
-use crate::{AlertId, Answers, Timestamp, closed_enum};
+use crate::{AlertId, Answers, Timestamp, TruthKind, closed_enum};
 
 closed_enum! {
     /// Signature scheme of a source's webhooks.
@@ -26,15 +26,27 @@ closed_enum! {
 
 closed_enum! {
     /// Kind of a source's events.
+    #[derive(Default)]
     pub enum SourceKind {
+        #[default]
         Alert = "alert",
+        Dispute = "dispute",
+        Fraud = "fraud",
+        Refund = "refund",
+    }
+}
+
+impl SourceKind {
+    /// Returns the kind of the reports that such events are; `None` of alerts.
+    pub fn truth(self) -> Option<TruthKind> {
+        TruthKind::parse(self.as_str())
     }
 }
 
 closed_enum! {
     /// State of a kept event of a source.
     pub enum EventState {
-        /// It became an alert.
+        /// It became an alert, or a report.
         Mapped = "mapped",
         /// The source's `when` does not ask for it.
         Ignored = "ignored",
@@ -58,6 +70,7 @@ macro_rules! words {
 }
 
 words!(Answers, SignatureScheme, SourceKind);
+
 /// Kept event of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceEvent {
@@ -74,6 +87,19 @@ pub struct SourceEvent {
     pub reasons: Vec<String>,
     /// Alert that it became, or changed.
     pub alert: Option<AlertId>,
+    /// Kind and id of the report that it became, or changed.
+    pub report: Option<(TruthKind, String)>,
+}
+
+/// A source that fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailingSource {
+    pub name: String,
+    /// Part of it that fails: `events`, or the list that is polled.
+    pub part: String,
+    pub since: Timestamp,
+    /// Reason of the last failure.
+    pub reason: String,
 }
 
 /// A source with its counts.

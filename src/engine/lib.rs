@@ -43,7 +43,7 @@ pub use handle::{Caller, Engine, EngineSettings};
 pub use pull::{PullFrom, Pulled};
 pub use reconcile::Reconciled;
 pub use rules::{AnsweredByRules, EngineRules};
-pub use source::InboundSource;
+pub use source::{InboundSource, SentEvent};
 pub use source_events::{Remapped, SignedRequest};
 pub use token_keys::RotatedSigningKey;
 pub use tokens::{AccessToken, TOKEN_LIFETIME};

@@ -248,7 +248,7 @@ impl Engine {
         let network = &submission.provider;
         match &submission.origin {
             Some(Origin { answers: Answers::Here, .. }) => return None,
-            Some(Origin { answers: Answers::Native, source }) => {
+            Some(Origin { answers: Answers::Native, source, .. }) => {
                 return Some(format!("not sent: source {source} takes the answers, and these settings do not name it"));
             }
             Some(Origin { answers: Answers::Gateway, .. }) | None => {}

@@ -1,4 +1,4 @@
-//! A source: whose webhooks are taken, how they are checked, and how a body becomes an alert.
+//! A source: whose webhooks are taken, how they are checked, and how a body becomes events, alerts and reports.
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        AlertPatch, Answers, Deadline, FieldError, IntakeTerms, Origin, Secret, SignatureScheme, Timestamp,
+        AlertPatch, Answers, Deadline, FieldError, IntakeTerms, Origin, Provider, Secret, SignatureScheme, Timestamp,
         signing::SignatureFault, time::later_by,
     },
     inbound::signature::{SourceHeaders, check_basic, check_source},
@@ -18,7 +18,16 @@ use crate::{
 /// Longest id of an event, in bytes; a longer one is kept as its hash.
 const LONGEST_ID: usize = 255;
 
-/// A source of alerts: who may send, and how a body becomes an alert.
+/// An event in a body of a source.
+#[derive(Debug, Clone)]
+pub struct SentEvent {
+    /// Its body as it is kept.
+    pub raw: Vec<u8>,
+    /// Its body, read; `None` where it is not JSON.
+    pub body: Option<Value>,
+}
+
+/// A source of alerts and reports: who may send, and how a body becomes one.
 #[derive(Debug, Clone)]
 pub struct InboundSource {
     /// Name, as in its route.
@@ -47,31 +56,44 @@ impl InboundSource {
         check_source(self.scheme, secret, headers, body, now)
     }
 
-    /// Maps a body to the alert that it would become.
-    pub fn map(&self, body: &[u8], terms: &IntakeTerms<'_>) -> EventResult {
-        match serde_json::from_slice(body) {
-            Ok(body) => self.map_json(&body, terms),
-            Err(error) => EventResult::Unmapped(vec![FieldError::new("", format!("the body is not JSON: {error}"))]),
+    /// Reads the events of a body: one as it came, or several that it holds.
+    pub fn events(&self, raw: Vec<u8>) -> Vec<SentEvent> {
+        let Ok(body) = serde_json::from_slice(&raw) else { return vec![SentEvent { raw, body: None }] };
+        let mut events = self.reader.events(body);
+        if events.len() == 1 {
+            return vec![SentEvent { raw, body: events.pop() }];
         }
+        let alone = |body: Value| SentEvent { raw: body.to_string().into_bytes(), body: Some(body) };
+        events.into_iter().map(alone).collect()
     }
 
-    fn map_json(&self, body: &Value, terms: &IntakeTerms<'_>) -> EventResult {
+    /// Maps an event to the alert or the report that it would become.
+    pub fn map(&self, event: &SentEvent, terms: &IntakeTerms<'_>) -> EventResult {
+        let Some(body) = &event.body else {
+            return EventResult::Unmapped(vec![FieldError::new("", "the body is not JSON")]);
+        };
         let fields = match self.reader.read(body) {
-            ReadBody::Mapped(fields) => fields,
+            ReadBody::Alert(fields) => fields,
+            ReadBody::Report(report) => return EventResult::Report(report),
             ReadBody::Ignored => return EventResult::Ignored,
             ReadBody::Unmapped(reasons) => return EventResult::Unmapped(reasons),
         };
         let fields: Map<_, _> = fields.into_iter().map(|(name, text)| (name, Value::String(text))).collect();
         let row = read::incoming(&Value::Object(fields).to_string(), 1, &mut UnknownNames::default());
-        match row.map(|row| self.with_deadline(row, terms.now)).and_then(AlertPatch::validate) {
+        match row.map(|row| self.with_origin(row, terms.now)).and_then(AlertPatch::validate) {
             Ok(row) => EventResult::Alert(Box::new(row.complete(terms))),
             Err(error) => EventResult::Unmapped(vec![error]),
         }
     }
 
     /// Adds the origin, and the deadline of the source's window where the sender gave none.
-    fn with_deadline(&self, mut row: AlertPatch, now: Timestamp) -> AlertPatch {
-        row.alert.origin = Some(Origin { source: self.name.clone(), answers: self.answers });
+    fn with_origin(&self, mut row: AlertPatch, now: Timestamp) -> AlertPatch {
+        let answers = match self.answers {
+            // No gateway takes its answers.
+            Answers::Gateway if row.alert.provider == Provider::Stripe => Answers::Here,
+            answers => answers,
+        };
+        row.alert.origin = Some(Origin { source: self.name.clone(), answers, reference: String::new() });
         if let (Deadline::Unknown, Some(window)) = (row.alert.deadline, self.reader.window()) {
             row.alert.deadline = Deadline::At(later_by(row.alert.alert_time.unwrap_or(now), window));
         }
@@ -79,20 +101,20 @@ impl InboundSource {
     }
 
     /// The sender's id of an event: its own, else the identity of its alert, else a hash of the body.
-    pub(super) fn event_id(&self, headers: SourceHeaders<'_>, body: &[u8], result: &EventResult) -> String {
-        let parsed = serde_json::from_slice(body).unwrap_or(Value::Null);
-        let own = self.reader.event_id(&parsed, |name| headers.get(name));
+    pub(super) fn event_id(&self, headers: SourceHeaders<'_>, event: &SentEvent, result: &EventResult) -> String {
+        let own = event.body.as_ref().and_then(|body| self.reader.event_id(body, |name| headers.get(name)));
         let fits = |id: &String| !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(char::is_control);
         let identity = || match result {
             EventResult::Alert(row) if row.is_by_id() => Some(row.alert.id.to_string()),
             EventResult::Alert(row) => Some(format!("{} {}", row.alert.provider, row.alert.provider_id)),
+            EventResult::Report(report) => Some(format!("{} {}", report.kind.as_str(), report.id)),
             _ => None,
         };
         let hash = |bytes: &[u8]| Uuid::from_slice(&Sha256::digest(bytes)[..16]).unwrap_or_default().to_string();
         match own.or_else(identity) {
             Some(id) if fits(&id) => id,
             Some(id) => hash(id.as_bytes()),
-            None => hash(body),
+            None => hash(&event.raw),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Use cases of sources: an event is stored with its alert in one commit; kept events are mapped again once the map was
+//! Use cases of sources: an event is stored with its alert or report in one commit; kept events are mapped again once the map was
 //! corrected.
 
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use crate::{
     inbound::signature::SourceHeaders,
     service::ServiceError,
     source::InboundSource,
-    store::{EventResult, EventsOf, IncomingEvent},
+    store::{EventsOf, IncomingEvent},
 };
 
 /// Number of events that are mapped again at once; each can have a megabyte.
@@ -31,7 +31,7 @@ pub struct SignedRequest<'r> {
 /// Numbers of events that were mapped again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Remapped {
-    /// Those that are alerts now.
+    /// Those that are alerts or reports now.
     pub mapped: u64,
     /// Those that still cannot be mapped.
     pub unmapped: u64,
@@ -43,7 +43,8 @@ impl Engine {
         self.settings().sources.iter().find(|source| source.name == name)
     }
 
-    /// Stores an event of a source, with its alert in the same commit; one that was there before changes nothing.
+    /// Stores the events of a request, each with its alert or report in one commit; one that was there before changes
+    /// nothing.
     ///
     /// # Errors
     /// When nothing can be stored now, or it is not settled for which organization.
@@ -51,22 +52,26 @@ impl Engine {
         let SignedRequest { headers, body, from } = request;
         let caller = self.caller_of(source).await?.from_address(from);
         let now = self.now();
-        let result = source.map(&body, &self.terms_of(&caller, now));
-        if let EventResult::Unmapped(reasons) = &result {
-            let reasons = reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            tracing::warn!(source = source.name, reasons, "an event could not be mapped, and is kept");
+        for sent in source.events(body) {
+            let result = source.map(&sent, &self.terms_of(&caller, now));
+            if result.state() == EventState::Unmapped {
+                let reasons = result.reasons().join("; ");
+                tracing::warn!(source = source.name, reasons, "an event could not be mapped, and is kept");
+            }
+            let event = source.event_id(headers, &sent, &result);
+            let sent_at = sent.body.as_ref().and_then(|body| source.reader.sent_at(body));
+            let incoming = IncomingEvent { source: source.name.clone(), event, sent_at, body: sent.raw, result };
+            let organization = caller.organization.organization.id;
+            self.signed(&caller).receive_event(organization, incoming, now).await.map_err(service_error)?;
         }
-        let event = source.event_id(headers, &body, &result);
-        let incoming = IncomingEvent { source: source.name.clone(), event, body, result };
-        let stored = self.signed(&caller).receive_event(caller.organization.organization.id, incoming, now).await;
-        stored.map(drop).map_err(service_error)
+        Ok(())
     }
 
     /// Counts a request whose signature was wrong.
     pub async fn reject(&self, source: &InboundSource) {
         let counted = async {
             let organization = self.caller_of(source).await?.organization.organization.id;
-            self.store().count_rejected(organization, &source.name).await.map_err(service_error)
+            self.store().count_rejected(organization, &source.name, self.now()).await.map_err(service_error)
         };
         if let Err(error) = counted.await {
             tracing::warn!(%error, source = source.name, "a rejected request was not counted");
@@ -117,7 +122,8 @@ impl ActingEngine {
         self.store().source_events(self.organization(), name, EventsOf::Newest, size).await.map_err(service_error)
     }
 
-    /// Maps every event of a source again that is no alert yet, oldest first, by the settings as they are now.
+    /// Maps every event of a source again that is no alert or report yet, oldest first, by the settings as they are now.
+    /// Where nothing becomes of it that was not known, nothing is written.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`] where the source is not set up, or when the store cannot do it now; what was mapped
@@ -133,15 +139,15 @@ impl ActingEngine {
             after = last.number;
             for event in events {
                 let now = self.engine.now();
-                let result = source.map(&event.body, &self.engine.terms_of(&self.caller, now));
-                let state = match &result {
-                    EventResult::Alert(_) => EventState::Mapped,
-                    EventResult::Ignored => EventState::Ignored,
-                    EventResult::Unmapped(_) => EventState::Unmapped,
-                };
-                let is_changed = store.remap_event(organization, event.id, result, now).await.map_err(service_error)?;
-                remapped.mapped += u64::from(is_changed && state == EventState::Mapped);
-                remapped.unmapped += u64::from(is_changed && state == EventState::Unmapped);
+                let sent = source.events(event.body).into_iter().next();
+                let Some(sent) = sent else { continue };
+                let result = source.map(&sent, &self.engine.terms_of(&self.caller, now));
+                let state = result.state();
+                let is_known = state == event.state && result.reasons() == event.reasons;
+                let is_open =
+                    is_known || store.remap_event(organization, event.id, result, now).await.map_err(service_error)?;
+                remapped.mapped += u64::from(is_open && state == EventState::Mapped);
+                remapped.unmapped += u64::from(is_open && state == EventState::Unmapped);
             }
         }
     }

@@ -40,6 +40,20 @@ impl SourcePath {
         })
     }
 
+    /// Returns a body for each value of the array at the path, with that one alone in the array; no body where there is
+    /// no array.
+    pub fn each(&self, body: &Value) -> Vec<Value> {
+        let Some(Value::Array(items)) = self.value(body) else { return Vec::new() };
+        let with = |item: &Value| {
+            let mut alone = body.clone();
+            if let Some(array) = alone.pointer_mut(&format!("/{}", self.0.join("/"))) {
+                *array = Value::Array(vec![item.clone()]);
+            }
+            alone
+        };
+        items.iter().map(with).collect()
+    }
+
     /// Returns the text at the path; `None` also at what is no text, number, true or false.
     pub fn scalar(&self, body: &Value) -> Option<String> {
         self.text(body).ok().flatten()
@@ -102,6 +116,11 @@ pub struct Expression {
 }
 
 impl Expression {
+    /// Returns true where it makes this text of every body.
+    pub fn always(&self, text: &str) -> bool {
+        self.functions.is_empty() && self.operands.first() == Some(&Operand::Literal(text.to_owned()))
+    }
+
     /// Returns the text that it makes of a body; `None` where no operand has a value.
     ///
     /// # Errors
@@ -127,7 +146,6 @@ impl Expression {
 
 impl Function {
     fn of(&self, text: &str, body: &Value) -> Result<String, String> {
-        // It is kept and logged with the reason: no card number in it.
         let masked = mask_card_numbers(text);
         let shown = excerpt(&masked);
         Ok(match self {
@@ -135,21 +153,22 @@ impl Function {
             Self::Lower => text.to_lowercase(),
             Self::Unix => {
                 let moment = text.parse().ok().and_then(DateTime::from_timestamp_secs);
-                to_iso(moment.ok_or_else(|| format!("{shown:?} is no time: seconds since 1970 are needed"))?)
+                to_iso(moment.ok_or_else(|| format!("is {shown:?}: seconds since 1970 are needed"))?)
             }
             Self::Minor(currency, exceptions) => {
                 let code = currency.text(body)?.ok_or_else(|| format!("{currency}, the currency, has no value"))?;
                 let exception = exceptions.iter().find(|(known, _)| known.eq_ignore_ascii_case(&code));
                 let decimals = exception
                     .map_or_else(|| Currency::new(code.to_ascii_uppercase()).exponent(), |(_, decimals)| *decimals);
-                let units = text.parse::<i64>().map_err(|_| format!("{shown:?} is no whole number of minor units"))?;
+                let wrong = |_| format!("is {shown:?}: a whole number of minor units is needed");
+                let units = text.parse::<i64>().map_err(wrong)?;
                 Decimal::new(units, decimals).to_string()
             }
             Self::First(count) => text.chars().take(*count).collect(),
             Self::Last(count) => text.chars().skip(text.chars().count().saturating_sub(*count)).collect(),
             Self::Words(words) => {
                 let ours = words.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(text)).map(|(_, ours)| ours);
-                ours.ok_or_else(|| format!("{shown:?} is none of the words in words()"))?.clone()
+                ours.ok_or_else(|| format!("is {shown:?}: one of the words in words() is needed"))?.clone()
             }
         })
     }
@@ -284,10 +303,10 @@ mod tests {
     #[rstest]
     #[case("card", "card is an object: a text or a number is needed")]
     #[case("items", "items is an array: a text or a number is needed")]
-    #[case("type | unix", "\"Fraud\" is no time: seconds since 1970 are needed")]
-    #[case("price | minor(currency)", "\"10.10\" is no whole number of minor units")]
+    #[case("type | unix", "is \"Fraud\": seconds since 1970 are needed")]
+    #[case("price | minor(currency)", "is \"10.10\": a whole number of minor units is needed")]
     #[case("amount | minor(absent)", "absent, the currency, has no value")]
-    #[case("type | words(dispute=D)", "\"Fraud\" is none of the words in words()")]
+    #[case("type | words(dispute=D)", "is \"Fraud\": one of the words in words() is needed")]
     fn a_value_that_makes_no_text_is_told(#[case] expression: &str, #[case] words: &str) {
         assert_eq!(made(expression), Err(words.to_owned()));
     }

@@ -1,4 +1,4 @@
-//! Sources: others whose webhooks become alerts. How a body is signed, which bodies count, the map of their fields, and
+//! Sources: others whose webhooks become alerts and reports. How a body is signed, which bodies count, the map of their fields, and
 //! how the alerts of a source are answered.
 
 use avert_domain as domain;
@@ -11,7 +11,9 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
-use crate::domain::{Alert, FieldError, SignatureScheme, sanitize::excerpt};
+use crate::domain::{
+    Alert, FieldError, Provider, SignatureScheme, SourceKind, Timestamp, TruthReport, sanitize::excerpt, time::from_iso,
+};
 
 use self::expression::{Expression, SourcePath};
 
@@ -106,7 +108,8 @@ impl FromStr for Window {
     }
 }
 
-/// Name of a field that a map may set: one of the interface, `expiresAt` or `hoursLeft`.
+/// Name of a field that a map may set: of an alert one of the interface, `expiresAt` or `hoursLeft`; else one of a
+/// report, such as `transaction_id`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MappedField(String);
 
@@ -114,10 +117,28 @@ impl FromStr for MappedField {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        match ["expiresAt", "hoursLeft"].contains(&name) || Alert::FIELDS.iter().any(|field| field.name == name) {
-            true => Ok(Self(name.to_owned())),
-            false => Err(format!("{:?} is no field of an alert that can be mapped, such as providerId", excerpt(name))),
+        let field = Self(name.to_owned());
+        match SourceKind::ALL.into_iter().any(|kind| field.is_of(kind)) {
+            true => Ok(field),
+            false => Err(format!("{:?} is no field that can be mapped, such as providerId", excerpt(name))),
         }
+    }
+}
+
+impl MappedField {
+    fn is_of(&self, kind: SourceKind) -> bool {
+        match kind.truth() {
+            Some(_) => self.report_name().is_some(),
+            None => {
+                ["expiresAt", "hoursLeft"].contains(&self.0.as_str())
+                    || Alert::FIELDS.iter().any(|field| field.name == self.0)
+            }
+        }
+    }
+
+    /// Returns the name of this field of a report, where it is one.
+    fn report_name(&self) -> Option<&'static str> {
+        TruthReport::FIELDS.iter().map(|field| field.name).find(|name| *name == self.0)
     }
 }
 
@@ -151,10 +172,16 @@ pub type FieldMap = BTreeMap<MappedField, Expression>;
 pub struct SourceForm {
     pub signature: Option<SignatureScheme>,
     pub event: Option<EventKey>,
+    /// Time of an event by its sender: of two about one thing the later one counts.
+    pub sent: Option<Expression>,
+    /// Array in a body, each value of which is an event of its own.
+    pub each: Option<SourcePath>,
     pub window: Option<Window>,
+    /// Kind of the events that do not say another themselves; alerts where it is left out.
+    pub kind: Option<SourceKind>,
     /// Events that are taken; others are ignored.
     pub when: EventConditions,
-    /// Fields of every event.
+    /// Fields of every event of this kind.
     pub map: FieldMap,
     /// Kinds of events; empty where there is one.
     pub events: Vec<EventForm>,
@@ -164,6 +191,8 @@ pub struct SourceForm {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EventForm {
+    /// Kind of its own, in place of the source's.
+    pub kind: Option<SourceKind>,
     pub when: EventConditions,
     pub map: FieldMap,
 }
@@ -198,9 +227,11 @@ impl SourceForm {
     pub fn with(mut self, other: Self) -> Self {
         self.signature = other.signature.or(self.signature);
         self.event = other.event.or(self.event);
+        self.sent = other.sent.or(self.sent);
         self.window = other.window.or(self.window);
+        self.kind = other.kind.or(self.kind);
         self.when.extend(other.when);
-        for event in &mut self.events {
+        for event in self.events.iter_mut().filter(|event| event.kind.is_none()) {
             event.map.retain(|field, _| !other.map.contains_key(field));
         }
         self.map.extend(other.map);
@@ -210,13 +241,21 @@ impl SourceForm {
     /// Returns the scheme with the reader of bodies.
     ///
     /// # Errors
-    /// Where no signature is named.
+    /// Where no signature is named, or a map has a field that its kind of events has not.
     pub fn reader(mut self) -> Result<(SignatureScheme, BodyReader), String> {
         let Some(scheme) = self.signature else {
             let all = SignatureScheme::ALL.map(SignatureScheme::as_str).join(", ");
             return Err(format!("a preset or a signature is needed: one of {all}"));
         };
         self.event = self.event.or_else(|| EventKey::of(scheme));
+        let kind = self.kind.unwrap_or_default();
+        let maps = [(kind, &self.map)].into_iter();
+        let maps = maps.chain(self.events.iter().map(|event| (event.kind.unwrap_or(kind), &event.map)));
+        for (kind, map) in maps {
+            if let Some(MappedField(name)) = map.keys().find(|field| !field.is_of(kind)) {
+                return Err(format!("{:?} is no field of events of the kind {}", excerpt(name), kind.as_str()));
+            }
+        }
         Ok((scheme, BodyReader(self)))
     }
 }
@@ -225,7 +264,8 @@ impl SourceForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadBody {
     /// Fields of an alert by name, as texts for intake.
-    Mapped(Vec<(String, String)>),
+    Alert(Vec<(String, String)>),
+    Report(Box<TruthReport>),
     Ignored,
     /// Reasons by field.
     Unmapped(Vec<FieldError>),
@@ -241,14 +281,31 @@ impl BodyReader {
         self.0.event.as_ref()?.read(body, header)
     }
 
+    /// Returns the events of a body: itself, or one for each value of the array that holds them.
+    pub fn events(&self, body: Value) -> Vec<Value> {
+        let each = self.0.each.as_ref().map(|path| path.each(&body)).unwrap_or_default();
+        if each.is_empty() { vec![body] } else { each }
+    }
+
+    /// Returns the time of an event by its sender, where it tells one.
+    pub fn sent_at(&self, body: &Value) -> Option<Timestamp> {
+        from_iso(&self.0.sent.as_ref()?.of(body).ok()??)
+    }
+
+    /// Returns true where some events are alerts of this provider, whatever they hold.
+    pub fn brings(&self, provider: &Provider) -> bool {
+        let maps = [&self.0.map].into_iter().chain(self.0.events.iter().map(|event| &event.map));
+        maps.filter_map(|map| map.get(&MappedField("provider".to_owned()))).any(|made| made.always(provider.as_str()))
+    }
+
     /// Returns the time to answer, where the source sets one.
     pub fn window(&self) -> Option<TimeDelta> {
         self.0.window.map(|window| window.0)
     }
 
-    /// Maps a body.
+    /// Maps the body of an event.
     pub fn read(&self, body: &Value) -> ReadBody {
-        let SourceForm { when, map, events, .. } = &self.0;
+        let SourceForm { kind, when, map, events, .. } = &self.0;
         if !holds(when, body) {
             return ReadBody::Ignored;
         }
@@ -258,18 +315,29 @@ impl BodyReader {
             return unmapped("no kind of event has these values");
         }
         let own = event.map(|event| &event.map);
-        let of_all = map.iter().filter(|(field, _)| !own.is_some_and(|own| own.contains_key(field)));
+        let own_kind = event.and_then(|event| event.kind);
+        let is_common = |field: &MappedField| own_kind.is_none() && !own.is_some_and(|own| own.contains_key(field));
+        let common = map.iter().filter(|(field, _)| is_common(field));
         let (mut fields, mut reasons) = (Vec::new(), Vec::new());
-        for (MappedField(name), expression) in of_all.chain(own.into_iter().flatten()) {
+        for (field, expression) in common.chain(own.into_iter().flatten()) {
             match expression.of(body) {
-                Ok(text) => fields.extend(text.map(|text| (name.clone(), text))),
-                Err(why) => reasons.push(FieldError::new(name, why)),
+                Ok(text) => fields.extend(text.map(|text| (field, text))),
+                Err(why) => reasons.push(FieldError::new(&field.0, why)),
             }
         }
-        match (fields.is_empty(), reasons.is_empty()) {
-            (true, true) => unmapped("no field of the map has a value: write the map of this source"),
-            (_, false) => ReadBody::Unmapped(reasons),
-            (false, true) => ReadBody::Mapped(fields),
+        if !reasons.is_empty() {
+            return ReadBody::Unmapped(reasons);
+        }
+        if fields.is_empty() {
+            return unmapped("no field of the map has a value: write the map of this source");
+        }
+        match own_kind.or(*kind).unwrap_or_default().truth() {
+            None => ReadBody::Alert(fields.into_iter().map(|(field, text)| (field.0.clone(), text)).collect()),
+            Some(kind) => {
+                let cells = fields.iter().filter_map(|(field, text)| Some((field.report_name()?, text.as_str())));
+                TruthReport::of_cells(kind, cells)
+                    .map_or_else(|error| ReadBody::Unmapped(vec![error]), |report| ReadBody::Report(Box::new(report)))
+            }
         }
     }
 }
@@ -287,6 +355,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::TruthKind;
 
     fn form(text: &str) -> SourceForm {
         toml::from_str(text).unwrap()
@@ -299,7 +368,14 @@ mod tests {
     /// Fields by name, of a body that was mapped.
     fn mapped(form: SourceForm, body: &Value) -> BTreeMap<String, String> {
         match read(form, body) {
-            ReadBody::Mapped(fields) => fields.into_iter().collect(),
+            ReadBody::Alert(fields) => fields.into_iter().collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn reported(form: SourceForm, body: &Value) -> TruthReport {
+        match read(form, body) {
+            ReadBody::Report(report) => *report,
             other => panic!("{other:?}"),
         }
     }
@@ -343,7 +419,7 @@ mod tests {
         assert_eq!(
             words,
             [
-                "amount \"1.5\" is no whole number of minor units",
+                "amount is \"1.5\": a whole number of minor units is needed",
                 "providerId data.id is an object: a text or a number is needed"
             ]
         );
@@ -366,6 +442,50 @@ mod tests {
         assert_eq!((of("a")["type"].as_str(), of("a").get("issuer")), ("A", None));
         assert_eq!((of("b")["type"].as_str(), of("b")["issuer"].as_str()), ("COMMON", "HSBC"));
         assert!(matches!(read(form(text), &json!({"kind": "c"})), ReadBody::Unmapped(_)));
+    }
+
+    #[test]
+    fn events_of_another_kind_than_the_sources_become_reports_by_their_own_fields_alone() {
+        let text = "
+            signature = 'basic'
+            map = { provider = \"='ETHOCA'\", amount = 'cents | minor(currency)', currency = 'currency' }
+            [[events]]
+            when = { type = 'alert' }
+            [[events]]
+            kind = 'refund'
+            when = { type = 'refund' }
+            map = { id = 'id', status = 'state', transaction_id = 'charge' }
+        ";
+        let body = json!({"type": "refund", "id": "re_1", "state": "succeeded", "charge": "ch_1", "cents": 1,
+            "currency": "EUR"});
+
+        let report = reported(form(text), &body);
+
+        let expected = TruthReport {
+            kind: TruthKind::Refund,
+            id: "re_1".to_owned(),
+            status: Some("succeeded".to_owned()),
+            transaction_id: Some("ch_1".to_owned()),
+            ..TruthReport::default()
+        };
+        assert_eq!(report, expected);
+        let wrong = text.replace("transaction_id", "transactionId");
+        assert!(
+            form(&wrong).reader().unwrap_err().contains("\"transactionId\" is no field of events of the kind refund")
+        );
+    }
+
+    #[test]
+    fn each_value_of_an_array_of_events_is_an_event_of_its_own() {
+        let (_, reader) = form("signature = 'basic'\neach = 'a.items'\nsent = 'at | unix'").reader().unwrap();
+        let of = |items: Value| json!({"at": 1_763_672_592, "a": {"items": items, "b": 1}});
+
+        assert_eq!(reader.events(of(json!([1, {"c": 2}]))), [of(json!([1])), of(json!([{"c": 2}]))]);
+        for whole in [of(json!([])), of(json!("none")), json!(null)] {
+            assert_eq!(reader.events(whole.clone()), [whole]);
+        }
+        assert_eq!(reader.sent_at(&of(json!([]))).map(|at| at.timestamp()), Some(1_763_672_592));
+        assert_eq!(reader.sent_at(&json!({"at": "noon"})), None);
     }
 
     #[test]
@@ -463,6 +583,59 @@ mod tests {
         assert_eq!((fields["transactionId"].as_str(), fields["cardLastFour"].as_str()), ("ch_1", "4242"));
     }
 
+    /// What a report says, without its time.
+    fn said(report: &TruthReport) -> String {
+        let TruthReport { kind, id, reference, network, arn, transaction_id, order_id, reason, status, .. } = report;
+        let money = report.money().map(|money| money.to_string());
+        let texts = [reference, network, arn, transaction_id, order_id, &money, reason, status];
+        let texts: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
+        format!("{} {id} {}", kind.as_str(), texts.join(" "))
+    }
+
+    fn item(event_code: &str) -> Value {
+        json!({"live": "false", "notificationItems": [{"NotificationRequestItem": {
+            "additionalData": {"arn": "74112900000000000000001"}, "amount": {"currency": "EUR", "value": 1000},
+            "eventCode": event_code, "eventDate": "2026-03-01T10:00:00+01:00", "merchantReference": "Order-1",
+            "originalReference": "PAY1", "paymentMethod": "mc", "pspReference": "PSP1", "reason": "Fraud",
+            "success": "true"}}]})
+    }
+
+    fn stripe(kind: &str, object: Value) -> Value {
+        json!({"id": "evt_1", "type": kind, "created": 1_763_672_592, "data": {"object": object}})
+    }
+
+    #[rstest]
+    #[case(
+        "adyen",
+        item("CHARGEBACK"),
+        "dispute PSP1 mc 74112900000000000000001 PAY1 Order-1 10.00 EUR Fraud chargeback"
+    )]
+    #[case(
+        "adyen",
+        item("NOTIFICATION_OF_FRAUD"),
+        "fraud PSP1 mc 74112900000000000000001 PAY1 Order-1 10.00 EUR Fraud"
+    )]
+    #[case("shopify", json!({"id": 285_332_461_i64, "order_id": 625_362_839, "type": "chargeback", "amount": "11.50",
+        "currency": "USD", "reason": "fraudulent", "network_reason_code": "4837", "status": "won",
+        "initiated_at": "2026-03-01T10:00:00+01:00"}), "dispute 285332461 625362839 11.50 USD 4837 won")]
+    #[case("stripe", stripe("charge.dispute.closed", json!({"id": "dp_1", "charge": "ch_1", "amount": 100,
+        "currency": "isk", "reason": "fraudulent", "status": "lost", "created": 1_763_672_592})),
+        "dispute dp_1 ch_1 1 ISK fraudulent lost")]
+    #[case("stripe", stripe("refund.failed", json!({"id": "re_1", "charge": "ch_1", "amount": 100, "currency": "eur",
+        "status": "canceled", "created": 1_763_672_592,
+        "destination_details": {"card": {"reference": "74112900000000000000001"}}})),
+        "refund re_1 74112900000000000000001 ch_1 1.00 EUR failed")]
+    fn disputes_fraud_reports_and_refunds_become_reports(
+        #[case] preset: &str,
+        #[case] body: Value,
+        #[case] words: &str,
+    ) {
+        let report = reported(SourceForm::preset(preset).unwrap(), &body);
+
+        assert_eq!(said(&report), words);
+        assert!(report.at.is_some());
+    }
+
     #[rstest]
     #[case("signature = 'standard'", Some("msg_1"))]
     #[case("signature = 'stripe'", Some("evt_1"))]
@@ -488,7 +661,7 @@ mod tests {
     #[case("window = '72'", "\"72\" is no window: up to a year, such as 72h, 90m or 3d")]
     #[case("window = '0h'", "is no window")]
     #[case("window = '400d'", "is no window")]
-    #[case("map = { providerID = 'id' }", "\"providerID\" is no field of an alert that can be mapped")]
+    #[case("map = { providerID = 'id' }", "\"providerID\" is no field that can be mapped")]
     #[case("map = { providerId = 'id | shout' }", "\"shout\" is no function")]
     #[case("when = { type = {} }", "a text, a number, true or false is needed")]
     #[case("when = { 'a b' = 1 }", "\"a b\" is no path")]

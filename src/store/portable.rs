@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Every table, in order. Data that a database derives from them are made anew.
-pub(super) const TABLES: [&str; 28] = [
+pub(super) const TABLES: [&str; 29] = [
     "fact",
     "organization",
     "company",
@@ -36,6 +36,7 @@ pub(super) const TABLES: [&str; 28] = [
     "delivery_attempt",
     "source_event",
     "source_count",
+    "source_failing",
     "api_key",
     "client",
     "pull",

@@ -12,6 +12,7 @@ use crate::domain::{
     Alert, Amount, Endpoint, EventKind, EventSubject, EventTemplate, Outcome, Page, SharedAlert, Timestamp, Written,
     field::{Field, Kind},
     rule::automatic::StopReason,
+    source::FailingSource,
     time::{short, to_iso},
 };
 
@@ -151,6 +152,9 @@ pub fn event_body(
             reason: rule.stop.reason,
             stopped_at: to_iso(rule.stop.at),
         }),
+        EventSubject::Source(FailingSource { name, part, since, reason }) => {
+            PayloadJson::Source(FailingSourceJson { name, part, failing_since: to_iso(*since), reason })
+        }
     };
     text(&EventJson { event: kind.as_str(), timestamp: to_iso(at), payload })
 }
@@ -173,6 +177,9 @@ fn sentence(subject: EventSubject<'_>, at: Timestamp) -> String {
             }
         }
         EventSubject::Rule(rule) => format!("Rule {} is stopped: {}", rule.name, rule.stop.reason.words()),
+        EventSubject::Source(FailingSource { name, part, since, reason }) => {
+            format!("Source {name} fails since {} ({part}): {reason}", to_iso(*since))
+        }
     }
 }
 
@@ -219,6 +226,17 @@ enum PayloadJson<'a> {
     Alert(AlertJson<'a>),
     Endpoint(FailingEndpointJson),
     Rule(StoppedRuleJson<'a>),
+    Source(FailingSourceJson<'a>),
+}
+
+/// A source that fails.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FailingSourceJson<'a> {
+    name: &'a str,
+    part: &'a str,
+    failing_since: String,
+    reason: &'a str,
 }
 
 /// An endpoint that fails, or has been disabled for it.

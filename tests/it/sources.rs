@@ -231,7 +231,7 @@ async fn what_could_not_be_mapped_is_kept_shown_and_mapped_once_the_map_was_corr
 
     let first = &kept[1];
     assert_eq!((&first["state"], &first["alert"]), (&json!("unmapped"), &Value::Null));
-    assert_eq!(first["reasons"], json!(["type \"fraud\" is none of the words in words()"]));
+    assert_eq!(first["reasons"], json!(["type is wrong: one of the words in words() is needed"]));
     let shown = first["body"].as_str().unwrap();
     assert!(shown.contains("\"A-1\"") && !shown.contains("4111 1111 1111 1111"), "{shown}");
     assert_eq!(before, json!({"mapped": 0, "unmapped": 2}));
@@ -388,9 +388,12 @@ fn a_service_without_a_secret_or_with_none_of_its_kind_does_not_start() {
 
     let missing = refused(STRIPE, &[]);
     let wrong = refused("[sources.a]\nsignature = \"standard\"", &[("AVERT_SOURCE_A_SECRET", "s3cret")]);
-    let adyen = refused("[sources.a]\npreset = \"adyen\"", &[("AVERT_SOURCE_A_SECRET", "s3cret")]);
+    let adyen = "[sources.a]\npreset = \"adyen\"";
+    let no_basic = refused(adyen, &[("AVERT_SOURCE_A_SECRET", ADYEN_KEY)]);
+    let adyen = refused(adyen, &[("AVERT_SOURCE_A_SECRET", "s3cret")]);
 
     assert!(missing.contains("set AVERT_SOURCE_STRIPE_EU_SECRET"), "{missing}");
     assert!(wrong.contains("must begin with whsec_") && !wrong.contains("s3cret"), "{wrong}");
+    assert!(no_basic.contains("set AVERT_SOURCE_A_BASIC"), "{no_basic}");
     assert!(adyen.contains("is no key in hexadecimal digits") && !adyen.contains("s3cret"), "{adyen}");
 }

@@ -94,6 +94,14 @@ impl AlertPatch {
         self.given.fields().any(|field| field.name == name)
     }
 
+    /// Leaves out what a known alert has already: the patch tells of an earlier moment than others did since.
+    #[must_use]
+    pub fn told_late(mut self, known: &Alert) -> Self {
+        let is_by_id = self.is_by_id();
+        self.given = FieldSet(self.given.0 & !FieldSet::said_by(known).0).with(Alert::ID, is_by_id);
+        self
+    }
+
     /// Returns true where the id is the identity.
     pub fn is_by_id(&self) -> bool {
         self.given.contains(Alert::ID)
@@ -503,7 +511,7 @@ mod tests {
         #[case] from_gateway: bool,
         #[case] moves: bool,
     ) {
-        let origin = Some(Origin { source: "justt".to_owned(), answers: Answers::Here });
+        let origin = Some(Origin { source: "justt".to_owned(), answers: Answers::Here, reference: String::new() });
         let known = Alert { origin, ..Alert::sample() };
         let patch = AlertPatch { from_gateway, ..AlertPatch::of(Alert { origin: None, ..known.clone() }) };
 

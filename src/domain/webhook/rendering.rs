@@ -1,6 +1,8 @@
 //! Subjects of events, and what renders their bodies.
 
-use crate::{Alert, Endpoint, EventKind, EventTemplate, Timestamp, rule::automatic::StoppedRule};
+use crate::{
+    Alert, Endpoint, EventKind, EventTemplate, Timestamp, rule::automatic::StoppedRule, source::FailingSource,
+};
 
 /// Subject of an event.
 #[derive(Debug, Clone, Copy)]
@@ -8,6 +10,7 @@ pub enum EventSubject<'s> {
     Alert(&'s Alert),
     Endpoint(&'s Endpoint),
     Rule(&'s StoppedRule),
+    Source(&'s FailingSource),
 }
 
 /// Renderer of the request body of an event: `event`, `timestamp`, `payload`, or as a template has it. It is called

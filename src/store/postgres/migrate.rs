@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations!(
     "0013_sources",
     "0014_truth",
     "0015_rules",
+    "0016_source_order",
 );
 
 /// Name of the step behind which the alerts are put into the search over all fields, once the newest schema is there.

@@ -53,6 +53,7 @@ pub(super) const MIGRATIONS: &[Migration] = migrations!(
     "0025_sources",
     "0026_truth",
     "0027_rules",
+    "0028_source_order",
 );
 
 /// Behind this step the alerts are put into the search over all fields, once the newest schema is there.

@@ -1,4 +1,5 @@
-//! Failures of endpoints: counted, reported to other endpoints, and in the end a reason to disable one.
+//! Failures of endpoints and sources: counted, reported to endpoints that are marked for it, and in the end a reason to
+//! disable an endpoint.
 
 use super::{
     deliveries::insert_event,
@@ -8,8 +9,8 @@ use super::{
 use crate::{
     cells::StoredRow,
     domain::{
-        Actor, DeliveryId, EventId, EventKind, EventSubject, OrganizationId, audit::AuditNote, time::Timestamp,
-        webhook::schedule::Failing,
+        Actor, DeliveryId, EventId, EventKind, EventSubject, OrganizationId, audit::AuditNote, source::FailingSource,
+        time::Timestamp, webhook::schedule::Failing,
     },
     error::Work,
     units::UnitOfWork,
@@ -63,11 +64,57 @@ pub(super) async fn report_failing(unit: &UnitOfWork<'_>, endpoint: i64, now: Ti
     let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<OrganizationId>(1)?, row.get(2)?));
     let (organization, id, failing) = unit.one(owner, &[&endpoint], read).await?;
     let Some((_, failing)) = find(unit, id, failing).await? else { return Ok(()) };
-    let kind = EventKind::EndpointFailing;
+    let subject = EventSubject::Endpoint(&failing);
+    record_for(unit, organization, &EventKind::EndpointFailing, subject, Some(endpoint), now).await
+}
+
+/// Records that this part of a source works again.
+pub(super) async fn source_works(unit: &UnitOfWork<'_>, organization: i64, source: &str, part: &str) -> Work<()> {
+    let works = "DELETE FROM source_failing WHERE organization = ?1 AND source = ?2 AND part = ?3";
+    unit.run(works, &[&organization, &source, &part]).await.map(drop)
+}
+
+/// Records a failure of a part of a source. Lasting failures are reported once, until it works again.
+pub(super) async fn source_fails(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    (source, part): (&str, &str),
+    reason: &str,
+    now: Timestamp,
+) -> Work<()> {
+    let first = "INSERT INTO source_failing (organization, source, part, since, failed_at, reported)
+        VALUES (?1, ?2, ?3, ?4, ?4, FALSE) ON CONFLICT DO NOTHING";
+    unit.run(first, &[&organization, &source, &part, &now]).await?;
+    let known = "SELECT since, failed_at, reported FROM source_failing
+        WHERE organization = ?1 AND source = ?2 AND part = ?3/*+ FOR NO KEY UPDATE*/";
+    let read = |row: &StoredRow<'_>| Ok((Failing { since: row.get(0)?, last: row.get(1)? }, row.get::<bool>(2)?));
+    let (before, reported) = unit.one(known, &[&organization, &source, &part], read).await?;
+    let failing = Failing::again(Some(before), now);
+    let report = !reported && failing.is_lasting();
+    let failed = "UPDATE source_failing SET since = ?4, failed_at = ?5, reported = ?6
+        WHERE organization = ?1 AND source = ?2 AND part = ?3";
+    let Failing { since, last } = failing;
+    unit.run(failed, &[&organization, &source, &part, &since, &last, &(reported || report)]).await?;
+    if !report {
+        return Ok(());
+    }
+    let failing = FailingSource { name: source.to_owned(), part: part.to_owned(), since, reason: reason.to_owned() };
+    record_for(unit, organization, &EventKind::SourceFailing, EventSubject::Source(&failing), None, now).await
+}
+
+/// Records an event for the endpoints that are marked for it, but for the one that it is about.
+async fn record_for(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    kind: &EventKind,
+    subject: EventSubject<'_>,
+    about: Option<i64>,
+    now: Timestamp,
+) -> Work<()> {
     for Recipient { key, subscription } in recipients(unit, organization).await? {
-        if key != endpoint && subscription.takes(&kind, None) {
-            let body = (unit.context.render)(&kind, EventSubject::Endpoint(&failing), subscription.template, now);
-            record_one(unit, key, &kind, &body, now).await?;
+        if Some(key) != about && subscription.takes(kind, None) {
+            let body = (unit.context.render)(kind, subject, subscription.template, now);
+            record_one(unit, key, kind, &body, now).await?;
         }
     }
     Ok(())

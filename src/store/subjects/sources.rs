@@ -1,14 +1,19 @@
 //! Sources: their events, each sealed and with what became of it, and the counts of each source.
 //!
-//! An event is stored with its alert, and that one's own events, in one commit.
+//! An event is stored with its alert, and that one's own events, or with its report in one commit. Of two events about
+//! one thing the later one counts, by the sender's own time, whatever order they come in.
 
 use uuid::Uuid;
 
-use super::ingest::{ingest, key_of};
+use super::{
+    failing::{source_fails, source_works},
+    ingest::{ingest, key_of},
+    truth::{TEXTS, record_told, take_turn},
+};
 use crate::{
-    cells::StoredRow,
+    cells::{BoundValues, StoredRow, cell},
     domain::{
-        AlertPatch, EventState, FieldError, OrganizationId,
+        AlertPatch, EventState, FieldError, OrganizationId, TruthKind, TruthReport,
         source::{SourceEvent, SourceStatus},
         time::Timestamp,
     },
@@ -22,23 +27,27 @@ use crate::{
 pub enum EventResult {
     /// An alert, complete and validated.
     Alert(Box<AlertPatch>),
+    /// A dispute, a fraud report or a refund.
+    Report(Box<TruthReport>),
     Ignored,
     /// Reasons, by field.
     Unmapped(Vec<FieldError>),
 }
 
 impl EventResult {
-    fn state(&self) -> EventState {
+    /// Returns the state of an event that became this.
+    pub fn state(&self) -> EventState {
         match self {
-            Self::Alert(_) => EventState::Mapped,
+            Self::Alert(_) | Self::Report(_) => EventState::Mapped,
             Self::Ignored => EventState::Ignored,
             Self::Unmapped(_) => EventState::Unmapped,
         }
     }
 
-    fn reasons(&self) -> String {
-        let Self::Unmapped(reasons) = self else { return String::new() };
-        reasons.iter().map(FieldError::to_string).collect::<Vec<_>>().join("\n")
+    /// Returns the reasons of an unmapped one, without values: they are not sealed.
+    pub fn reasons(&self) -> Vec<String> {
+        let Self::Unmapped(reasons) = self else { return Vec::new() };
+        reasons.iter().map(|reason| reason.without_value().to_string()).collect()
     }
 
     /// The kind of a unit of work that stores it.
@@ -54,6 +63,8 @@ pub struct IncomingEvent {
     pub source: String,
     /// The sender's id of it.
     pub event: String,
+    /// Time of it by the sender.
+    pub sent_at: Option<Timestamp>,
     pub body: Vec<u8>,
     pub result: EventResult,
 }
@@ -67,6 +78,9 @@ pub enum EventsOf {
     OpenAfter(i64),
 }
 
+/// The part of a source that are its events.
+const EVENTS: &str = "events";
+
 units! {
     /// Units of work on sources.
     SourceStore:
@@ -79,11 +93,45 @@ units! {
         }
     }
 
+    /// Those of these ids that are of events of a source which are stored.
+    async fn known_events(
+        organization: OrganizationId,
+        source: &str as source.to_owned(),
+        events: Vec<String>,
+    ) -> Vec<String> {
+        Way::Read => |unit| async {
+            let known = format!(
+                "SELECT e.event FROM source_event e JOIN organization o ON o.key = e.organization
+                WHERE o.id = ?1 AND e.source = ?3 AND e.event IN {TEXTS}"
+            );
+            let ids = serde_json::Value::from(events.clone()).to_string();
+            unit.all(&known, &[organization, &ids, source], cell::<String>).await
+        }
+    }
+
     /// Counts a request whose signature was wrong.
-    async fn count_rejected(organization: OrganizationId, source: &str as source.to_owned()) -> () {
+    async fn count_rejected(organization: OrganizationId, source: &str as source.to_owned(), now: Timestamp) -> () {
         Way::Quiet => |unit| async {
             let organization = unit.known_organization(*organization).await?;
-            count(unit, organization, source, Counted { rejected: 1, ..Counted::default() }, None).await
+            count(unit, organization, source, Counted { rejected: 1, ..Counted::default() }, None).await?;
+            source_fails(unit, organization, (source, EVENTS), "the signatures of its events are wrong", *now).await
+        }
+    }
+
+    /// Records how a poll of a list of a source ended: with a failure, in words, or well.
+    async fn end_poll(
+        organization: OrganizationId,
+        source: &str as source.to_owned(),
+        list: &str as list.to_owned(),
+        failure: Option<String>,
+        now: Timestamp,
+    ) -> () {
+        Way::Quiet => |unit| async {
+            let organization = unit.known_organization(*organization).await?;
+            match failure {
+                Some(why) => source_fails(unit, organization, (source, list), why, *now).await,
+                None => source_works(unit, organization, source, list).await,
+            }
         }
     }
 
@@ -117,18 +165,25 @@ async fn receive(
     incoming: &IncomingEvent,
     now: Timestamp,
 ) -> Work<bool> {
-    let IncomingEvent { source, event, body, result } = incoming;
+    let IncomingEvent { source, event, sent_at, body, result } = incoming;
     let (owner, id) = (unit.known_organization(organization).await?, Uuid::new_v4());
     let sealed = SOURCE_BODY.seal(&unit.sealing().await?, id.as_bytes(), body)?;
-    let added = "INSERT INTO source_event (id, organization, source, event, received_at, body, state, reasons)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (organization, source, event) DO NOTHING";
-    let state = result.state();
-    let is_new =
-        unit.run(added, &[&id, &owner, source, event, &now, &sealed, &state.as_str(), &result.reasons()]).await? == 1;
+    let added = "INSERT INTO source_event (id, organization, source, event, received_at, body, state, reasons, sent_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (organization, source, event) DO NOTHING";
+    let (state, reasons) = (result.state(), result.reasons().join("\n"));
+    let values: BoundValues<'_> = &[&id, &owner, source, event, &now, &sealed, &state.as_str(), &reasons, sent_at];
+    let is_new = unit.run(added, values).await? == 1;
     let mut counted = Counted { received: 1, ..Counted::default() };
     if is_new {
         counted.add(state, 1);
-        store_result(unit, organization, id, result, now).await?;
+        match state {
+            EventState::Mapped => source_works(unit, owner, source, EVENTS).await?,
+            EventState::Unmapped => {
+                source_fails(unit, owner, (source, EVENTS), "its events cannot be mapped", now).await?;
+            }
+            EventState::Ignored => {}
+        }
+        store_result(unit, organization, (id, *sent_at), result, now).await?;
     }
     count(unit, owner, source, counted, Some(now)).await?;
     Ok(is_new)
@@ -138,14 +193,39 @@ async fn receive(
 async fn store_result(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,
-    id: Uuid,
+    (id, sent_at): (Uuid, Option<Timestamp>),
     result: &EventResult,
     now: Timestamp,
 ) -> Work<()> {
-    let EventResult::Alert(row) = result else { return Ok(()) };
-    ingest(unit, &(organization, vec![AlertPatch::clone(row)], now)).await?;
-    let alert = key_of(unit, organization, row).await?;
-    unit.run("UPDATE source_event SET alert = ?2 WHERE id = ?1", &[&id, &alert]).await.map(drop)
+    let owner = unit.known_organization(organization).await?;
+    match result {
+        EventResult::Alert(row) => {
+            take_turn(unit, owner).await?;
+            let mut row = AlertPatch::clone(row);
+            if let Some(known) = key_of(unit, organization, &row).await?
+                && is_told_since(unit, "alert", known, sent_at).await?
+            {
+                row = row.told_late(&unit.alert(known).await?);
+            }
+            let given = (organization, vec![row], now);
+            ingest(unit, &given).await?;
+            let alert = key_of(unit, organization, &given.1[0]).await?;
+            unit.run("UPDATE source_event SET alert = ?2 WHERE id = ?1", &[&id, &alert]).await.map(drop)
+        }
+        EventResult::Report(report) => {
+            take_turn(unit, owner).await?;
+            let is_late = async |key| is_told_since(unit, "truth", key, sent_at).await;
+            let truth = record_told(unit, owner, report, now, is_late).await?;
+            unit.run("UPDATE source_event SET truth = ?2 WHERE id = ?1", &[&id, &truth]).await.map(drop)
+        }
+        EventResult::Ignored | EventResult::Unmapped(_) => Ok(()),
+    }
+}
+
+/// Checks for an event about the same alert or report that its sender sent later.
+async fn is_told_since(unit: &UnitOfWork<'_>, about: &str, key: i64, sent_at: Option<Timestamp>) -> Work<bool> {
+    let later = format!("SELECT EXISTS (SELECT 1 FROM source_event WHERE {about} = ?1 AND sent_at > ?2)");
+    unit.one(&later, &[&key, &sent_at], cell).await
 }
 
 async fn remap(
@@ -156,16 +236,16 @@ async fn remap(
     now: Timestamp,
 ) -> Work<bool> {
     let known =
-        "SELECT e.organization, e.source, e.state FROM source_event e JOIN organization o ON o.key = e.organization
+        "SELECT e.organization, e.source, e.state, e.sent_at FROM source_event e JOIN organization o ON o.key = e.organization
         WHERE o.id = ?1 AND e.id = ?2 AND e.state <> 'mapped'/*+ FOR UPDATE OF e*/";
-    let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<String>(1)?, state_of(row, 2)?));
-    let Some((owner, source, before)) = unit.first(known, &[&organization, &id], read).await? else {
+    let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<String>(1)?, state_of(row, 2)?, row.get(3)?));
+    let Some((owner, source, before, sent_at)) = unit.first(known, &[&organization, &id], read).await? else {
         return Ok(false);
     };
     let state = result.state();
     let changed = "UPDATE source_event SET state = ?2, reasons = ?3 WHERE id = ?1";
-    unit.run(changed, &[&id, &state.as_str(), &result.reasons()]).await?;
-    store_result(unit, organization, id, result, now).await?;
+    unit.run(changed, &[&id, &state.as_str(), &result.reasons().join("\n")]).await?;
+    store_result(unit, organization, (id, sent_at), result, now).await?;
     let mut counted = Counted::default();
     counted.add(before, -1);
     counted.add(state, 1);
@@ -246,8 +326,9 @@ async fn events(
         EventsOf::OpenAfter(number) => (number, "AND e.state <> 'mapped' ORDER BY e.key"),
     };
     let events = format!(
-        "SELECT e.key, e.id, e.event, e.received_at, e.body, e.state, e.reasons, a.id, {CHECK}
+        "SELECT e.key, e.id, e.event, e.received_at, e.body, e.state, e.reasons, a.id, t.kind, t.id, {CHECK}
          FROM source_event e JOIN organization o ON o.key = e.organization LEFT JOIN alert a ON a.key = e.alert
+             LEFT JOIN truth t ON t.key = e.truth
          WHERE o.id = ?1 AND e.source = ?2 AND e.key > ?3 {order} LIMIT ?4"
     );
     unit.all(&events, &[&organization, &source, &after, &size], |row| {
@@ -257,10 +338,11 @@ async fn events(
             id,
             event: row.get(2)?,
             received_at: row.get(3)?,
-            body: SOURCE_BODY.open(&unit.seal_of(row, 8)?, id.as_bytes(), row.get(4)?)?,
+            body: SOURCE_BODY.open(&unit.seal_of(row, 10)?, id.as_bytes(), row.get(4)?)?,
             state: state_of(row, 5)?,
             reasons: row.get::<&str>(6)?.lines().map(str::to_owned).collect(),
             alert: row.get(7)?,
+            report: row.get::<Option<&str>>(8)?.and_then(TruthKind::parse).zip(row.get(9)?),
         })
     })
     .await

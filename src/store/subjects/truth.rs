@@ -118,7 +118,7 @@ fn corrupt(word: &str) -> StoreError {
 }
 
 /// Keeps others of the organization, and its ingest, from finding things at the same moment.
-async fn take_turn(unit: &UnitOfWork<'_>, organization: i64) -> Work<()> {
+pub(super) async fn take_turn(unit: &UnitOfWork<'_>, organization: i64) -> Work<()> {
     unit.lock("SELECT key FROM organization WHERE key = ?1 FOR NO KEY UPDATE", &[&organization]).await
 }
 
@@ -129,36 +129,84 @@ async fn record(
 ) -> Work<TruthCounts> {
     let organization = unit.known_organization(*organization).await?;
     take_turn(unit, organization).await?;
-    let known = format!("SELECT {} FROM truth t WHERE t.organization = ?1 AND t.kind = ?2 AND t.id = ?3", columns());
     let mut counts = TruthCounts::default();
     for report in reports {
-        let by_identity: BoundValues<'_> = &[&organization, &report.kind.as_str(), &report.id];
-        let key = match unit.first(&known, by_identity, read_report).await? {
-            None => {
-                counts.created += 1;
-                let key = add(unit, organization, report, *now).await?;
-                find_alerts(unit, organization, key, report).await?;
-                key
-            }
-            Some((key, known)) => {
-                let mut merged = known.clone();
-                if merged.update(report.clone()) {
-                    counts.updated += 1;
-                    change(unit, key, &merged).await?;
-                    find_alerts(unit, organization, key, &merged).await?;
-                } else {
-                    counts.unchanged += 1;
-                }
-                key
-            }
-        };
-        let is_matched = "SELECT EXISTS (SELECT 1 FROM truth_match WHERE truth = ?1)";
-        counts.matched += u64::from(unit.one(is_matched, &[&key], cell::<bool>).await?);
+        let known = known_report(unit, organization, report).await?;
+        record_one(unit, organization, report, known, *now, &mut counts).await?;
     }
-    if let Some(note) = AuditNote::truth_recorded(&counts) {
-        unit.note(organization, note, *now).await?;
-    }
+    note_counts(unit, organization, &counts, *now).await?;
     Ok(counts)
+}
+
+/// Records what a source told of a report, whose turn it is; one that was told late fills in what is not known. Returns
+/// its key.
+pub(super) async fn record_told(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    report: &TruthReport,
+    now: Timestamp,
+    is_late: impl AsyncFnOnce(i64) -> Work<bool>,
+) -> Work<i64> {
+    let known = known_report(unit, organization, report).await?;
+    let mut told = report.clone();
+    if let Some((key, known)) = &known
+        && is_late(*key).await?
+    {
+        told.update(known.clone());
+    }
+    let mut counts = TruthCounts::default();
+    let key = record_one(unit, organization, &told, known, now, &mut counts).await?;
+    note_counts(unit, organization, &counts, now).await?;
+    Ok(key)
+}
+
+async fn note_counts(unit: &UnitOfWork<'_>, organization: i64, counts: &TruthCounts, now: Timestamp) -> Work<()> {
+    match AuditNote::truth_recorded(counts) {
+        Some(note) => unit.note(organization, note, now).await,
+        None => Ok(()),
+    }
+}
+
+/// The report of this kind and id, with its key, where it is known.
+async fn known_report(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    report: &TruthReport,
+) -> Work<Option<(i64, TruthReport)>> {
+    let known = format!("SELECT {} FROM truth t WHERE t.organization = ?1 AND t.kind = ?2 AND t.id = ?3", columns());
+    unit.first(&known, &[&organization, &report.kind.as_str(), &report.id], read_report).await
+}
+
+/// Records a report beside what is known of it. Returns its key.
+async fn record_one(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    report: &TruthReport,
+    known: Option<(i64, TruthReport)>,
+    now: Timestamp,
+    counts: &mut TruthCounts,
+) -> Work<i64> {
+    let key = match known {
+        None => {
+            counts.created += 1;
+            let key = add(unit, organization, report, now).await?;
+            find_alerts(unit, organization, key, report).await?;
+            key
+        }
+        Some((key, mut merged)) => {
+            if merged.update(report.clone()) {
+                counts.updated += 1;
+                change(unit, key, &merged).await?;
+                find_alerts(unit, organization, key, &merged).await?;
+            } else {
+                counts.unchanged += 1;
+            }
+            key
+        }
+    };
+    let is_matched = "SELECT EXISTS (SELECT 1 FROM truth_match WHERE truth = ?1)";
+    counts.matched += u64::from(unit.one(is_matched, &[&key], cell::<bool>).await?);
+    Ok(key)
 }
 
 async fn add(unit: &UnitOfWork<'_>, organization: i64, report: &TruthReport, now: Timestamp) -> Work<i64> {
@@ -183,7 +231,7 @@ async fn change(unit: &UnitOfWork<'_>, key: i64, report: &TruthReport) -> Work<(
 }
 
 /// A list of texts, as JSON in ?2.
-const TEXTS: &str =
+pub(super) const TEXTS: &str =
     "(SELECT value/*+ COLLATE \"C\"*/ FROM /*-*/json_each(?2)/*+json_array_elements_text(?2::text::json)*/)";
 
 /// Fact of a refund that is looked for by its id or reference.

@@ -760,7 +760,7 @@ fn the_form_stays_where_it_is_whatever_is_chosen_in_it() {
 #[test]
 fn an_answer_that_is_recorded_here_says_so_before_and_after() {
     let told = "Recorded here, no network was told";
-    let origin = Some(Origin { source: "stripe-eu".to_owned(), answers: Answers::Here });
+    let origin = Some(Origin { source: "stripe-eu".to_owned(), answers: Answers::Here, reference: String::new() });
     let mut rig =
         Rig::new(morning(clock().now()).into_iter().map(|alert| Alert { origin: origin.clone(), ..alert }).collect());
     let id = rig.current();

@@ -129,7 +129,7 @@ impl Ground for Postgres {
 }
 
 /// Takes the newest steps out of a schema, so that it is an older one; the same for both databases.
-pub(crate) const WITHOUT_NEWEST: &str = "DROP TABLE source_event; DROP TABLE source_count; \
+pub(crate) const WITHOUT_NEWEST: &str = "DROP TABLE source_event; DROP TABLE source_count; DROP TABLE source_failing; \
     ALTER TABLE alert DROP COLUMN origin; ALTER TABLE event DROP COLUMN trace; \
     ALTER TABLE resolution_attempt DROP COLUMN trace; ALTER TABLE endpoint DROP COLUMN events; \
     ALTER TABLE endpoint DROP COLUMN providers; ALTER TABLE endpoint DROP COLUMN template; \
@@ -153,6 +153,7 @@ pub(crate) fn plain_events(
         EventSubject::Alert(alert) => alert,
         EventSubject::Endpoint(endpoint) => return format!("{kind} {} {template:?}", endpoint.url),
         EventSubject::Rule(rule) => return format!("{kind} {} {}", rule.name, rule.stop.reason.as_str()),
+        EventSubject::Source(source) => return format!("{kind} {} {} {}", source.name, source.part, source.reason),
     };
     let outcome = alert.outcome.as_ref().map_or("none", |outcome| outcome.outcome.as_str());
     format!("{kind} {} {} {} {outcome} {}", alert.id, alert.provider_id, alert.status, to_iso(at))

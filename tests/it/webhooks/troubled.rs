@@ -209,7 +209,9 @@ with_troubles! {
     }
     SourceStore {
         receive_event(organization: OrganizationId, event: IncomingEvent, now: Timestamp) -> bool;
-        count_rejected(organization: OrganizationId, source: &str) -> ();
+        known_events(organization: OrganizationId, source: &str, events: Vec<String>) -> Vec<String>;
+        count_rejected(organization: OrganizationId, source: &str, now: Timestamp) -> ();
+        end_poll(organization: OrganizationId, source: &str, list: &str, failure: Option<String>, now: Timestamp) -> ();
         source_counts(organization: OrganizationId) -> Vec<SourceStatus>;
         source_events(organization: OrganizationId, source: &str, wanted: EventsOf, size: u32) -> Vec<SourceEvent>;
         remap_event(organization: OrganizationId, id: Uuid, result: EventResult, now: Timestamp) -> bool;
