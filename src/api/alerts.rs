@@ -2,7 +2,7 @@
 
 use axum::{
     extract::{RawQuery, State},
-    http::HeaderMap,
+    http::{HeaderMap, HeaderName, HeaderValue},
     response::Response,
 };
 
@@ -14,7 +14,7 @@ use super::{
     state::Api,
 };
 use crate::{
-    domain::{AlertId, Resolution},
+    domain::{Alert, AlertId, Resolution},
     service::{Alerts, ResolveRequest},
     wire::{body, query, write},
 };
@@ -31,7 +31,8 @@ pub(super) async fn list(
     let page =
         within(api.list_timeout, &add(missing_filter(&wanted.filter)), acting.alerts.list_shared(&wanted)).await?;
     let (dialect, now) = (acting.dialect, api.engine.clock().now());
-    Ok(tagged_by(&headers, write::page_digest(&page, dialect, now), || write::page(&page, dialect, now)))
+    let answer = tagged_by(&headers, write::page_digest(&page, dialect, now), || write::page(&page, dialect, now));
+    Ok(recorded_here(answer, page.data.iter().map(|alert| &**alert)))
 }
 
 /// GET /api/v1/alerts/:id
@@ -43,7 +44,15 @@ pub(super) async fn get(
 ) -> Result<Response, Problem> {
     let alert = acting.alerts.get_shared(id).await?;
     let (dialect, now) = (acting.dialect, api.engine.clock().now());
-    Ok(tagged_by(&headers, write::alert_digest(&alert, dialect, now), || write::alert(&alert, dialect, now)))
+    let answer = tagged_by(&headers, write::alert_digest(&alert, dialect, now), || write::alert(&alert, dialect, now));
+    Ok(recorded_here(answer, [&*alert]))
+}
+
+/// Names the alerts of an answer that are recorded here and reported to nobody, in its header.
+pub(super) fn recorded_here<'a>(mut answer: Response, alerts: impl IntoIterator<Item = &'a Alert>) -> Response {
+    let places = write::recorded_here(alerts).and_then(|places| HeaderValue::from_str(&places).ok());
+    answer.headers_mut().extend(places.map(|places| (HeaderName::from_static(write::RECORDED_HERE), places)));
+    answer
 }
 
 /// GET /api/v1/alerts/:id/outcome
@@ -74,5 +83,5 @@ pub(super) async fn resolve(
     let resolution = parts.and_then(|parts| Resolution::from_parts(parts, acting.dialect, None));
     let resolution = resolution.map_err(|errors| Problem::of_fields(Code::InvalidResolution, errors))?;
     let alert = acting.alerts.resolve(id, ResolveRequest { resolution, idempotency_key }).await?;
-    Ok(json(write::alert(&alert, acting.dialect, api.engine.clock().now())))
+    Ok(recorded_here(json(write::alert(&alert, acting.dialect, api.engine.clock().now())), [&alert]))
 }

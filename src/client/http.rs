@@ -28,7 +28,7 @@ use crate::{
         reason::Reason,
     },
     service::ServiceError,
-    wire::refusal::Refusal,
+    wire::{refusal::Refusal, write::RECORDED_HERE},
 };
 
 /// Most bytes of a good answer: many times a page of the largest alerts.
@@ -90,6 +90,8 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
     /// True where the body was cut short: of a refusal the part that came counts.
     pub(super) cut: bool,
+    /// Places of its alerts that are recorded there and reported to nobody.
+    pub(super) recorded_here: Vec<usize>,
     pub(super) exchange: Exchange,
 }
 
@@ -219,6 +221,9 @@ impl Http {
             *self.clock_lead.lock().unwrap_or_else(PoisonError::into_inner) = Some(told - self.now());
         }
         let retry_after = date::retry_after(response.headers(), self.now());
+        let recorded_here = response.headers().get(RECORDED_HERE).and_then(|places| places.to_str().ok());
+        let recorded_here = recorded_here.unwrap_or_default().split(',').filter_map(|place| place.parse().ok());
+        let recorded_here = recorded_here.collect();
         if !status.is_success() {
             tracing::debug!(%exchange, "the service refused a request");
         }
@@ -242,7 +247,7 @@ impl Http {
             true => body,
             false => redact::secrets(String::from_utf8_lossy(&body).into_owned(), secrets).into_bytes(),
         };
-        Ok(Answer { status: status.as_u16(), retry_after, body, cut, exchange })
+        Ok(Answer { status: status.as_u16(), retry_after, body, cut, recorded_here, exchange })
     }
 
     fn why(&self, error: &reqwest::Error, patience: Duration, exchange: &Exchange) -> NoAnswer {

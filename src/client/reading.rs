@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{
-    domain::{Alert, AlertId, FieldError, Outcome, Page, PageRequest},
+    domain::{Alert, AlertId, Answers, FieldError, Origin, Outcome, Page, PageRequest},
     http::Answer,
     service::ServiceError,
     wire::read::{self, UnknownNames},
@@ -21,9 +21,20 @@ pub(super) fn alert(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError>
 /// One alert, whichever it is.
 pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
     let mut unknown = UnknownNames::default();
-    let alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable(answer, "alert", &error))?;
+    let mut alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable(answer, "alert", &error))?;
     log_unknown_fields(&unknown);
+    mark_recorded_here(answer, std::slice::from_mut(&mut alert));
     Ok(alert)
+}
+
+/// Notes of the alerts of an answer which of them are recorded there and reported to nobody. Their source's name is not
+/// told.
+fn mark_recorded_here(answer: &Answer, alerts: &mut [Alert]) {
+    for place in &answer.recorded_here {
+        if let Some(alert) = alerts.get_mut(*place) {
+            alert.origin = Some(Origin { source: String::new(), answers: Answers::Here });
+        }
+    }
 }
 
 /// A page of alerts, and how many rows it has, with those that are none.
@@ -35,7 +46,7 @@ pub(super) struct PageAnswer {
 /// A page of alerts. A first one with rows of which none can be read is no answer.
 pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<PageAnswer, ServiceError> {
     let mut unknown = UnknownNames::default();
-    let list =
+    let mut list =
         read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable(answer, "list of alerts", &error))?;
     log_unknown_fields(&unknown);
     let rows = list.page.data.len() + list.unreadable.len();
@@ -48,6 +59,10 @@ pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<PageAnswer, Se
             field = error.field,
             "rows of the list are no alerts and were left out"
         );
+    }
+    // An avert writes no row that cannot be read, and places count every row.
+    if list.unreadable.is_empty() {
+        mark_recorded_here(answer, &mut list.page.data);
     }
     Ok(PageAnswer { page: list.page, rows: u32::try_from(rows).unwrap_or(u32::MAX) })
 }

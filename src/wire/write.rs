@@ -70,6 +70,17 @@ pub fn page(page: &Page<impl WriteAlert>, dialect: Dialect, now: Timestamp) -> V
     list(&page.data, &page_end(page), dialect, now)
 }
 
+/// Header of an answer that names the alerts in it whose answers are recorded here and reported to nobody, by their
+/// places from 0 on. The interface's own bodies have no field for that.
+pub const RECORDED_HERE: &str = "x-avert-recorded-here";
+
+/// Writes that header's value; `None` where there is no such alert.
+pub fn recorded_here<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> Option<String> {
+    let places = alerts.into_iter().enumerate().filter(|(_, alert)| alert.is_answered_here());
+    let places: Vec<String> = places.map(|(place, _)| place.to_string()).collect();
+    (!places.is_empty()).then(|| places.join(","))
+}
+
 /// One alert as operators get it: as [`alert`] in the current dialect, with `reported: false` where it has an answer
 /// that was recorded here and reported to nobody.
 pub fn told(alert: &Alert, now: Timestamp) -> Vec<u8> {

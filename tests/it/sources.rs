@@ -1,11 +1,19 @@
 //! Sources: the real binary takes webhooks of others in, by its settings.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     process::{Output, Stdio},
+    sync::Arc,
 };
 
+use avert::{
+    client::AccessCredential,
+    domain::{Alert, AlertQuery, Resolution, Secret, resolution::Decision, time::SystemClock},
+    service::{Alerts, ResolveRequest},
+    wire::Dialect,
+};
 use aws_lc_rs::hmac;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use chrono::Utc;
@@ -15,6 +23,7 @@ use tempfile::TempDir;
 
 use crate::support::{
     binary::{Server, avert},
+    client::client_of,
     ports::free_port,
 };
 
@@ -272,6 +281,28 @@ async fn an_answer_that_nobody_waits_for_is_recorded_here_and_said_to_be_reporte
     assert_eq!((&came["action"], &came["origin"]), (&json!("alerts.taken_in"), &json!("127.0.0.1")));
     assert_eq!(ask("/operator/v1/sources").await["data"][1]["name"], "stripe-eu");
     assert!(house.alerts().iter().all(|alert| alert.get("reported").is_none()), "the interface has no such field");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_console_on_another_machine_knows_before_and_after_an_answer_that_it_is_recorded_here() {
+    let house = House::new(&format!("{STRIPE}{}", OWN.replace("when", "answers = \"gateway\"\nwhen")));
+    let server = house.serve();
+    post(&server, "stripe-eu", &warning(1)).await;
+    post(&server, "own", &own(2)).await;
+    let key = Secret::new(house.told(&["keys", "create"])["key"].as_str().unwrap());
+    let there = client_of(&server.url, Dialect::Current, AccessCredential::ApiKey(key), None, Arc::new(SystemClock));
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+
+    let open = there.list(&AlertQuery::default()).await.unwrap().data;
+    let is_here = |alert: &Alert| (alert.provider_id.clone(), alert.is_answered_here());
+    let known: BTreeMap<_, _> = open.iter().map(is_here).collect();
+    let here = open.iter().find(|alert| alert.is_answered_here()).unwrap().id;
+    let request = ResolveRequest { resolution: refunded, idempotency_key: None };
+    let answered = there.resolve(here, request).await.unwrap();
+    let read_later = there.get(here).await.unwrap();
+
+    assert_eq!(known, BTreeMap::from([("A-2".to_owned(), false), ("issfr_1".to_owned(), true)]));
+    assert!(answered.outcome.is_some() && answered.is_answered_here() && read_later.is_answered_here());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -24,6 +24,7 @@ use tokio_util::io::{StreamReader, SyncIoBridge};
 use super::extract::{JsonBody, Operator, Parameters, answer, page_size};
 use crate::{
     access::{PathId, not_encoded},
+    alerts::recorded_here,
     domain::{AlertId, AttemptId, FieldError, FindQuery, IngestOptions, IngestReport, MAX_PAGE_SIZE, UnknownWords},
     engine::intake::{self, IntakeError, Taken},
     inbound::framing::{announced, discard},
@@ -178,7 +179,7 @@ pub(crate) async fn decide(
     JsonBody(AttemptDecisionJson { applied }): JsonBody<AttemptDecisionJson>,
 ) -> Result<Response, Problem> {
     let alert = operator.acting.decide_parked(id, applied).await?;
-    Ok(problem::json(write::told(&alert, api.engine.clock().now())))
+    Ok(recorded_here(problem::json(write::told(&alert, api.engine.clock().now())), [&alert]))
 }
 
 /// Default number of search results.
@@ -205,7 +206,7 @@ pub(crate) async fn find(
     let found =
         within(api.list_timeout, "look for a longer word, or for more of them", operator.acting.find(&query, size))
             .await?;
-    Ok(problem::json(write::found(&found, api.engine.clock().now())))
+    Ok(recorded_here(problem::json(write::found(&found, api.engine.clock().now())), &found))
 }
 
 /// GET /operator/v1/duplicates
@@ -229,7 +230,7 @@ pub(crate) async fn duplicates(
     for (alert, others) in found {
         all.extend(std::iter::once(alert).chain(others).filter(|alert| seen.insert(alert.id)));
     }
-    Ok(problem::json(write::found(&all, api.engine.clock().now())))
+    Ok(recorded_here(problem::json(write::found(&all, api.engine.clock().now())), &all))
 }
 
 pub(super) fn read_ids(text: &str) -> Result<Vec<AlertId>, String> {
