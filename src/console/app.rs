@@ -106,6 +106,7 @@ impl App {
                 export: None,
                 last_made: None,
                 unfinished: Unfinished::default(),
+                contradicted: Vec::new(),
                 unkept: UnsavedDrafts::of(kept.keeps_nothing),
                 answer_drafts: AnswerDraftList::of(kept.answer_drafts),
                 notes: NoteList::of(kept.notes, kept.note_drafts),
@@ -213,6 +214,17 @@ impl App {
             Message::Unfinished(answer) => {
                 resolving::listed_unfinished(answer, cx);
                 run(cx.unnamed().into_iter().map(Effect::Get).collect())
+            }
+            Message::Contradictions(answer) => {
+                answer.into_iter().for_each(|contradicted| cx.contradicted = contradicted);
+                Vec::new()
+            }
+            Message::ContradictionsDismissed(alert, answer) => {
+                match answer {
+                    Ok(()) => cx.contradicted.retain(|contradicted| contradicted.alert != alert),
+                    Err(error) => cx.notify(Tone::Bad, format!("Not dismissed: {error}.")),
+                }
+                Vec::new()
             }
             Message::Exporting(written, total) => {
                 if let Some(export) = &mut cx.export {
@@ -344,7 +356,7 @@ impl App {
         effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoAnswerDraft(id))));
         effects.extend(self.cx.ledger.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
-            effects.push(Effect::Unfinished);
+            effects.extend([Effect::Unfinished, Effect::Contradictions]);
         }
         for (name, ..) in ScreenName::ALL {
             if self.is_running(name) {

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     desk::{AnswerDraft, DecisionRecord, Draft, Fate, JournalAlert, JournalStep, Notification},
     domain::{
-        Alert, AlertId, Calendar, DeliveryState, Resolution, Timestamp,
+        Alert, AlertId, Calendar, ContradictedAnswer, DeliveryState, Resolution, Timestamp,
         card::mask_card_numbers,
         rule::{DecisionRule, suggestion},
     },
@@ -66,6 +66,8 @@ pub struct AppContext {
     /// The last decision that was made by hand here.
     pub last_made: Option<Resolution>,
     pub unfinished: Unfinished,
+    /// Answers that a later report contradicts, as the service told of them last.
+    pub contradicted: Vec<ContradictedAnswer>,
     /// Begun texts that are not on the disk.
     pub unkept: UnsavedDrafts,
     /// Answers that were begun.

@@ -54,6 +54,7 @@ fn outcome(message: &Message) -> Option<(&'static str, bool, Option<&ServiceErro
         Message::Changed(answer) => ("waiting for changes", true, answer.as_ref().err()),
         Message::Closing(answer) => ("reading what is due next", true, answer.as_ref().err()),
         Message::Unfinished(answer) => ("reading unconfirmed answers", true, answer.as_ref().err()),
+        Message::Contradictions(answer) => ("reading contradicted answers", true, answer.as_ref().err()),
         Message::Alert(_, answer) => ("reading an alert", false, answer.as_ref().err()),
         Message::Deliveries(_, answer) => ("reading the webhooks of an alert", false, answer.as_ref().err()),
         Message::SameCards(found) => {

@@ -27,10 +27,10 @@ use crate::{
         lists::Stretch,
     },
     domain::{
-        Alert, AlertFilter, AlertId, AlertQuery, AttemptId, AuditEntry, Calendar, CreatedCredential, CredentialKind,
-        CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint,
-        EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Secret, Sort, Timestamp,
-        duplicate::KnownRefunds, indeterminate::Found,
+        Alert, AlertFilter, AlertId, AlertQuery, AttemptId, AuditEntry, Calendar, ContradictedAnswer,
+        CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId,
+        DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked,
+        Secret, Sort, Timestamp, duplicate::KnownRefunds, indeterminate::Found,
     },
     service::{ResolveRequest, ServiceError},
 };
@@ -114,6 +114,10 @@ pub enum Message {
     LookedUp(u64, Reply<Found>),
     /// The decisions that the engine has not finished.
     Unfinished(Reply<Vec<ResolutionAttempt>>),
+    /// Answers that a later report contradicts.
+    Contradictions(Reply<Vec<ContradictedAnswer>>),
+    /// Reply to dismissing what contradicts the answer to an alert.
+    ContradictionsDismissed(AlertId, Reply<()>),
     /// Reply to a person's word on a parked decision: on which alert, and whether it was applied.
     ResultSet(AttemptId, AlertId, bool, Reply<Alert>),
     /// Every key and client.
@@ -340,6 +344,10 @@ pub enum Effect {
     TryWriting,
     /// Ask which decisions the engine has not finished.
     Unfinished,
+    /// Ask which answers a later report contradicts.
+    Contradictions,
+    /// Dismiss what contradicts the answer to an alert.
+    DismissContradictions(AlertId),
     /// Tell the engine whether the network applied a parked decision on this alert. Final.
     SetResult(AttemptId, AlertId, bool),
     /// Keep something on the desk.
@@ -374,6 +382,7 @@ impl Effect {
             self,
             Self::Resolve(..)
                 | Self::SetResult(..)
+                | Self::DismissContradictions(_)
                 | Self::CreateCredential(_)
                 | Self::RevokeCredential(..)
                 | Self::TestEndpoint(_)

@@ -20,7 +20,7 @@ use crate::{
 pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effect) -> Option<Message> {
     let sender = || AnswerSender { deployment: deployment.clone(), desk: Ok(desk.cloned()) };
     let alerts = &deployment.alerts;
-    let Deployment { webhooks, credentials, attempts, audit, stats, changes, .. } = deployment;
+    let Deployment { webhooks, credentials, attempts, audit, stats, truth, changes, .. } = deployment;
     Some(match effect {
         Effect::Load(need) => {
             let page = match &need.chosen {
@@ -65,6 +65,10 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
         Effect::Resolve(key, id, request, sent_at) => Message::Resolved(key, sender().send(id, request, sent_at).await),
         Effect::LookUp(key, id) => Message::LookedUp(key, sender().look_up(id, attempts.as_deref()).await),
         Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
+        Effect::Contradictions => Message::Contradictions(truth.as_ref()?.contradictions().await),
+        Effect::DismissContradictions(id) => {
+            Message::ContradictionsDismissed(id, truth.as_ref()?.dismiss_contradictions(id).await)
+        }
         Effect::SetResult(attempt, id, applied) => {
             let answer = match attempts {
                 Some(attempts) => attempts.decide_parked(attempt, applied).await,

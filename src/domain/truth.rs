@@ -250,3 +250,11 @@ pub struct ContradictedAnswer {
     pub matched_by: String,
     pub refund: Option<RefundProof>,
 }
+
+impl ContradictedAnswer {
+    /// Returns the id of the dispute or the failed refund; the proof's reference where only that is known.
+    pub fn report_id(&self) -> &str {
+        let proof = self.refund.as_ref().map(|proof| proof.reference.as_str());
+        self.report.as_ref().map(|report| report.id.as_str()).or(proof).unwrap_or_default()
+    }
+}

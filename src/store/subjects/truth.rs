@@ -85,11 +85,22 @@ units! {
 /// Dismisses what is known against the answer of an alert.
 async fn dismiss(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId, now: Timestamp) -> Work<bool> {
     let Some((key, organization)) = alert_key(unit, organization, id).await? else { return Ok(false) };
-    unit.run("UPDATE truth_match SET dismissed_at = ?2 WHERE alert = ?1", &[&key, &now]).await?;
+    // Of a report that contradicts nothing yet, such as a refund that succeeded, it is not known what comes.
+    let against = format!(
+        "UPDATE truth_match SET dismissed_at = ?2 WHERE alert = ?1 AND EXISTS (SELECT 1 FROM truth t
+            WHERE t.key = truth_match.truth AND (t.kind = 'dispute' AND {NOT_PREVENTED} OR t.kind = 'refund' AND {FAILED}))"
+    );
+    unit.run(&against, &[&key, &now]).await?;
     unit.run("UPDATE refund_proof SET dismissed_at = ?2 WHERE alert = ?1", &[&key, &now]).await?;
     unit.note(organization, AuditNote::new("alert.contradiction_dismissed", &id, ""), now).await?;
     Ok(true)
 }
+
+/// The dispute `t` is one still.
+const NOT_PREVENTED: &str = "lower(coalesce(t.status, '')) <> 'prevented'";
+
+/// The refund `t` failed.
+const FAILED: &str = "lower(coalesce(t.status, '')) IN ('failed', 'canceled', 'cancelled')";
 
 /// Words for a match by the reference of a proof.
 const BY_REFERENCE: &str = "the answer names this refund";
@@ -241,6 +252,7 @@ fn called(name: &str) -> String {
 
 /// Keeps the facts of a report, and matches it to the alerts on its payment, anew.
 async fn find_alerts(unit: &UnitOfWork<'_>, organization: i64, key: i64, report: &TruthReport) -> Work<()> {
+    let dismissed = dismissed(unit, "truth", &[key]).await?;
     unit.run("DELETE FROM truth_fact WHERE truth = ?1", &[&key]).await?;
     unit.run("DELETE FROM truth_match WHERE truth = ?1", &[&key]).await?;
     let names = [Some(&report.id), report.reference.as_ref()].into_iter().flatten();
@@ -250,7 +262,28 @@ async fn find_alerts(unit: &UnitOfWork<'_>, organization: i64, key: i64, report:
         unit.run(kept, &[&organization, &fact, &key]).await?;
     }
     name_refund(unit, organization, key, report).await?;
-    match_report(unit, organization, key, report).await
+    match_report(unit, organization, key, report).await?;
+    dismiss_again(unit, &dismissed).await
+}
+
+/// A dismissed match: its alert, its report, and when it was dismissed.
+type DismissedMatch = (i64, i64, Timestamp);
+
+/// The dismissed matches of these alerts or reports, which are found anew.
+async fn dismissed(unit: &UnitOfWork<'_>, column: &str, keys: &[i64]) -> Work<Vec<DismissedMatch>> {
+    let dismissed = format!(
+        "SELECT alert, truth, dismissed_at FROM truth_match WHERE {column} IN {KEYS} AND dismissed_at IS NOT NULL"
+    );
+    unit.all(&dismissed, &[&listed(&keys)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).await
+}
+
+/// Dismisses again what matches still.
+async fn dismiss_again(unit: &UnitOfWork<'_>, dismissed: &[DismissedMatch]) -> Work<()> {
+    for (alert, truth, at) in dismissed {
+        let again = "UPDATE truth_match SET dismissed_at = ?3 WHERE alert = ?1 AND truth = ?2";
+        unit.run(again, &[alert, truth, at]).await?;
+    }
+    Ok(())
 }
 
 /// The key of a transaction's id in a column or value, which has a date at one end at most: the expression of the index
@@ -358,6 +391,7 @@ pub(super) async fn match_alerts(unit: &UnitOfWork<'_>, organization: i64, alert
         return Ok(());
     }
     let keys: Vec<i64> = alerts.iter().map(|(key, _)| *key).collect();
+    let dismissed = dismissed(unit, "alert", &keys).await?;
     let before = format!("DELETE FROM truth_match WHERE alert IN {KEYS} AND matched_by <> ?2");
     unit.run(&before, &[&listed(&keys), &BY_REFERENCE]).await?;
     let facts: Vec<String> = alerts.iter().flat_map(|(_, alert)| alert_facts(alert)).collect();
@@ -368,7 +402,8 @@ pub(super) async fn match_alerts(unit: &UnitOfWork<'_>, organization: i64, alert
     );
     let facts = serde_json::Value::from(facts).to_string();
     let reports = unit.all(&near, &[&organization, &facts], read_report).await?;
-    keep_matches(unit, alerts, &reports).await
+    keep_matches(unit, alerts, &reports).await?;
+    dismiss_again(unit, &dismissed).await
 }
 
 async fn alert_key(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId) -> Work<Option<(i64, i64)>> {
@@ -402,7 +437,7 @@ async fn keep_refund(
     let currency = proof.currency.as_ref().map(Currency::as_str);
     let (reference, state) = (&proof.reference, proof.state.as_str());
     unit.run(kept, &[&key, &organization, reference, &amount, &currency, &state, &now]).await?;
-    unit.run("DELETE FROM truth_match WHERE alert = ?1", &[&key]).await?;
+    unit.run("DELETE FROM truth_match WHERE alert = ?1 AND matched_by = ?2", &[&key, &BY_REFERENCE]).await?;
     for (refund, _) in &refunds {
         match_by_reference(unit, key, *refund).await?;
     }
@@ -470,7 +505,7 @@ pub(super) async fn has_succeeded_refund(
 /// The dispute `t` is one, and came after the outcome `o` as far as its day is known.
 fn disputed_since() -> String {
     format!(
-        "t.kind = 'dispute' AND lower(coalesce(t.status, '')) <> 'prevented'
+        "t.kind = 'dispute' AND {NOT_PREVENTED}
             AND coalesce(o.dispute_reason_code, '') <> 'chargeback_received'
             AND coalesce(t.at >= o.action_time - o.action_time % {DAY_MICROS}, true)"
     )
@@ -528,7 +563,6 @@ async fn contradictions(
     limit: u32,
 ) -> Work<Vec<ContradictedAnswer>> {
     let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
-    let failed = "lower(coalesce(t.status, '')) IN ('failed', 'canceled', 'cancelled')";
     let invalid = word_key(AlertStatus::Invalid.as_str());
     // Another refund of the payment that succeeded pays it after all.
     let unpaid = "NOT EXISTS (SELECT 1 FROM truth_match n JOIN truth s ON s.key = n.truth WHERE n.alert = a.key
@@ -542,7 +576,7 @@ async fn contradictions(
             JOIN outcome o ON o.alert = a.key LEFT JOIN refund_proof p ON p.alert = a.key
         WHERE t.organization = ?1 AND t.recorded_at >= ?2 AND m.dismissed_at IS NULL AND (
             {} AND (a.status = {invalid} OR lower(o.refunded) = 'refunded')
-            OR t.kind = 'refund' AND {failed} AND a.status <> {invalid} AND lower(o.refunded) = 'refunded' AND {unpaid})
+            OR t.kind = 'refund' AND {FAILED} AND a.status <> {invalid} AND lower(o.refunded) = 'refunded' AND {unpaid})
         ORDER BY t.recorded_at DESC, t.key DESC, a.key LIMIT ?3",
         columns(),
         disputed_since()
@@ -553,7 +587,7 @@ async fn contradictions(
         WHERE p.organization = ?1 AND p.recorded_at >= ?2 AND p.state = 'failed' AND p.dismissed_at IS NULL
             AND a.status <> {invalid} AND lower(o.refunded) = 'refunded' AND {unpaid}
             AND NOT EXISTS (SELECT 1 FROM truth_match m JOIN truth t ON t.key = m.truth
-                WHERE m.alert = a.key AND t.kind = 'refund' AND {failed})
+                WHERE m.alert = a.key AND t.kind = 'refund' AND {FAILED})
         ORDER BY p.recorded_at DESC, a.key LIMIT ?3"
     );
     let read = |row: &StoredRow<'_>, first: usize| {

@@ -11,7 +11,8 @@ use avert::{
         Notification, WholeJournal,
     },
     domain::{
-        Alert, AlertId, AuditEntry, Resolution, ResolutionAttempt,
+        Alert, AlertId, AnswerKind, AuditEntry, ContradictedAnswer, ContradictionKind, Provider, Resolution,
+        ResolutionAttempt, TruthKind, TruthReport,
         resolution::Decision,
         time::{Clock, Timestamp},
     },
@@ -781,4 +782,59 @@ fn a_draft_of_a_console_that_ended_is_to_do_and_x_drops_it() {
     );
     assert!(rig.screen().contains("Nothing to do."), "{}", rig.screen());
     assert!(rig.done.contains(&dropped));
+}
+
+/// A console whose third alert was answered Refunded, and disputed afterwards.
+fn with_one_contradicted(read_only: bool) -> Rig {
+    let mut rig = started(Made { place: SessionInfo { read_only, ..desk().place }, ..desk() });
+    let cells = [("id", "dp_77"), ("amount", "129.90"), ("currency", "EUR"), ("reason", "fraudulent")];
+    let contradicted = ContradictedAnswer {
+        kind: ContradictionKind::Disputed,
+        alert: morning(rig.clock.now())[2].id,
+        network: Provider::Ethoca,
+        provider_id: "P-3".to_owned(),
+        answer: AnswerKind::Refunded,
+        answered_at: Some(rig.clock.now() - Duration::days(9)),
+        report: Some(TruthReport::of_cells(TruthKind::Dispute, cells).unwrap()),
+        matched_by: "transaction id".to_owned(),
+        refund: None,
+    };
+    *rig.service.contradictions.lock().unwrap() = vec![contradicted];
+    rig.hear();
+    rig.press("4");
+    rig
+}
+
+#[test]
+fn an_answer_that_was_disputed_afterwards_is_to_do_with_both_sides() {
+    let mut rig = with_one_contradicted(false);
+
+    let screen = rig.screen();
+
+    for said in
+        ["To do 1", "REFUNDED", "disputed afterwards, 129.90 EUR, matched by transaction id", "dp_77", "fraudulent"]
+    {
+        assert!(screen.contains(said), "{said:?} is not in\n{screen}");
+    }
+    rig.press("enter");
+    assert!(rig.screen().contains("disputed afterwards, 129.90 EUR"), "{}", rig.screen());
+}
+
+#[test]
+fn a_contradicted_answer_is_dismissed_where_it_is_kept() {
+    let mut rig = with_one_contradicted(false);
+
+    rig.press("x");
+
+    assert!(rig.service.contradictions.lock().unwrap().is_empty());
+    assert!(rig.screen().contains("Nothing to do."), "{}", rig.screen());
+}
+
+#[test]
+fn a_read_only_connection_dismisses_nothing() {
+    let mut rig = with_one_contradicted(true);
+
+    rig.press("x");
+
+    assert_eq!(rig.service.contradictions.lock().unwrap().len(), 1);
 }

@@ -21,6 +21,7 @@ contract!(
     a_payment_is_refunded_by_reports_of_its_whole_amount,
     answers_are_counted_with_the_disputes_after_them,
     a_dispute_after_an_answer_and_a_failed_refund_contradict_it,
+    a_dismissed_contradiction_stays_away_while_it_matches_and_hides_no_other,
     reports_of_another_organization_match_nothing_here,
 );
 
@@ -306,6 +307,23 @@ async fn a_dispute_after_an_answer_and_a_failed_refund_contradict_it(fixture: Fi
     assert_eq!(read(noon(), 100).await.iter().map(|item| item.alert).collect::<Vec<_>>(), [unpaid.id]);
     record(&fixture, &[dispute("D-1b", "T-1")]).await;
     assert_eq!(read(noon(), 100).await.len(), 2, "another dispute is another contradiction");
+}
+
+async fn a_dismissed_contradiction_stays_away_while_it_matches_and_hides_no_other(fixture: Fixture) {
+    let alert = answered("P1", "T-1");
+    fixture.bring(std::slice::from_ref(&alert)).await;
+    record(&fixture, &[dispute("D-1", "T-1"), refund("re_1", "T-1", "129.90", "pending")]).await;
+    let read = async || fixture.store.contradictions(fixture.organization, noon(), 100).await.unwrap();
+    assert!(fixture.store.dismiss_contradictions(fixture.organization, alert.id, noon()).await.unwrap());
+
+    record(&fixture, &[TruthReport { status: Some("lost".to_owned()), ..dispute("D-1", "T-1") }]).await;
+    let news = Alert { merchant_name: "Another name".to_owned(), ..alert.clone() };
+    fixture.store.ingest(fixture.organization, vec![row(&news, false)], noon()).await.unwrap();
+    let after_changes = read().await;
+    record(&fixture, &[refund("re_1", "T-1", "129.90", "failed")]).await;
+
+    assert_eq!(after_changes, []);
+    assert_eq!(read().await.iter().map(|of| of.kind).collect::<Vec<_>>(), [ContradictionKind::NotPaid]);
 }
 
 async fn reports_of_another_organization_match_nothing_here(fixture: Fixture) {

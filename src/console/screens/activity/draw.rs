@@ -15,6 +15,7 @@ use super::{
 use crate::{
     Action, AppContext, Pen,
     desk::Fate,
+    domain::{RefundProof, TruthKind, TruthReport},
     pen::put_lines,
     resolving::UNCHECKED,
     text::{count, cut, sanitize, wrap_to},
@@ -264,6 +265,18 @@ fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut Sheet<'_>) {
             let (case, unlooked) = (cx.key(Action::Open), record.unlooked.as_ref());
             let unlooked = unlooked.map(|why| format!("{UNCHECKED}: {why}. {case} shows the others."));
             sheet.fact("check", &unlooked.unwrap_or_default(), theme.warning);
+        }
+        ActivityItem::Contradicted(of) => {
+            let report = of.report.as_ref();
+            let text = |pick: fn(&TruthReport) -> Option<&str>| report.and_then(pick).unwrap_or_default();
+            let money = report.and_then(TruthReport::money).or(of.refund.as_ref().and_then(RefundProof::money));
+            let title = report.map_or(TruthKind::Refund, |report| report.kind).as_str();
+            sheet.fact(title, of.report_id(), theme.plain);
+            sheet.fact("amount", &money.map(|money| money.to_string()).unwrap_or_default(), theme.plain);
+            sheet.fact("status", text(|report| report.status.as_deref()), theme.plain);
+            sheet.fact("reason", text(|report| report.reason.as_deref()), theme.plain);
+            sheet.fact("matched by", &of.matched_by, theme.plain);
+            sheet.fact("refund", of.refund.as_ref().map_or("", |proof| proof.reference.as_str()), theme.plain);
         }
         ActivityItem::Audit(entry) => {
             sheet.fact("id", &entry.subject, theme.quiet);

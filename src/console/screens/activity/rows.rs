@@ -9,8 +9,9 @@ use crate::{
     context::CALLS_FOR,
     decisions::alert_of,
     desk::{AnswerDraft, DecisionRecord, Fate, JournalAlert, JournalStep, Note, NotificationRecord},
+    dialog::run,
     dialogs::answer_form::Choice,
-    domain::{AlertId, AuditEntry, ResolutionAttempt, Timestamp},
+    domain::{AlertId, AuditEntry, ContradictedAnswer, ContradictionKind, ResolutionAttempt, Timestamp},
     idle::{OTHER_PLACE, READ_ONLY, unless},
     text::{counted, sanitize},
     unfinished::attempt_fate,
@@ -23,6 +24,8 @@ pub enum ActivityItem<'a> {
     Decision(&'a DecisionRecord),
     /// An answer that the engine has not finished, of whomever.
     Attempt(&'a ResolutionAttempt),
+    /// An answer that a later report contradicts.
+    Contradicted(&'a ContradictedAnswer),
     /// An answer that was begun and not sent.
     Draft(&'a AnswerDraft),
     /// An entry of the service's audit log.
@@ -39,6 +42,7 @@ impl<'a> ActivityItem<'a> {
         match self {
             Self::Decision(record) => Some(record.made_at),
             Self::Attempt(attempt) => Some(attempt.started_at),
+            Self::Contradicted(of) => of.report.as_ref().and_then(|report| report.at).or(of.answered_at),
             Self::Draft(..) => None,
             Self::Audit(entry) => Some(entry.at),
             Self::Told(told) => Some(told.at),
@@ -51,6 +55,7 @@ impl<'a> ActivityItem<'a> {
         match self {
             Self::Decision(record) => Cow::Borrowed(&record.key),
             Self::Attempt(attempt) => Cow::Owned(attempt.id.to_string()),
+            Self::Contradicted(of) => Cow::Owned(format!("{} {}", of.alert, of.report_id())),
             Self::Draft(draft) => Cow::Owned(draft.id.to_string()),
             Self::Audit(entry) => Cow::Owned(entry.number.to_string()),
             Self::Told(told) => Cow::Borrowed(&told.said.words),
@@ -63,6 +68,7 @@ impl<'a> ActivityItem<'a> {
         match self {
             Self::Decision(record) => Some(record.said.alert.id),
             Self::Attempt(attempt) => Some(attempt.alert),
+            Self::Contradicted(of) => Some(of.alert),
             Self::Draft(draft) => draft.alerts.first().copied(),
             Self::Audit(entry) => entry.action.starts_with("alert.").then(|| entry.subject.parse().ok()).flatten(),
             Self::Told(told) => told.said.alert.as_ref().map(|alert| alert.id),
@@ -104,6 +110,17 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
             let what = sanitize(&in_words(&attempt.resolution)).into_owned();
             ActivityRow { tone, what, named: named(attempt.alert), result, ..by(sanitize(&attempt.actor).into_owned()) }
         }
+        ActivityItem::Contradicted(of) => {
+            let named = cx.alert_named(of.alert).map_or_else(|| format!("{} {}", of.network, of.provider_id), name_of);
+            let (what, result) = (of.answer.as_str().to_owned(), contradiction_words(of));
+            ActivityRow {
+                tone: RowTone::Wrong,
+                what,
+                named: sanitize(&named).into_owned(),
+                result,
+                ..by(String::new())
+            }
+        }
         ActivityItem::Draft(draft) => {
             let comments = sanitize(&draft.answer.comments.replace('\n', " ")).into_owned();
             let result = if comments.is_empty() { "not sent".to_owned() } else { format!("not sent: \"{comments}\"") };
@@ -130,6 +147,19 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
             ActivityRow { tone: RowTone::Plain, what: "note".to_owned(), named, result, ..by(who) }
         }
     }
+}
+
+/// Words for what contradicts an answer, with the fact that it matched by: `disputed afterwards, 129.90 EUR, matched by
+/// transaction id`.
+pub fn contradiction_words(of: &ContradictedAnswer) -> String {
+    let (words, money) = match (of.kind, &of.report) {
+        (ContradictionKind::Disputed, Some(report)) => ("disputed afterwards", report.money()),
+        _ => ("reported, but not paid: the refund failed", None),
+    };
+    let money = money.map(|money| money.to_string());
+    let matched = Some(&of.matched_by).filter(|fact| !fact.is_empty()).map(|fact| format!("matched by {fact}"));
+    let parts: Vec<String> = [Some(words.to_owned()), money, matched].into_iter().flatten().collect();
+    sanitize(&parts.join(", ")).into_owned()
 }
 
 fn by(who: String) -> ActivityRow {
@@ -255,7 +285,8 @@ fn repeats_answer(entry: &AuditEntry, cx: &AppContext) -> bool {
     entry.action == "alert.resolved" && alert.is_some_and(|alert| cx.ledger.history().on(alert).next().is_some())
 }
 
-/// Returns what somebody has to see to: answers of this desk, and those that the engine has not finished.
+/// Returns what somebody has to see to: answers of this desk, those that the engine has not finished, and those that a
+/// later report contradicts.
 pub fn needs_you(cx: &AppContext) -> Vec<ActivityItem<'_>> {
     let records = cx.ledger.history().records().iter().rev();
     let young = records.take_while(|record| live(record, cx).is_some() || cx.now - record.made_at < CALLS_FOR);
@@ -263,7 +294,8 @@ pub fn needs_you(cx: &AppContext) -> Vec<ActivityItem<'_>> {
     let told = |attempt: &&ResolutionAttempt| own.iter().any(|record| record.said.alert.id == attempt.alert);
     let open = |attempt: &&ResolutionAttempt| attempt_fate(attempt) == Fate::Unconfirmed && !told(attempt);
     let attempts: Vec<_> = cx.unfinished.all().filter(open).map(ActivityItem::Attempt).collect();
-    own.into_iter().map(ActivityItem::Decision).chain(attempts).collect()
+    let contradicted = cx.contradicted.iter().map(ActivityItem::Contradicted);
+    own.into_iter().map(ActivityItem::Decision).chain(attempts).chain(contradicted).collect()
 }
 
 /// Returns true where an answer certainly failed and calls for somebody still.
@@ -287,6 +319,7 @@ pub struct ChosenItem {
     /// The answer, where it is one of this desk.
     record: Option<DecisionRecord>,
     is_attempt: bool,
+    is_contradicted: bool,
     pub(super) draft: Option<AnswerDraft>,
 }
 
@@ -296,6 +329,7 @@ impl From<&ActivityItem<'_>> for ChosenItem {
             alert: item.alert(),
             record: item.record().cloned(),
             is_attempt: matches!(item, ActivityItem::Attempt(_)),
+            is_contradicted: matches!(item, ActivityItem::Contradicted(_)),
             draft: if let ActivityItem::Draft(draft) = item { Some((*draft).clone()) } else { None },
         }
     }
@@ -311,6 +345,7 @@ pub fn why_idle(chosen: &ChosenItem, action: Action, cx: &AppContext) -> Option<
             let is_open = record.is_some_and(|record| can_be_made_again(record, cx) || is_unconfirmed(record, cx));
             unless(chosen.is_attempt || chosen.draft.is_some() || is_open, "nothing here can be retried")
         }
+        Action::Dismiss if chosen.is_contradicted => unless(!cx.place.read_only, READ_ONLY),
         Action::Dismiss => {
             let can_be = record.is_some_and(|record| can_be_dismissed(record, cx));
             unless(chosen.draft.is_some() || can_be, "nothing here can be dismissed")
@@ -337,6 +372,7 @@ pub fn act(chosen: &ChosenItem, action: Action, cx: &mut AppContext) -> Tasks {
             vec![Message::Reopen(Box::new(decision.said.clone())).into()]
         }
         (Action::Reopen, ..) => look_again(cx),
+        (Action::Dismiss, Some(alert), None) => run(vec![Effect::DismissContradictions(alert)]),
         (Action::Dismiss, _, Some(decision)) => {
             dismiss(decision, cx);
             Vec::new()

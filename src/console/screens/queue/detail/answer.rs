@@ -14,7 +14,10 @@ use crate::{
         redact::without_exchange, resolution::Decision, rule::DecisionRule,
     },
     screens::{
-        activity::result::{RowTone, progress_of, standing_of},
+        activity::{
+            result::{RowTone, progress_of, standing_of},
+            rows::contradiction_words,
+        },
         queue::{ListSign, facts::Facts},
     },
     suggestion::Suggestion,
@@ -31,6 +34,11 @@ impl Parts<'_> {
         self.drafted(alert);
         if alert.is_answered_here() {
             self.callout(cx.theme.quiet, RECORDED_HERE, |_| {});
+        }
+        for of in cx.contradicted.iter().filter(|of| of.alert == alert.id) {
+            self.callout(cx.theme.danger, &format!("{} {}", RowTone::Wrong.sign(), of.answer.as_str()), |parts| {
+                parts.say(&format!("{}: {}", contradiction_words(of), of.report_id()), cx.theme.plain);
+            });
         }
         let suggestion = Suggestion::of(alert, facts, cx);
         if alert.outcome.is_none() {
