@@ -37,6 +37,7 @@ fn plain_events(kind: &EventKind, subject: EventSubject<'_>, _: Option<EventTemp
         EventSubject::Alert(alert) => format!("{kind} {}", alert.id),
         EventSubject::Endpoint(endpoint) => format!("{kind} {}", endpoint.id),
         EventSubject::Rule(rule) => format!("{kind} {}", rule.name),
+        EventSubject::Source(source) => format!("{kind} {}", source.name),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
 fn mark_recorded_here(answer: &Answer, alerts: &mut [Alert]) {
     for place in &answer.recorded_here {
         if let Some(alert) = alerts.get_mut(*place) {
-            alert.origin = Some(Origin { source: String::new(), answers: Answers::Here });
+            alert.origin = Some(Origin { source: String::new(), answers: Answers::Here, reference: String::new() });
         }
     }
 }
