@@ -1,4 +1,4 @@
-//! Work that comes into a demo from outside: the webhook of a source, and a dispute after an answer.
+//! Work around the clock in a demo: the webhook of a source, a dry rule, and a dispute after an answer.
 
 use std::{fs, net::Ipv4Addr, path::Path};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{
     cli::source_settings,
-    config::{SourceName, SourceSections, SourceSettings},
+    config::{Bounded, RuleSections, RuleSettings, SourceName, SourceSections, SourceSettings},
     domain::{
         Alert, AlertPatch, AlertStatus, Secret, TruthKind, TruthReport,
         time::{Timestamp, to_iso},
@@ -25,6 +25,17 @@ pub(super) fn sources(directory: &Path) -> anyhow::Result<SourceSections> {
     fs::write(&secret_file, Secret::for_signing().reveal()).context("the demo's secret cannot be written")?;
     let set = SourceSettings { preset: "justt".to_owned(), secret_file, ..SourceSettings::default() };
     Ok([(SourceName("justt".to_owned()), set)].into())
+}
+
+/// Returns the limits of the demo's one automatic rule, which is dry for as long as a demo lasts.
+pub(super) fn rules() -> RuleSections {
+    let limits = RuleSettings {
+        per_day: Bounded(20),
+        amount_per_day: "200.00 EUR".parse().ok(),
+        refunds_elsewhere: true,
+        ..RuleSettings::default()
+    };
+    RuleSections { automatic: vec!["small".to_owned()], limits: [("small".to_owned(), limits)].into() }
 }
 
 /// Sends each source a signed webhook, which becomes an alert.

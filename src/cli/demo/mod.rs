@@ -93,6 +93,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
         simulator: SimulatorSettings { fault: args.fault },
         console: context.settings.console.clone(),
         // Its own receivers are at loopback addresses.
+        rules: around::rules(),
         sources: around::sources(directory)?,
         webhooks: config::Webhooks { allow: AllowedNetwork::loopback().to_vec(), ..config::Webhooks::default() },
         ..Settings::default()
