@@ -9,8 +9,12 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
 use avert::{
-    domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret, resolution::Decision},
-    engine::{ActingEngine, Engine, EngineSettings},
+    domain::{
+        Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret,
+        resolution::Decision,
+        rule::{automatic::RuleLimits, parse_rules},
+    },
+    engine::{ActingEngine, Engine, EngineRules, EngineSettings},
     outbound::address::AddressPolicy,
     providers::{
         AlertProvider, Capabilities, Providers, Simulator,
@@ -19,7 +23,7 @@ use avert::{
     service::{Alerts, Attempts, ServiceError, Webhooks},
     webhooks::{Dispatcher, DispatcherSettings},
 };
-use chrono::TimeDelta;
+use chrono::{NaiveDate, TimeDelta};
 use rstest::rstest;
 use tokio::{runtime::Runtime, task::JoinHandle};
 
@@ -75,6 +79,18 @@ fn expected(network: Capabilities, claimed: bool, applied: bool) -> End {
         (true, false) if network.idempotent || network.final_error_only => End::Resolved,
         _ => End::Parked,
     }
+}
+
+/// A rule that refunds the alert, where it is asked.
+fn rules() -> EngineRules {
+    let limits = RuleLimits {
+        per_day: 5,
+        amount_per_day: "500 EUR".parse().unwrap(),
+        from: NaiveDate::from_ymd_opt(2026, 3, 1),
+        refunds_elsewhere: true,
+    };
+    let read = || Ok(parse_rules("small: amount<200 currency:EUR -> refunded").unwrap());
+    EngineRules::new(vec![("small".to_owned(), limits)], Arc::new(read))
 }
 
 /// The points of a resolution, with the fault that leads there.
@@ -166,7 +182,11 @@ impl Scene {
         let work = runtime.spawn(async move {
             let store = Arc::new(TroubledStore::stopping(store::open(&path), stopping));
             // It stands still inside a call for as long as the test likes.
-            let settings = EngineSettings { provider_timeout: Duration::from_secs(600), ..EngineSettings::default() };
+            let settings = EngineSettings {
+                provider_timeout: Duration::from_secs(600),
+                rules: rules(),
+                ..EngineSettings::default()
+            };
             let engine = Engine::new(store.clone(), Providers::all(network), clock.clone(), settings);
             let dispatcher = Dispatcher::new(store, sender(), clock, DispatcherSettings::default());
             work(Process { engine, dispatcher, alert }).await;
@@ -177,7 +197,7 @@ impl Scene {
 
     /// The next process on the data.
     pub(super) async fn next_process(&self) -> Next<'_> {
-        let settings = EngineSettings { wait_for_winner: Duration::ZERO, ..EngineSettings::default() };
+        let settings = EngineSettings { wait_for_winner: Duration::ZERO, rules: rules(), ..EngineSettings::default() };
         let engine = engine_with(self.path(), &self.clock, self.network.clone(), settings);
         let acting = acting(&engine).await;
         Next { scene: self, engine, acting }
@@ -347,6 +367,36 @@ async fn a_process_that_dies_at_any_point_of_clearing_up_leaves_it_to_the_next_o
             let due =
                 if stored { End::Resolved } else { expected(scene.network.capabilities(), true, scene.applied() > 0) };
             the_next_one_ends_it(&scene, doomed, death, due, &case).await;
+        }
+    }
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_dies_at_any_point_of_a_rules_answer_loses_and_doubles_nothing(
+    #[values(Death::Sudden, Death::Silent)] death: Death,
+) {
+    for call in ["keep_rules", "turn_of_rule", "claim_by_rule", "submit", "commit_resolution"] {
+        for when in ["before", "after"] {
+            let case = format!("{when} {call}");
+            let scene = Scene::with(promising("lookup")).await;
+            let mut doomed = scene
+                .process_stopped_at(&case, async |process: Process| {
+                    drop(process.engine.answer_by_rules_once(0).await);
+                })
+                .await;
+
+            leave(&scene, &mut doomed, death).await;
+            let next = scene.next_process().await;
+            next.clear_up().await;
+            next.engine.answer_by_rules_once(0).await.unwrap();
+            if death == Death::Silent {
+                doomed.revive().await;
+                next.clear_up().await;
+            }
+
+            assert_eq!((next.end().await, scene.applied()), (End::Resolved, 1), "{case}");
+            next.check(&case).await;
         }
     }
 }
