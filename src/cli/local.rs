@@ -84,9 +84,10 @@ impl Local {
         by: OpenedBy,
     ) -> anyhow::Result<Self> {
         let clock: SharedClock = Arc::new(SystemClock);
-        let Networks { providers, pulls } = networks::networks(settings, &clock)?;
+        let mut networks = networks::networks(settings, &clock)?;
         let store = database::open(home, settings, by).await?;
-        let sources = source_settings::sources(settings, by == OpenedBy::Service)?.into();
+        let sources = source_settings::sources(settings, by == OpenedBy::Service, &clock, &mut networks)?.into();
+        let Networks { providers, pulls } = networks;
         let rules = rules.clone().engine_rules(settings);
         let engine_settings = EngineSettings { sources, rules, ..engine_settings(settings) };
         let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings);

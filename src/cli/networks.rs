@@ -12,11 +12,12 @@ use super::{
 };
 use crate::{
     config::{NetworkAuth, NetworkSettings, Settings, SimulatorFault},
-    domain::{CaCertificates, EndpointAuth, Environment, Provider, Secret, time::SharedClock},
+    domain::{Answers, CaCertificates, EndpointAuth, Environment, Provider, Secret, time::SharedClock},
     engine::{
-        PullFrom,
+        InboundSource, PullFrom, PullOf,
         providers::{
-            Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator, http::HttpOptions,
+            Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator,
+            http::{HttpOptions, native::NativeSource},
             simulator::FaultProfile,
         },
     },
@@ -52,7 +53,7 @@ pub(super) fn networks(settings: &Settings, clock: &SharedClock) -> anyhow::Resu
         let provider = Arc::new(provider);
         if set.pull {
             pulls.push(PullFrom {
-                network: network.clone(),
+                of: PullOf::Network(network.clone()),
                 source: provider.clone(),
                 place: set.url.clone(),
                 organization: Some(set.pull_organization.clone()).filter(|name| !name.is_empty()),
@@ -65,10 +66,34 @@ pub(super) fn networks(settings: &Settings, clock: &SharedClock) -> anyhow::Resu
     Ok(Networks { providers, pulls })
 }
 
-/// Returns the longest time until a decision is answered, over all gateways; `None` where no network has one.
+impl Networks {
+    /// Adds the interface of a source: its lists where they are polled, and its provider where it takes answers.
+    pub(super) fn add(&mut self, source: &InboundSource, every: Duration, clock: &SharedClock) {
+        let Some(native) = &source.native else { return };
+        if source.answers == Answers::Native {
+            let guarded = Guarded::new(native.clone(), "source", LIMITS, Arc::clone(clock));
+            self.providers = self.providers.clone().with_source(&source.name, Arc::new(guarded));
+        }
+        if every.is_zero() {
+            return;
+        }
+        self.pulls.extend(native.lists().into_iter().map(|(list, rows)| PullFrom {
+            of: PullOf::Source(source.name.clone()),
+            source: rows,
+            place: list.to_owned(),
+            organization: source.organization.clone(),
+            every,
+        }));
+    }
+}
+
+/// Returns the longest time until a decision is answered, over all gateways and sources; `None` where nothing takes one.
 pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
+    let native = settings.sources.values().any(|set| set.answers == Answers::Native);
+    let native = native.then_some(NativeSource::TIMEOUT);
     // The provider cuts a call off itself, and knows better what that means.
-    settings.gateways().map(|(_, set)| timeout(set) + PATIENCE + Duration::from_secs(1)).max()
+    let calls = settings.gateways().map(|(_, set)| timeout(set)).chain(native);
+    calls.map(|timeout| timeout + PATIENCE + Duration::from_secs(1)).max()
 }
 
 /// Returns the gateways of the settings for the database to remember: the address, or `None` where the gateway was

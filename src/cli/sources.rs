@@ -93,7 +93,7 @@ fn test(settings: &Settings, name: &str, file: &Path) -> anyhow::Result<(Report,
     let (company, enrollment) = (CompanyId::default(), EnrollmentId::default());
     let now = SystemClock.now();
     let terms = IntakeTerms { company, enrollment, windows: &windows, events: false, now };
-    let source = source(name, set, false)?;
+    let source = source(name, set, false, None)?;
     let told = source
         .events(body)
         .iter()

@@ -4,11 +4,15 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use super::table::{SettingSection, SettingTable, parsed, table};
+use super::{
+    table::{SettingSection, SettingTable, parsed, table},
+    values::Bounded,
+};
 use crate::{
-    domain::{Answers, Provider, SignatureScheme, SourceKind},
+    domain::{Answers, Provider, SignatureScheme, SourceKind, VerifiAnswers},
     sources::{
-        BodyReader, EventConditions, EventKey, FieldMap, SourceForm, Window, expression::Expression, valid_name,
+        BodyReader, EventConditions, EventKey, FieldMap, SourceForm, Window, expression::Expression, justt::CdrnCodes,
+        valid_name,
     },
 };
 
@@ -26,7 +30,7 @@ impl<'de> Deserialize<'de> for SourceName {
 /// Sections of the sources by name.
 pub type SourceSections = BTreeMap<SourceName, SourceSettings>;
 
-parsed!(Answers);
+parsed!(Answers, VerifiAnswers);
 
 table! {
     /// Settings of one source. They are checked when they are read.
@@ -45,9 +49,22 @@ table! {
         basic_file: PathBuf = "";
         /// Name or id of the organization that its alerts are for; empty where there is only one.
         organization: String = "";
-        /// Way in which its alerts are answered: here (recorded by avert, reported to nobody) or gateway (by the
-        /// gateway of the alert's network). It counts for alerts that come from now on.
+        /// Way in which its alerts are answered: here (recorded by avert, reported to nobody), gateway (by the gateway
+        /// of the alert's network) or native (by justt itself). It counts for alerts that come from now on.
         answers: Answers = "here";
+        /// Way in which a native source gets the answers to Verifi's alerts: here (not at all) or codes (by CDRN's
+        /// codes).
+        verifi: VerifiAnswers = "here";
+        /// Seconds between two polls of what justt or stripe has, 0 to 86400; 0 leaves all to their webhooks. Without a
+        /// key there are none.
+        poll_seconds: Bounded<0, 86_400> = 300;
+        /// File with the key of justt's or stripe's interface; empty for the environment: AVERT_SOURCE_STRIPE_EU_API_KEY
+        /// or AVERT_SOURCE_STRIPE_EU_API_KEY_FILE.
+        api_key_file: PathBuf = "";
+        /// Address of that interface; empty for the vendor's.
+        url: String = "";
+        /// Merchant's account at justt, where a key is for several.
+        account: String = "";
         /// Kind of its events: alert, dispute, fraud or refund; empty for the preset's, and for alert without one.
         kind: Option<SourceKind> = "";
         /// Place of the sender's id of an event: "header:NAME" or a path, or several with + between them; empty for the
@@ -65,6 +82,8 @@ table! {
         when: EventConditions;
         /// Fields of the alert, or of the dispute, fraud report or refund, each with the expression that makes it.
         map: FieldMap;
+        /// Codes of answers to Verifi's alerts, by what they say: refunded, not_refunded, duplicate and so on.
+        codes: CdrnCodes;
     }
 }
 
@@ -78,8 +97,12 @@ impl SourceSettings {
     }
 
     fn check(self) -> Result<Self, String> {
-        if self.answers == Answers::Native {
+        let (is_justt, is_stripe) = (self.preset == "justt", self.preset == "stripe");
+        if self.answers == Answers::Native && !is_justt {
             return Err("answers = \"native\" is not available for this preset: here or gateway".to_owned());
+        }
+        if !(self.api_key_file.as_os_str().is_empty() && self.url.is_empty()) && !(is_justt || is_stripe) {
+            return Err("api_key_file and url go with preset = \"justt\" or \"stripe\" alone".to_owned());
         }
         let (_, reader) = self.reader()?;
         if self.answers == Answers::Gateway && reader.brings(&Provider::Stripe) {
@@ -106,6 +129,7 @@ impl SettingTable for SourceSections {
 
 impl SettingTable for EventConditions {}
 impl SettingTable for FieldMap {}
+impl SettingTable for CdrnCodes {}
 
 #[cfg(test)]
 mod tests {
@@ -153,6 +177,10 @@ mod tests {
         1,
         "no gateway takes answers to STRIPE"
     )]
+    #[case("[sources.a]\npreset = \"shopify\"\nurl = \"https://a.example\"", 1, "go with preset = \"justt\"")]
+    #[case("[sources.a]\npreset = \"justt\"\nverifi = \"never\"", 3, "one of here, codes")]
+    #[case("[sources.a]\npreset = \"justt\"\n[sources.a.codes]\nrefunded = 7", 4, "is no code of CDRN")]
+    #[case("[sources.a]\npreset = \"justt\"\n[sources.a.codes]\npaid = 100", 4, "is no answer that has a code")]
     #[case("[sources.a]\npreset = \"shopify\"\nkind = \"alert\"", 1, "is no field of events of the kind alert")]
     #[case("[sources.a]\npreset = \"shopify\"\nkind = \"order\"", 3, "one of alert, dispute, fraud, refund")]
     #[case("[sources.a]\npreset = \"stripe\"\nwindow = \"2\"", 3, "\"2\" is no window")]

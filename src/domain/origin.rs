@@ -16,6 +16,16 @@ closed_enum! {
     }
 }
 
+closed_enum! {
+    /// Way in which a source that takes answers itself gets those to Verifi's alerts.
+    pub enum VerifiAnswers {
+        /// Not at all: they are recorded by avert.
+        Here = "here",
+        /// By the codes of CDRN.
+        Codes = "codes",
+    }
+}
+
 /// Origin of an alert: the source that brought it, and how it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {

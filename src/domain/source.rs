@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
-use crate::{AlertId, Answers, Timestamp, TruthKind, closed_enum};
+use crate::{AlertId, Answers, Timestamp, TruthKind, VerifiAnswers, closed_enum};
 
 closed_enum! {
     /// Signature scheme of a source's webhooks.
@@ -69,7 +69,7 @@ macro_rules! words {
     )+};
 }
 
-words!(Answers, SignatureScheme, SourceKind);
+words!(Answers, SignatureScheme, SourceKind, VerifiAnswers);
 
 /// Kept event of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]

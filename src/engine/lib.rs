@@ -40,7 +40,7 @@ pub use access::KnownClient;
 pub use acting::ActingEngine;
 pub use clock::MonotonicClock;
 pub use handle::{Caller, Engine, EngineSettings};
-pub use pull::{PullFrom, Pulled};
+pub use pull::{PullFrom, PullOf, Pulled};
 pub use reconcile::Reconciled;
 pub use rules::{AnsweredByRules, EngineRules};
 pub use source::{InboundSource, SentEvent};

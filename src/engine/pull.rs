@@ -1,10 +1,11 @@
-//! Polling networks for alerts: page by page from a stored cursor, through the ordinary intake.
+//! Polling networks and sources: page by page from a stored cursor, the alerts of a network through the ordinary
+//! intake, the rows of a source's list as the events that its webhooks bring.
 //!
 //! The cursor is stored after the page: when the process dies in between, the page comes again and does nothing. One
-//! process pulls from a source at a time, by a lease in the database. A row that is no alert is logged and counted, and
+//! process pulls from a place at a time, by a lease in the database. A row that is no alert is logged and counted, and
 //! does not hold up the others.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
@@ -23,14 +24,33 @@ const LEASE: Duration = Duration::from_secs(150);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 /// Interval at which the loop checks for a turn that is due.
 const POLL: Duration = Duration::from_secs(5);
+/// Most pages of a turn; the next one goes on behind them. So a source is asked less than its limit allows.
+const MOST_PAGES: u32 = 500;
 /// Number of rejected rows of a page that are logged one by one.
 const TOLD: usize = 20;
 
-/// A source of alerts to poll.
+/// Owner of pulled rows, which says what they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PullOf {
+    /// Alerts of a network.
+    Network(Provider),
+    /// Events of the source of this name.
+    Source(String),
+}
+
+impl fmt::Display for PullOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Network(network) => network.fmt(f),
+            Self::Source(name) => write!(f, "source {name}"),
+        }
+    }
+}
+
+/// A place to poll.
 #[derive(Clone)]
 pub struct PullFrom {
-    /// The network whose alerts they are.
-    pub network: Provider,
+    pub of: PullOf,
     pub source: Arc<dyn AlertSource>,
     /// Name that tells one source from another: a cursor is good for one only.
     pub place: String,
@@ -42,13 +62,13 @@ pub struct PullFrom {
 
 impl PullFrom {
     fn key(&self) -> String {
-        format!("{} {}", self.network, self.place)
+        format!("{} {}", self.of, self.place)
     }
 }
 
-impl std::fmt::Debug for PullFrom {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PullFrom").field("network", &self.network).field("place", &self.place).finish_non_exhaustive()
+impl fmt::Debug for PullFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PullFrom").field("of", &self.of).field("place", &self.place).finish_non_exhaustive()
     }
 }
 
@@ -85,8 +105,11 @@ impl Engine {
             Ok(_) => (from.every, None),
             Err(error) => (failed_pause(), Some(error.to_string())),
         };
-        metrics::pulled(&from.network, failure.is_none());
+        metrics::pulled(&from.of, failure.is_none());
         let ended_at = self.now();
+        if let PullOf::Source(name) = &from.of {
+            self.told_of_poll(name, &from.place, failure.clone(), ended_at).await;
+        }
         let end = PullEnd { ended_at, next_at: later(ended_at, pause), failure };
         // If the store does not take even this, the lease runs out.
         let ended = self.store().end_pull(&key, lease.generation, end).await;
@@ -102,19 +125,30 @@ impl Engine {
     ) -> StoreResult<Pulled> {
         let caller = match self.local_caller(from.organization.as_deref()).await {
             Ok(caller) => {
-                let (name, origin) = (format!("gateway {}", from.network), from.place.clone());
+                let name = match &from.of {
+                    PullOf::Network(network) => format!("gateway {network}"),
+                    source @ PullOf::Source(_) => source.to_string(),
+                };
+                let origin = from.place.clone();
                 Caller { actor: Actor { name, origin, ..caller.actor }, ..caller }
             }
             Err(error) => return Ok(Pulled::Failed(format!("it is not settled for which organization: {error}"))),
         };
         let mut report = IngestReport::default();
-        for pages in 1.. {
+        for pages in 1..=MOST_PAGES {
             let page = match from.source.pull(cursor.as_deref()).await {
                 Ok(page) => page,
                 Err(why) => return Ok(Pulled::Failed(redact::words(&why))),
             };
-            let last = page.rows.is_empty() || page.cursor.is_none() || page.cursor == cursor;
-            match self.take_in(from, &caller, &page.rows).await {
+            let last = match from.of {
+                PullOf::Network(_) => page.rows.is_empty() || page.cursor.is_none() || page.cursor == cursor,
+                PullOf::Source(_) => page.is_last,
+            };
+            let taken = match &from.of {
+                PullOf::Network(network) => self.take_in(network, &caller, &page.rows).await,
+                PullOf::Source(name) => self.take_events(name, &caller, page.rows).await,
+            };
+            match taken {
                 Ok(taken) => report.add(taken),
                 Err(why) => return Ok(Pulled::Failed(why)),
             }
@@ -122,8 +156,8 @@ impl Engine {
             if !self.store().advance_pull(key, generation, page.cursor.clone(), now, later(now, LEASE)).await? {
                 return Ok(Pulled::Failed("another process has taken over".to_owned()));
             }
-            metrics::page_stored(&from.network, now);
-            if last {
+            metrics::page_stored(&from.of, now);
+            if last || pages == MOST_PAGES {
                 return Ok(Pulled::Pages { pages, report });
             }
             cursor = page.cursor;
@@ -132,19 +166,18 @@ impl Engine {
     }
 
     /// Takes the rows of a page in.
-    async fn take_in(&self, from: &PullFrom, caller: &Caller, rows: &[String]) -> Result<IngestReport, String> {
+    async fn take_in(&self, network: &Provider, caller: &Caller, rows: &[String]) -> Result<IngestReport, String> {
         let mut unknown = UnknownNames::default();
         let mut rejected = Vec::new();
         let mut alerts = Vec::with_capacity(rows.len());
         for (row, line) in rows.iter().zip(1..) {
-            match read::incoming(row, line, &mut unknown).and_then(|alert| of_network(alert, &from.network)) {
+            match read::incoming(row, line, &mut unknown).and_then(|alert| of_network(alert, network)) {
                 Ok(alert) => alerts.push(alert),
                 Err(error) => rejected.push(RejectedRow { line, error }),
             }
         }
         if !unknown.names().is_empty() {
-            tracing::debug!(network = %from.network, fields = ?unknown.names(), "fields of pulled alerts that are not \
-                known");
+            tracing::debug!(%network, fields = ?unknown.names(), "fields of pulled alerts that are not known");
         }
         let mut report =
             self.ingest(caller, alerts, IngestOptions { events: true }).await.map_err(|error| error.to_string())?;
@@ -152,13 +185,13 @@ impl Engine {
         report.rejected.sort_by_key(|row| row.line);
         for row in report.rejected.iter().take(TOLD) {
             let (line, field, reason) = (row.line, redact::words(&row.error.field), redact::words(&row.error.message));
-            tracing::warn!(network = %from.network, line, field, reason, "a pulled alert was rejected");
+            tracing::warn!(%network, line, field, reason, "a pulled alert was rejected");
         }
         let more = report.rejected.len().saturating_sub(TOLD);
         if more > 0 {
-            tracing::warn!(network = %from.network, more, "further pulled alerts of the page were rejected");
+            tracing::warn!(%network, more, "further pulled alerts of the page were rejected");
         }
-        metrics::pulled_alerts(&from.network, &report);
+        metrics::pulled_alerts(network, &report);
         Ok(report)
     }
 
@@ -189,7 +222,7 @@ async fn run(engine: Engine, from: PullFrom, cancel: CancellationToken) {
             Ok(Pulled::Pages { pages, report }) => {
                 let (created, updated, rejected) = (report.created, report.updated, report.rejected.len());
                 if created + updated > 0 || rejected > 0 || failing {
-                    tracing::info!(network = %from.network, pages, created, updated, rejected, "alerts were pulled");
+                    tracing::info!(network = %from.of, pages, created, updated, rejected, "alerts were pulled");
                 }
                 failing = false;
                 None
@@ -199,7 +232,7 @@ async fn run(engine: Engine, from: PullFrom, cancel: CancellationToken) {
         };
         if let Some(why) = failure {
             failing = true;
-            tracing::warn!(network = %from.network, why, "alerts could not be pulled, trying again later");
+            tracing::warn!(network = %from.of, why, "alerts could not be pulled, trying again later");
         }
         let pause = match engine.store().pull_state(&from.key()).await {
             // A source that is due and not this process's turn is another's.
@@ -249,7 +282,9 @@ impl Engine {
         match &submission.origin {
             Some(Origin { answers: Answers::Here, .. }) => return None,
             Some(Origin { answers: Answers::Native, source, .. }) => {
-                return Some(format!("not sent: source {source} takes the answers, and these settings do not name it"));
+                let is_here = self.inner.providers.has_source(source);
+                let why = || format!("not sent: source {source} takes the answers, and there is no key for it here");
+                return (!is_here).then(why);
             }
             Some(Origin { answers: Answers::Gateway, .. }) | None => {}
         }

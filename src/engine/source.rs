@@ -1,5 +1,7 @@
 //! A source: whose webhooks are taken, how they are checked, and how a body becomes events, alerts and reports.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -10,7 +12,8 @@ use crate::{
         signing::SignatureFault, time::later_by,
     },
     inbound::signature::{SourceHeaders, check_basic, check_source},
-    sources::{BodyReader, ReadBody},
+    providers::http::native::NativeSource,
+    sources::{BodyReader, ReadBody, justt::alert_id},
     store::EventResult,
     wire::read::{self, UnknownNames},
 };
@@ -42,6 +45,10 @@ pub struct InboundSource {
     /// Name or id of the organization that its alerts are for; nothing where there is only one.
     pub organization: Option<String>,
     pub answers: Answers,
+    /// True where it takes answers to Verifi's alerts too.
+    pub takes_codes: bool,
+    /// The source's own interface, where this process has a key for it.
+    pub native: Option<Arc<NativeSource>>,
     pub reader: BodyReader,
 }
 
@@ -67,6 +74,13 @@ impl InboundSource {
         events.into_iter().map(alone).collect()
     }
 
+    /// Puts into an event what its webhook leaves out and its source can tell.
+    pub(super) async fn complete(&self, event: &mut SentEvent) {
+        if let (Some(native), Some(body)) = (&self.native, &mut event.body) {
+            native.complete(body).await;
+        }
+    }
+
     /// Maps an event to the alert or the report that it would become.
     pub fn map(&self, event: &SentEvent, terms: &IntakeTerms<'_>) -> EventResult {
         let Some(body) = &event.body else {
@@ -80,20 +94,28 @@ impl InboundSource {
         };
         let fields: Map<_, _> = fields.into_iter().map(|(name, text)| (name, Value::String(text))).collect();
         let row = read::incoming(&Value::Object(fields).to_string(), 1, &mut UnknownNames::default());
-        match row.map(|row| self.with_origin(row, terms.now)).and_then(AlertPatch::validate) {
+        match row.map(|row| self.with_origin(row, body, terms.now)).and_then(AlertPatch::validate) {
             Ok(row) => EventResult::Alert(Box::new(row.complete(terms))),
             Err(error) => EventResult::Unmapped(vec![error]),
         }
     }
 
     /// Adds the origin, and the deadline of the source's window where the sender gave none.
-    fn with_origin(&self, mut row: AlertPatch, now: Timestamp) -> AlertPatch {
-        let answers = match self.answers {
+    fn with_origin(&self, mut row: AlertPatch, body: &Value, now: Timestamp) -> AlertPatch {
+        let (mut answers, mut reference) = (self.answers, String::new());
+        match (answers, &row.alert.provider) {
             // No gateway takes its answers.
-            Answers::Gateway if row.alert.provider == Provider::Stripe => Answers::Here,
-            answers => answers,
-        };
-        row.alert.origin = Some(Origin { source: self.name.clone(), answers, reference: String::new() });
+            (Answers::Gateway, Provider::Stripe) => answers = Answers::Here,
+            (Answers::Native, provider) => {
+                let takes = *provider == Provider::Ethoca || (self.takes_codes && *provider == Provider::Cdrn);
+                match alert_id(body).filter(|_| takes) {
+                    Some(id) => id.clone_into(&mut reference),
+                    None => answers = Answers::Here,
+                }
+            }
+            _ => {}
+        }
+        row.alert.origin = Some(Origin { source: self.name.clone(), answers, reference });
         if let (Deadline::Unknown, Some(window)) = (row.alert.deadline, self.reader.window()) {
             row.alert.deadline = Deadline::At(later_by(row.alert.alert_time.unwrap_or(now), window));
         }

@@ -3,16 +3,18 @@
 
 use std::net::IpAddr;
 
+use axum::http::HeaderMap;
+
 use crate::{
     acting::ActingEngine,
     domain::{
-        EventState, IntakeTerms, Timestamp,
+        EventState, IngestReport, IntakeTerms, Timestamp,
         source::{SourceEvent, SourceStatus},
     },
     handle::{Caller, Engine, service_error},
     inbound::signature::SourceHeaders,
     service::ServiceError,
-    source::InboundSource,
+    source::{InboundSource, SentEvent},
     store::{EventsOf, IncomingEvent},
 };
 
@@ -52,19 +54,72 @@ impl Engine {
         let SignedRequest { headers, body, from } = request;
         let caller = self.caller_of(source).await?.from_address(from);
         let now = self.now();
-        for sent in source.events(body) {
-            let result = source.map(&sent, &self.terms_of(&caller, now));
-            if result.state() == EventState::Unmapped {
-                let reasons = result.reasons().join("; ");
-                tracing::warn!(source = source.name, reasons, "an event could not be mapped, and is kept");
-            }
-            let event = source.event_id(headers, &sent, &result);
-            let sent_at = sent.body.as_ref().and_then(|body| source.reader.sent_at(body));
-            let incoming = IncomingEvent { source: source.name.clone(), event, sent_at, body: sent.raw, result };
-            let organization = caller.organization.organization.id;
-            self.signed(&caller).receive_event(organization, incoming, now).await.map_err(service_error)?;
+        for mut sent in source.events(body) {
+            source.complete(&mut sent).await;
+            let incoming = self.incoming(source, headers, sent, &caller, now);
+            self.store_event(incoming, &caller, now).await?;
         }
         Ok(())
+    }
+
+    /// Maps an event on its way into the store.
+    fn incoming(
+        &self,
+        source: &InboundSource,
+        headers: SourceHeaders<'_>,
+        sent: SentEvent,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> IncomingEvent {
+        let result = source.map(&sent, &self.terms_of(caller, now));
+        let event = source.event_id(headers, &sent, &result);
+        let sent_at = sent.body.as_ref().and_then(|body| source.reader.sent_at(body));
+        IncomingEvent { source: source.name.clone(), event, sent_at, body: sent.raw, result }
+    }
+
+    /// Stores an event; `true` where it is new.
+    async fn store_event(&self, event: IncomingEvent, caller: &Caller, now: Timestamp) -> Result<bool, ServiceError> {
+        if event.result.state() == EventState::Unmapped {
+            let reasons = event.result.reasons().join("; ");
+            tracing::warn!(source = event.source, reasons, "an event could not be mapped, and is kept");
+        }
+        let organization = caller.organization.organization.id;
+        self.signed(caller).receive_event(organization, event, now).await.map_err(service_error)
+    }
+
+    /// Stores the rows of a polled page as events. Those that are there are not counted again: polls overlap.
+    pub(super) async fn take_events(
+        &self,
+        name: &str,
+        caller: &Caller,
+        rows: Vec<String>,
+    ) -> Result<IngestReport, String> {
+        let source = self.source(name).ok_or_else(|| format!("source {name} is not set up"))?;
+        let (now, headers) = (self.now(), HeaderMap::new());
+        let events = rows.into_iter().flat_map(|row| source.events(row.into_bytes()));
+        let events = events.map(|sent| self.incoming(source, SourceHeaders(&headers), sent, caller, now));
+        let events: Vec<IncomingEvent> = events.collect();
+        let ids = events.iter().map(|event| event.event.clone()).collect();
+        let organization = caller.organization.organization.id;
+        let known = self.store().known_events(organization, name, ids).await.map_err(|error| error.to_string())?;
+        let mut report = IngestReport::default();
+        for event in events.into_iter().filter(|event| !known.contains(&event.event)) {
+            let is_new = self.store_event(event, caller, now).await.map_err(|error| error.to_string())?;
+            report.created += u64::from(is_new);
+        }
+        Ok(report)
+    }
+
+    /// Records how a poll of a list of a source ended, which calls people where it fails for long.
+    pub(super) async fn told_of_poll(&self, name: &str, list: &str, failure: Option<String>, now: Timestamp) {
+        let told = async {
+            let Some(source) = self.source(name) else { return Ok(()) };
+            let organization = self.caller_of(source).await?.organization.organization.id;
+            self.store().end_poll(organization, name, list, failure, now).await.map_err(service_error)
+        };
+        if let Err(error) = told.await {
+            tracing::warn!(%error, source = name, "the end of a poll was not recorded");
+        }
     }
 
     /// Counts a request whose signature was wrong.
@@ -140,7 +195,8 @@ impl ActingEngine {
             for event in events {
                 let now = self.engine.now();
                 let sent = source.events(event.body).into_iter().next();
-                let Some(sent) = sent else { continue };
+                let Some(mut sent) = sent else { continue };
+                source.complete(&mut sent).await;
                 let result = source.map(&sent, &self.engine.terms_of(&self.caller, now));
                 let state = result.state();
                 let is_known = state == event.state && result.reasons() == event.reasons;

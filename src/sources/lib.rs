@@ -4,6 +4,9 @@
 use avert_domain as domain;
 
 pub mod expression;
+pub mod justt;
+pub mod polls;
+pub mod stripe;
 
 use std::{collections::BTreeMap, str::FromStr};
 

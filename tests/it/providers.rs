@@ -3,6 +3,7 @@
 mod calls;
 mod gateway;
 mod guarded;
+mod native;
 mod pulled;
 mod remembered;
 mod through;

@@ -204,13 +204,8 @@ async fn what_is_no_request_of_a_source_is_refused_and_stores_nothing_but_a_coun
 async fn adyen_gets_its_word_where_its_fields_and_basic_are_right() {
     let house = House::new("[sources.adyen]\npreset = \"adyen\"\n");
     let server = house.serve();
-    let key: Vec<u8> = (0..64).step_by(2).map(|at| u8::from_str_radix(&ADYEN_KEY[at..at + 2], 16).unwrap()).collect();
-    let signed = "PSP-1::Shop:Order-1:1130:EUR:CHARGEBACK:true";
-    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), signed.as_bytes());
-    let body = json!({"live": "false", "notificationItems": [{"NotificationRequestItem": {
-        "pspReference": "PSP-1", "merchantAccountCode": "Shop", "merchantReference": "Order-1",
-        "amount": {"value": 1130, "currency": "EUR"}, "eventCode": "CHARGEBACK", "success": "true",
-        "additionalData": {"hmacSignature": BASE64_STANDARD.encode(tag)}}}]});
+    let codes = ["CHARGEBACK", "NOTIFICATION_OF_FRAUD", "AUTHORISATION"];
+    let body = json!({"live": "false", "notificationItems": codes.map(notification)});
     let ask = |basic: &'static str| {
         let request = Client::new().post(format!("{}/inbound/adyen", server.url)).json(&body);
         request.basic_auth("shop", Some(basic)).send()
@@ -220,7 +215,65 @@ async fn adyen_gets_its_word_where_its_fields_and_basic_are_right() {
 
     assert_eq!((taken.status(), taken.text().await.unwrap().as_str()), (StatusCode::OK, "[accepted]"));
     assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
-    assert_eq!(house.counts("adyen")["received"], 1);
+    // Each notification of a body is an event of its own.
+    let counts = house.counts("adyen");
+    assert_eq!((&counts["received"], &counts["mapped"], &counts["ignored"]), (&json!(3), &json!(2), &json!(1)));
+    let events = house.told(&["sources", "events", "adyen"]);
+    let reports = ["/2/report", "/1/report", "/0/report"].map(|at| events.pointer(at).unwrap().clone());
+    assert_eq!(reports, [json!("dispute PSP-CHARGEBACK"), json!("fraud PSP-NOTIFICATION_OF_FRAUD"), Value::Null]);
+    assert!(house.alerts().is_empty());
+}
+
+/// A notification of Adyen's, signed.
+fn notification(event_code: &str) -> Value {
+    let key: Vec<u8> = (0..64).step_by(2).map(|at| u8::from_str_radix(&ADYEN_KEY[at..at + 2], 16).unwrap()).collect();
+    let signed = format!("PSP-{event_code}::Shop:Order-1:1130:EUR:{event_code}:true");
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), signed.as_bytes());
+    json!({"NotificationRequestItem": {
+        "pspReference": format!("PSP-{event_code}"), "merchantAccountCode": "Shop", "merchantReference": "Order-1",
+        "amount": {"value": 1130, "currency": "EUR"}, "eventCode": event_code, "success": "true",
+        "eventDate": "2026-03-01T10:00:00+01:00",
+        "additionalData": {"hmacSignature": BASE64_STANDARD.encode(tag)}}})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refund_that_a_source_tells_of_proves_the_answer_and_one_that_failed_contradicts_it() {
+    let house = House::new(STRIPE);
+    let server = house.serve();
+    let refund = |event: u32, status: &str, created: i64| {
+        json!({"id": format!("evt_{event}"), "type": "refund.updated", "created": created, "data": {"object": {
+            "id": "re_1", "charge": "ch_1", "amount": 12_345, "currency": "eur", "status": status, "created": created}}})
+    };
+    let now = Utc::now().timestamp();
+    post(&server, "stripe-eu", &warning(1)).await;
+    post(&server, "stripe-eu", &refund(2, "failed", now)).await;
+    post(&server, "stripe-eu", &refund(3, "pending", now - 60)).await;
+    let answered = house.run(&["alerts", "resolve", "issfr_1", "--refunded", "refunded", "--yes"]);
+
+    let key = house.told(&["keys", "create", "--scope", "operator"])["key"].as_str().unwrap().to_owned();
+    let asked = Client::new().get(format!("{}/operator/v1/contradictions", server.url)).header("X-API-KEY", key);
+    let contradicted: Value = asked.send().await.unwrap().error_for_status().unwrap().json().await.unwrap();
+
+    assert!(answered.status.success(), "{}", String::from_utf8_lossy(&answered.stderr));
+    let first = &contradicted["data"][0];
+    assert_eq!((&first["kind"], &first["report"]["status"]), (&json!("not_paid"), &json!("failed")), "{contradicted}");
+    assert_eq!(house.counts("stripe-eu")["mapped"], 3);
+}
+
+#[test]
+fn what_a_body_of_several_kinds_would_become_is_told_for_each() {
+    let house = House::new("[sources.own]\npreset = \"adyen\"\n");
+    let file = house.directory.path().join("body.json");
+    fs::write(&file, json!({"notificationItems": [notification("CHARGEBACK"), notification("OTHER")]}).to_string())
+        .unwrap();
+
+    let (code, told) = mapping(&house, &file);
+
+    assert_eq!(code, Some(0));
+    assert_eq!((&told[0]["result"], &told[0]["alert"]), (&json!("mapped"), &Value::Null));
+    let report = &told[0]["report"];
+    assert_eq!((&report["kind"], &report["id"]), (&json!("dispute"), &json!("PSP-CHARGEBACK")));
+    assert_eq!(told[1], json!({"result": "ignored", "alert": null, "reasons": []}));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -11,7 +11,7 @@ use crate::{
         Bounded, DesktopSetting, Hours, Listen, LogFormat, NetworkAuth, Setting, SettingSection, Settings,
         SimulatorFault, ThemeSetting, TimesSetting, table::SettingSchema,
     },
-    domain::{AlertType, Answers, Environment},
+    domain::{AlertType, Answers, Environment, VerifiAnswers},
 };
 
 macro_rules! schemas {
@@ -33,6 +33,7 @@ schemas! {
     LevelFilter => json!({"enum": ["off", "error", "warn", "info", "debug", "trace"]});
     NetworkAuth => words::<NetworkAuth>();
     Answers => json!({"enum": Answers::ALL.map(Answers::as_str)});
+    VerifiAnswers => json!({"enum": VerifiAnswers::ALL.map(VerifiAnswers::as_str)});
     SimulatorFault => words::<SimulatorFault>();
     TimesSetting => words::<TimesSetting>();
     ThemeSetting => words::<ThemeSetting>();

@@ -173,6 +173,8 @@ pub struct PulledPage {
     pub rows: Vec<String>,
     /// Cursor of the next page; nothing where the provider did not give one.
     pub cursor: Option<String>,
+    /// True where the turn ends with it; one ends too with a page without rows, or without a cursor of its own.
+    pub is_last: bool,
 }
 
 /// The alert source of a network: pages of alerts.
@@ -204,17 +206,36 @@ impl AlertProvider for RecordedHere {
     }
 }
 
-/// The registry of providers, by network.
+/// The provider of alerts of a source that is not set up here: another engine's.
+struct SetUpElsewhere;
+
+#[async_trait]
+impl AlertProvider for SetUpElsewhere {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    async fn submit(&self, _: &Submission) -> SubmitResult {
+        SubmitResult::Declined(Declined::NotSent("its source is not set up here".to_owned()))
+    }
+
+    async fn look_up(&self, _: &Submission) -> LookUp {
+        LookUp::NotTold("its source is not set up here".to_owned())
+    }
+}
+
+/// The registry of providers, by network, and by source where a source takes the answers itself.
 #[derive(Clone)]
 pub struct Providers {
     default: Arc<dyn AlertProvider>,
     by_network: HashMap<Provider, Arc<dyn AlertProvider>>,
+    by_source: HashMap<String, Arc<dyn AlertProvider>>,
 }
 
 impl Providers {
     /// One provider for every network.
     pub fn all(default: Arc<dyn AlertProvider>) -> Self {
-        Self { default, by_network: HashMap::new() }
+        Self { default, by_network: HashMap::new(), by_source: HashMap::new() }
     }
 
     /// Another provider for one network.
@@ -224,17 +245,35 @@ impl Providers {
         self
     }
 
+    /// The provider of a source that takes the answers itself.
+    #[must_use]
+    pub fn with_source(mut self, source: &str, provider: Arc<dyn AlertProvider>) -> Self {
+        self.by_source.insert(source.to_owned(), provider);
+        self
+    }
+
+    /// Checks for the provider of a source.
+    pub fn has_source(&self, source: &str) -> bool {
+        self.by_source.contains_key(source)
+    }
+
     /// Checks for a provider of the network's own, which is not the default one.
     pub fn has_own(&self, network: &Provider) -> bool {
         self.by_network.contains_key(network)
     }
 
-    /// The provider that takes the answers to a network; of a source that keeps them here the one that sends nothing.
+    /// The provider that takes the answers to a network; of a source that keeps them here the one that sends nothing,
+    /// and of one that takes them itself its own.
     pub fn answering_for(&self, network: &Provider, origin: Option<&Origin>) -> &dyn AlertProvider {
-        if origin.is_some_and(|origin| origin.answers == Answers::Here) {
-            return &RecordedHere;
+        match origin {
+            Some(Origin { answers: Answers::Here, .. }) => &RecordedHere,
+            Some(Origin { answers: Answers::Native, source, .. }) => {
+                self.by_source.get(source).map_or(&SetUpElsewhere as &dyn AlertProvider, AsRef::as_ref)
+            }
+            Some(Origin { answers: Answers::Gateway, .. }) | None => {
+                self.by_network.get(network).unwrap_or(&self.default).as_ref()
+            }
         }
-        self.by_network.get(network).unwrap_or(&self.default).as_ref()
     }
 }
 

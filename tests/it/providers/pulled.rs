@@ -9,7 +9,7 @@ use std::{
 use async_trait::async_trait;
 use avert::{
     domain::{AlertQuery, IngestReport, Provider},
-    engine::{Engine, PullFrom, Pulled},
+    engine::{Engine, PullFrom, PullOf, Pulled},
     providers::{AlertSource, Providers, PulledPage},
     service::Alerts,
 };
@@ -72,13 +72,13 @@ fn row(id: &str) -> String {
 }
 
 fn page(rows: &[String], cursor: Option<&str>) -> PulledPage {
-    PulledPage { rows: rows.to_vec(), cursor: cursor.map(str::to_owned) }
+    PulledPage { rows: rows.to_vec(), cursor: cursor.map(str::to_owned), is_last: false }
 }
 
 fn from(source: Arc<dyn AlertSource>) -> PullFrom {
     let every = Duration::from_secs(60);
     PullFrom {
-        network: Provider::Ethoca,
+        of: PullOf::Network(Provider::Ethoca),
         source,
         place: "https://gateway.example".to_owned(),
         organization: None,

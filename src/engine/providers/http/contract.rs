@@ -164,13 +164,20 @@ fn statement(body: &str, attempt: AttemptId) -> Result<Statement, Unstated> {
     Ok(Statement { state, detail: if detail.is_empty() { "it gave no reason".to_owned() } else { detail } })
 }
 
+/// Translates the lack of an answer to a decision.
+pub(super) fn unsubmitted(unanswered: Unanswered) -> SubmitResult {
+    match unanswered {
+        Unanswered::NotSent(why) => SubmitResult::Declined(Declined::NotSent(redact::words(&why))),
+        Unanswered::Lost(cause) => SubmitResult::Indeterminate(cause),
+        Unanswered::TooLarge(most) => unreadable(&too_large(most)),
+    }
+}
+
 /// Translates an answer to `POST /decisions`.
 pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: AttemptId) -> SubmitResult {
     let GatewayAnswer { status, body } = match answer {
         Ok(answer) => answer,
-        Err(Unanswered::NotSent(why)) => return SubmitResult::Declined(Declined::NotSent(redact::words(&why))),
-        Err(Unanswered::Lost(cause)) => return SubmitResult::Indeterminate(cause),
-        Err(Unanswered::TooLarge(most)) => return unreadable(&too_large(most)),
+        Err(unanswered) => return unsubmitted(unanswered),
     };
     match (status, statement(&body, attempt)) {
         (300..=399, _) => unreadable(&format!("a redirect ({status}), and redirects are not followed")),
@@ -241,19 +248,27 @@ struct Page<'a> {
     cursor: Option<String>,
 }
 
-/// Translates an answer to `GET /alerts`.
-pub(super) fn page(answer: Result<GatewayAnswer, Unanswered>) -> Result<PulledPage, String> {
+/// Returns the body of a good answer.
+///
+/// # Errors
+/// When there is none; the text says why.
+pub(super) fn good(answer: Result<GatewayAnswer, Unanswered>) -> Result<String, String> {
     let GatewayAnswer { status, body } = answer.map_err(|no| match no {
         Unanswered::NotSent(why) => redact::words(&why),
         Unanswered::Lost(cause) => redact::words(&cause.to_string()),
         Unanswered::TooLarge(most) => format!("its page could not be read: {}", too_large(most)),
     })?;
     match status {
-        200..=299 => {}
-        300..=399 => return Err(format!("it answered a redirect ({status}), and redirects are not followed")),
-        400..=499 => return Err(refusal(status, &body)),
-        _ => return Err(format!("it answered {status}")),
+        200..=299 => Ok(body),
+        300..=399 => Err(format!("it answered a redirect ({status}), and redirects are not followed")),
+        400..=499 => Err(refusal(status, &body)),
+        _ => Err(format!("it answered {status}")),
     }
+}
+
+/// Translates an answer to `GET /alerts`.
+pub(super) fn page(answer: Result<GatewayAnswer, Unanswered>) -> Result<PulledPage, String> {
+    let body = good(answer)?;
     let text = body.trim_start_matches('\u{FEFF}');
     let Page { data, cursor } = serde_json::from_str(text).map_err(|error| {
         let words = format!("its page could not be read: {error}; {{\"data\": [...], \"cursor\": \"...\"}} is needed");
@@ -263,7 +278,8 @@ pub(super) fn page(answer: Result<GatewayAnswer, Unanswered>) -> Result<PulledPa
     if cursor.as_ref().is_some_and(|cursor| cursor.len() > MAX_CURSOR || cursor.chars().any(char::is_control)) {
         return Err(format!("its cursor holds control characters or is longer than {MAX_CURSOR} bytes"));
     }
-    Ok(PulledPage { rows: data.into_iter().map(|row| row.get().to_owned()).collect(), cursor })
+    let rows = data.into_iter().map(|row| row.get().to_owned()).collect();
+    Ok(PulledPage { rows, cursor, is_last: false })
 }
 
 fn unreadable(why: &str) -> SubmitResult {

@@ -2,9 +2,10 @@
 //! over HTTP.
 //!
 //! `transport` makes one call and knows whether it may have been sent; `contract` is what calls and answers look
-//! like and mean.
+//! like and mean. `native` speaks the interfaces of sources that have one of their own.
 
 mod contract;
+pub mod native;
 mod transport;
 
 use std::time::Duration;
