@@ -97,11 +97,11 @@ impl SourceSettings {
     }
 
     fn check(self) -> Result<Self, String> {
-        let (is_justt, is_stripe) = (self.preset == "justt", self.preset == "stripe");
-        if self.answers == Answers::Native && !is_justt {
+        if self.answers == Answers::Native && self.preset != "justt" {
             return Err("answers = \"native\" is not available for this preset: here or gateway".to_owned());
         }
-        if !(self.api_key_file.as_os_str().is_empty() && self.url.is_empty()) && !(is_justt || is_stripe) {
+        let names_interface = !self.api_key_file.as_os_str().is_empty() || !self.url.is_empty();
+        if names_interface && !["justt", "stripe"].contains(&self.preset.as_str()) {
             return Err("api_key_file and url go with preset = \"justt\" or \"stripe\" alone".to_owned());
         }
         let (_, reader) = self.reader()?;

@@ -32,7 +32,8 @@ fn listing() -> String {
             let kind = if *default == "[]" { ", comma-separated" } else { "" };
             let variable = if variable.is_empty() { String::new() } else { format!(" ({variable}{kind})") };
             let gap = if mark.is_empty() && (at > 0 || name.is_empty()) { "\n" } else { "" };
-            let default = if *key == "url" { "\"https://gateway.example/ethoca\"" } else { default };
+            let is_gateway = *key == "url" && name.starts_with("providers.");
+            let default = if is_gateway { "\"https://gateway.example/ethoca\"" } else { default };
             text += &format!("{gap}{}{mark}{key} = {default}\n", comment(&format!("{help}{variable}")));
         }
     }

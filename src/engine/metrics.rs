@@ -131,14 +131,18 @@ pub(super) fn reconciled(end: Option<&AttemptEnd>) {
 /// A turn of pulling ended.
 pub(super) fn pulled(of: &PullOf, done: bool) {
     let result = if done { "done" } else { "failed" };
-    metrics::counter!("avert_pulls_total", "provider" => label_of(of), "result" => result).increment(1);
+    let provider = match of {
+        PullOf::Network(network) => label(network).to_owned(),
+        source @ PullOf::Source(_) => source.to_string(),
+    };
+    metrics::counter!("avert_pulls_total", "provider" => provider, "result" => result).increment(1);
 }
 
 /// A pulled page was stored.
-pub(super) fn page_stored(of: &PullOf, now: Timestamp) {
+pub(super) fn page_stored(provider: &Provider, now: Timestamp) {
     // Prometheus keeps times as seconds in a float, by its own rule.
     #[allow(clippy::cast_precision_loss)]
-    metrics::gauge!("avert_pull_newest_page", "provider" => label_of(of)).set(now.timestamp() as f64);
+    metrics::gauge!("avert_pull_newest_page", "provider" => label(provider)).set(now.timestamp() as f64);
 }
 
 /// Counts the alerts of a pulled page, by what intake did with them.
@@ -153,13 +157,6 @@ pub(super) fn pulled_alerts(provider: &Provider, report: &IngestReport) {
     for (result, alerts) in counts {
         metrics::counter!("avert_pulled_alerts_total", "provider" => label(provider), "result" => result)
             .increment(alerts);
-    }
-}
-
-fn label_of(of: &PullOf) -> String {
-    match of {
-        PullOf::Network(network) => label(network).to_owned(),
-        source @ PullOf::Source(_) => source.to_string(),
     }
 }
 

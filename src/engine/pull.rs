@@ -140,13 +140,12 @@ impl Engine {
                 Ok(page) => page,
                 Err(why) => return Ok(Pulled::Failed(redact::words(&why))),
             };
-            let last = match from.of {
-                PullOf::Network(_) => page.rows.is_empty() || page.cursor.is_none() || page.cursor == cursor,
-                PullOf::Source(_) => page.is_last,
-            };
-            let taken = match &from.of {
-                PullOf::Network(network) => self.take_in(network, &caller, &page.rows).await,
-                PullOf::Source(name) => self.take_events(name, &caller, page.rows).await,
+            let (last, taken) = match &from.of {
+                PullOf::Network(network) => {
+                    let last = page.rows.is_empty() || page.cursor.is_none() || page.cursor == cursor;
+                    (last, self.take_in(network, &caller, &page.rows).await)
+                }
+                PullOf::Source(name) => (page.is_last, self.take_events(name, &caller, page.rows).await),
             };
             match taken {
                 Ok(taken) => report.add(taken),
@@ -156,7 +155,9 @@ impl Engine {
             if !self.store().advance_pull(key, generation, page.cursor.clone(), now, later(now, LEASE)).await? {
                 return Ok(Pulled::Failed("another process has taken over".to_owned()));
             }
-            metrics::page_stored(&from.of, now);
+            if let PullOf::Network(network) = &from.of {
+                metrics::page_stored(network, now);
+            }
             if last || pages == MOST_PAGES {
                 return Ok(Pulled::Pages { pages, report });
             }

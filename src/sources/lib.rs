@@ -603,7 +603,7 @@ mod tests {
             "success": "true"}}]})
     }
 
-    fn stripe(kind: &str, object: Value) -> Value {
+    fn stripe(kind: &str, object: &Value) -> Value {
         json!({"id": "evt_1", "type": kind, "created": 1_763_672_592, "data": {"object": object}})
     }
 
@@ -621,10 +621,10 @@ mod tests {
     #[case("shopify", json!({"id": 285_332_461_i64, "order_id": 625_362_839, "type": "chargeback", "amount": "11.50",
         "currency": "USD", "reason": "fraudulent", "network_reason_code": "4837", "status": "won",
         "initiated_at": "2026-03-01T10:00:00+01:00"}), "dispute 285332461 625362839 11.50 USD 4837 won")]
-    #[case("stripe", stripe("charge.dispute.closed", json!({"id": "dp_1", "charge": "ch_1", "amount": 100,
+    #[case("stripe", stripe("charge.dispute.closed", &json!({"id": "dp_1", "charge": "ch_1", "amount": 100,
         "currency": "isk", "reason": "fraudulent", "status": "lost", "created": 1_763_672_592})),
         "dispute dp_1 ch_1 1 ISK fraudulent lost")]
-    #[case("stripe", stripe("refund.failed", json!({"id": "re_1", "charge": "ch_1", "amount": 100, "currency": "eur",
+    #[case("stripe", stripe("refund.failed", &json!({"id": "re_1", "charge": "ch_1", "amount": 100, "currency": "eur",
         "status": "canceled", "created": 1_763_672_592,
         "destination_details": {"card": {"reference": "74112900000000000000001"}}})),
         "refund re_1 74112900000000000000001 ch_1 1.00 EUR failed")]

@@ -326,6 +326,7 @@ fn webhooks_that_the_senders_libraries_signed_are_taken() {
     for (name, secret) in secrets {
         command.env(format!("AVERT_SOURCE_{}_SECRET", name.to_uppercase()), secret);
     }
+    command.env("AVERT_SOURCE_ADYEN_BASIC", "shop:s3cret");
     let server = Server::spawn(command, Stdio::inherit());
 
     let arguments =

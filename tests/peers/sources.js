@@ -56,7 +56,8 @@ async function main() {
   };
   item.additionalData.hmacSignature = validator.calculateHmac(item, adyenKey);
   const notification = JSON.stringify({ live: "false", notificationItems: [{ NotificationRequestItem: item }] });
-  await isTaken("adyen", notification, {}, "[accepted]");
+  const basic = { Authorization: `Basic ${Buffer.from("shop:s3cret").toString("base64")}` };
+  await isTaken("adyen", notification, basic, "[accepted]");
 
   // Shopify's library verifies only: what it finds right is what avert has to take.
   require("@shopify/shopify-api/adapters/node");

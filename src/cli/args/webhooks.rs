@@ -196,7 +196,7 @@ pub(crate) struct WebhookAddArgs {
     /// Networks of their alerts, such as ETHOCA. Default: all
     #[arg(long, value_name = "NETWORK,…", value_delimiter = ',')]
     pub(crate) providers: Vec<String>,
-    /// Template of the bodies of alert.expiring and endpoint.failing, for receivers of a line of text
+    /// Template of the bodies of alert.expiring, endpoint.failing and source.failing, for receivers of a line of text
     #[arg(long, value_parser = word_of(EventTemplate::ALL, |template: EventTemplate| template.as_str()))]
     pub(crate) template: Option<EventTemplate>,
     /// Minutes before its deadline at which alert.expiring calls an alert without an answer

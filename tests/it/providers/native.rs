@@ -150,10 +150,10 @@ impl House {
 /// The start of a page's number, and what a page of the number 0 is where they begin at 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Begins {
-    AtZero,
-    AtOneRefusing,
-    AtOneTheSame,
-    AtOneEmpty,
+    Zero,
+    OneRefusing,
+    OneSame,
+    OneEmpty,
 }
 
 fn justt_alert(name: &str, provider: &str) -> Value {
@@ -173,12 +173,12 @@ fn justt(begins: Begins, alerts: Vec<Value>) -> impl Fn(&Asked) -> Play + Send +
         }
         assert_eq!((asked.path(), asked.parameter("limit").as_deref()), ("/pre-chargeback-alerts/alerts", Some("100")));
         let number: usize = asked.parameter("page").unwrap().parse().unwrap();
-        let first = usize::from(begins != Begins::AtZero);
+        let first = usize::from(begins != Begins::Zero);
         let place = match begins {
-            Begins::AtOneRefusing if number == 0 => {
+            Begins::OneRefusing if number == 0 => {
                 return Play::json(400, &json!({"status": 400, "message": "page must be 1 at least"}));
             }
-            Begins::AtOneEmpty if number == 0 => alerts.len(),
+            Begins::OneEmpty if number == 0 => alerts.len(),
             _ => 2 * number.saturating_sub(first),
         };
         let rows: Vec<&Value> = alerts.iter().skip(place).take(2).collect();
@@ -192,10 +192,10 @@ fn ethoca(names: &[&str]) -> Vec<Value> {
 }
 
 #[rstest]
-#[case(Begins::AtZero)]
-#[case(Begins::AtOneRefusing)]
-#[case(Begins::AtOneTheSame)]
-#[case(Begins::AtOneEmpty)]
+#[case(Begins::Zero)]
+#[case(Begins::OneRefusing)]
+#[case(Begins::OneSame)]
+#[case(Begins::OneEmpty)]
 #[tokio::test]
 async fn every_alert_of_justts_is_polled_once_wherever_its_pages_begin(#[case] begins: Begins) {
     let house = House::new("justt", None, justt(begins, ethoca(&["A", "B", "C", "D", "E"]))).await;
@@ -217,7 +217,7 @@ async fn every_alert_of_justts_is_polled_once_wherever_its_pages_begin(#[case] b
 #[case(false)]
 #[tokio::test]
 async fn an_alert_that_comes_both_ways_is_one(#[case] webhook_first: bool) {
-    let house = House::new("justt", None, justt(Begins::AtZero, ethoca(&["A"]))).await;
+    let house = House::new("justt", None, justt(Begins::Zero, ethoca(&["A"]))).await;
     let webhook = json!({"type": "pre_chargeback_alert.received", "timestamp": NOON, "data": ethoca(&["A"])[0]});
     if webhook_first {
         house.receive(&webhook).await;
@@ -232,7 +232,7 @@ async fn an_alert_that_comes_both_ways_is_one(#[case] webhook_first: bool) {
 
 #[tokio::test]
 async fn a_poll_that_fails_goes_on_at_its_page_once_it_can() {
-    let house = House::new("justt", None, justt(Begins::AtZero, ethoca(&["A", "B", "C", "D", "E"]))).await;
+    let house = House::new("justt", None, justt(Begins::Zero, ethoca(&["A", "B", "C", "D", "E"]))).await;
     let page = json!({"hasMore": true, "data": ethoca(&["A", "B"])});
     let faults = [
         Play::answer(429, &[], ""),
@@ -265,7 +265,7 @@ async fn a_poll_that_fails_goes_on_at_its_page_once_it_can() {
 async fn what_cannot_be_mapped_does_not_hold_up_the_others_of_a_page() {
     let mut alerts = ethoca(&["A", "B"]);
     alerts[0]["provider"] = "new".into();
-    let house = House::new("justt", None, justt(Begins::AtZero, alerts)).await;
+    let house = House::new("justt", None, justt(Begins::Zero, alerts)).await;
 
     house.poll().await;
 
@@ -277,7 +277,7 @@ async fn what_cannot_be_mapped_does_not_hold_up_the_others_of_a_page() {
 #[tokio::test]
 async fn an_answer_to_an_alert_of_ethocas_goes_to_justt_and_one_of_verifis_stays_here() {
     let alerts = vec![justt_alert("A", "ethoca"), justt_alert("V", "verifi")];
-    let house = House::new("justt", None, justt(Begins::AtZero, alerts)).await;
+    let house = House::new("justt", None, justt(Begins::Zero, alerts)).await;
     house.poll().await;
     let acting = acting(&house.engine).await;
     let alerts = house.alerts().await;
@@ -295,7 +295,7 @@ async fn an_answer_to_an_alert_of_ethocas_goes_to_justt_and_one_of_verifis_stays
 #[tokio::test]
 async fn verifis_alerts_are_answered_by_codes_where_the_settings_say_so() {
     let alerts = vec![justt_alert("V", "verifi")];
-    let house = House::new("justt", Some(CdrnCodes::new()), justt(Begins::AtZero, alerts)).await;
+    let house = House::new("justt", Some(CdrnCodes::new()), justt(Begins::Zero, alerts)).await;
     house.poll().await;
     let alert = house.alerts().await.remove(0);
 
@@ -313,7 +313,7 @@ async fn verifis_alerts_are_answered_by_codes_where_the_settings_say_so() {
 #[case::names_nothing(Play::json(201, &json!({"status": 201})))]
 #[tokio::test]
 async fn an_answer_whose_fate_justt_does_not_tell_waits_for_a_person_and_is_sent_once(#[case] play: Play) {
-    let house = House::new("justt", None, justt(Begins::AtZero, ethoca(&["A"]))).await;
+    let house = House::new("justt", None, justt(Begins::Zero, ethoca(&["A"]))).await;
     house.poll().await;
     let (acting, alert) = (acting(&house.engine).await, house.alerts().await.remove(0));
     house.then([play]);
@@ -335,7 +335,7 @@ async fn an_answer_whose_fate_justt_does_not_tell_waits_for_a_person_and_is_sent
 #[case::refused(400)]
 #[tokio::test]
 async fn an_answer_that_justt_does_not_take_can_be_given_again(#[case] status: u16) {
-    let house = House::new("justt", None, justt(Begins::AtZero, ethoca(&["A"]))).await;
+    let house = House::new("justt", None, justt(Begins::Zero, ethoca(&["A"]))).await;
     house.poll().await;
     let (acting, alert) = (acting(&house.engine).await, house.alerts().await.remove(0));
     house.then([Play::json(status, &json!({"status": status, "message": "Invalid parameters"}))]);
@@ -354,7 +354,7 @@ fn charge(number: u32) -> Value {
         "payment_method_details": {"card": {"last4": "4242"}}})
 }
 
-fn stripe_warning(number: u32, charge: Value) -> Value {
+fn stripe_warning(number: u32, charge: &Value) -> Value {
     json!({"id": format!("issfr_{number}"), "actionable": true, "charge": charge, "created": noon().timestamp(),
         "fraud_type": "misc"})
 }
@@ -364,7 +364,7 @@ fn stripe(asked: &Asked) -> Play {
     let rows = match asked.path() {
         "/v1/radar/early_fraud_warnings" => {
             assert_eq!(asked.parameter("expand[]").as_deref(), Some("data.charge"));
-            vec![stripe_warning(2, charge(2)), stripe_warning(1, charge(1))]
+            vec![stripe_warning(2, &charge(2)), stripe_warning(1, &charge(1))]
         }
         "/v1/disputes" => vec![json!({"id": "dp_1", "charge": "ch_1", "amount": 12_345, "currency": "eur",
             "reason": "fraudulent", "status": "needs_response", "created": noon().timestamp()})],
@@ -404,7 +404,7 @@ async fn a_warning_that_names_its_charge_alone_is_completed_and_is_one_with_the_
     let webhook = |number: u32| {
         json!({"id": format!("evt_{number}"), "type": "radar.early_fraud_warning.created",
             "created": noon().timestamp(),
-            "data": {"object": stripe_warning(number, format!("ch_{number}").into())}})
+            "data": {"object": stripe_warning(number, &format!("ch_{number}").into())}})
     };
 
     house.receive(&webhook(3)).await;
