@@ -41,7 +41,7 @@ pub(super) fn rules() -> RuleSections {
 /// Sends each source a signed webhook, which becomes an alert.
 pub(super) async fn send_webhooks(engine: &Engine, sections: &SourceSections, now: Timestamp) -> anyhow::Result<()> {
     for (SourceName(name), set) in sections {
-        let source = source_settings::source(name, set, true)?;
+        let source = source_settings::source(name, set, true, None)?;
         let alert = json!({
             "internalAlertId": "9d6f0c2e-5b1a-4c7e-8f43-2a6b1d0e7c55",
             "provider": "ethoca",
