@@ -15,7 +15,7 @@ use super::{
     database::{self, OpenedBy},
     failure::Misused,
     networks::{self, Networks},
-    rules::RulesText,
+    rules_file::RulesText,
     source_settings,
 };
 use crate::{

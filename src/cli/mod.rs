@@ -31,6 +31,7 @@ mod process;
 mod profile_access;
 mod profiles;
 mod rules;
+mod rules_file;
 mod secret_variables;
 mod serve;
 mod settings_file;

@@ -22,7 +22,7 @@ use super::{
     networks::{self, Known},
     process::{Signals, variable},
     profiles::for_console,
-    rules::RulesText,
+    rules_file::RulesText,
     settings_file::SettingsFile,
     target::{RemoteTarget, credential_variable},
 };

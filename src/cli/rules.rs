@@ -1,7 +1,5 @@
 //! `avert rules`: the rules that suggest answers, a test of them on past alerts, and those that answer by themselves.
 
-use std::{io, path::PathBuf, sync::Arc};
-
 use anyhow::anyhow;
 use chrono::Duration;
 use serde_json::{Value, json};
@@ -13,26 +11,20 @@ use super::{
     failure::Misused,
     local::Local,
     output::{ListColumns, Report},
-    process::variable,
+    rules_file::{RULES, RulesText},
     source::MeantAlerts,
 };
 use crate::{
-    config::Settings,
-    console::setting::{ReadRules, RulesFile},
+    console::setting::RulesFile as _,
     desk::rehearsing::{RehearsalSink, alerts_since},
     domain::{
         count::counted,
         resolution::InvalidReason,
-        rule::{DecisionRule, Rehearsal, RehearsedRule, automatic::RuleStatus, parse_rules},
+        rule::{DecisionRule, Rehearsal, RehearsedRule, automatic::RuleStatus},
         time::to_iso,
-        without_mark,
     },
-    engine::EngineRules,
     service::Rules as _,
 };
-
-/// Environment variable that names another file of rules.
-const RULES: &str = "AVERT_RULES";
 
 pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Result<()> {
     match command {
@@ -99,58 +91,6 @@ fn with_states<'a, T: 'a>(
         .both("answeredToday", "TODAY", value(|rule| json!(rule.today.answered)))
         .member("amountToday", value(|rule| json!(rule.today.amount.to_string())))
         .both("wouldHaveAnswered", "WOULD HAVE", value(|rule| json!(rule.would_have_answered)))
-}
-
-/// File of rules.
-#[derive(Debug, Clone)]
-pub(super) struct RulesText {
-    /// Path of the file; `None` where there is no directory for it, and in the demo.
-    file: Option<PathBuf>,
-    /// True where the file was named, so that it has to exist.
-    is_named: bool,
-    /// Rules of the demo.
-    built_in: &'static str,
-}
-
-impl RulesText {
-    /// Returns the file that was named, else the one beside the settings.
-    pub(super) fn of(context: &Context) -> Self {
-        let named = variable(RULES).map(PathBuf::from);
-        let is_named = named.is_some();
-        let file = named.or_else(|| context.settings_dir.as_ref().map(|directory| directory.join("rules.txt")));
-        Self { file, is_named, built_in: "" }
-    }
-
-    /// Returns the rules of an engine, with the limits of those that answer by themselves.
-    pub(super) fn engine_rules(self, settings: &Settings) -> EngineRules {
-        EngineRules::new(settings.rules.automatic(), Arc::new(move || self.read().map(|read| read.rules)))
-    }
-
-    /// Returns rules without a file.
-    pub(super) fn built_in(rules: &'static str) -> Self {
-        Self { file: None, is_named: false, built_in: rules }
-    }
-}
-
-impl RulesFile for RulesText {
-    fn read(&self) -> Result<ReadRules, String> {
-        let place = self.file.as_ref().map_or_else(|| "the demo".to_owned(), |file| file.display().to_string());
-        let text = match self.file.as_ref().map(std::fs::read_to_string) {
-            Some(Ok(text)) => without_mark(&text).to_owned(),
-            Some(Err(error)) if error.kind() == io::ErrorKind::NotFound && !self.is_named => String::new(),
-            Some(Err(error)) => return Err(format!("the rules in {place} cannot be read: {error}")),
-            None => self.built_in.to_owned(),
-        };
-        let rules = parse_rules(&text).map_err(|errors| {
-            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            format!("the rules in {place}: {}", lines.join("\n"))
-        })?;
-        Ok(ReadRules { rules, place })
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        self.file.iter().cloned().collect()
-    }
 }
 
 /// Reads the rules for a command, and their location. A missing file is no rules, unless it was named.

@@ -71,6 +71,7 @@ pub enum Action {
     GoToAlert,
     CredentialCreate,
     CredentialRevoke,
+    StopRules,
     MenuPageDown,
     MenuPageUp,
     MenuFirst,

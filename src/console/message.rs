@@ -126,6 +126,8 @@ pub enum Message {
     CredentialCreated(Reply<CreatedCredential>),
     /// Reply to revoking a credential.
     CredentialRevoked(CredentialKind, String, Reply<Revoked>),
+    /// Reply to stopping the automatic rules.
+    RulesStopped(Reply<()>),
     /// The newest entries of the service's audit log.
     AuditLog(Reply<Vec<AuditEntry>>),
     /// Audit entries about the alerts of a case, and which alerts those are.
@@ -327,6 +329,8 @@ pub enum Effect {
     CreateCredential(CredentialKind),
     /// Revoke a credential.
     RevokeCredential(CredentialKind, String),
+    /// Stop the automatic rules.
+    StopRules,
     /// Load so many entries of the service's audit log, the newest first.
     LoadAudit(u32),
     /// Look for what the newest entries of the service's audit log say of these alerts, each with whether it is
@@ -385,6 +389,7 @@ impl Effect {
                 | Self::DismissContradictions(_)
                 | Self::CreateCredential(_)
                 | Self::RevokeCredential(..)
+                | Self::StopRules
                 | Self::TestEndpoint(_)
                 | Self::SendAgain(_)
         )

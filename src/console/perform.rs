@@ -92,6 +92,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
             Message::CredentialRevoked(kind, id, answer)
         }
+        Effect::StopRules => Message::RulesStopped(deployment.rules.as_ref()?.stop_rules().await),
         Effect::AuditOf(alerts) => {
             let ids: Vec<AlertId> = alerts.iter().map(|(id, _)| *id).collect();
             let newest = audit.as_ref()?.audit(None, AUDITED).await;

@@ -5,8 +5,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{expire, handle::Engine, reconcile, rules};
 
 impl Engine {
-    /// Starts the loops: expiry, retention, reconciling and rules. They end when `cancel` is cancelled; close the tracker and
-    /// wait for it, and every resolution on its way has ended too.
+    /// Starts the loops: expiry, retention, reconciling and rules. They end when `cancel` is cancelled; close the
+    /// tracker and wait for it, and every resolution on its way has ended too.
     pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
         let _ = self.inner.loops.set(cancel.clone());
         let tasks = &self.inner.tasks;

@@ -1,6 +1,6 @@
 //! Rules that answer by themselves: the loop that applies them to open alerts, their state, and their stop.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -12,11 +12,11 @@ use crate::{
         Sort, SortField, SortOrder,
         query::Vocabulary,
         rule::{
-            DecisionRule,
-            automatic::{AutomaticRule, RuleLimits, RuleRecord, RuleState, RuleStatus, RuleTurn, StopReason},
+            automatic::{AutomaticRule, RuleRecord, RuleState, RuleStatus, RuleTurn, StopReason},
             suggestion,
         },
     },
+    engine_rules::CurrentRules,
     handle::{Engine, service_error},
     providers::Submission,
     service::{Rules, ServiceError},
@@ -31,65 +31,6 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Number of alerts of a rule that are read at once, twice in a round.
 const AT_ONCE: u32 = 50;
-
-/// Reader of the rules file.
-type ReadRules = dyn Fn() -> Result<Vec<DecisionRule>, String> + Send + Sync;
-
-/// Rules of an engine: their file, and the limits of those that answer by themselves.
-#[derive(Clone)]
-pub struct EngineRules {
-    limits: Arc<[(String, RuleLimits)]>,
-    read: Arc<ReadRules>,
-}
-
-/// No rule answers by itself.
-impl Default for EngineRules {
-    fn default() -> Self {
-        Self::new(Vec::new(), Arc::new(|| Ok(Vec::new())))
-    }
-}
-
-impl fmt::Debug for EngineRules {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EngineRules").field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
-
-/// Rules as their file has them now.
-#[derive(Debug)]
-struct CurrentRules {
-    all: Vec<DecisionRule>,
-    automatic: Vec<AutomaticRule>,
-}
-
-impl EngineRules {
-    /// Builds them with the limits of the automatic ones by name.
-    pub fn new(limits: Vec<(String, RuleLimits)>, read: Arc<ReadRules>) -> Self {
-        Self { limits: limits.into(), read }
-    }
-
-    /// Checks that each automatic rule is there and can be automatic.
-    ///
-    /// # Errors
-    /// In words.
-    pub fn check(&self) -> Result<(), String> {
-        self.current().map(drop)
-    }
-
-    fn current(&self) -> Result<CurrentRules, String> {
-        if self.limits.is_empty() {
-            return Ok(CurrentRules { all: Vec::new(), automatic: Vec::new() });
-        }
-        let all = (self.read)()?;
-        let automatic = |(name, limits): &(String, RuleLimits)| {
-            let rule = all.iter().find(|rule| rule.name.eq_ignore_ascii_case(name));
-            let missing = || format!("there is no rule {name}, which is to be automatic");
-            AutomaticRule::new(rule.ok_or_else(missing)?.clone(), limits.clone())
-        };
-        let automatic = self.limits.iter().map(automatic).collect::<Result<_, _>>()?;
-        Ok(CurrentRules { all, automatic })
-    }
-}
 
 /// Result of a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -106,7 +47,7 @@ impl Engine {
     /// When the store cannot do it now; what was done stays done.
     pub async fn answer_by_rules_once(&self, round: u64) -> StoreResult<AnsweredByRules> {
         let mut result = AnsweredByRules::default();
-        if self.settings().rules.limits.is_empty() {
+        if self.settings().rules.is_empty() {
             return Ok(result);
         }
         let current = self.settings().rules.current();
@@ -123,7 +64,7 @@ impl Engine {
     /// Stops the rules whose file cannot be read any more.
     async fn stop_unreadable(&self, organization: OrganizationId, why: &str) -> StoreResult<()> {
         let known = self.store().rules(organization, self.now()).await?;
-        for record in known.into_iter().filter(|record| record.stop.is_none()) {
+        for record in known.into_iter().filter(|record| record.stop.is_none() && !record.is_of_all()) {
             tracing::warn!(rule = record.name, why, "an automatic rule stops: its file cannot be read");
             self.store().stop_rules(organization, Some(record.name), StopReason::File, self.now()).await?;
         }
@@ -233,7 +174,8 @@ impl Rules for ActingEngine {
         let rules = engine.settings().rules.current().map_err(ServiceError::Unavailable)?;
         let status = |rule: &AutomaticRule| {
             let record = known.iter().find(|record| record.name == rule.rule.name && record.hash == rule.hash());
-            rule.status(record.unwrap_or(&rule.unseen(now)), now)
+            let stop = known.iter().find(|record| record.is_of_all()).and_then(|record| record.stop);
+            rule.status(record.unwrap_or(&rule.unseen(stop, now)), now)
         };
         Ok(rules.automatic.iter().map(status).collect())
     }
@@ -258,7 +200,7 @@ fn is_news(rule: &AutomaticRule, known: &[RuleRecord]) -> bool {
 
 /// The loop of the rules: a round now and then, and when something has changed.
 pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
-    if engine.settings().rules.limits.is_empty() {
+    if engine.settings().rules.is_empty() {
         return;
     }
     let mut changes = engine.store().changes();

@@ -32,7 +32,7 @@ use super::{
     local::{Local, Running},
     open::{attend, console_settings, require_terminal, session, with_rules},
     process::Signals,
-    rules::RulesText,
+    rules_file::RulesText,
 };
 use crate::{
     api::{self, ApiOptions},

@@ -52,6 +52,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Suggested => answer_form::take_suggested(queue, cx),
         Action::CredentialCreate => settings_dialogs::create(settings, cx),
         Action::CredentialRevoke => settings_dialogs::revoke(settings, cx),
+        Action::StopRules => settings_dialogs::stop_rules(settings, cx),
         action => answer_form::chosen(Choice::by(action)?, queue, cx),
     })
 }

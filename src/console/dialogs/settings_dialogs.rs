@@ -60,6 +60,17 @@ pub fn revoke(settings: &SettingsScreen, cx: &AppContext) -> Tasks {
     Confirmation::new(title, described(credential, cx.now), ("r", "Revoke"), revoke).follows([follows, own]).open()
 }
 
+/// Asks whether to stop the rules that answer by themselves, where they can be stopped.
+pub fn stop_rules(settings: &SettingsScreen, cx: &AppContext) -> Tasks {
+    if settings.why_idle(Action::StopRules, cx).is_some() {
+        return Vec::new();
+    }
+    let about = "No rule answers by itself any more, on any node.".to_owned();
+    let stop = |_: &mut AppContext| vec![Effect::StopRules.into()];
+    let question = Confirmation::new("Stop all automatic rules?".to_owned(), about, ("s", "Stop"), stop);
+    question.follows(["avert rules start starts them again.", ""]).open()
+}
+
 /// A secret that is shown this once. Its text is wiped from memory when this is dropped.
 pub struct ShownSecret {
     created: CreatedCredential,

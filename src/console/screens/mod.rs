@@ -98,6 +98,7 @@ impl Screens {
             Message::Credentials(_)
             | Message::CredentialCreated(_)
             | Message::CredentialRevoked(..)
+            | Message::RulesStopped(_)
             | Message::CreateCredential(_)
             | Message::Profiles(_) => ScreenName::Settings,
             Message::AuditLog(_) => ScreenName::Activity,

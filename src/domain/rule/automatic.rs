@@ -111,11 +111,11 @@ impl AutomaticRule {
         today.answered >= u64::from(*per_day) || sum.decimal() > amount_per_day.amount.decimal()
     }
 
-    /// Returns the record of a line that is seen now.
-    pub fn unseen(&self, now: Timestamp) -> RuleRecord {
+    /// Returns the record of a line that is seen now, with the stop of all rules.
+    pub fn unseen(&self, stop: Option<RuleStop>, now: Timestamp) -> RuleRecord {
         let today = RuleDay { answered: 0, amount: Amount::from_micros(0) };
         let (name, hash) = (self.rule.name.clone(), self.hash());
-        RuleRecord { name, hash, seen_at: now, stop: None, today, would_have_answered: 0 }
+        RuleRecord { name, hash, seen_at: now, stop, today, would_have_answered: 0 }
     }
 
     /// Returns it with its state.
@@ -181,7 +181,7 @@ impl RuleStop {
     }
 }
 
-/// An automatic rule as it is kept for an organization.
+/// An automatic rule as it is kept for an organization, or the stop of all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleRecord {
     pub name: String,
@@ -193,6 +193,13 @@ pub struct RuleRecord {
     pub today: RuleDay,
     /// Answers that it would have given.
     pub would_have_answered: u64,
+}
+
+impl RuleRecord {
+    /// Returns true for the one without a name, which has the stop of all rules.
+    pub fn is_of_all(&self) -> bool {
+        self.name.is_empty()
+    }
 }
 
 /// Answers of a rule on a UTC day.

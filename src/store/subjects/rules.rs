@@ -1,7 +1,7 @@
 //! Rules that the engine answers by: their lines and stops, what they did, and claims within their limits.
 //!
-//! Claims of an organization's rules come one after the other, so no two of them refund one payment, and the counts of a
-//! day are committed with the claim.
+//! Claims of an organization's rules come one after the other, so no two of them refund one payment, and the counts of
+//! a day are committed with the claim.
 
 use chrono::NaiveTime;
 
@@ -130,7 +130,7 @@ async fn records(unit: &UnitOfWork<'_>, owner: i64, now: Timestamp) -> Work<Vec<
         Ok(RuleRecord { name, hash, seen_at, stop, today, would_have_answered: 0 })
     };
     let mut rules = unit.all(rules, &[&owner], read).await?;
-    let all = rules.iter().position(|rule| rule.name == ALL).and_then(|place| rules.remove(place).stop);
+    let all = rules.iter().find(|rule| rule.is_of_all()).and_then(|rule| rule.stop);
     for rule in &mut rules {
         rule.stop = all.or(rule.stop);
         rule.today = done_since(unit, owner, &rule.name, ANSWER, midnight(now)).await?;

@@ -143,3 +143,49 @@ fn lists_and_exports_of_this_machine_know_what_rules_know() {
 fn ids_of(numbers: &[u32]) -> Vec<String> {
     numbers.iter().map(|number| format!("P-{number}")).collect()
 }
+
+const AUTOMATIC: &str =
+    "[rules]\nautomatic = [\"small\"]\n[rules.small]\nper_day = 5\namount_per_day = \"500.00 EUR\"\n";
+
+/// Runs a command with settings whose rule `small` answers by itself.
+fn automatic(home: &Path, rules: &str, arguments: &[&str]) -> Output {
+    let settings = home.join("rules.toml");
+    fs::write(&settings, AUTOMATIC).unwrap();
+    let settings = settings.to_string_lossy().into_owned();
+    with_rules(home, rules, &[arguments, &["--config", &settings]].concat())
+}
+
+#[test]
+fn a_stop_of_the_automatic_rules_is_listed_until_they_are_started() {
+    let home = tempfile::tempdir().unwrap();
+    import(home.path(), &alert(1, 0, "5.00", None));
+    let state = |command: &str| {
+        let output = automatic(home.path(), RULES, &["rules", command, "--output", "json"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let rules: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+        rules.as_array().unwrap().iter().map(|rule| (rule["rule"].clone(), rule["state"].clone())).collect::<Vec<_>>()
+    };
+
+    let [listed, stopped, again, started] = ["list", "stop", "list", "start"].map(state);
+
+    let small = |state: &str| (json!("small"), json!(state));
+    let hsbc = (json!("hsbc"), json!(null));
+    assert_eq!((listed, stopped), (vec![small("dry"), hsbc.clone()], vec![small("stopped")]));
+    assert_eq!((again, started), (vec![small("stopped"), hsbc], vec![small("dry")]));
+}
+
+#[test]
+fn a_service_does_not_start_with_an_automatic_rule_that_cannot_be_one() {
+    let home = tempfile::tempdir().unwrap();
+    for (rules, words) in [
+        ("other: mcc:1 -> refunded", "there is no rule small, which is to be automatic"),
+        ("small: mcc:1 -> invalid not-found", "rule small cannot be automatic: \"not found\" needs the shop's orders"),
+        ("small: order:5 -> refunded", "there is no order"),
+    ] {
+        let output = automatic(home.path(), rules, &["serve", "--listen", "127.0.0.1:0"]);
+
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(words), "{said}");
+    }
+}

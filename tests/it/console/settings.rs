@@ -68,6 +68,19 @@ fn every_key_and_client_is_shown_with_its_use_and_whether_it_works() {
     }
 }
 
+#[test]
+fn automatic_rules_are_stopped_by_one_key_once_that_is_confirmed() {
+    let mut rig = settings();
+    let stopped = |rig: &Rig| *rig.service.rules_stopped.lock().unwrap();
+
+    rig.press("S enter");
+    let kept = stopped(&rig);
+    rig.press("S s");
+
+    assert_eq!((kept, stopped(&rig)), (0, 1));
+    assert!(rig.screen().contains("All automatic rules are stopped."), "{}", rig.screen());
+}
+
 #[rstest]
 #[case("", CredentialKind::Key(KeyScope::Alerts))]
 #[case("down", CredentialKind::Key(KeyScope::Operator))]

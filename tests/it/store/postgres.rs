@@ -152,6 +152,7 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
             "subscriptions",
             "sources",
             "truth",
+            "rules",
         ]
     );
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 2);
@@ -187,7 +188,7 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
 
     assert_eq!(
         (unaware, applied),
-        (vec![], vec!["find_keys", "ca_certificates", "traces", "subscriptions", "sources", "truth"])
+        (vec![], vec!["find_keys", "ca_certificates", "traces", "subscriptions", "sources", "truth", "rules"])
     );
     assert_eq!(found(&fixture, "kafe o'brien").await, [accented.id]);
     let versions_now: Vec<String> = rows().await;

@@ -45,6 +45,11 @@ impl Screen for SettingsScreen {
             }
             Message::CredentialCreated(answer) => return created(self, answer, cx),
             Message::CredentialRevoked(kind, id, answer) => revoked(self, kind, &id, answer, cx),
+            Message::RulesStopped(Ok(())) => cx.notify(Tone::Good, "All automatic rules are stopped.".to_owned()),
+            Message::RulesStopped(Err(error)) => {
+                cx.writes.suspect(&error, cx.now);
+                cx.notify(Tone::Bad, format!("Rules not stopped: {error}. Try again."));
+            }
             _ => {}
         }
         Vec::new()
@@ -71,6 +76,7 @@ impl Screen for SettingsScreen {
                 let works = |credential: &Credential| credential.revoked_at.is_none();
                 managed().or_else(has_chosen).or_else(|| unless(self.chosen().is_some_and(works), "already revoked"))
             }
+            Action::StopRules => managed(),
             Action::CopyId => has_chosen(),
             Action::Open => match self.row() {
                 SettingsRow::Credential(_) => Some("a key has no page"),
