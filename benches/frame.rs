@@ -140,7 +140,7 @@ impl Desk {
             settings: Preferences::default(),
             desk_dir: None,
             alert_json: Arc::new(|_, _| String::new()),
-            alert_records: AlertRecords { columns: Vec::new(), record: Arc::new(|_| String::new()) },
+            alert_records: AlertRecords { columns: Vec::new(), record: Arc::new(|_, _| String::new()) },
             log_trouble: None,
             rules: None,
             profiles: None,

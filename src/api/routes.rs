@@ -81,6 +81,8 @@ routes! {
     get "/operator/v1/rules" => operator::rules::list;
     post "/operator/v1/rules/start" => operator::rules::start;
     post "/operator/v1/rules/stop" => operator::rules::stop;
+    get "/operator/v1/sales" => operator::truth::sales;
+    put "/operator/v1/sales" => operator::truth::enter_sales;
     get "/operator/v1/sources" => operator::stats::sources;
     get "/operator/v1/sums" => operator::stats::sums;
     get "/operator/v1/keys" => operator::credentials::keys;

@@ -123,7 +123,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Profiles(command) => block_on(profiles::run(context, command)),
         Command::Login(args) => block_on(login::login(context, args)),
         Command::Logout(args) => login::logout(&context, &args),
-        Command::Sales(command) => orders::sales(&context, command),
+        Command::Sales(command) => block_on(truth::sales(context, command)),
         Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args),
         Command::Orders(command) => block_on(orders::run(context, command)),
         Command::Rules(command) => block_on(rules::run(context, command)),

@@ -195,6 +195,7 @@ pub(super) fn session(
     settings: Preferences,
 ) -> Session {
     let dialect = place.dialect;
+    let alert_records = alert_records(clock, &deployment);
     Session {
         deployment,
         clock: Arc::clone(clock),
@@ -204,7 +205,7 @@ pub(super) fn session(
         alert_json: Arc::new(move |alert, now| {
             sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned()
         }),
-        alert_records: alert_records(clock),
+        alert_records,
         desk_dir: None,
         log_trouble: None,
         rules: None,

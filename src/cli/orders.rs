@@ -1,26 +1,19 @@
-//! `avert orders` and `avert sales`: the shop's orders and monthly sales, kept by the desk of a profile and never by an
-//! engine.
+//! `avert orders`: the shop's orders, kept by the desk of a profile and never by an engine.
 
 use anyhow::bail;
 use serde_json::json;
 
 use super::{
-    args::{OrderImportArgs, OrdersCommand, SalesCommand},
+    args::{OrderImportArgs, OrdersCommand},
     context::Context,
     failure::SaidAlready,
     import::{ColumnNames, Input, Rejects, bytes_read, open, print},
     local::Local,
-    output::{ListColumns, Report},
-    profile_access::unusable,
+    output::ListColumns,
 };
 use crate::{
-    console::text::count,
-    desk::{Desk, OrderCounts, OrderDatabase, OrderOwner, SalesCount},
-    domain::{
-        IngestReport, MerchantOrder, RejectedRow, SalesMonth,
-        field::Field,
-        time::{Clock as _, SystemClock, to_iso},
-    },
+    desk::{Desk, OrderCounts, OrderDatabase, OrderOwner},
+    domain::{IngestReport, MerchantOrder, RejectedRow, field::Field},
     wire::import::OrderImporter,
 };
 
@@ -156,22 +149,4 @@ fn take_in(
     let OrderCounts { created, updated, unchanged, older_states } = orders.import(std::mem::take(batch))?;
     total.add(IngestReport { created, updated, unchanged, rejected: Vec::new() });
     Ok(older_states)
-}
-
-pub(super) fn sales(context: &Context, SalesCommand::Set(args): SalesCommand) -> anyhow::Result<()> {
-    let now = SystemClock.now();
-    if args.month > SalesMonth::of(now) {
-        refuse!("{} is still to come: sales are entered for this month or one before", args.month);
-    }
-    let entered = SalesCount { month: args.month, scheme: args.network, count: args.count, entered_at: now };
-    Desk::open(args.remote.desk(context)?)?.sales().set(entered).map_err(unusable)?;
-    let said =
-        format!("sales of {} on {} cards: {}", entered.month.words(), entered.scheme.words(), count(entered.count));
-    let record = json!({
-        "month": entered.month.to_string(),
-        "network": entered.scheme.as_str(),
-        "count": entered.count,
-        "enteredAt": to_iso(now),
-    });
-    context.output.print(&Report::one(record, said))
 }

@@ -26,7 +26,7 @@ use crate::{
         time::{Clock as _, SystemClock, Timestamp, to_iso},
     },
     engine::Remapped,
-    service::ServiceError,
+    service::{ServiceError, Sources as _},
     store::EventResult,
     wire::{
         operator::{SourceJson, TruthReportJson},

@@ -1,5 +1,5 @@
-//! `avert disputes`, `avert refunds` and `avert held`: what becomes known after the answer, at the engine that has
-//! the alerts.
+//! `avert disputes`, `avert refunds`, `avert held` and `avert sales`: what becomes known after the answer, at the
+//! engine that has the alerts.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,17 +7,19 @@ use anyhow::anyhow;
 use serde_json::json;
 
 use super::{
-    args::{DisputesCommand, HeldArgs, NamedColumn, RefundsCommand, RemoteArgs, ReportFileArgs},
+    args::{DisputesCommand, HeldArgs, NamedColumn, RefundsCommand, RemoteArgs, ReportFileArgs, SalesCommand},
     context::Context,
     failure::SaidAlready,
     import::{Input, Rejects, bytes_read, open, print_counts},
-    output::ListColumns,
+    output::{ListColumns, Report, record},
     source::{AlertAccess, MeantAlerts},
 };
 use crate::{
+    console::text::count,
+    desk::{Desk, sales::entered_sales},
     domain::{HeldCount, TruthCounts, TruthKind},
     service::Truth,
-    wire::import::ReportImporter,
+    wire::{import::ReportImporter, operator::SalesCountJson},
 };
 
 /// Number of reports that are recorded at once.
@@ -102,4 +104,16 @@ pub(super) async fn held(context: Context, args: HeldArgs) -> anyhow::Result<()>
         .right();
     let note = rows.is_empty().then(|| format!("no answers in the last {} days", args.days));
     context.output.print(&columns.report(&rows, note))
+}
+
+pub(super) async fn sales(context: Context, SalesCommand::Set(args): SalesCommand) -> anyhow::Result<()> {
+    let (source, truth) = open_truth(&context, &args.remote).await?;
+    source.require_writable()?;
+    // What an older version kept on the desk is not lost, and not newer.
+    entered_sales(&*truth, Some(Desk::open(args.remote.desk(&context)?)?.sales())).await?;
+    let entered = truth.enter_sales(args.month, args.network, args.count).await?;
+    source.close();
+    let said =
+        format!("sales of {} on {} cards: {}", entered.month.words(), entered.scheme.words(), count(entered.count));
+    context.output.print(&Report::one(record(SalesCountJson::from(entered)), said))
 }

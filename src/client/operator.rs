@@ -19,18 +19,18 @@ use super::{
 };
 use crate::{
     domain::{
-        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company,
-        ContradictedAnswer, Count, CurrencySum, FindQuery, HeldCount, IngestOptions, IngestReport, Insights,
-        MAX_PAGE_SIZE, PageRequest, RefundProof, RejectedRow, ResolutionAttempt, TruthCounts, TruthReport, duplicate,
-        rule::automatic::RuleStatus,
+        Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, CardScheme,
+        Company, ContradictedAnswer, Count, CurrencySum, FindQuery, HeldCount, IngestOptions, IngestReport, Insights,
+        MAX_PAGE_SIZE, PageRequest, RefundProof, RejectedRow, ResolutionAttempt, SalesCount, SalesMonth, TruthCounts,
+        TruthReport, duplicate, rule::automatic::RuleStatus, source::SourceStatus,
     },
-    service::{Attempts, Audit, Duplicates, Find, Intake, Rules, ServiceError, Stats, Truth},
+    service::{Attempts, Audit, Duplicates, Find, Intake, Rules, ServiceError, Sources, Stats, Truth},
     wire::{
         operator::{
             AlertRefundJson, AttemptDecisionJson, AttemptJson, AuditEntryJson, CompanyJson, ContradictedAnswerJson,
             CountsJson, CurrencySumJson, HeldCountJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS,
-            MOST_REPORTS, MOST_ROWS, MOST_TOLD, NewRefundJson, NewReportsJson, PageJson, RefundProofJson, RuleJson,
-            TruthCountsJson, lines_of,
+            MOST_REPORTS, MOST_ROWS, MOST_TOLD, NewRefundJson, NewReportsJson, NewSalesJson, PageJson, RefundProofJson,
+            RuleJson, SalesCountJson, SourceJson, Text, TruthCountsJson, lines_of,
         },
         query::COMPANY_PARAMETER,
     },
@@ -290,5 +290,22 @@ impl Truth for Client {
 
     async fn contradictions(&self) -> Result<Vec<ContradictedAnswer>, ServiceError> {
         Ok(self.inner.ask::<ListJson<ContradictedAnswerJson>>("/contradictions").await?.items())
+    }
+
+    async fn sales(&self) -> Result<Vec<SalesCount>, ServiceError> {
+        Ok(self.inner.ask::<ListJson<SalesCountJson>>("/sales").await?.items())
+    }
+
+    async fn enter_sales(&self, month: SalesMonth, scheme: CardScheme, count: u64) -> Result<SalesCount, ServiceError> {
+        let body = NewSalesJson { month: Text(month), network: Text(scheme), count };
+        let call = self.inner.call_with(Method::PUT, "/sales", &body)?;
+        Ok(self.inner.tell::<SalesCountJson>(call, RECORDED).await?.into())
+    }
+}
+
+#[async_trait]
+impl Sources for Client {
+    async fn sources(&self) -> Result<Vec<SourceStatus>, ServiceError> {
+        Ok(self.inner.ask::<ListJson<SourceJson>>("/sources").await?.items())
     }
 }

@@ -7,7 +7,8 @@ use super::{
 use crate::{
     desk::{DecisionRecord, History, JournalDecision, JournalStep},
     domain::{
-        Alert, AlertId, AlertStatus, Amount, AuditEntry, Currency, Money, Outcome, Resolution, Timestamp,
+        Alert, AlertId, AlertStatus, Amount, AuditEntry, CHARGEBACK_DAYS, Currency, Money, Outcome, Resolution,
+        Timestamp,
         caution::REFUNDED_BY_RULE,
         duplicate::{Duplicate, DuplicateState},
         resolution::{Decision, InvalidReason},
@@ -46,6 +47,12 @@ pub const BY_WHOM: &str = "by whom is not known";
 
 /// Words for an answer that is recorded by avert and reported to nobody, before and after it was given.
 pub const RECORDED_HERE: &str = "Recorded here, no network was told";
+
+/// Words for a payment of more than [`CHARGEBACK_DAYS`] ago: a fact, and no warning.
+pub fn past_chargebacks(alert: &Alert, now: Timestamp) -> Option<String> {
+    let words = || format!("Paid over {CHARGEBACK_DAYS} days ago, a chargeback is unlikely");
+    (alert.outcome.is_none() && alert.is_past_chargebacks(now)).then(words)
+}
 
 /// A stored word of an outcome, spelled as decisions are: `unresolved_dispute` is `UNRESOLVED DISPUTE`.
 fn outcome_words(stored: &str) -> String {

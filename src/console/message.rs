@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     desk::{
-        AnswerDraft, DeskError, ExportFailure, ExportRequest, FoundInsights, JournalDecision, JournalEntry, Layout,
-        Leftovers, MatchedOrders, Note, SalesCount, SavedView, SnoozedAlert, WholeJournal,
+        AnswerDraft, ExportFailure, ExportRequest, FoundInsights, JournalDecision, JournalEntry, Layout, Leftovers,
+        MatchedOrders, Note, SavedView, SnoozedAlert, WholeJournal,
         find::FoundAlerts,
         ledger::{
             preflight::{Preflight, PreflightResult},
@@ -29,8 +29,9 @@ use crate::{
     domain::{
         Alert, AlertFilter, AlertId, AlertQuery, AttemptId, AuditEntry, Calendar, ContradictedAnswer,
         CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery, DeliveryFilter, DeliveryId,
-        DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked,
-        Secret, Sort, Timestamp, duplicate::KnownRefunds, indeterminate::Found,
+        DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, HeldCount, Page, Resolution, ResolutionAttempt,
+        Revoked, SalesCount, Secret, Sort, Timestamp, duplicate::KnownRefunds, indeterminate::Found,
+        source::SourceStatus,
     },
     service::{ResolveRequest, ServiceError},
 };
@@ -96,6 +97,8 @@ pub enum Message {
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// The endpoints of webhooks.
     Endpoints(Reply<Vec<Endpoint>>),
+    /// The sources with their counts.
+    Sources(Reply<Vec<SourceStatus>>),
     /// The newest deliveries within a filter.
     DeliveryList(DeliveryFilter, Reply<DeliveryPage>),
     /// A delivery with its attempts.
@@ -186,7 +189,9 @@ pub enum Message {
     /// Insights of all alerts.
     Insights(Reply<FoundInsights>),
     /// Sales that were entered.
-    Sales(Result<Vec<SalesCount>, DeskError>),
+    Sales(Reply<Vec<SalesCount>>),
+    /// Answers, and how many of them were disputed afterwards.
+    Held(Reply<Vec<HeldCount>>),
     /// The profiles there are.
     Profiles(Result<Vec<ListedProfile>, String>),
     /// A setting is to be changed.
@@ -315,6 +320,8 @@ pub enum Effect {
     LookUp(u64, AlertId),
     /// Load the endpoints of webhooks.
     LoadEndpoints,
+    /// Load the sources with their counts.
+    LoadSources,
     /// Load the newest deliveries within a filter.
     ListDeliveries(DeliveryFilter),
     /// Load a delivery with its attempts.
@@ -342,8 +349,10 @@ pub enum Effect {
     OpenDesk,
     /// Count all alerts by the days of a calendar, as of this moment.
     Insights(Calendar, Timestamp),
-    /// Read what the desk knows: when decisions were recorded, and sales.
-    ReadSales,
+    /// Load the sales that were entered.
+    LoadSales,
+    /// Count how many answers were disputed afterwards.
+    LoadHeld,
     /// Try whether the service can write.
     TryWriting,
     /// Ask which decisions the engine has not finished.

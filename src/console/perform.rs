@@ -9,6 +9,7 @@ use crate::{
         insights::insights,
         ledger::sender::AnswerSender,
         lists::{closing, collect, same_payments},
+        sales::entered_sales,
         snoozes::{page_of, read_all},
     },
     domain::{Alert, AlertFilter, AlertId, AlertQuery, Delivery, DeliveryFilter, PageRequest, Sort, audit::audit_of},
@@ -20,7 +21,7 @@ use crate::{
 pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effect) -> Option<Message> {
     let sender = || AnswerSender { deployment: deployment.clone(), desk: Ok(desk.cloned()) };
     let alerts = &deployment.alerts;
-    let Deployment { webhooks, credentials, attempts, audit, stats, truth, changes, .. } = deployment;
+    let Deployment { webhooks, credentials, attempts, audit, stats, truth, sources, changes, .. } = deployment;
     Some(match effect {
         Effect::Load(need) => {
             let page = match &need.chosen {
@@ -77,6 +78,7 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             Message::ResultSet(attempt, id, applied, answer)
         }
         Effect::LoadEndpoints => Message::Endpoints(webhooks.as_ref()?.endpoints().await),
+        Effect::LoadSources => Message::Sources(sources.as_ref()?.sources().await),
         Effect::ListDeliveries(filter) => {
             let page = webhooks.as_ref()?.deliveries(filter.clone()).await;
             Message::DeliveryList(filter, page)
@@ -104,10 +106,15 @@ pub async fn perform(deployment: &Deployment, desk: Option<&Desk>, effect: Effec
             let all = AlertFilter::default();
             Message::Insights(insights(&**alerts, stats.as_deref(), &all, calendar, now).await)
         }
+        Effect::LoadSales => Message::Sales(entered_sales(truth.as_deref()?, desk.map(Desk::sales)).await),
+        Effect::LoadHeld => Message::Held(truth.as_ref()?.held(HELD_FOR).await),
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         _ => return None,
     })
 }
+
+/// Days over which it is counted which answers held: disputes come weeks later.
+pub const HELD_FOR: u32 = 90;
 
 /// Returns the message on whether something is on the desk: of texts both, of anything else that it is not.
 pub fn kept(what: &Keep, answer: Result<(), String>) -> Option<Message> {

@@ -106,7 +106,6 @@ impl Runner {
             Effect::ReadJournal => self.read_journal(),
             Effect::OpenDesk => self.open_desk(),
             Effect::MatchOrders(asked, change) => self.match_orders(asked, change),
-            Effect::ReadSales => self.read_sales(),
             Effect::KeepSetting(setting, value) => self.keep_setting(setting, value),
             Effect::Export(request) => self.export(*request),
             Effect::ReadRules => self.read_rules(),
@@ -174,11 +173,10 @@ impl Runner {
     }
 
     fn export(&mut self, request: ExportRequest) {
-        let (alerts, records, messages) =
-            (Arc::clone(&self.deployment.alerts), self.records.clone(), self.messages.clone());
+        let (deployment, records, messages) = (self.deployment.clone(), self.records.clone(), self.messages.clone());
         let work = async move {
             let told = |message| drop(messages.send(message));
-            let ended = export_list(&*alerts, &records, request, told).await;
+            let ended = export_list(&deployment, &records, request, told).await;
             drop(messages.send(ended));
         };
         self.jobs.insert(Job::Export, vec![self.tasks.spawn(work)]);
@@ -222,11 +220,6 @@ impl Runner {
     fn keep_setting(&self, setting: &'static UserSetting, value: SettingValue) {
         let Some(keeper) = self.keeper.clone() else { return };
         self.beside(move || Some(Message::SettingKept(setting, keeper.keep(setting.table, setting.key, value))));
-    }
-
-    fn read_sales(&self) {
-        let Some(desk) = self.desk.clone() else { return };
-        self.beside(move || Some(Message::Sales(desk.sales().list())));
     }
 
     /// The desk's orders are on the disk, and a change of them is not given up.

@@ -13,7 +13,7 @@ use std::{
 use super::Message;
 use crate::{
     desk::{AlertRecords, ExportRequest, export::export},
-    service::Alerts,
+    service::Deployment,
 };
 
 /// Time for which an opener is watched for a failure: those that work end soon, or stay.
@@ -21,13 +21,13 @@ const WATCHED: Duration = Duration::from_millis(250);
 
 /// Exports a list; `told` hears how far it is. The message that it ends with.
 pub async fn export_list(
-    alerts: &dyn Alerts,
+    deployment: &Deployment,
     records: &AlertRecords,
     request: ExportRequest,
     told: impl Fn(Message) + Send + Sync,
 ) -> Message {
     let path = request.path.clone();
-    let ended = export(alerts, records, request, |written, total| told(Message::Exporting(written, total))).await;
+    let ended = export(deployment, records, request, |written, total| told(Message::Exporting(written, total))).await;
     Message::Exported(path, ended)
 }
 

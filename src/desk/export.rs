@@ -1,12 +1,14 @@
 //! The export of a list: read to its end, each alert once, into a file that is there as a whole or not at all.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io::{self, BufWriter},
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use async_trait::async_trait;
+use chrono::TimeDelta;
 use tempfile::NamedTempFile;
 
 use super::{
@@ -16,8 +18,8 @@ use super::{
     whole_list::{Next, PageFacts, PageWalk},
 };
 use crate::{
-    domain::{Alert, AlertId, AlertQuery, PageRequest},
-    service::{Alerts, ServiceError},
+    domain::{Alert, AlertId, AlertQuery, Page, PageRequest, RefundProof},
+    service::{Alerts, Deployment, ResolveRequest, ServiceError},
 };
 
 /// A sink for the alerts of a whole list.
@@ -81,8 +83,66 @@ pub async fn read_whole_list(
 pub struct AlertRecords {
     /// The columns of a CSV.
     pub columns: Vec<String>,
-    /// A record as JSON.
-    pub record: Arc<dyn Fn(&Alert) -> String + Send + Sync>,
+    /// A record as JSON, with the proof of its refund where there is one.
+    pub record: Arc<dyn Fn(&Alert, Option<RefundProof>) -> String + Send + Sync>,
+}
+
+/// Lists of a deployment with the proofs of refunds, which are read with each page and added to the records.
+pub struct RefundedAlerts<'d> {
+    deployment: &'d Deployment,
+    records: &'d AlertRecords,
+    /// Those that were read and not written yet; of alerts without one, too.
+    read: Mutex<HashMap<AlertId, Option<RefundProof>>>,
+}
+
+impl<'d> RefundedAlerts<'d> {
+    /// The lists of a deployment, and the format of their alerts as records.
+    pub fn of(deployment: &'d Deployment, records: &'d AlertRecords) -> Self {
+        Self { deployment, records, read: Mutex::default() }
+    }
+
+    /// Returns the record of an alert that was read.
+    pub fn record(&self, alert: &Alert) -> String {
+        (self.records.record)(alert, self.known().remove(&alert.id).flatten())
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<AlertId, Option<RefundProof>>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn read_refunds(&self, ids: Vec<AlertId>) -> Result<(), ServiceError> {
+        let Some(truth) = &self.deployment.truth else { return Ok(()) };
+        let found = truth.refunds(ids.clone()).await?;
+        let mut known = self.known();
+        known.extend(ids.into_iter().map(|id| (id, None)));
+        known.extend(found.into_iter().map(|(id, proof)| (id, Some(proof))));
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Alerts for RefundedAlerts<'_> {
+    async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+        let page = self.deployment.alerts.list(query).await?;
+        self.read_refunds(page.data.iter().map(|alert| alert.id).collect()).await?;
+        Ok(page)
+    }
+
+    async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
+        let is_read = self.known().contains_key(&id);
+        if !is_read {
+            self.read_refunds(vec![id]).await?;
+        }
+        self.deployment.alerts.get(id).await
+    }
+
+    async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
+        self.deployment.alerts.clock_lead().await
+    }
+
+    async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+        self.deployment.alerts.resolve(id, request).await
+    }
 }
 
 /// An export that is asked for.
@@ -110,7 +170,7 @@ pub struct ExportFailure {
 /// An export on its way into a file that has no name yet.
 struct Exporting<'e, P> {
     writer: RecordWriter<BufWriter<NamedTempFile>>,
-    record: &'e (dyn Fn(&Alert) -> String + Send + Sync),
+    alerts: &'e RefundedAlerts<'e>,
     hidden: HashSet<AlertId>,
     /// Number of alerts that were left out.
     left_out: u64,
@@ -124,7 +184,7 @@ impl<P: FnMut(u64, u64)> AlertSink for Exporting<'_, P> {
             self.left_out += 1;
             return Ok(());
         }
-        self.writer.put(&(self.record)(alert))
+        self.writer.put(&self.alerts.record(alert))
     }
 
     fn end_page(&mut self, total: u64) {
@@ -144,7 +204,7 @@ impl<P: FnMut(u64, u64)> AlertSink for Exporting<'_, P> {
 /// # Errors
 /// When there is no file.
 pub async fn export(
-    alerts: &dyn Alerts,
+    deployment: &Deployment,
     records: &AlertRecords,
     request: ExportRequest,
     progress: impl FnMut(u64, u64) + Send,
@@ -154,7 +214,8 @@ pub async fn export(
     let begun =
         begin_new(&path).and_then(|file| RecordWriter::new(format, records.columns.clone(), Cells::default(), file));
     let writer = begun.map_err(|error| failed(0, None)(in_words(&error)))?;
-    let mut exporting = Exporting { writer, record: &*records.record, hidden, left_out: 0, total: None, progress };
+    let alerts = &RefundedAlerts::of(deployment, records);
+    let mut exporting = Exporting { writer, alerts, hidden, left_out: 0, total: None, progress };
     let read = match chosen {
         None => read_whole_list(alerts, &mut query, false, PageWalk::start(), &mut exporting).await,
         Some(chosen) => read_chosen(alerts, &chosen, query, &mut exporting).await.map(|()| None),

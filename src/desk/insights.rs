@@ -6,9 +6,8 @@ use std::collections::HashSet;
 use super::lists::ListPart;
 use crate::{
     domain::{
-        Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, MonitoredCount, PageRequest, Sort,
-        SortField, SortOrder, Timestamp,
-        insights::{self, month_of},
+        Alert, AlertFilter, AlertQuery, AlertStatus, Calendar, Deadline, Insights, PageRequest, Sort, SortField,
+        SortOrder, Timestamp,
     },
     service::{Alerts, ServiceError, Stats},
 };
@@ -20,8 +19,6 @@ const PAGES: u64 = 10;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundInsights {
     pub insights: Insights,
-    /// True where the counts of monitoring programmes are known.
-    pub knows_monitored: bool,
     /// None where everything was counted.
     pub limits: Vec<InsightLimit>,
 }
@@ -35,8 +32,6 @@ pub enum InsightLimit {
     Past { read: u64, total: u64, in_order: bool },
     /// Deadlines are told in whole hours.
     WholeHours,
-    /// Alerts of this month, more than can be read.
-    Month { total: u64 },
 }
 
 /// Counts the alerts within a scope. Where the service does not count them, its lists are read as far as that goes.
@@ -51,7 +46,7 @@ pub async fn insights(
         match stats.insights(scope, calendar).await {
             // An avert from before there was such a thing.
             Err(ServiceError::NotFound(_)) => {}
-            answer => return Ok(FoundInsights { insights: answer?, knows_monitored: true, limits: Vec::new() }),
+            answer => return Ok(FoundInsights { insights: answer?, limits: Vec::new() }),
         }
     }
     let mut limits = Vec::new();
@@ -64,27 +59,9 @@ pub async fn insights(
     if waiting.data.iter().any(|alert| matches!(alert.deadline, Deadline::HoursLeft(_))) {
         limits.push(InsightLimit::WholeHours);
     }
-    let monitored = monitored(alerts, now, &mut limits).await?;
     let mut seen = HashSet::new();
     let all: Vec<Alert> = waiting.data.into_iter().chain(newest.data).filter(|alert| seen.insert(alert.id)).collect();
-    let knows_monitored = monitored.is_some();
-    let found = Insights { monitored: monitored.unwrap_or_default(), ..Insights::of(&all, now, calendar) };
-    Ok(FoundInsights { insights: found, knows_monitored, limits })
-}
-
-/// Counts what programmes may count this month, where all of the month can be read.
-async fn monitored(
-    alerts: &dyn Alerts,
-    now: Timestamp,
-    limits: &mut Vec<InsightLimit>,
-) -> Result<Option<Vec<MonitoredCount>>, ServiceError> {
-    let month = AlertFilter { start_date: Some(month_of(now).0.date_naive()), ..AlertFilter::default() };
-    let month = read(alerts, month, SortField::AlertTimeStamp, SortOrder::Descending).await?;
-    if month.is_cut() {
-        limits.push(InsightLimit::Month { total: month.total });
-        return Ok(None);
-    }
-    Ok(Some(insights::monitored(&month.data, now)))
+    Ok(FoundInsights { insights: Insights::of(&all, now, calendar), limits })
 }
 
 /// Reads a list as far as that goes.

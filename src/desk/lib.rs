@@ -54,7 +54,7 @@ pub use notes::{Note, Notes};
 pub use orders::{MatchedOrders, OrderCounts, OrderDatabase, OrderFindings, OrderOwner};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
 pub use records::RecordFormat;
-pub use sales::SalesCount;
+use sales::KeptSales;
 pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
 pub use snoozes::SnoozedAlert;
 pub use views::{BuiltIn, SavedView, same_name};
@@ -123,10 +123,9 @@ impl Desk {
         KeptList::new(self.directory.join("snoozed.toml"), "snoozed", "Alerts that are put aside for a while.")
     }
 
-    /// The sales counts that were entered.
-    pub fn sales(&self) -> KeptList<SalesCount> {
-        let about = "Sales a month by card scheme: what monitoring programmes measure by.";
-        KeptList::new(self.directory.join("sales.toml"), "sales", about)
+    /// The sales counts that an older version kept here.
+    pub fn sales(&self) -> KeptList<KeptSales> {
+        KeptList::new(self.directory.join("sales.toml"), "sales", "")
     }
 
     /// The drafts of answers that were not sent.

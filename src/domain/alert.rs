@@ -197,6 +197,9 @@ record! {
     }
 }
 
+/// Days after a payment within which the schemes take most chargebacks.
+pub const CHARGEBACK_DAYS: i64 = 120;
+
 impl Alert {
     /// The place of its id in the table.
     pub const ID: usize = 0;
@@ -258,6 +261,11 @@ impl Alert {
     pub fn given_transaction_time(&self) -> Option<Timestamp> {
         let micros = |at: Timestamp| at.timestamp_micros();
         self.transaction_time.filter(|at| self.alert_time.map(micros) != Some(micros(*at)))
+    }
+
+    /// Returns true for a payment so old that a chargeback is unlikely: more than [`CHARGEBACK_DAYS`].
+    pub fn is_past_chargebacks(&self, now: Timestamp) -> bool {
+        self.given_transaction_time().is_some_and(|paid| now - paid > Duration::days(CHARGEBACK_DAYS))
     }
 
     /// Returns the disputed money, where the amount is known.

@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Alert, AlertId, AttemptId, CaCertificates, Credential, CredentialKind, Endpoint, EndpointAuth, EndpointChange,
-    EndpointId, IngestReport, RefundProof, Resolution, SigningChange, Timestamp, TruthCounts, attempt::word_of,
-    card::mask_card_numbers, sanitize, time::to_iso,
+    EndpointId, IngestReport, RefundProof, Resolution, SalesCount, SigningChange, Timestamp, TruthCounts,
+    attempt::word_of, card::mask_card_numbers, sanitize, time::to_iso,
 };
 
 /// Actor: who changes something, as the audit log puts it down.
@@ -78,6 +78,11 @@ impl AuditNote {
     pub fn refund_recorded(alert: AlertId, proof: &RefundProof) -> Self {
         let money = proof.money().map(|money| format!(" {money}")).unwrap_or_default();
         Self::new("alert.refund_recorded", &alert, format!("{}{money} {}", proof.reference, proof.state.as_str()))
+    }
+
+    /// Notes the entered sales of a month.
+    pub fn sales_entered(sales: &SalesCount) -> Self {
+        Self::new("sales.entered", &format!("{} {}", sales.month, sales.scheme.as_str()), sales.count.to_string())
     }
 
     /// Notes that an alert got its outcome, by this resolution.

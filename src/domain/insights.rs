@@ -10,7 +10,7 @@ use chrono::{Datelike, Duration, DurationRound, Months, NaiveDate};
 
 use crate::{
     Alert, AlertStatus, AlertType, Calendar, CardScheme, Currency, CurrencySum, Deadline, MonitoredCount,
-    OlderRefunded, Provider, QUARTER, Timestamp, is_refund, later_by,
+    OlderRefunded, Provider, QUARTER, Timestamp, TruthKind, is_refund, later_by,
 };
 
 /// Number of days that are listed one by one, today among them.
@@ -87,8 +87,12 @@ pub struct Insights {
     pub response_times: Vec<ResponseTime>,
     /// Alerts raised on these days whose answer has no time.
     pub undated: u64,
-    /// Counts for monitoring programmes of all alerts of this month, whatever the filter.
+    /// Counts for monitoring programmes of this month, whatever the filter.
     pub monitored: Vec<MonitoredCount>,
+    /// True where disputes of this month were reported: chargebacks are counted by them, and not by alerts.
+    pub has_dispute_feed: bool,
+    /// True where fraud of this month was reported, likewise.
+    pub has_fraud_feed: bool,
 }
 
 /// Returns the first of the days of a calendar that are listed one by one.
@@ -151,6 +155,8 @@ pub struct InsightsBuilder {
     days: BTreeMap<(i64, Provider), DayCount>,
     response_times: BTreeMap<u64, u64>,
     monitored: BTreeMap<CardScheme, MonitoredCount>,
+    has_dispute_feed: bool,
+    has_fraud_feed: bool,
     undated: u64,
 }
 
@@ -239,13 +245,28 @@ impl InsightsBuilder {
         }
     }
 
-    /// Adds alerts of this month on cards with this BIN. `is_chargeback` where they became one or will, because no
-    /// answer came in time.
+    /// Adds reports of this month on cards with this BIN, or of this network where no BIN is known. From the first one
+    /// on, alerts that tell of the same are not counted: reports are added before alerts.
+    pub fn add_reported(&mut self, kind: TruthKind, card: &str, network: &str, reports: u64) {
+        let (is_fraud, is_dispute) = (kind == TruthKind::Fraud, kind == TruthKind::Dispute);
+        self.has_fraud_feed |= is_fraud;
+        self.has_dispute_feed |= is_dispute;
+        let scheme = CardScheme::of_card(card).or_else(|| CardScheme::known(network));
+        self.count_monitored(scheme, is_fraud, is_dispute, reports);
+    }
+
+    /// Adds alerts of this month on cards with this BIN, as far as no reports tell of it. `is_chargeback` where they
+    /// became one or will, because no answer came in time.
     pub fn add_monitored(&mut self, card: &str, is_fraud: bool, is_chargeback: bool, alerts: u64) {
-        let Some(scheme) = CardScheme::of_card(card).filter(|_| is_fraud || is_chargeback) else { return };
+        let (is_fraud, is_chargeback) = (is_fraud && !self.has_fraud_feed, is_chargeback && !self.has_dispute_feed);
+        self.count_monitored(CardScheme::of_card(card), is_fraud, is_chargeback, alerts);
+    }
+
+    fn count_monitored(&mut self, scheme: Option<CardScheme>, is_fraud: bool, is_chargeback: bool, number: u64) {
+        let Some(scheme) = scheme.filter(|_| is_fraud || is_chargeback) else { return };
         let count = self.monitored.entry(scheme).or_insert(MonitoredCount { scheme, fraud_reports: 0, chargebacks: 0 });
-        count.fraud_reports += if is_fraud { alerts } else { 0 };
-        count.chargebacks += if is_chargeback { alerts } else { 0 };
+        count.fraud_reports += if is_fraud { number } else { 0 };
+        count.chargebacks += if is_chargeback { number } else { 0 };
     }
 
     fn on(&mut self, day: i64, provider: &Provider, count: impl FnOnce(&mut DayCount)) {
@@ -267,6 +288,8 @@ impl InsightsBuilder {
             response_times: times.map(|(minutes, alerts)| ResponseTime { minutes, alerts }).collect(),
             undated: self.undated,
             monitored: self.monitored.into_values().collect(),
+            has_dispute_feed: self.has_dispute_feed,
+            has_fraud_feed: self.has_fraud_feed,
         }
     }
 }

@@ -7,7 +7,7 @@ use chrono::{Datelike, Months, NaiveDate};
 
 use crate::closed_enum;
 use crate::{
-    Timestamp,
+    FieldError, Timestamp,
     calendar::parse_day,
     sanitize::{are_digits, excerpt},
 };
@@ -34,14 +34,43 @@ impl CardScheme {
     }
 }
 
-/// Counts for monitoring programmes of a month's alerts on one scheme's cards.
+/// Counts of a month for monitoring programmes on one scheme's cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MonitoredCount {
     pub scheme: CardScheme,
-    /// Alerts that report fraud.
+    /// Reported fraud; without a feed of fraud reports the alerts that report fraud.
     pub fraud_reports: u64,
-    /// Alerts that were answered with a chargeback, or not in time.
+    /// Disputes; without a feed of disputes the alerts that were answered with a chargeback, or not in time.
     pub chargebacks: u64,
+}
+
+/// Most sales of a month that can be entered.
+pub const MOST_SALES: u64 = 1_000_000_000_000;
+
+/// The sales of a month on one scheme's cards, which no alert tells: the operator enters them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SalesCount {
+    pub month: SalesMonth,
+    pub scheme: CardScheme,
+    pub count: u64,
+    pub entered_at: Timestamp,
+}
+
+impl SalesCount {
+    /// Checks its month and its number.
+    ///
+    /// # Errors
+    /// Where the month is still to come, or nobody sells so much.
+    pub fn validate(self) -> Result<Self, FieldError> {
+        if self.month > SalesMonth::of(self.entered_at) {
+            let why = format!("{} is still to come: sales are entered for this month or one before", self.month);
+            return Err(FieldError::new("month", why));
+        }
+        if self.count > MOST_SALES {
+            return Err(FieldError::new("count", format!("is too large: at most {MOST_SALES} is allowed")));
+        }
+        Ok(self)
+    }
 }
 
 /// A month of sales: `2026-11`.

@@ -9,9 +9,9 @@ use super::handle::{Caller, Engine, service_error};
 use crate::{
     domain::{
         Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Calendar,
-        Company, ContradictedAnswer, Count, CurrencySum, FieldError, FindQuery, HeldCount, IngestOptions, IngestReport,
-        Insights, OrganizationId, Page, RefundProof, ResolutionAttempt, SharedAlert, TruthCounts, TruthReport,
-        duplicate, query::Vocabulary, time::later_by,
+        CardScheme, Company, ContradictedAnswer, Count, CurrencySum, FieldError, FindQuery, HeldCount, IngestOptions,
+        IngestReport, Insights, OrganizationId, Page, RefundProof, ResolutionAttempt, SalesCount, SalesMonth,
+        SharedAlert, TruthCounts, TruthReport, duplicate, query::Vocabulary, time::later_by,
     },
     service::{
         Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats,
@@ -239,6 +239,16 @@ impl Truth for ActingEngine {
         let since = self.engine.now() - TimeDelta::days(CONTRADICTION_DAYS);
         let found = self.engine.store().contradictions(self.organization(), since, MOST_CONTRADICTIONS);
         found.await.map_err(service_error)
+    }
+
+    async fn sales(&self) -> Result<Vec<SalesCount>, ServiceError> {
+        self.engine.store().sales(self.organization()).await.map_err(service_error)
+    }
+
+    async fn enter_sales(&self, month: SalesMonth, scheme: CardScheme, count: u64) -> Result<SalesCount, ServiceError> {
+        let sales = SalesCount { month, scheme, count, entered_at: self.engine.now() }.validate().map_err(refused)?;
+        self.store().enter_sales(self.organization(), sales).await.map_err(service_error)?;
+        Ok(sales)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 
+use async_trait::async_trait;
 use axum::http::HeaderMap;
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     },
     handle::{Caller, Engine, service_error},
     inbound::signature::SourceHeaders,
-    service::ServiceError,
+    service::{ServiceError, Sources},
     source::{InboundSource, SentEvent},
     store::{EventsOf, IncomingEvent},
 };
@@ -152,12 +153,9 @@ impl Engine {
     }
 }
 
-impl ActingEngine {
-    /// Returns the sources that are set up, in their order, then those that were, with their counts.
-    ///
-    /// # Errors
-    /// When the store cannot answer.
-    pub async fn sources(&self) -> Result<Vec<SourceStatus>, ServiceError> {
+#[async_trait]
+impl Sources for ActingEngine {
+    async fn sources(&self) -> Result<Vec<SourceStatus>, ServiceError> {
         let mut counted = self.store().source_counts(self.organization()).await.map_err(service_error)?;
         let mut all = Vec::new();
         for InboundSource { name, preset, answers, .. } in &*self.engine.settings().sources {
@@ -168,7 +166,9 @@ impl ActingEngine {
         all.extend(counted);
         Ok(all)
     }
+}
 
+impl ActingEngine {
     /// Returns the newest events of a source, at most `size`.
     ///
     /// # Errors

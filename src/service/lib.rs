@@ -12,11 +12,12 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, Company,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Calendar, CardScheme, Company,
     ContradictedAnswer, Count, CreatedCredential, CredentialKind, CredentialList, CurrencySum, Delivery,
     DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery, HeldCount,
     IngestOptions, IngestReport, Insights, NewEndpoint, Page, RefundProof, Resolution, ResolutionAttempt, Revoked,
-    TruthCounts, TruthReport, query::Vocabulary, resolution::FieldError, rule::automatic::RuleStatus,
+    SalesCount, SalesMonth, TruthCounts, TruthReport, query::Vocabulary, resolution::FieldError,
+    rule::automatic::RuleStatus, source::SourceStatus,
 };
 
 /// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -330,8 +331,8 @@ capability! {
 }
 
 capability! {
-    /// What becomes known after the answer: disputes, fraud reports and refunds, the proof of a refund, and which
-    /// answers held.
+    /// What becomes known after the answer: disputes, fraud reports and refunds, the proof of a refund, which answers
+    /// held, and the sales that rates are measured by.
     pub trait Truth {
         /// Records reports, each once by its kind and id, and matches them to alerts.
         write fn record_truth(&self, reports: Vec<TruthReport>) -> TruthCounts;
@@ -350,6 +351,20 @@ capability! {
 
         /// Answers that a later report contradicts, newest report first, without what was dismissed.
         read fn contradictions(&self) -> Vec<ContradictedAnswer>;
+
+        /// The sales that were entered, newest month first.
+        read fn sales(&self) -> Vec<SalesCount>;
+
+        /// Enters the sales of a month on one scheme's cards, in place of what was entered for it before.
+        write fn enter_sales(&self, month: SalesMonth, scheme: CardScheme, count: u64) -> SalesCount;
+    }
+}
+
+capability! {
+    /// Sources, whose webhooks become alerts.
+    pub trait Sources {
+        /// Those that are set up, and those that were, with their counts.
+        read fn sources(&self) -> Vec<SourceStatus>;
     }
 }
 
@@ -393,6 +408,7 @@ pub struct Deployment {
     pub find: Option<Arc<dyn Find>>,
     pub truth: Option<Arc<dyn Truth>>,
     pub rules: Option<Arc<dyn Rules>>,
+    pub sources: Option<Arc<dyn Sources>>,
     pub changes: Option<Arc<dyn Changes>>,
     /// Vocabulary of its lists: filters and orders that they can be asked for.
     pub vocabulary: Vocabulary,
@@ -414,6 +430,7 @@ impl Deployment {
             find: None,
             truth: None,
             rules: None,
+            sources: None,
             changes: None,
             vocabulary: Vocabulary::Interface,
             read_only: false,
@@ -434,6 +451,7 @@ impl Deployment {
             + Find
             + Truth
             + Rules
+            + Sources
             + Changes
             + 'static,
     {
@@ -449,6 +467,7 @@ impl Deployment {
             find: Some(handle.clone()),
             truth: Some(handle.clone()),
             rules: Some(handle.clone()),
+            sources: Some(handle.clone()),
             changes: Some(handle),
             vocabulary: Vocabulary::Interface,
             read_only: false,
@@ -476,6 +495,7 @@ impl Deployment {
             find: self.find.map(|find| Arc::new(ReadOnly(find)) as _),
             truth: self.truth.map(|truth| Arc::new(ReadOnly(truth)) as _),
             rules: self.rules.map(|rules| Arc::new(ReadOnly(rules)) as _),
+            sources: self.sources.map(|sources| Arc::new(ReadOnly(sources)) as _),
             changes: self.changes.map(|changes| Arc::new(ReadOnly(changes)) as _),
             vocabulary: self.vocabulary,
             read_only: true,

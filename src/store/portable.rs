@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Every table, in order. Data that a database derives from them are made anew.
-pub(super) const TABLES: [&str; 29] = [
+pub(super) const TABLES: [&str; 30] = [
     "fact",
     "organization",
     "company",
@@ -26,6 +26,7 @@ pub(super) const TABLES: [&str; 29] = [
     "truth_fact",
     "truth_match",
     "refund_proof",
+    "sale_count",
     "resolution_attempt",
     "rule",
     "rule_answer",

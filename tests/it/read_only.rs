@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use avert::{
     domain::{
-        AlertFilter, AlertQuery, AttemptId, Calendar, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange,
-        FindQuery, IngestOptions, KeyScope, NewEndpoint, RefundProof, RefundState, Resolution, Secret,
+        AlertFilter, AlertQuery, AttemptId, Calendar, CardScheme, CredentialKind, DeliveryFilter, EndpointAuth,
+        EndpointChange, FindQuery, IngestOptions, KeyScope, NewEndpoint, RefundProof, RefundState, Resolution, Secret,
         query::Vocabulary, resolution::Decision,
     },
     engine::ActingEngine,
@@ -96,6 +96,7 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     refused!(truth.dismiss_contradictions(alert.id));
     refused!(rules.stop_rules());
     refused!(rules.start_rules());
+    refused!(truth.enter_sales("2026-03".parse().unwrap(), CardScheme::Visa, 9));
 
     passes!(alerts.list(&AlertQuery::default()));
     passes!(alerts.get(alert.id));
@@ -113,6 +114,8 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     passes!(truth.held(30));
     passes!(truth.contradictions());
     passes!(rules.rules());
+    passes!(truth.sales());
+    passes!(sources.sources());
     passes!(stats.count_all());
     passes!(stats.counts());
     passes!(stats.at_risk(24));

@@ -12,7 +12,7 @@ use crate::{
     domain::{AlertFilter, Calendar, calendar::MOST_MINUTES},
     list_budget::{AGAIN, add, missing_filter, within},
     problem::{Code, Problem},
-    service::{Audit, Stats},
+    service::{Audit, Sources, Stats},
     state::Api,
     wire::{
         Dialect,

@@ -1,4 +1,4 @@
-//! Disputes, fraud reports and refunds, the proof of a refund, and held answers.
+//! Disputes, fraud reports and refunds, the proof of a refund, held answers, and sales.
 
 use axum::{extract::State, http::StatusCode, response::Response};
 
@@ -14,8 +14,8 @@ use crate::{
     service::{Alerts, Truth},
     state::Api,
     wire::operator::{
-        AlertRefundJson, ContradictedAnswerJson, HeldCountJson, ListJson, NewRefundJson, NewReportsJson,
-        RefundProofJson, Text, TruthCountsJson,
+        AlertRefundJson, ContradictedAnswerJson, HeldCountJson, ListJson, NewRefundJson, NewReportsJson, NewSalesJson,
+        RefundProofJson, SalesCountJson, Text, TruthCountsJson,
     },
 };
 
@@ -90,4 +90,17 @@ pub(crate) async fn contradictions(State(api): State<Api>, operator: Operator) -
 pub(crate) async fn dismiss(operator: Operator, PathId(id): PathId<AlertId>) -> Result<StatusCode, Problem> {
     operator.acting.dismiss_contradictions(id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// GET /operator/v1/sales
+pub(crate) async fn sales(operator: Operator) -> Result<Response, Problem> {
+    Ok(answer(&ListJson::<SalesCountJson>::of(operator.acting.sales().await?)))
+}
+
+/// PUT /operator/v1/sales
+pub(crate) async fn enter_sales(
+    operator: Operator,
+    JsonBody(NewSalesJson { month, network, count }): JsonBody<NewSalesJson>,
+) -> Result<Response, Problem> {
+    Ok(answer(&SalesCountJson::from(operator.acting.enter_sales(month.0, network.0, count).await?)))
 }

@@ -1,14 +1,11 @@
 //! `avert alerts export`: every alert of a filter as a stream of records with the same fields.
 
 use std::{
-    collections::HashMap,
     io::{self, BufWriter},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use anyhow::{Context as _, bail};
-use async_trait::async_trait;
-use chrono::TimeDelta;
 use indicatif::ProgressBar;
 use serde_json::json;
 
@@ -21,13 +18,13 @@ use crate::{
         source::{AlertAccess, MeantAlerts},
     },
     desk::{
-        export::{self, AlertRecords, AlertSink, ListReadError},
+        export::{self, AlertRecords, AlertSink, ListReadError, RefundedAlerts},
         export_part::{ExportPart, is_whole},
         records::{RecordFormat, RecordWriter},
         whole_list::PageWalk,
     },
-    domain::{Alert, AlertId, AlertQuery, MAX_PAGE_SIZE, Page, RefundProof, count::counted, query, time::SharedClock},
-    service::{Alerts, ResolveRequest, ServiceError},
+    domain::{Alert, AlertQuery, MAX_PAGE_SIZE, RefundProof, count::counted, query, time::SharedClock},
+    service::{Alerts, Deployment},
     wire::{self, operator::RefundProofJson},
 };
 
@@ -48,18 +45,15 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     let mut query = answer::query(args.query.as_deref(), args.filter.parameters(), meant.dialect, meant.vocabulary())?;
     let source = meant.open(context).await?;
     query.page.size = MAX_PAGE_SIZE;
-    let AlertRecords { mut columns, record } = alert_records(&source.clock);
-    let refunds = Refunds::of(&source);
-    let record = |alert: &Alert| refunds.added(alert, record(alert));
-    if source.deployment.truth.is_some() {
-        columns.extend(refund_columns());
-    }
+    let records = alert_records(&source.clock, &source.deployment);
+    let alerts = RefundedAlerts::of(&source.deployment, &records);
+    let (columns, record) = (records.columns.clone(), |alert: &Alert| alerts.record(alert));
     let count = match &args.to {
         None => {
             let stdout = BufWriter::new(io::stdout());
             let mut writer = RecordWriter::new(format, columns, Output::cells(), stdout)?;
             let mut sink = RecordSink { record: &record, put: |record: &str| writer.put(record), count: 0 };
-            let short = read_all(&refunds, &mut query, args.details, PageWalk::start(), &mut sink).await?;
+            let short = read_all(&alerts, &mut query, args.details, PageWalk::start(), &mut sink).await?;
             // The records are well-formed, and the error that the list is not whole follows.
             let (count, _) = writer.finish()?;
             whole(short)?;
@@ -69,7 +63,7 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
             let about = format!("{} {} {}", source.place, asked_words(&query), args.details);
             let (mut part, met) = ExportPart::open(to, args.resume, &about)?;
             let mut sink = RecordSink { record: &record, put: |record: &str| part.put(record), count: 0 };
-            let short = read_all(&refunds, &mut query, args.details, PageWalk::begun(met), &mut sink).await?;
+            let short = read_all(&alerts, &mut query, args.details, PageWalk::begun(met), &mut sink).await?;
             whole(short).with_context(|| format!("what was read is in {}", part.path().display()))?;
             part.finish(format, columns)?
         }
@@ -78,51 +72,6 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     let place = args.to.as_ref().map_or_else(String::new, |to| format!(" to {}", to.display()));
     say!("{} exported{place}", counted(count, "alert", "alerts"));
     Ok(())
-}
-
-/// Lists with the proofs of refunds, which are read with each page and added to the records.
-struct Refunds<'s> {
-    source: &'s AlertAccess,
-    found: Mutex<HashMap<AlertId, RefundProof>>,
-}
-
-impl<'s> Refunds<'s> {
-    fn of(source: &'s AlertAccess) -> Self {
-        Self { source, found: Mutex::default() }
-    }
-
-    /// Returns the record of an alert with the proof of its refund, where there is one.
-    fn added(&self, alert: &Alert, record: String) -> String {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&alert.id);
-        let Some(proof) = found else { return record };
-        let refund = json!({"refund": RefundProofJson::from(proof)}).to_string();
-        // Both are objects: one goes on where the other ends.
-        format!("{},{}", record.strip_suffix('}').unwrap_or_default(), refund.strip_prefix('{').unwrap_or_default())
-    }
-}
-
-#[async_trait]
-impl Alerts for Refunds<'_> {
-    async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
-        let page = self.source.alerts.list(query).await?;
-        if let Some(truth) = &self.source.deployment.truth {
-            let refunds = truth.refunds(page.data.iter().map(|alert| alert.id).collect()).await?;
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).extend(refunds);
-        }
-        Ok(page)
-    }
-
-    async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
-        self.source.alerts.get(id).await
-    }
-
-    async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
-        self.source.alerts.clock_lead().await
-    }
-
-    async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
-        self.source.alerts.resolve(id, request).await
-    }
 }
 
 /// Describes a query, distinct from every other query.
@@ -135,12 +84,22 @@ fn asked_words(query: &AlertQuery) -> String {
 }
 
 /// Returns the format of alerts as records: every field of either dialect, as of the time of writing.
-pub(in crate::cli) fn alert_records(clock: &SharedClock) -> AlertRecords {
+pub(in crate::cli) fn alert_records(clock: &SharedClock, deployment: &Deployment) -> AlertRecords {
     let mut columns = wire::write::paths();
     // The one field that the current dialect does not have.
     columns.push("outcome.amountStopped".to_owned());
+    if deployment.truth.is_some() {
+        columns.extend(refund_columns());
+    }
     let clock = Arc::clone(clock);
-    AlertRecords { columns, record: Arc::new(move |alert| wire::write::record(alert, clock.now())) }
+    let record = move |alert: &Alert, refund: Option<RefundProof>| {
+        let record = wire::write::record(alert, clock.now());
+        let Some(proof) = refund else { return record };
+        let refund = json!({"refund": RefundProofJson::from(proof)}).to_string();
+        // Both are objects: one goes on where the other ends.
+        format!("{},{}", record.strip_suffix('}').unwrap_or_default(), refund.strip_prefix('{').unwrap_or_default())
+    };
+    AlertRecords { columns, record: Arc::new(record) }
 }
 
 /// Returns the error of a list that is not whole.
@@ -222,13 +181,19 @@ mod tests {
     use super::*;
     use crate::desk::records::Cells;
     use crate::domain::time::SystemClock;
-    use crate::domain::{AlertType, Outcome, Provider};
+    use crate::domain::{AlertId, AlertType, Outcome, Provider};
+    use crate::service::{ServiceError, listing::Lists};
 
     fn written(format: RecordFormat, count: usize) -> String {
         let clock: SharedClock = Arc::new(SystemClock);
-        let records = alert_records(&clock);
+        let there = Deployment::plain(Arc::new(Lists(|_: &AlertQuery| Err(ServiceError::ReadOnly))));
+        let records = alert_records(&clock, &there);
         let mut writer = RecordWriter::new(format, records.columns, Cells::default(), Vec::new()).unwrap();
-        let mut sink = RecordSink { record: &*records.record, put: |record: &str| writer.put(record), count: 0 };
+        let mut sink = RecordSink {
+            record: &|alert: &Alert| (records.record)(alert, None),
+            put: |record: &str| writer.put(record),
+            count: 0,
+        };
         for _ in 0..count {
             let mut alert = Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute);
             alert.outcome =

@@ -1,4 +1,4 @@
-//! The commands that work on the files of a desk: `avert journal`, `orders`, `rules`, `sales`.
+//! The commands that work on the files of a desk: `avert journal`, `orders`, `rules`; and `sales`.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,8 @@ use super::{
     shared::{NamedColumn, ReadingArgs, named_column, word_of},
 };
 use crate::{
-    desk::sales::MOST_SALES,
     domain::{
-        CardScheme, MerchantOrder, SalesMonth, Timestamp,
+        CardScheme, MOST_SALES, MerchantOrder, SalesMonth, Timestamp,
         time::{Clock as _, SystemClock, from_iso},
     },
     wire::import::OrderPreset,

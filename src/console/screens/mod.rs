@@ -103,11 +103,12 @@ impl Screens {
             | Message::Profiles(_) => ScreenName::Settings,
             Message::AuditLog(_) => ScreenName::Activity,
             Message::Endpoints(_)
+            | Message::Sources(_)
             | Message::DeliveryList(..)
             | Message::DeliveryAttempts(..)
             | Message::EndpointTested(..)
             | Message::SentAgain(_) => ScreenName::Webhooks,
-            Message::Insights(..) | Message::Sales(_) => ScreenName::Insights,
+            Message::Insights(..) | Message::Sales(_) | Message::Held(_) => ScreenName::Insights,
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,
         }

@@ -81,6 +81,10 @@ impl InsightScope for Scope<'_> {
                 sql.with(" FROM alert a WHERE a.organization = ", self.wanted.organization);
                 sql.range("a.alert_time", (Some(micros(from)), Some(micros(until))));
             }
+            Reach::Reported(from, until) => {
+                sql.push(&select);
+                sql.push(&insights::reports_of(self.wanted.organization, from, until));
+            }
         }
         sql.push(tests);
         self.unit.conn.made(&sql, read).await

@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = migrations!(
     "0014_truth",
     "0015_rules",
     "0016_source_order",
+    "0017_sales",
 );
 
 /// Name of the step behind which the alerts are put into the search over all fields, once the newest schema is there.

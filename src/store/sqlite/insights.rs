@@ -69,6 +69,11 @@ impl InsightScope for Scope<'_> {
                 let span = (Some(micros(from)), Some(micros(until)));
                 from_alerts(select, &Wanted { span, ..self.everything.clone() }, Some(BY_TIME))
             }
+            Reach::Reported(from, until) => {
+                let mut sql = select;
+                sql.push(&insights::reports_of(wanted.organization, from, until));
+                sql
+            }
             _ if wanted.is_impossible() => return Ok(Vec::new()),
             Reach::Waiting => from_alerts(select, wanted, Some(BY_DEADLINE)),
             Reach::Answered => {

@@ -54,6 +54,7 @@ pub(super) const MIGRATIONS: &[Migration] = migrations!(
     "0026_truth",
     "0027_rules",
     "0028_source_order",
+    "0029_sales",
 );
 
 /// Behind this step the alerts are put into the search over all fields, once the newest schema is there.

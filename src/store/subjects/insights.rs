@@ -5,12 +5,13 @@ use crate::{
     alert_rows::{DAY_MICROS, NO_DAY, SUMS, currency_sum, micros, moment, notices, word, word_key, word_keys},
     cells::{StoredRow, cell},
     domain::{
-        AlertStatus, AlertType, Calendar, Insights, Lapsing, Provider,
+        AlertStatus, AlertType, Calendar, Insights, Lapsing, Provider, TruthKind,
         insights::{InsightsBuilder, first_day, is_fraud, last_quarter, month_of, quarter_of, soon},
         stats::QUARTER,
         time::Timestamp,
     },
     error::Work,
+    subjects::truth::NOT_PREVENTED,
 };
 
 /// The alerts within a filter, as a database finds them.
@@ -39,6 +40,18 @@ pub(crate) enum Reach {
     Expired,
     /// Everything that was raised within these moments, whatever the filter.
     Raised(Timestamp, Timestamp),
+    /// Reports `t` of these moments.
+    Reported(Timestamp, Timestamp),
+}
+
+/// Reports of these moments, behind a SELECT. None was recorded before it happened, but for clocks that differ.
+pub(crate) fn reports_of(organization: i64, from: Timestamp, until: Timestamp) -> String {
+    let (from, until) = (micros(from), micros(until));
+    format!(
+        " FROM truth t WHERE t.organization = {organization} AND t.recorded_at >= {} AND t.at >= {from} \
+            AND t.at < {until}",
+        from - DAY_MICROS
+    )
 }
 
 /// Number of alerts of a kind on a day.
@@ -152,6 +165,14 @@ async fn add_missed(scope: &mut impl InsightScope, days: ToldDays, found: &mut I
 
 async fn add_monitored(scope: &mut impl InsightScope, now: Timestamp, found: &mut InsightsBuilder) -> Work<()> {
     let (from, until) = month_of(now);
+    let select = "t.kind, coalesce(substr(t.card_bin, 1, 4), ''), coalesce(t.network, ''), count(*)";
+    let tests = format!(" AND t.kind <> 'refund' AND {NOT_PREVENTED} GROUP BY 1, 2, 3");
+    let read = |row: &StoredRow<'_>| {
+        Ok((TruthKind::parse(row.get(0)?), row.get::<String>(1)?, row.get::<String>(2)?, row.get(3)?))
+    };
+    for (kind, card, network, reports) in scope.rows(Reach::Reported(from, until), select, &tests, read).await? {
+        kind.into_iter().for_each(|kind| found.add_reported(kind, &card, &network, reports));
+    }
     let fraud = AlertType::KNOWN.iter().filter(|word| is_fraud(word)).map(AlertType::as_str);
     let fraud = format!("a.type IN ({})", word_keys(fraud));
     // An expired alert without an answer counts as a chargeback.

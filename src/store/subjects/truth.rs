@@ -1,5 +1,5 @@
 //! Truth: disputes, fraud reports and refunds, recorded once and matched to alerts in the same commit; the proof of a
-//! refund; and what follows for the answers.
+//! refund; what follows for the answers; and the sales that rates are measured by.
 //!
 //! Recording takes turns with ingest in an organization, so that a report and an alert that come at the same moment
 //! find each other. Nothing here changes an alert or its outcome.
@@ -10,8 +10,8 @@ use crate::{
     cells::{BoundValues, SqlValue, StoredRow, ToCell, cell},
     composed::insertion,
     domain::{
-        Alert, AlertId, AlertStatus, Amount, AnswerKind, ContradictedAnswer, ContradictionKind, Currency, HeldCount,
-        OrganizationId, Provider, RefundProof, RefundState, TruthCounts, TruthKind, TruthReport,
+        Alert, AlertId, AlertStatus, Amount, AnswerKind, CardScheme, ContradictedAnswer, ContradictionKind, Currency,
+        HeldCount, OrganizationId, Provider, RefundProof, RefundState, SalesCount, TruthCounts, TruthKind, TruthReport,
         audit::AuditNote,
         time::Timestamp,
         truth::{self, LEAD_TIMES, SAME_DISPUTE, alert_facts, covers},
@@ -70,6 +70,16 @@ units! {
         Way::List(Some(organization)) => |unit| held(unit, *organization, *since)
     }
 
+    /// Enters the sales of a month on one scheme's cards, in place of what was entered for it before.
+    async fn enter_sales(organization: OrganizationId, sales: SalesCount) -> () {
+        Way::Visible => |unit| enter_sales(unit, *organization, *sales)
+    }
+
+    /// The sales that were entered, newest month first.
+    async fn sales(organization: OrganizationId) -> Vec<SalesCount> {
+        Way::Read => |unit| sales(unit, *organization)
+    }
+
     /// Dismisses what is known now against the answer of an alert; `false` where there is no such alert.
     async fn dismiss_contradictions(organization: OrganizationId, id: AlertId, now: Timestamp) -> bool {
         Way::Visible => |unit| dismiss(unit, *organization, *id, *now)
@@ -82,13 +92,41 @@ units! {
     }
 }
 
+async fn enter_sales(unit: &UnitOfWork<'_>, organization: OrganizationId, sales: SalesCount) -> Work<()> {
+    let organization = unit.known_organization(organization).await?;
+    let SalesCount { month, scheme, count, entered_at } = sales;
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let entered = "INSERT INTO sale_count (organization, month, scheme, sales, entered_at) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (organization, month, scheme) DO UPDATE SET sales = excluded.sales, \
+            entered_at = excluded.entered_at";
+    unit.run(entered, &[&organization, &month.to_string(), &scheme.as_str(), &count, &entered_at]).await?;
+    unit.note(organization, AuditNote::sales_entered(&sales), entered_at).await
+}
+
+async fn sales(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<SalesCount>> {
+    let entered = "SELECT s.month, s.scheme, s.sales, s.entered_at FROM sale_count s
+            JOIN organization g ON g.key = s.organization
+        WHERE g.id = ?1 ORDER BY s.month DESC, s.scheme";
+    let read = |row: &StoredRow<'_>| {
+        let (month, scheme): (&str, &str) = (row.get(0)?, row.get(1)?);
+        Ok(SalesCount {
+            month: month.parse().map_err(|_| corrupt(month))?,
+            scheme: CardScheme::parse(scheme).ok_or_else(|| corrupt(scheme))?,
+            count: row.get(2)?,
+            entered_at: row.get(3)?,
+        })
+    };
+    unit.all(entered, &[&organization], read).await
+}
+
 /// Dismisses what is known against the answer of an alert.
 async fn dismiss(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId, now: Timestamp) -> Work<bool> {
     let Some((key, organization)) = alert_key(unit, organization, id).await? else { return Ok(false) };
     // Of a report that contradicts nothing yet, such as a refund that succeeded, it is not known what comes.
     let against = format!(
         "UPDATE truth_match SET dismissed_at = ?2 WHERE alert = ?1 AND EXISTS (SELECT 1 FROM truth t
-            WHERE t.key = truth_match.truth AND (t.kind = 'dispute' AND {NOT_PREVENTED} OR t.kind = 'refund' AND {FAILED}))"
+            WHERE t.key = truth_match.truth
+                AND (t.kind = 'dispute' AND {NOT_PREVENTED} OR t.kind = 'refund' AND {FAILED}))"
     );
     unit.run(&against, &[&key, &now]).await?;
     unit.run("UPDATE refund_proof SET dismissed_at = ?2 WHERE alert = ?1", &[&key, &now]).await?;
@@ -97,7 +135,7 @@ async fn dismiss(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertI
 }
 
 /// The dispute `t` is one still.
-const NOT_PREVENTED: &str = "lower(coalesce(t.status, '')) <> 'prevented'";
+pub(super) const NOT_PREVENTED: &str = "lower(coalesce(t.status, '')) <> 'prevented'";
 
 /// The refund `t` failed.
 const FAILED: &str = "lower(coalesce(t.status, '')) IN ('failed', 'canceled', 'cancelled')";

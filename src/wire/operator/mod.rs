@@ -24,7 +24,7 @@ pub use self::{
     text::Text,
     truth::{
         AlertRefundJson, ContradictedAnswerJson, HeldCountJson, MOST_REPORTS, NewRefundJson, NewReportsJson,
-        RefundProofJson, TruthCountsJson, TruthReportJson,
+        NewSalesJson, RefundProofJson, SalesCountJson, TruthCountsJson, TruthReportJson,
     },
 };
 

@@ -105,8 +105,14 @@ json_type! {
         response_times: Vec<ResponseTimeJson>,
         /// Alerts raised on these days whose answer has no time.
         undated: u64,
-        /// Counts for the card schemes' monitoring programmes, of all alerts of this month, whatever the filter.
+        /// Counts for the card schemes' monitoring programmes of this month, whatever the filter.
         monitored: Vec<MonitoredCountJson>,
+        /// True where disputes of this month were reported: chargebacks are counted by them, and not by alerts.
+        #[serde(default)]
+        has_dispute_feed: bool,
+        /// True where fraud of this month was reported, likewise.
+        #[serde(default)]
+        has_fraud_feed: bool,
     }
 }
 
@@ -167,8 +173,9 @@ json_type! {
     /// Counts for the monitoring programmes of one scheme.
     struct MonitoredCountJson for MonitoredCount {
         scheme: Text<CardScheme>,
+        /// Reported fraud; without such reports the alerts of fraud.
         fraud_reports: u64,
-        /// Answered with a chargeback, or not in time.
+        /// Disputes; without such reports the alerts answered with a chargeback, or not in time.
         chargebacks: u64,
     }
 }

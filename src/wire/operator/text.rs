@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use crate::domain::{
     AlertId, AlertStatus, AlertType, Amount, AnswerKind, Answers, AttemptId, CardScheme, CompanyId, ContradictionKind,
     Currency, DeliveryId, DeliveryState, EndpointId, EnrollmentId, Environment, EventId, EventKind, EventTemplate,
-    KeyScope, OrganizationId, Provider, RefundState, Resolution, Secret, TruthKind,
+    KeyScope, OrganizationId, Provider, RefundState, Resolution, SalesMonth, Secret, TruthKind,
     audit::hex,
     rule::automatic::{RuleState, StopReason},
     time::{Timestamp, from_iso, to_iso},
@@ -61,6 +61,7 @@ macro_rules! scalars {
 
 scalars!(AlertId, AttemptId, CompanyId, DeliveryId, EndpointId => to_string, |text| text.parse().ok());
 scalars!(EnrollmentId, EventId, OrganizationId, NaiveDate, Amount => to_string, |text| text.parse().ok());
+scalars!(SalesMonth => to_string, |text| text.parse().ok());
 scalars!(EndpointUrl => to_string, |text| Self::parse(&text, PlainHttp::Allowed).ok());
 scalars!(AlertStatus, AlertType, EventKind, Provider => as_str, |text| Some(Self::parse(&text)));
 scalars!(Currency => as_str, |text| Some(Self::new(text)));

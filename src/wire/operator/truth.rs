@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     domain::{
-        AlertId, Amount, AnswerKind, ContradictedAnswer, ContradictionKind, Currency, HeldCount, Provider, RefundProof,
-        RefundState, TruthCounts, TruthKind, TruthReport, time::Timestamp,
+        AlertId, Amount, AnswerKind, CardScheme, ContradictedAnswer, ContradictionKind, Currency, HeldCount, Provider,
+        RefundProof, RefundState, SalesCount, SalesMonth, TruthCounts, TruthKind, TruthReport, time::Timestamp,
     },
     operator::text::{Member, Text, json_type, stands_for},
 };
@@ -152,5 +152,26 @@ json_type! {
         /// The fact that the report matched by, in words.
         matched_by: String,
         refund: Option<RefundProofJson>,
+    }
+}
+
+json_type! {
+    /// The sales of a month on one scheme's cards.
+    pub struct SalesCountJson for SalesCount {
+        month: Text<SalesMonth>,
+        network = scheme: Text<CardScheme>,
+        count: u64,
+        entered_at: Text<Timestamp>,
+    }
+}
+
+json_type! {
+    /// Sales that are to be entered, in place of what was entered for their month before.
+    #[serde(deny_unknown_fields)]
+    pub struct NewSalesJson {
+        /// This month or one before, such as 2026-11.
+        pub month: Text<SalesMonth>,
+        pub network: Text<CardScheme>,
+        pub count: u64,
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     domain::{
         AlertId, AlertStatus, AlertType, Amount, AnswerKind, Answers, AttemptId, CardScheme, CompanyId,
         ContradictionKind, Currency, DeliveryId, DeliveryState, EndpointId, EnrollmentId, Environment, EventId,
-        EventKind, EventTemplate, KeyScope, OrganizationId, Provider, RefundState, Secret, TruthKind,
+        EventKind, EventTemplate, KeyScope, OrganizationId, Provider, RefundState, SalesMonth, Secret, TruthKind,
         rule::automatic::{RuleState, StopReason},
         signing::{LONGEST_OVERLAP, OVERLAP},
         time::Timestamp,
@@ -243,6 +243,7 @@ described!(
 );
 described!({"type": "string", "format": "date"}: NaiveDate);
 described!({"type": "string", "format": "date-time"}: Timestamp);
+described!({"type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$"}: SalesMonth);
 described!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 described!({"type": "string", "pattern": "^[0-9a-f]{64}$"}: [u8; 32]);
 described!({"type": "string"}: AlertStatus, AlertType, Currency, EventKind, Provider, EndpointUrl, Secret);

@@ -23,8 +23,8 @@ use crate::{
         ContradictedAnswerJson, CountsJson, CreatedCredentialJson, CreatedEndpointJson, CredentialJson,
         CurrencySumJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson,
         HeldCountJson, IndexJson, IngestReportJson, InsightsJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson,
-        NewRefundJson, NewReportsJson, NewSecretJson, PageJson, RedeliveredJson, RefundProofJson, RuleJson, SourceJson,
-        TruthCountsJson,
+        NewRefundJson, NewReportsJson, NewSalesJson, NewSecretJson, PageJson, RedeliveredJson, RefundProofJson,
+        RuleJson, SalesCountJson, SourceJson, TruthCountsJson,
     },
 };
 
@@ -309,6 +309,14 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
             .query("days", whole(1, HELD_DAYS.into()), "Answers of so many days; 30 where it is not given")
             .json(200, derived.answer::<ListJson<HeldCountJson>>(), "By network, answer, issuer and lead time")
             .refused(400, "A parameter is not understood"),
+        operator("get", "/sales", "listSales", "The sales that were entered").json(
+            200,
+            derived.answer::<ListJson<SalesCountJson>>(),
+            "Newest month first",
+        ),
+        operator("put", "/sales", "enterSales", "Enters the sales of a month on one scheme's cards")
+            .json_body(derived.body::<NewSalesJson>(), "The sales, in place of what was entered for their month before")
+            .json(200, derived.answer::<SalesCountJson>(), "The sales as they are kept"),
         operator("get", "/contradictions", "listContradictions", "Answers that a later report contradicts").json(
             200,
             derived.answer::<ListJson<ContradictedAnswerJson>>(),

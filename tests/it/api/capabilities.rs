@@ -7,14 +7,15 @@ use avert::{
     client::{AccessCredential, Client},
     domain::{
         Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AtRisk, AttemptId, CaCertificates, Calendar,
-        CredentialKind, Currency, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth, EndpointChange,
-        EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Outcome, RefundProof, RefundState,
-        Secret, SigningChange, TruthKind, TruthReport,
+        CardScheme, CredentialKind, Currency, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth,
+        EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Outcome, RefundProof,
+        RefundState, SalesCount, Secret, SigningChange, TruthKind, TruthReport,
         query::{Vocabulary, parse},
         url::{EndpointUrl, PlainHttp},
     },
     service::{
-        Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Truth, Webhooks,
+        Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Sources, Stats, Truth,
+        Webhooks,
     },
     wire::Dialect,
 };
@@ -103,6 +104,7 @@ sentences! {
     a_change_is_heard_of_and_none_is_missed,
     whether_anything_can_be_written_is_told,
     reports_and_proofs_are_recorded_and_told_as_the_engine_tells_them,
+    sales_are_entered_and_sources_told_as_the_engine_tells_them,
     what_is_not_there_not_valid_or_not_now_is_told_alike,
     a_credential_lives_from_its_creation_to_its_revocation,
 }
@@ -462,6 +464,23 @@ async fn reports_and_proofs_are_recorded_and_told_as_the_engine_tells_them(way: 
     assert!(contradictions.iter().any(|item| item.refund.as_ref() == Some(&proof)), "{contradictions:?}");
     assert!(matches!(nobodys, Err(ServiceError::AlertNotFound(_))), "{nobodys:?}");
     assert!(matches!(nameless, Err(ServiceError::InvalidRequest(_))), "{nameless:?}");
+}
+
+async fn sales_are_entered_and_sources_told_as_the_engine_tells_them(way: Way) {
+    let (served, deployment) = open(way).await;
+    let (truth, sources) = (deployment.truth.unwrap(), deployment.sources.unwrap());
+    let month = |month: &str| month.parse().unwrap();
+
+    truth.enter_sales(month("2026-02"), CardScheme::Visa, 7).await.unwrap();
+    let entered = truth.enter_sales(month("2026-02"), CardScheme::Visa, 118_200).await.unwrap();
+    let other = truth.enter_sales(month("2026-03"), CardScheme::Mastercard, 9).await.unwrap();
+    let to_come = truth.enter_sales(month("2026-04"), CardScheme::Visa, 9).await;
+
+    assert_eq!(entered, SalesCount { count: 118_200, entered_at: noon(), ..entered });
+    assert_eq!(truth.sales().await.unwrap(), [other, entered]);
+    assert_eq!(served.acting.sales().await.unwrap(), [other, entered]);
+    assert!(matches!(to_come, Err(ServiceError::InvalidRequest(_))), "{to_come:?}");
+    assert_eq!(sources.sources().await.unwrap(), served.acting.sources().await.unwrap());
 }
 
 async fn what_is_not_there_not_valid_or_not_now_is_told_alike(way: Way) {

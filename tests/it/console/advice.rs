@@ -213,3 +213,22 @@ fn elsewhere_an_alert_of_the_list_with_the_same_reference_keeps_a_second_refund_
     assert_eq!(rig.sent(), 0, "{}", rig.screen());
     assert!(rig.screen().contains("same ARN"), "{}", rig.screen());
 }
+
+#[rstest]
+#[case::old(121, true)]
+#[case::young(119, false)]
+fn a_payment_of_more_than_120_days_ago_says_that_a_chargeback_is_unlikely(#[case] days: i64, #[case] is_said: bool) {
+    let paid = Some(clock().now() - Duration::days(days));
+    let alerts = vec![Alert { transaction_time: paid, ..alerts(waiting).remove(0) }];
+    let mut rig = Made { alerts, size: (200, 50), ..Made::default() }.start();
+
+    let pages = ["r", "esc enter"].map(|keys| {
+        let before = rig.screen();
+        rig.press(keys);
+        before
+    });
+
+    let said = "Paid over 120 days ago, a chargeback is unlikely";
+    let case = rig.screen();
+    assert!(pages.iter().chain([&case]).all(|page| page.contains(said) == is_said), "{pages:#?}{case}");
+}

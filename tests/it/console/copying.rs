@@ -5,7 +5,7 @@ use avert::{
         SessionInfo,
         message::{Effect, Message},
     },
-    domain::{Alert, AlertFilter, Dialect, LinkTemplates, time::Clock},
+    domain::{Alert, AlertFilter, Dialect, LinkTemplates, RefundProof, RefundState, time::Clock},
     service::ServiceError,
     wire::write,
 };
@@ -227,6 +227,20 @@ fn what_is_exported_is_what_is_listed_in_its_filter() {
     assert_eq!(files[0].1.lines().skip(1).collect::<Vec<_>>(), ["7KQ00007"]);
     let lists = rig.service.lists.lock().unwrap();
     assert!(lists.last().is_some_and(|query| query.filter != AlertFilter::default()));
+}
+
+#[test]
+fn an_export_has_the_proofs_of_refunds() {
+    let alerts = many(3);
+    let (mut rig, directory) = exporting(alerts.clone());
+    let state = RefundState::Succeeded;
+    let proof = RefundProof { reference: "re_1".to_owned(), amount: None, currency: None, state };
+    rig.service.refunds.lock().unwrap().push((alerts[1].id, proof));
+
+    rig.press("e enter");
+
+    let text = &files(&directory)[0].1;
+    assert_eq!(text.lines().filter(|line| line.ends_with(" re_1")).collect::<Vec<_>>(), ["7KQ00001 re_1"]);
 }
 
 #[test]

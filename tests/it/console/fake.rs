@@ -12,10 +12,12 @@ use avert::{
         Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry,
         Calendar, ContradictedAnswer, Count, Credential, CredentialKind, Currency, CurrencySum, Deadline, Delivery,
         DeliveryId, DeliveryState, Endpoint, EndpointId, Environment, EventId, EventKind, FieldError, FindQuery,
-        Insights, KeyScope, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Sort, decide, duplicate,
+        HeldCount, Insights, KeyScope, Outcome, OutcomeId, Page, Provider, RefundProof, ResolutionAttempt, SalesCount,
+        Sort, decide, duplicate,
         find::among,
         insights,
         query::Vocabulary,
+        source::SourceStatus,
         time::{SharedClock, Timestamp},
     },
     service::{Alerts, Changes, Deployment, Duplicates, Find, OutcomeUnknown, ResolveRequest, ServiceError, Stats},
@@ -84,6 +86,12 @@ pub struct Fake {
     pub contradictions: Mutex<Vec<ContradictedAnswer>>,
     /// How often the automatic rules were stopped.
     pub rules_stopped: Mutex<u32>,
+    pub refunds: Mutex<Vec<(AlertId, RefundProof)>>,
+    pub held: Mutex<Vec<HeldCount>>,
+    pub sales: Mutex<Vec<SalesCount>>,
+    pub sources: Mutex<Vec<SourceStatus>>,
+    /// Whether disputes and fraud of this month were reported.
+    pub feeds: Mutex<(bool, bool)>,
     /// Every word of a person on one of them.
     pub settled: Mutex<Vec<(AttemptId, bool)>>,
     /// The audit log, the newest first.
@@ -116,6 +124,11 @@ impl Fake {
             unfinished: Mutex::default(),
             contradictions: Mutex::default(),
             rules_stopped: Mutex::default(),
+            refunds: Mutex::default(),
+            held: Mutex::default(),
+            sales: Mutex::default(),
+            sources: Mutex::default(),
+            feeds: Mutex::default(),
             settled: Mutex::default(),
             audit: Mutex::default(),
             audit_asked: Mutex::default(),
@@ -329,7 +342,9 @@ impl Stats for Fake {
         self.up()?;
         let (now, all) = (self.clock.now(), self.alerts.lock().unwrap().clone());
         let within = all.iter().filter(|alert| filter.matches(alert, now));
-        Ok(Insights { monitored: insights::monitored(&all, now), ..Insights::of(within, now, calendar) })
+        let (has_dispute_feed, has_fraud_feed) = *self.feeds.lock().unwrap();
+        let monitored = insights::monitored(&all, now);
+        Ok(Insights { monitored, has_dispute_feed, has_fraud_feed, ..Insights::of(within, now, calendar) })
     }
 }
 

@@ -4,11 +4,12 @@
 use async_trait::async_trait;
 use avert::{
     domain::{
-        Alert, AlertId, AlertPatch, AttemptId, AuditEntry, Company, ContradictedAnswer, CreatedCredential, Credential,
-        CredentialKind, CredentialList, Environment, HeldCount, IngestOptions, IngestReport, RefundProof,
-        ResolutionAttempt, Revoked, Secret, TruthCounts, TruthReport, attempt::outcome_id, rule::automatic::RuleStatus,
+        Alert, AlertId, AlertPatch, AttemptId, AuditEntry, CardScheme, Company, ContradictedAnswer, CreatedCredential,
+        Credential, CredentialKind, CredentialList, Environment, HeldCount, IngestOptions, IngestReport, RefundProof,
+        ResolutionAttempt, Revoked, SalesCount, SalesMonth, Secret, TruthCounts, TruthReport, attempt::outcome_id,
+        rule::automatic::RuleStatus, source::SourceStatus,
     },
-    service::{Attempts, Audit, Credentials, Intake, ResolveRequest, Rules, ServiceError, Truth},
+    service::{Attempts, Audit, Credentials, Intake, ResolveRequest, Rules, ServiceError, Sources, Truth},
 };
 
 use super::fake::{Fake, SECRET, not_asked};
@@ -34,11 +35,20 @@ impl Truth for Fake {
         not_asked()
     }
 
-    async fn refunds(&self, _ids: Vec<AlertId>) -> Result<Vec<(AlertId, RefundProof)>, ServiceError> {
-        not_asked()
+    async fn refunds(&self, ids: Vec<AlertId>) -> Result<Vec<(AlertId, RefundProof)>, ServiceError> {
+        let refunds = self.refunds.lock().unwrap();
+        Ok(refunds.iter().filter(|(id, _)| ids.contains(id)).cloned().collect())
     }
 
     async fn held(&self, _days: u32) -> Result<Vec<HeldCount>, ServiceError> {
+        Ok(self.held.lock().unwrap().clone())
+    }
+
+    async fn sales(&self) -> Result<Vec<SalesCount>, ServiceError> {
+        Ok(self.sales.lock().unwrap().clone())
+    }
+
+    async fn enter_sales(&self, _: SalesMonth, _: CardScheme, _: u64) -> Result<SalesCount, ServiceError> {
         not_asked()
     }
 
@@ -65,6 +75,13 @@ impl Rules for Fake {
 
     async fn start_rules(&self) -> Result<(), ServiceError> {
         not_asked()
+    }
+}
+
+#[async_trait]
+impl Sources for Fake {
+    async fn sources(&self) -> Result<Vec<SourceStatus>, ServiceError> {
+        Ok(self.sources.lock().unwrap().clone())
     }
 }
 

@@ -22,7 +22,9 @@ use avert::{
         workstation::export_list,
     },
     desk::{AlertRecords, BuiltIn, Desk, Fate, JournalEntry, JournalStep},
-    domain::{Alert, AlertFilter, AlertId, Calendar, Environment, LinkTemplates, rule::parse_rules, time::Clock},
+    domain::{
+        Alert, AlertFilter, AlertId, Calendar, Environment, LinkTemplates, RefundProof, rule::parse_rules, time::Clock,
+    },
     service::Deployment,
     wire,
 };
@@ -326,8 +328,7 @@ impl Rig {
                 self.done.push(Effect::Keep(what));
                 told
             }
-            Effect::ReadSales
-            | Effect::GiveUpFind
+            Effect::GiveUpFind
             | Effect::OpenDesk
             | Effect::GiveUpExport
             | Effect::Browse(_)
@@ -348,10 +349,7 @@ impl Rig {
             Effect::ListProfiles => Some(Message::Profiles(self.profiles_now.clone())),
             Effect::ReadRules => Some(Message::RulesRead(self.rules_now.clone().map(rules_of))),
             Effect::MatchOrders(asked, change) => Some(match_orders(self.desk.as_ref(), asked, change)),
-            Effect::Export(request) => {
-                let alerts = self.deployment.alerts.clone();
-                Some(block_on(export_list(&*alerts, &records(), *request, |_| {})))
-            }
+            Effect::Export(request) => Some(block_on(export_list(&self.deployment, &records(), *request, |_| {}))),
             effect => {
                 if let Effect::Preflight(key, _) = &effect {
                     self.looked_at.insert(*key);
@@ -539,9 +537,12 @@ impl Rig {
     }
 }
 
-/// How alerts are exported here: by their network's ids alone.
+/// How alerts are exported here: by their network's ids, with the references of their refunds.
 pub fn records() -> AlertRecords {
-    let record = |alert: &Alert| serde_json::json!({ "providerId": alert.provider_id }).to_string();
+    let record = |alert: &Alert, refund: Option<RefundProof>| {
+        let refund = refund.map(|proof| format!(" {}", proof.reference)).unwrap_or_default();
+        serde_json::json!({ "providerId": format!("{}{refund}", alert.provider_id) }).to_string()
+    };
     AlertRecords { columns: vec!["providerId".to_owned()], record: Arc::new(record) }
 }
 

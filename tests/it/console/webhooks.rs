@@ -1,8 +1,14 @@
 //! The Webhooks screen: how endpoints do, what became of each delivery, every attempt, and what is sent again.
 
 use avert::{
-    console::{SessionInfo, message::Message},
-    domain::{Alert, AlertId, Delivery, DeliveryFilter, DeliveryPage, DeliveryState, time::Clock},
+    console::{
+        SessionInfo,
+        message::{Effect, Message},
+    },
+    domain::{
+        Alert, AlertId, Answers, Delivery, DeliveryFilter, DeliveryPage, DeliveryState, source::SourceStatus,
+        time::Clock,
+    },
     service::ServiceError,
 };
 use chrono::Duration;
@@ -62,6 +68,45 @@ fn every_state_of_the_screen_has_its_picture() {
         take("endpoints", "tab j");
         take("page", "j j j enter");
     }
+}
+
+/// A source that had so many events of each kind.
+fn source(name: &str, mapped: u64, unmapped: u64, rejected: u64) -> SourceStatus {
+    let last_received = Some(clock().now() - Duration::minutes(4));
+    let preset = Some("stripe".to_owned());
+    let answers = Some(Answers::Here);
+    let known = SourceStatus { name: name.to_owned(), preset, answers, last_received, ..SourceStatus::default() };
+    SourceStatus { received: mapped + unmapped, mapped, unmapped, rejected, ..known }
+}
+
+/// The Webhooks screen with two sources.
+fn with_sources(size: (u16, u16)) -> Rig {
+    let mut rig = Made { size, ..Made::default() }.start();
+    *rig.service.sources.lock().unwrap() = vec![source("stripe-eu", 1_204, 0, 0), source("own", 31, 2, 7)];
+    let now = rig.clock.now();
+    rig.service.endpoints.lock().unwrap().extend(endpoints(now));
+    rig.service.deliveries.lock().unwrap().extend(deliveries(now));
+    rig.press("3");
+    rest(&mut rig);
+    rig
+}
+
+#[test]
+fn sources_are_listed_with_what_became_of_their_events() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        insta::assert_snapshot!(format!("sources@{width}x{height}"), with_sources((width, height)).screen());
+    }
+}
+
+#[test]
+fn the_list_of_sources_has_the_keys_between_the_others_and_tests_no_endpoint() {
+    let mut rig = with_sources((120, 40));
+
+    rig.press("tab tab j t y y");
+
+    assert_eq!(sent(&rig), []);
+    let copied = |effect: &Effect| matches!(effect, Effect::Copy(name) if name.reveal() == "own");
+    assert!(rig.done.iter().any(copied), "{:?}", rig.done);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use avert::{
         Providers,
         http::native::{NativeInterface, NativeSource},
     },
-    service::{Alerts, FoundOutBy, ServiceError},
+    service::{Alerts, FoundOutBy, ServiceError, Sources},
     sources::{SourceForm, justt::CdrnCodes},
     store::EventsOf,
 };

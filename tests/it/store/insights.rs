@@ -1,7 +1,8 @@
 //! Insights against the meaning that the domain gives them: the same counts and sums on every kind of store.
 
 use avert::domain::{
-    Alert, AlertFilter, AlertStatus, AlertType, Calendar, CurrencySum, Deadline, Insights, OrganizationId, insights,
+    Alert, AlertFilter, AlertStatus, AlertType, Calendar, CardScheme, CurrencySum, Deadline, Insights, OrganizationId,
+    TruthKind, TruthReport, insights,
 };
 use chrono::Duration;
 use proptest::{prelude::*, sample::select};
@@ -18,6 +19,7 @@ contract!(
     what_is_answered_moves_from_what_waits_to_its_day,
     what_is_answered_before_midnight_here_is_of_the_day_before,
     notices_are_at_no_risk,
+    disputes_of_the_month_count_in_place_of_alerts_once_one_is_reported,
 );
 
 /// What insights are by the domain's own words.
@@ -149,4 +151,29 @@ async fn notices_are_at_no_risk(fixture: Fixture) {
     let lapsing = told(&fixture, &AlertFilter::default()).await.lapsing;
     assert_eq!(due.iter().map(|(_, sum)| sum.alerts).sum::<u64>(), 2);
     assert_eq!(lapsing.iter().map(|row| row.sum.alerts).sum::<u64>(), 2);
+}
+
+async fn disputes_of_the_month_count_in_place_of_alerts_once_one_is_reported(fixture: Fixture) {
+    let lost = |id: &str| Alert { status: AlertStatus::Chargeback, ..open_alert(id) };
+    fixture.bring(&[lost("P1"), lost("P2")]).await;
+    let report =
+        |cells: &[(&'static str, &str)]| TruthReport::of_cells(TruthKind::Dispute, cells.iter().copied()).unwrap();
+    let counted = async || {
+        let found = told(&fixture, &AlertFilter::default()).await;
+        let counts = found.monitored.iter().map(|count| (count.scheme, count.fraud_reports, count.chargebacks));
+        (found.has_dispute_feed, found.has_fraud_feed, counts.collect::<Vec<_>>())
+    };
+    let before = counted().await;
+
+    let disputes = [
+        report(&[("id", "D-1"), ("card_bin", "411111"), ("at", "2026-03-02T10:00:00Z")]),
+        report(&[("id", "D-2"), ("network", "mastercard"), ("at", "2026-03-09T10:00:00Z")]),
+        report(&[("id", "D-3"), ("card_bin", "411111"), ("at", "2026-02-27T10:00:00Z")]),
+        report(&[("id", "D-4"), ("card_bin", "411111"), ("status", "prevented"), ("at", "2026-03-09T10:00:00Z")]),
+    ];
+    fixture.store.record_truth(fixture.organization, disputes.to_vec(), noon()).await.unwrap();
+
+    assert_eq!(before, (false, false, vec![(CardScheme::Visa, 2, 2)]));
+    let expected = vec![(CardScheme::Visa, 2, 1), (CardScheme::Mastercard, 0, 1)];
+    assert_eq!(counted().await, (true, false, expected), "fraud is counted by alerts still");
 }

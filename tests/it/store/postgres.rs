@@ -153,6 +153,8 @@ async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it()
             "sources",
             "truth",
             "rules",
+            "source_order",
+            "sales",
         ]
     );
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 2);
@@ -188,7 +190,20 @@ async fn alerts_from_before_accents_were_ignored_are_found_without_them() {
 
     assert_eq!(
         (unaware, applied),
-        (vec![], vec!["find_keys", "ca_certificates", "traces", "subscriptions", "sources", "truth", "rules"])
+        (
+            vec![],
+            vec![
+                "find_keys",
+                "ca_certificates",
+                "traces",
+                "subscriptions",
+                "sources",
+                "truth",
+                "rules",
+                "source_order",
+                "sales"
+            ]
+        )
     );
     assert_eq!(found(&fixture, "kafe o'brien").await, [accented.id]);
     let versions_now: Vec<String> = rows().await;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use avert::domain::{
-    Alert, AlertStatus, AnswerKind, ContradictionKind, Currency, Deadline, Outcome, RefundProof, RefundState,
-    TruthCounts, TruthKind, TruthReport,
+    Alert, AlertStatus, AnswerKind, CardScheme, ContradictionKind, Currency, Deadline, Outcome, RefundProof,
+    RefundState, SalesCount, TruthCounts, TruthKind, TruthReport,
 };
 use chrono::Duration;
 
@@ -22,6 +22,7 @@ contract!(
     answers_are_counted_with_the_disputes_after_them,
     a_dispute_after_an_answer_and_a_failed_refund_contradict_it,
     a_dismissed_contradiction_stays_away_while_it_matches_and_hides_no_other,
+    sales_are_kept_once_a_month_and_scheme_for_each_organization,
     reports_of_another_organization_match_nothing_here,
 );
 
@@ -324,6 +325,25 @@ async fn a_dismissed_contradiction_stays_away_while_it_matches_and_hides_no_othe
 
     assert_eq!(after_changes, []);
     assert_eq!(read().await.iter().map(|of| of.kind).collect::<Vec<_>>(), [ContradictionKind::NotPaid]);
+}
+
+async fn sales_are_kept_once_a_month_and_scheme_for_each_organization(fixture: Fixture) {
+    let other = fixture.another_organization("other").await;
+    let of = |month: &str, count| SalesCount {
+        month: month.parse().unwrap(),
+        scheme: CardScheme::Visa,
+        count,
+        entered_at: noon(),
+    };
+    let enter = async |sales| fixture.store.enter_sales(fixture.organization, sales).await.unwrap();
+
+    enter(of("2026-02", 7)).await;
+    enter(of("2026-03", 8)).await;
+    enter(of("2026-02", 9)).await;
+
+    let sales = async |of: &Fixture| of.store.sales(of.organization).await.unwrap();
+    assert_eq!(sales(&fixture).await, [of("2026-03", 8), of("2026-02", 9)]);
+    assert_eq!(sales(&other).await, []);
 }
 
 async fn reports_of_another_organization_match_nothing_here(fixture: Fixture) {

@@ -12,7 +12,7 @@ use avert::{
         Company, ContradictedAnswer, Count, Credential, CurrencySum, CutOffs, DatabaseId, DeliveryFilter, DeliveryId,
         DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery, HeldCount,
         IngestReport, Insights, InstanceId, NewEndpoint, OrganizationId, Page, Present, Provider, Pruned, RefundProof,
-        ResolutionAttempt, Revoked, SharedAlert, TruthCounts, TruthReport,
+        ResolutionAttempt, Revoked, SalesCount, SharedAlert, TruthCounts, TruthReport,
         clock::ClockMemory,
         rule::automatic::{AutomaticRule, RuleRecord, RuleTurn, StopReason},
         source::{SourceEvent, SourceStatus},
@@ -185,6 +185,8 @@ with_troubles! {
         held(organization: OrganizationId, since: Timestamp) -> Vec<HeldCount>;
         dismiss_contradictions(organization: OrganizationId, id: AlertId, now: Timestamp) -> bool;
         contradictions(organization: OrganizationId, since: Timestamp, limit: u32) -> Vec<ContradictedAnswer>;
+        enter_sales(organization: OrganizationId, sales: SalesCount) -> ();
+        sales(organization: OrganizationId) -> Vec<SalesCount>;
     }
     OutboxStore {
         claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Action, AppContext, Dialog as _,
-    answer_words::{RECORDED_HERE, answered_as, duplicate_words, in_words, list_behind},
+    answer_words::{RECORDED_HERE, answered_as, duplicate_words, in_words, list_behind, past_chargebacks},
     decisions::leaves_at_once,
     domain::{
         Alert, Dialect, OrderAdvice, Timestamp,
@@ -139,6 +139,7 @@ impl AnswerForm {
         if checks.is_empty() {
             checks.push(FactLine::of("no warnings", theme.quiet));
         }
+        checks.extend(past_chargebacks(&row.alert, cx.now).map(aside));
         let suggested = self.suggestion(cx).map(|suggestion| suggestion.decision());
         let suggested = suggested.filter(|decision| !self.says(*decision, dialect));
         let suggested = suggested.map(|decision| FactLine::of(decision.words(), theme.plain).lead("alt-t", theme.key));

@@ -9,9 +9,8 @@ use ratatui::{style::Style, text::Span};
 
 use super::parts::{InsightsView, bar, money_of};
 use crate::{
-    desk::SalesCount,
     domain::{
-        CardScheme, DayCount, KindCount, Lapsing, SalesMonth, Timestamp,
+        CardScheme, DayCount, KindCount, Lapsing, SalesCount, SalesMonth, Timestamp,
         insights::SOON_HOURS,
         monitoring::{PROGRAMMES, Programme, ProgrammeReading},
     },
@@ -203,8 +202,8 @@ const NEAR: u64 = 750;
 /// Adds each programme with its gauge, and where the numbers come from.
 pub fn measured(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     let (theme, month) = (&view.cx.theme, SalesMonth::of(view.now()));
-    sheet.title("SCHEME THRESHOLDS", &format!("{}, all alerts", month.words()), theme.quiet);
-    if !view.found.knows_monitored {
+    sheet.title("SCHEME THRESHOLDS", &month.words(), theme.quiet);
+    if !view.cx.operator {
         return sheet.say("Not available here.", theme.quiet);
     }
     let reading = |programme| {
@@ -213,9 +212,19 @@ pub fn measured(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     let readings: Vec<_> = PROGRAMMES.into_iter().filter_map(reading).collect();
     sheet.table(gauges(view), &readings);
     let sales = CardScheme::ALL.map(|scheme| sales_words(view, scheme, month));
-    let counted = "This month's alerts not refunded or expired, and Visa fraud reports. Chargebacks without an \
-        alert are not included.";
-    for words in sales.into_iter().chain(["Enter sales: avert sales set", counted].map(str::to_owned)) {
+    let chargebacks = match view.insights().has_dispute_feed {
+        true => "Chargebacks are this month's reported disputes.",
+        false => {
+            "No dispute reported this month: alerts not refunded or expired count. Chargebacks without an alert are \
+                not included."
+        }
+    };
+    let fraud = match view.insights().has_fraud_feed {
+        true => "Visa fraud is this month's fraud reports.",
+        false => "No fraud reported this month: fraud alerts count.",
+    };
+    let how = ["Enter sales: avert sales set", chargebacks, fraud].map(str::to_owned);
+    for words in sales.into_iter().chain(how) {
         sheet.say(&words, theme.quiet);
     }
 }
@@ -223,7 +232,7 @@ pub fn measured(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
 /// The sales that a programme is measured by.
 fn sales_of<'a>(view: &'a InsightsView<'_>, programme: Programme, month: SalesMonth) -> Option<&'a SalesCount> {
     let wanted = programme.sales_month(month);
-    view.sales?.as_ref().ok()?.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
+    view.sales.loaded()?.iter().find(|sales| sales.scheme == programme.scheme && sales.month == wanted)
 }
 
 /// The ratio that was reached: rounded up it may read as the bound, which it has not reached.

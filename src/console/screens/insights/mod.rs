@@ -1,7 +1,8 @@
 //! The Insights screen: the pace and what expires at it, the money at risk by hour, how alerts were answered per day,
-//! and how near a merchant is to the card schemes' monitoring programmes.
+//! which answers held, and how near a merchant is to the card schemes' monitoring programmes.
 
 pub mod counts;
+pub mod held;
 pub mod parts;
 pub mod state;
 
@@ -23,6 +24,7 @@ use crate::{
     },
 };
 use counts::{answered, lapses, measured, networks};
+use held::held;
 use parts::{InsightsView, head, response_times};
 use state::InsightsScreen;
 
@@ -37,7 +39,8 @@ impl Screen for InsightsScreen {
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => wheel(&event).into_iter().for_each(|way| self.scroll.by(way * WHEEL)),
             Message::Insights(answer) => self.found.take(answer, cx.now),
-            Message::Sales(sales) => self.sales = Some(sales),
+            Message::Sales(answer) => self.sales.take(answer, cx.now),
+            Message::Held(answer) => self.held.take(answer, cx.now),
             _ => {}
         }
         Vec::new()
@@ -123,6 +126,7 @@ fn put(view: &InsightsView<'_>, sheet: &mut Sheet<'_>, is_wide: bool) {
     let second = if is_wide { &mut right } else { &mut left };
     response_times(view, second);
     networks(view, second);
+    held(view, second);
     measured(view, second);
     sheet.beside(left, right, BETWEEN);
 }

@@ -5,10 +5,10 @@ use ratatui::text::{Line, Span};
 
 use super::state::InsightsScreen;
 use crate::{
-    AppContext,
-    desk::{DecisionRecord, DeskError, Fate, FoundInsights, InsightLimit, SalesCount},
+    AppContext, Loadable,
+    desk::{DecisionRecord, Fate, FoundInsights, InsightLimit},
     domain::{
-        CurrencySum, Insights, Lapsing, Timestamp, WorkPace,
+        CurrencySum, HeldCount, Insights, Lapsing, SalesCount, Timestamp, WorkPace,
         insights::{INSIGHT_DAYS, SOON_HOURS, due_soon, percentile},
         stats::{QUARTER, will_lapse},
     },
@@ -24,14 +24,15 @@ const LABEL: u16 = 20;
 /// What is drawn, and with what.
 pub struct InsightsView<'a> {
     pub found: &'a FoundInsights,
-    pub sales: Option<&'a Result<Vec<SalesCount>, DeskError>>,
+    pub sales: &'a Loadable<Vec<SalesCount>>,
+    pub held: &'a Loadable<Vec<HeldCount>>,
     pub cx: &'a AppContext,
 }
 
 impl<'a> InsightsView<'a> {
     /// The data that the screen is drawn of, once something was found.
     pub fn of(screen: &'a InsightsScreen, cx: &'a AppContext) -> Option<Self> {
-        Some(Self { found: screen.found.loaded()?, sales: screen.sales.as_ref(), cx })
+        Some(Self { found: screen.found.loaded()?, sales: &screen.sales.data, held: &screen.held.data, cx })
     }
 }
 
@@ -82,7 +83,7 @@ pub fn head(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     let undated =
         (undated > 0).then(|| format!("{} no time and are left out.", counted(undated, "answer has", "answers have")));
     let limits = view.found.limits.iter().map(limit_words);
-    let unread = view.sales.and_then(|sales| sales.as_ref().err()).map(DeskError::to_string);
+    let unread = if let Loadable::Failed(error) = view.sales { Some(format!("Sales not read: {error}")) } else { None };
     for words in limits.chain(undated).chain(unread) {
         sheet.say(&format!("▲ {words}"), view.cx.theme.warning);
     }
@@ -97,9 +98,6 @@ fn limit_words(limit: &InsightLimit) -> String {
             format!("Answers are those of the {which} {} of {} alerts.", count(*read), count(*total))
         }
         InsightLimit::WholeHours => "Due times are whole hours, at the earliest.".to_owned(),
-        InsightLimit::Month { total } => {
-            format!("This month has {} alerts, too many to count for schemes.", count(*total))
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The state of the Insights screen: what was found, what the desk knows besides, and how far it is scrolled.
+//! The state of the Insights screen: what was found, the sales, what held, and how far it is scrolled.
 
 use std::cell::Cell;
 
@@ -6,8 +6,8 @@ use chrono::Duration;
 
 use crate::{
     Effect,
-    desk::{DeskError, FoundInsights, SalesCount},
-    domain::{Calendar, Timestamp},
+    desk::FoundInsights,
+    domain::{Calendar, HeldCount, SalesCount, Timestamp},
     screens::loading::{LoadSchedule, Polled},
     widgets::scrollbar::Scroll,
 };
@@ -26,7 +26,9 @@ pub struct InsightsScreen {
     /// By whose days it was asked for.
     calendar: Calendar,
     /// The sales that were entered, once they are read.
-    pub sales: Option<Result<Vec<SalesCount>, DeskError>>,
+    pub sales: Polled<Vec<SalesCount>>,
+    /// Answers, and how many of them were disputed afterwards.
+    pub held: Polled<Vec<HeldCount>>,
     pub scroll: Scroll,
     /// Lines that have room, as of the last frame.
     pub page: Cell<u16>,
@@ -55,7 +57,9 @@ impl InsightsScreen {
             return Vec::new();
         }
         self.found.data.ask();
-        vec![Effect::Insights(calendar, now), Effect::ReadSales]
+        let mut effects = vec![Effect::Insights(calendar, now)];
+        effects.extend(self.counts.then_some([Effect::LoadSales, Effect::LoadHeld]).into_iter().flatten());
+        effects
     }
 
     /// When [`InsightsScreen::run_due`] has something to do by itself.
@@ -82,8 +86,8 @@ mod tests {
         let elsewhere = Calendar::at(chrono::FixedOffset::east_opt(4 * 3600).unwrap());
         let other = screen.run_due(elsewhere, now());
 
-        assert_eq!(first, [Effect::Insights(Calendar::UTC, now()), Effect::ReadSales]);
-        assert_eq!((again.len(), other.len()), (0, 2));
+        assert_eq!(first, [Effect::Insights(Calendar::UTC, now()), Effect::LoadSales, Effect::LoadHeld]);
+        assert_eq!((again.len(), other.len()), (0, 3));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Draws the Webhooks screen: the endpoints with their health above, the deliveries below, and beside them every
-//! attempt of one.
+//! Draws the Webhooks screen: the endpoints with their health above, the sources, the deliveries below, and beside them
+//! every attempt of one.
 
 use std::iter::repeat;
 
@@ -14,7 +14,7 @@ use ratatui::{
 use super::state::{WebhooksPane, WebhooksScreen};
 use crate::{
     AppContext, Loadable, Pen,
-    domain::{Delivery, DeliveryAttempt, DeliveryLog, DeliveryState, Endpoint, sanitize::lines},
+    domain::{Delivery, DeliveryAttempt, DeliveryLog, DeliveryState, Endpoint, sanitize::lines, source::SourceStatus},
     pen::put_lines,
     screens::{
         activity::rows::alert_name,
@@ -53,9 +53,12 @@ pub fn draw(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area:
     }
     let endpoints = u16::try_from(screen.endpoint_rows().len()).unwrap_or(u16::MAX);
     let shown = endpoints.min(area.height / ENDPOINTS_SHARE).max(1);
-    let [title, _, top, _, below] = stacked(area, [1, 1, shown + 1, 1, FILL]);
+    let sources = u16::try_from(screen.source_rows().len()).unwrap_or(u16::MAX).min(area.height / ENDPOINTS_SHARE);
+    let rows = if sources == 0 { 0 } else { sources + 2 };
+    let [title, _, top, _, middle, below] = stacked(area, [1, 1, shown + 1, 1, rows, FILL]);
     draw_title(screen, cx, buffer, title.inner(Margin::new(MARGIN, 0)));
     draw_endpoints(screen, cx, buffer, top);
+    draw_sources(screen, cx, buffer, middle);
     if area.width < BESIDE {
         return draw_deliveries(screen, cx, buffer, below);
     }
@@ -114,6 +117,43 @@ fn draw_endpoints(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer,
     let at = (screen.endpoint_row(), screen.pane == WebhooksPane::Endpoints);
     let note = |area, row| screen.targets.push(area, (WebhooksPane::Endpoints, row));
     screen.endpoint_list.draw((&table, rows), at, theme, buffer, area, note);
+}
+
+/// Draws the sources with what became of their events; nothing where there are none.
+fn draw_sources(screen: &WebhooksScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let (theme, rows) = (&cx.theme, screen.source_rows());
+    let [area, _] = stacked(area, [FILL, 1]);
+    let quiet = |text: &str| Span::styled(sanitize(text).into_owned(), theme.quiet);
+    let number = |of: u64, style| Span::styled(count(of), if of == 0 { theme.quiet } else { style });
+    let received = |source: &SourceStatus, _| match source.last_received {
+        Some(at) => Span::styled(times::ago(at, cx.now), theme.plain),
+        None => quiet("never"),
+    };
+    let columns = vec![
+        TableColumn::new("SOURCE", |source: &SourceStatus, _| {
+            Span::styled(sanitize(&source.name).into_owned(), theme.plain)
+        })
+        .min(12),
+        TableColumn::new("PRESET", move |source: &SourceStatus, _| {
+            quiet(source.preset.as_deref().unwrap_or("own map"))
+        })
+        .rank(9),
+        TableColumn::new("ANSWERS", move |source: &SourceStatus, _| {
+            quiet(source.answers.map_or("not set up", |answers| answers.as_str()))
+        })
+        .rank(7),
+        TableColumn::new("LAST RECEIVED", received).rank(8),
+        TableColumn::new("MAPPED", move |source: &SourceStatus, _| number(source.mapped, theme.plain)).right(),
+        TableColumn::new("UNMAPPED", move |source: &SourceStatus, _| number(source.unmapped, theme.danger)).right(),
+        TableColumn::new("IGNORED", move |source: &SourceStatus, _| number(source.ignored, theme.plain))
+            .right()
+            .rank(9),
+        TableColumn::new("REJECTED", move |source: &SourceStatus, _| number(source.rejected, theme.warning)).right(),
+    ];
+    let table = DataTable::of(columns, rows, table::room(area));
+    let at = (screen.source_row(), screen.pane == WebhooksPane::Sources);
+    let note = |area, row| screen.targets.push(area, (WebhooksPane::Sources, row));
+    screen.source_list.draw((&table, rows), at, theme, buffer, area, note);
 }
 
 /// The health of an endpoint in words: `▲ failing for 2h10, 4 failed`, `– disabled 3d ago: by the operator`.

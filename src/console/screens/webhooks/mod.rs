@@ -1,5 +1,5 @@
-//! The Webhooks screen: endpoints with their health, deliveries with their state, and every attempt of the one under
-//! the cursor.
+//! The Webhooks screen: endpoints with their health, sources with their counts, deliveries with their state, and every
+//! attempt of the one under the cursor.
 
 pub mod draw;
 pub mod state;
@@ -36,6 +36,7 @@ impl Screen for WebhooksScreen {
             Message::Act(action) if self.why_idle(action, cx).is_none() => return act(self, action, cx),
             Message::Input(event) => input(self, &event, cx),
             Message::Endpoints(answer) => self.took_endpoints(answer, now),
+            Message::Sources(answer) => self.sources.take(answer, now),
             Message::DeliveryList(filter, answer) => self.took_deliveries(&filter, answer, now),
             Message::DeliveryAttempts(id, answer) => self.took_log(id, answer),
             Message::EndpointTested(id, answer) => tested(self, id, answer, cx),

@@ -1,5 +1,5 @@
-//! The state of the Webhooks screen: endpoints, deliveries and the attempts of one of them. Cursors hold ids, never
-//! rows.
+//! The state of the Webhooks screen: endpoints, sources, deliveries and the attempts of one of them. Cursors hold ids,
+//! never rows.
 
 use chrono::Duration;
 
@@ -7,7 +7,7 @@ use crate::{
     Action, ClickTargets, Effect, Loadable, Reply,
     domain::{
         AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId,
-        Timestamp,
+        Timestamp, source::SourceStatus,
     },
     screens::loading::{LoadSchedule, Polled, row_after},
     ui::table::Cursor,
@@ -28,6 +28,7 @@ const NEAR: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WebhooksPane {
     Endpoints,
+    Sources,
     #[default]
     Deliveries,
 }
@@ -37,6 +38,8 @@ pub enum WebhooksPane {
 pub struct WebhooksScreen {
     /// The endpoints, as they were told last.
     pub endpoints: Polled<Vec<Endpoint>>,
+    /// The sources, as they were told last.
+    pub sources: Polled<Vec<SourceStatus>>,
     /// The deliveries of the filter from the newest on, as far as they were looked at.
     pub deliveries: Polled<DeliveryPage>,
     pub pane: WebhooksPane,
@@ -45,6 +48,7 @@ pub struct WebhooksScreen {
     /// The endpoint that is being tested: one at a time.
     pub testing: Option<EndpointId>,
     pub endpoint_list: Cursor,
+    pub source_list: Cursor,
     pub delivery_list: Cursor,
     /// Scroll position of the attempts.
     pub scroll: Scroll,
@@ -56,6 +60,7 @@ pub struct WebhooksScreen {
     log: Option<(DeliveryId, Loadable<DeliveryLog>)>,
     log_due: Option<Timestamp>,
     endpoint_cursor: Option<EndpointId>,
+    source_cursor: Option<String>,
     delivery_cursor: Option<DeliveryId>,
     /// Number of deliveries that were asked for.
     wanted: usize,
@@ -70,6 +75,16 @@ impl WebhooksScreen {
     /// The endpoints that are known.
     pub fn endpoint_rows(&self) -> &[Endpoint] {
         self.endpoints.loaded().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The sources that are known.
+    pub fn source_rows(&self) -> &[SourceStatus] {
+        self.sources.loaded().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The row of the sources' cursor.
+    pub fn source_row(&self) -> usize {
+        self.source_rows().iter().position(|row| Some(&row.name) == self.source_cursor.as_ref()).unwrap_or(0)
     }
 
     /// The deliveries that are known.
@@ -112,7 +127,8 @@ impl WebhooksScreen {
     /// The endpoint that an action is for: the one under the cursor, or the one that the delivery under it goes to.
     pub fn subject(&self) -> Option<&Endpoint> {
         let of_delivery = self.delivery().filter(|_| self.pane == WebhooksPane::Deliveries);
-        of_delivery.and_then(|delivery| self.known(delivery.endpoint)).or_else(|| self.endpoint())
+        let of_delivery = of_delivery.and_then(|delivery| self.known(delivery.endpoint));
+        of_delivery.or_else(|| self.endpoint()).filter(|_| self.pane != WebhooksPane::Sources)
     }
 
     /// An endpoint by its id.
@@ -129,6 +145,7 @@ impl WebhooksScreen {
     pub fn chosen_id(&self) -> Option<String> {
         match self.pane {
             WebhooksPane::Endpoints => self.endpoint().map(|endpoint| endpoint.id.to_string()),
+            WebhooksPane::Sources => self.source_rows().get(self.source_row()).map(|source| source.name.clone()),
             WebhooksPane::Deliveries => self.delivery().map(|delivery| delivery.id.to_string()),
         }
     }
@@ -139,19 +156,27 @@ impl WebhooksScreen {
         self.log.as_ref().filter(|(id, _)| *id == shown).map(|(_, log)| log)
     }
 
-    /// Gives the keys to the other pane.
+    /// Gives the keys to the next pane.
     pub fn next_pane(&mut self) {
         self.pane = match self.pane {
-            WebhooksPane::Endpoints => WebhooksPane::Deliveries,
+            WebhooksPane::Endpoints if !self.source_rows().is_empty() => WebhooksPane::Sources,
+            WebhooksPane::Endpoints | WebhooksPane::Sources => WebhooksPane::Deliveries,
             WebhooksPane::Deliveries => WebhooksPane::Endpoints,
         };
     }
 
     /// Puts the cursor of the pane with the keys on a row.
     pub fn move_to(&mut self, row: usize, now: Timestamp) {
-        if self.pane == WebhooksPane::Endpoints {
-            self.endpoint_cursor = self.endpoint_rows().get(row).map(|endpoint| endpoint.id);
-            return;
+        match self.pane {
+            WebhooksPane::Endpoints => {
+                self.endpoint_cursor = self.endpoint_rows().get(row).map(|endpoint| endpoint.id);
+                return;
+            }
+            WebhooksPane::Sources => {
+                self.source_cursor = self.source_rows().get(row).map(|source| source.name.clone());
+                return;
+            }
+            WebhooksPane::Deliveries => {}
         }
         let before = self.delivery().map(|delivery| delivery.id);
         self.delivery_cursor = self.delivery_rows().get(row).map(|delivery| delivery.id);
@@ -170,6 +195,7 @@ impl WebhooksScreen {
     pub fn step(&mut self, action: Action, now: Timestamp) -> bool {
         let (at, rows, list) = match self.pane {
             WebhooksPane::Endpoints => (self.endpoint_row(), self.endpoint_rows().len(), &self.endpoint_list),
+            WebhooksPane::Sources => (self.source_row(), self.source_rows().len(), &self.source_list),
             WebhooksPane::Deliveries => (self.delivery_row(), self.delivery_rows().len(), &self.delivery_list),
         };
         let row = row_after(action, at, rows, list.page());
@@ -225,7 +251,7 @@ impl WebhooksScreen {
             // What was scrolled past and left again is not loaded again.
             let seen = self.delivery_row() + self.delivery_list.page() + NEAR;
             self.wanted = seen.div_ceil(CHUNK).max(1) * CHUNK;
-            effects.extend([Effect::ListDeliveries(self.filter()), Effect::LoadEndpoints]);
+            effects.extend([Effect::ListDeliveries(self.filter()), Effect::LoadEndpoints, Effect::LoadSources]);
         }
         if self.log_due.take_if(|due| *due <= now).is_some()
             && let Some(id) = self.delivery().map(|delivery| delivery.id)
@@ -259,6 +285,6 @@ mod tests {
         screen.changed(now + Duration::milliseconds(500));
 
         let loads = [999, 1_000, 2_000].map(|after| screen.run_due(now + Duration::milliseconds(after)).len());
-        assert_eq!((first, loads), (2, [0, 2, 0]), "endpoints and deliveries, once");
+        assert_eq!((first, loads), (3, [0, 3, 0]), "endpoints, sources and deliveries, once");
     }
 }

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::{Fact, Parts};
 use crate::{
     Action, Loadable,
-    answer_words::{RECORDED_HERE, duplicate_words, in_words, list_behind, said_in_words},
+    answer_words::{RECORDED_HERE, duplicate_words, in_words, list_behind, past_chargebacks, said_in_words},
     decisions::PendingDecision,
     desk::{DecisionRecord, Fate, JournalStep, MatchedOrders},
     domain::{
@@ -44,6 +44,7 @@ impl Parts<'_> {
         if alert.outcome.is_none() {
             let others = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
             self.warnings(alert, others, suggestion.as_ref());
+            past_chargebacks(alert, cx.now).into_iter().for_each(|words| self.quiet(&words));
             if let Some(words) = duplicate::not_compared(alert).filter(|_| !cx.operator) {
                 self.quiet(&words);
             }
