@@ -87,7 +87,7 @@ impl Networks {
     }
 }
 
-/// Returns the longest time until a decision is answered, over all gateways and sources; `None` where nothing takes one.
+/// Returns the longest time until a decision is answered, over all gateways and sources; `None` where there is none.
 pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
     let native = settings.sources.values().any(|set| set.answers == Answers::Native);
     let native = native.then_some(NativeSource::TIMEOUT);

@@ -58,8 +58,8 @@ table! {
         /// Seconds between two polls of what justt or stripe has, 0 to 86400; 0 leaves all to their webhooks. Without a
         /// key there are none.
         poll_seconds: Bounded<0, 86_400> = 300;
-        /// File with the key of justt's or stripe's interface; empty for the environment: AVERT_SOURCE_STRIPE_EU_API_KEY
-        /// or AVERT_SOURCE_STRIPE_EU_API_KEY_FILE.
+        /// File with the key of justt's or stripe's interface; empty for the environment:
+        /// AVERT_SOURCE_STRIPE_EU_API_KEY or AVERT_SOURCE_STRIPE_EU_API_KEY_FILE.
         api_key_file: PathBuf = "";
         /// Address of that interface; empty for the vendor's.
         url: String = "";

@@ -9,7 +9,6 @@ use crate::{
     domain::{Alert, CurrencySum, IngestReport, Provider, Timestamp, time::later_by},
     handle::{Engine, locked},
     providers::{LookUp, SubmitResult},
-    pull::PullOf,
     service::ServiceError,
     store::{AttemptEnd, StoreResult},
 };
@@ -128,14 +127,10 @@ pub(super) fn reconciled(end: Option<&AttemptEnd>) {
     metrics::counter!("avert_reconciled_total", "result" => result).increment(1);
 }
 
-/// A turn of pulling ended.
-pub(super) fn pulled(of: &PullOf, done: bool) {
+/// A turn of pulling from a network or a source ended.
+pub(super) fn pulled(of: String, done: bool) {
     let result = if done { "done" } else { "failed" };
-    let provider = match of {
-        PullOf::Network(network) => label(network).to_owned(),
-        source @ PullOf::Source(_) => source.to_string(),
-    };
-    metrics::counter!("avert_pulls_total", "provider" => provider, "result" => result).increment(1);
+    metrics::counter!("avert_pulls_total", "provider" => of, "result" => result).increment(1);
 }
 
 /// A pulled page was stored.

@@ -105,7 +105,7 @@ impl Engine {
             Ok(_) => (from.every, None),
             Err(error) => (failed_pause(), Some(error.to_string())),
         };
-        metrics::pulled(&from.of, failure.is_none());
+        metrics::pulled(from.of.to_string(), failure.is_none());
         let ended_at = self.now();
         if let PullOf::Source(name) = &from.of {
             self.told_of_poll(name, &from.place, failure.clone(), ended_at).await;

@@ -1,5 +1,5 @@
-//! Use cases of sources: an event is stored with its alert or report in one commit; kept events are mapped again once the map was
-//! corrected.
+//! Use cases of sources: an event is stored with its alert or report in one commit; kept events are mapped again once
+//! the map was corrected.
 
 use std::net::IpAddr;
 
@@ -177,8 +177,8 @@ impl ActingEngine {
         self.store().source_events(self.organization(), name, EventsOf::Newest, size).await.map_err(service_error)
     }
 
-    /// Maps every event of a source again that is no alert or report yet, oldest first, by the settings as they are now.
-    /// Where nothing becomes of it that was not known, nothing is written.
+    /// Maps every event of a source again that is no alert or report yet, oldest first, by the settings as they are
+    /// now. Where nothing becomes of it that was not known, nothing is written.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`] where the source is not set up, or when the store cannot do it now; what was mapped

@@ -1,5 +1,5 @@
-//! Sources: others whose webhooks become alerts and reports. How a body is signed, which bodies count, the map of their fields, and
-//! how the alerts of a source are answered.
+//! Sources: others whose webhooks become alerts and reports. How a body is signed, which bodies count, the map of their
+//! fields, and how the alerts of a source are answered.
 
 use avert_domain as domain;
 

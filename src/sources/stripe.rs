@@ -88,7 +88,10 @@ mod tests {
 
     #[test]
     fn rows_become_the_events_of_its_webhooks_and_the_same_row_the_same_event() {
-        let list = |amount: u32, has_more: bool| json!({"has_more": has_more, "data": [{"id": "dp_1", "amount": 1}, {"id": "dp_2", "amount": amount}]});
+        let list = |amount: u32, has_more: bool| {
+            let rows = json!([{"id": "dp_1", "amount": 1}, {"id": "dp_2", "amount": amount}]);
+            json!({"has_more": has_more, "data": rows})
+        };
         let read = |list| page("charge.dispute.updated", &list, noon()).unwrap();
         let ids = |page: &ListPage| page.events.iter().map(|event| event["id"].clone()).collect::<Vec<_>>();
         let (once, again, changed) = (read(list(1, true)), read(list(1, false)), read(list(2, false)));
@@ -108,7 +111,10 @@ mod tests {
 
     #[test]
     fn the_charge_that_a_warning_names_takes_the_place_of_its_name() {
-        let warning = |charge: Value| json!({"type": "radar.early_fraud_warning.created", "data": {"object": {"charge": charge}}});
+        let warning = |charge: Value| {
+            let object = json!({"charge": charge});
+            json!({"type": "radar.early_fraud_warning.created", "data": {"object": object}})
+        };
         let mut event = warning(json!("ch_1"));
 
         assert_eq!(charge_path(&event).as_deref(), Some("v1/charges/ch_1"));

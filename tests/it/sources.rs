@@ -241,8 +241,9 @@ async fn a_refund_that_a_source_tells_of_proves_the_answer_and_one_that_failed_c
     let house = House::new(STRIPE);
     let server = house.serve();
     let refund = |event: u32, status: &str, created: i64| {
-        json!({"id": format!("evt_{event}"), "type": "refund.updated", "created": created, "data": {"object": {
-            "id": "re_1", "charge": "ch_1", "amount": 12_345, "currency": "eur", "status": status, "created": created}}})
+        let object = json!({"id": "re_1", "charge": "ch_1", "amount": 12_345, "currency": "eur", "status": status,
+            "created": created});
+        json!({"id": format!("evt_{event}"), "type": "refund.updated", "created": created, "data": {"object": object}})
     };
     let now = Utc::now().timestamp();
     post(&server, "stripe-eu", &warning(1)).await;

@@ -82,18 +82,16 @@ pub(super) async fn source_fails(
     reason: &str,
     now: Timestamp,
 ) -> Work<()> {
-    let first = "INSERT INTO source_failing (organization, source, part, since, failed_at, reported)
-        VALUES (?1, ?2, ?3, ?4, ?4, FALSE) ON CONFLICT DO NOTHING";
-    unit.run(first, &[&organization, &source, &part, &now]).await?;
     let known = "SELECT since, failed_at, reported FROM source_failing
         WHERE organization = ?1 AND source = ?2 AND part = ?3/*+ FOR NO KEY UPDATE*/";
     let read = |row: &StoredRow<'_>| Ok((Failing { since: row.get(0)?, last: row.get(1)? }, row.get::<bool>(2)?));
-    let (before, reported) = unit.one(known, &[&organization, &source, &part], read).await?;
-    let failing = Failing::again(Some(before), now);
+    let (before, reported) = unit.first(known, &[&organization, &source, &part], read).await?.unzip();
+    let failing @ Failing { since, last } = Failing::again(before, now);
+    let reported = reported.unwrap_or_default();
     let report = !reported && failing.is_lasting();
-    let failed = "UPDATE source_failing SET since = ?4, failed_at = ?5, reported = ?6
-        WHERE organization = ?1 AND source = ?2 AND part = ?3";
-    let Failing { since, last } = failing;
+    let failed = "INSERT INTO source_failing (organization, source, part, since, failed_at, reported)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (organization, source, part) DO UPDATE
+        SET since = excluded.since, failed_at = excluded.failed_at, reported = excluded.reported";
     unit.run(failed, &[&organization, &source, &part, &since, &last, &(reported || report)]).await?;
     if !report {
         return Ok(());

@@ -235,8 +235,8 @@ async fn remap(
     result: &EventResult,
     now: Timestamp,
 ) -> Work<bool> {
-    let known =
-        "SELECT e.organization, e.source, e.state, e.sent_at FROM source_event e JOIN organization o ON o.key = e.organization
+    let known = "SELECT e.organization, e.source, e.state, e.sent_at
+        FROM source_event e JOIN organization o ON o.key = e.organization
         WHERE o.id = ?1 AND e.id = ?2 AND e.state <> 'mapped'/*+ FOR UPDATE OF e*/";
     let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<String>(1)?, state_of(row, 2)?, row.get(3)?));
     let Some((owner, source, before, sent_at)) = unit.first(known, &[&organization, &id], read).await? else {

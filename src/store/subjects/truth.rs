@@ -180,8 +180,7 @@ async fn record(
     take_turn(unit, organization).await?;
     let mut counts = TruthCounts::default();
     for report in reports {
-        let known = known_report(unit, organization, report).await?;
-        record_one(unit, organization, report, known, *now, &mut counts).await?;
+        record_one(unit, organization, report, *now, async |_| Ok(false), &mut counts).await?;
     }
     note_counts(unit, organization, &counts, *now).await?;
     Ok(counts)
@@ -196,15 +195,8 @@ pub(super) async fn record_told(
     now: Timestamp,
     is_late: impl AsyncFnOnce(i64) -> Work<bool>,
 ) -> Work<i64> {
-    let known = known_report(unit, organization, report).await?;
-    let mut told = report.clone();
-    if let Some((key, known)) = &known
-        && is_late(*key).await?
-    {
-        told.update(known.clone());
-    }
     let mut counts = TruthCounts::default();
-    let key = record_one(unit, organization, &told, known, now, &mut counts).await?;
+    let key = record_one(unit, organization, report, now, is_late, &mut counts).await?;
     note_counts(unit, organization, &counts, now).await?;
     Ok(key)
 }
@@ -216,34 +208,29 @@ async fn note_counts(unit: &UnitOfWork<'_>, organization: i64, counts: &TruthCou
     }
 }
 
-/// The report of this kind and id, with its key, where it is known.
-async fn known_report(
-    unit: &UnitOfWork<'_>,
-    organization: i64,
-    report: &TruthReport,
-) -> Work<Option<(i64, TruthReport)>> {
-    let known = format!("SELECT {} FROM truth t WHERE t.organization = ?1 AND t.kind = ?2 AND t.id = ?3", columns());
-    unit.first(&known, &[&organization, &report.kind.as_str(), &report.id], read_report).await
-}
-
-/// Records a report beside what is known of it. Returns its key.
 async fn record_one(
     unit: &UnitOfWork<'_>,
     organization: i64,
     report: &TruthReport,
-    known: Option<(i64, TruthReport)>,
     now: Timestamp,
+    is_late: impl AsyncFnOnce(i64) -> Work<bool>,
     counts: &mut TruthCounts,
 ) -> Work<i64> {
-    let key = match known {
+    let known = format!("SELECT {} FROM truth t WHERE t.organization = ?1 AND t.kind = ?2 AND t.id = ?3", columns());
+    let by_identity: BoundValues<'_> = &[&organization, &report.kind.as_str(), &report.id];
+    let key = match unit.first(&known, by_identity, read_report).await? {
         None => {
             counts.created += 1;
             let key = add(unit, organization, report, now).await?;
             find_alerts(unit, organization, key, report).await?;
             key
         }
-        Some((key, mut merged)) => {
-            if merged.update(report.clone()) {
+        Some((key, known)) => {
+            let (mut merged, mut told) = (known.clone(), report.clone());
+            if is_late(key).await? {
+                told.update(known);
+            }
+            if merged.update(told) {
                 counts.updated += 1;
                 change(unit, key, &merged).await?;
                 find_alerts(unit, organization, key, &merged).await?;

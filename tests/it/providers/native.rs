@@ -158,7 +158,8 @@ enum Begins {
 
 fn justt_alert(name: &str, provider: &str) -> Value {
     json!({
-        "internalAlertId": format!("internal-{name}"), "merchantUuid": "m", "provider": provider, "providerAlertId": name,
+        "internalAlertId": format!("internal-{name}"), "merchantUuid": "m", "provider": provider,
+        "providerAlertId": name,
         "alertTimestamp": NOON, "alertType": "customerdispute_alert",
         "transaction": {"id": "TX-1", "amount": 149.99, "currency": "USD", "card": {"last4": "1234"}},
     })

@@ -110,7 +110,8 @@ impl NativeSource {
         self.transport.make(call, most).await
     }
 
-    /// Puts the charge into a warning of Stripe's that only names it; left as it is where the charge cannot be read now.
+    /// Puts the charge into a warning of Stripe's that only names it; it stays as it is where the charge cannot be read
+    /// now.
     pub(crate) async fn complete(&self, event: &mut Value) {
         let path = stripe::charge_path(event).filter(|_| self.interface == NativeInterface::Stripe);
         let Some(path) = path.filter(|_| locked(&self.charges).reopens_at(self.clock.now()).is_none()) else { return };
@@ -173,7 +174,8 @@ impl AlertSource for NativeList {
     }
 }
 
-/// Takes the answers of Justt's alerts. It cannot be asked what became of one, and the same one sent twice counts twice.
+/// The provider of Justt's alerts. It cannot be asked what became of an answer, and the same one sent twice counts
+/// twice.
 #[async_trait]
 impl AlertProvider for NativeSource {
     fn capabilities(&self) -> Capabilities {
