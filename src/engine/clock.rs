@@ -13,10 +13,13 @@ use chrono::TimeDelta;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::domain::{
-    ClockEpoch, MonotonicTime, Present, Timestamp,
-    clock::{CONFIRMED, ClockChange, ClockGuard, ClockMemory},
-    time::{Clock, SharedClock},
+use crate::{
+    clock_guard::{CONFIRMED, ClockChange, ClockGuard},
+    domain::{
+        ClockEpoch, MonotonicTime, Present, Timestamp,
+        clock::ClockMemory,
+        time::{Clock, SharedClock},
+    },
 };
 
 /// A monotonic clock: the time since some moment, by two counts. It is never set.

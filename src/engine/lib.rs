@@ -17,6 +17,7 @@ mod access;
 mod acting;
 mod background;
 mod clock;
+mod clock_guard;
 mod credentials;
 mod endpoints;
 mod engine_rules;
