@@ -374,9 +374,11 @@ impl Serialize for DecimalJson {
 mod tests {
     use chrono::Duration;
     use rstest::rstest;
+    use serde_json::json;
 
     use super::*;
     use crate::domain::Deadline;
+    use crate::domain::rule::automatic::{RuleStop, StoppedRule};
     use crate::domain::time::from_iso;
 
     #[rstest]
@@ -452,5 +454,24 @@ mod tests {
         {
             assert_eq!(digest == others_digest, bytes == others_bytes);
         }
+    }
+
+    #[rstest]
+    #[case(None, json!({
+        "event": "rule.stopped",
+        "timestamp": "2026-01-02T00:00:00.000Z",
+        "payload": {"name": "small", "reason": "limit", "stoppedAt": "2026-01-02T00:00:00.000Z"},
+    }))]
+    #[case(Some(EventTemplate::Slack), json!({"text": "Rule small is stopped: its limit of the day is reached"}))]
+    fn a_stopped_rule_is_told_in_the_form_that_each_takes(
+        #[case] template: Option<EventTemplate>,
+        #[case] body: serde_json::Value,
+    ) {
+        let at = from_iso("2026-01-02T00:00:00Z").unwrap();
+        let rule = StoppedRule { name: "small".to_owned(), stop: RuleStop { reason: StopReason::Limit, at } };
+
+        let written = event_body(&EventKind::RuleStopped, EventSubject::Rule(&rule), template, at);
+
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), body);
     }
 }

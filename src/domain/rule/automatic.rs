@@ -244,3 +244,137 @@ pub struct StoppedRule {
     pub name: String,
     pub stop: RuleStop,
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::{
+        AlertId, AlertStatus, AlertType, Currency, Deadline, Provider, duplicate::DuplicateState, rule::parse_rules,
+        time::from_iso,
+    };
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn limits() -> RuleLimits {
+        RuleLimits { per_day: 3, amount_per_day: "500 EUR".parse().unwrap(), from: None, refunds_elsewhere: false }
+    }
+
+    fn rule(answer: &str) -> AutomaticRule {
+        let line = format!("small: amount<1000 currency:EUR -> {answer}");
+        AutomaticRule::new(parse_rules(&line).unwrap().remove(0), limits()).unwrap()
+    }
+
+    fn alert() -> Alert {
+        let deadline = Deadline::At(now() + TimeDelta::hours(9));
+        Alert { id: AlertId::generate(), amount: "129.90".parse().ok(), deadline, ..Alert::sample() }
+    }
+
+    /// Another alert on the payment, with the answer on its way.
+    fn twin(alert: &Alert, other: &Alert, coming: Option<&str>) -> Duplicate {
+        let coming = coming.map(|answer| DuplicateState::OnItsWay(rule(answer).resolution()));
+        let other = Alert { id: AlertId::generate(), provider: Provider::Cdrn, ..other.clone() };
+        Duplicate::of(alert, &other, coming).unwrap()
+    }
+
+    const PROOF: &str = "no succeeded refund of the payment is known";
+
+    #[rstest]
+    #[case::refund_that_succeeded("refunded", true, None, None)]
+    #[case::refund_that_nobody_knows("refunded", false, None, Some(PROOF))]
+    #[case::refund_before_that_nobody_knows("invalid previously-refunded", false, None, Some(PROOF))]
+    #[case::refund_before("invalid previously-refunded", true, None, None)]
+    #[case::denied_though_refunded("not-refunded", true, None, Some("already refunded"))]
+    #[case::denied("not-refunded", false, None, None)]
+    #[case::another_refund_on_its_way("refunded", true, Some("refunded"), Some("possible double refund"))]
+    #[case::denied_with_a_refund_on_its_way("not-refunded", false, Some("refunded"), Some("already refunded"))]
+    #[case::another_denied("not-refunded", false, Some("not-refunded"), None)]
+    fn money_decides_which_answers_a_rule_gives(
+        #[case] answer: &str,
+        #[case] is_refunded: bool,
+        #[case] coming: Option<&str>,
+        #[case] why: Option<&str>,
+    ) {
+        let alert = alert();
+        let duplicates = coming.map(|coming| twin(&alert, &alert, Some(coming))).into_iter().collect();
+        let facts = RuleFacts { alert: &alert, duplicates, is_refunded };
+
+        assert_eq!(rule(answer).objection(&facts, now()).as_deref(), why);
+    }
+
+    #[rstest]
+    #[case::expired(Alert { status: AlertStatus::Expired, ..alert() }, "expired")]
+    #[case::due(Alert { deadline: Deadline::At(now()), ..alert() }, "expired")]
+    #[case::notice(Alert { alert_type: AlertType::VerifiFraudNotice, ..alert() }, "the network expects no answer")]
+    #[case::amount_unknown(Alert { amount: None, ..alert() }, "its amount is unknown")]
+    #[case::other_currency(Alert { currency: Currency::new("USD"), ..alert() }, "its currency is not EUR")]
+    #[case::above_the_limit(Alert { amount: "500.01".parse().ok(), ..alert() }, "its amount alone is above")]
+    #[case::networks_rule(
+        Alert { provider: Provider::Verifi, rule_name: Some("Above 10".to_owned()), ..alert() },
+        "possible double refund"
+    )]
+    fn an_alert_that_people_would_look_at_is_left(#[case] alert: Alert, #[case] why: &str) {
+        let facts = RuleFacts { alert: &alert, duplicates: Vec::new(), is_refunded: true };
+
+        let said = rule("refunded").objection(&facts, now()).unwrap_or_default();
+
+        assert!(said.starts_with(why), "{said}");
+    }
+
+    #[test]
+    fn a_refund_of_another_alert_on_the_payment_holds_a_rule_whose_refunds_are_made_elsewhere() {
+        let alert = alert();
+        let refunded = Alert { status: AlertStatus::Refunded, ..alert.clone() };
+        let facts = RuleFacts { alert: &alert, duplicates: vec![twin(&alert, &refunded, None)], is_refunded: false };
+        let elsewhere =
+            AutomaticRule { limits: RuleLimits { refunds_elsewhere: true, ..limits() }, ..rule("refunded") };
+
+        let alone = RuleFacts { duplicates: Vec::new(), ..facts.clone() };
+
+        assert_eq!(elsewhere.objection(&facts, now()).as_deref(), Some("possible double refund"));
+        assert_eq!(elsewhere.objection(&alone, now()), None);
+    }
+
+    #[rstest]
+    #[case(2, "370.10", false)]
+    #[case(3, "0.00", true)]
+    #[case(1, "370.11", true)]
+    fn one_answer_more_goes_up_to_the_limits(#[case] answered: u64, #[case] amount: &str, #[case] exceeds: bool) {
+        let today = RuleDay { answered, amount: amount.parse().unwrap() };
+
+        assert_eq!(rule("refunded").exceeds(&today, "129.90".parse().unwrap()), exceeds);
+    }
+
+    #[rstest]
+    #[case::new(None, None, 23, RuleState::Dry)]
+    #[case::known_for_a_day(None, None, 24, RuleState::Active)]
+    #[case::from_a_day_that_came(Some("2026-03-10"), None, 0, RuleState::Active)]
+    #[case::from_a_day_to_come(Some("2026-03-12"), None, 24, RuleState::Dry)]
+    #[case::stopped(None, Some(StopReason::Operator), 48, RuleState::Stopped)]
+    #[case::limit_of_the_day(None, Some(StopReason::Limit), 11, RuleState::Stopped)]
+    #[case::limit_of_the_day_before(None, Some(StopReason::Limit), 12, RuleState::Dry)]
+    fn a_rule_is_dry_active_or_stopped(
+        #[case] from: Option<&str>,
+        #[case] stop: Option<StopReason>,
+        #[case] hours: i64,
+        #[case] state: RuleState,
+    ) {
+        let limits = RuleLimits { from: from.map(|day| day.parse().unwrap()), ..limits() };
+        let rule = AutomaticRule { limits, ..rule("refunded") };
+        let record = rule.unseen(stop.map(|reason| RuleStop { reason, at: now() }), now());
+
+        assert_eq!(rule.state(&record, now() + TimeDelta::hours(hours)).0, state);
+    }
+
+    #[test]
+    fn another_answer_or_query_is_another_line_and_not_found_cannot_be_automatic() {
+        let hashes = ["refunded", "refunded \"x\"", "not-refunded"].map(|answer| rule(answer).hash());
+        let not_found = parse_rules("small: mcc:1 -> invalid not-found").unwrap().remove(0);
+
+        assert!(hashes[0] != hashes[1] && hashes[0] != hashes[2] && hashes[0] == rule("refunded").hash());
+        assert!(AutomaticRule::new(not_found, limits()).unwrap_err().contains("needs the shop's orders"));
+    }
+}

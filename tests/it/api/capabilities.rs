@@ -11,11 +11,12 @@ use avert::{
         EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Outcome, RefundProof,
         RefundState, SalesCount, Secret, SigningChange, TruthKind, TruthReport,
         query::{Vocabulary, parse},
+        rule::automatic::{RuleState, StopReason},
         url::{EndpointUrl, PlainHttp},
     },
     service::{
-        Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Sources, Stats, Truth,
-        Webhooks,
+        Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, Rules as _, ServiceError, Sources,
+        Stats, Truth, Webhooks,
     },
     wire::Dialect,
 };
@@ -105,6 +106,7 @@ sentences! {
     whether_anything_can_be_written_is_told,
     reports_and_proofs_are_recorded_and_told_as_the_engine_tells_them,
     sales_are_entered_and_sources_told_as_the_engine_tells_them,
+    rules_are_told_with_what_they_did_and_stopped_and_started,
     what_is_not_there_not_valid_or_not_now_is_told_alike,
     a_credential_lives_from_its_creation_to_its_revocation,
 }
@@ -481,6 +483,23 @@ async fn sales_are_entered_and_sources_told_as_the_engine_tells_them(way: Way) {
     assert_eq!(served.acting.sales().await.unwrap(), [other, entered]);
     assert!(matches!(to_come, Err(ServiceError::InvalidRequest(_))), "{to_come:?}");
     assert_eq!(sources.sources().await.unwrap(), served.acting.sources().await.unwrap());
+}
+
+async fn rules_are_told_with_what_they_did_and_stopped_and_started(way: Way) {
+    let (served, deployment) = open(way).await;
+    let rules = deployment.rules.unwrap();
+    served.alert().await;
+    served.engine.answer_by_rules_once(0).await.unwrap();
+
+    let active = rules.rules().await.unwrap();
+    rules.stop_rules().await.unwrap();
+    let stopped = rules.rules().await.unwrap().remove(0);
+    rules.start_rules().await.unwrap();
+    let started = rules.rules().await.unwrap();
+
+    assert_eq!((&active, active[0].state, active[0].today.answered), (&started, RuleState::Active, 1));
+    assert_eq!((stopped.state, stopped.reason), (RuleState::Stopped, Some(StopReason::Operator)));
+    assert_eq!(active, served.acting.rules().await.unwrap());
 }
 
 async fn what_is_not_there_not_valid_or_not_now_is_told_alike(way: Way) {

@@ -306,6 +306,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
         "/operator/v1/companies",
         "/operator/v1/counts",
         "/operator/v1/insights",
+        "/operator/v1/rules",
         "/operator/v1/sources",
         "/operator/v1/sums",
         "/operator/v1/attempts",
@@ -326,6 +327,8 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     call("get", "/operator/v1/refunds", none(), "", &operator, None, 400);
     call("get", "/operator/v1/held", none(), "?days=30", &operator, None, 200);
     call("get", "/operator/v1/held", none(), "?days=0", &operator, None, 400);
+    call("post", "/operator/v1/rules/stop", none(), "", &operator, None, 204);
+    call("post", "/operator/v1/rules/start", none(), "", &operator, None, 204);
     call("get", "/operator/v1/contradictions", none(), "", &operator, None, 200);
     call("delete", "/operator/v1/contradictions/{id}", alert.to_string(), "", &operator, None, 204);
     let of_refund = "/operator/v1/alerts/{id}/refund";

@@ -39,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{
     alerts::{NOON, open_alert},
     clock::ManualClock,
+    engine::one_rule,
     store,
 };
 
@@ -119,7 +120,8 @@ impl Served {
         let simulator = Simulator::new(capabilities, FaultRates::default(), 7);
         let network =
             Arc::new(Network { simulator, holding: AtomicBool::new(false), gate: Semaphore::new(0), arrived: sender });
-        let settings = EngineSettings { wait_for_winner: Duration::from_millis(50), ..EngineSettings::default() };
+        let wait_for_winner = Duration::from_millis(50);
+        let settings = EngineSettings { wait_for_winner, rules: one_rule(), ..EngineSettings::default() };
         let engine = Engine::new(store.clone(), Providers::all(network.clone()), clock.clone(), settings);
         engine.set_test_sender(sender_to_nowhere());
         let acting = engine.acting_for(engine.local_caller(None).await.unwrap());

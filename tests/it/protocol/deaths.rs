@@ -9,12 +9,8 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc, time::Duration};
 
 use avert::{
-    domain::{
-        Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret,
-        resolution::Decision,
-        rule::{automatic::RuleLimits, parse_rules},
-    },
-    engine::{ActingEngine, Engine, EngineRules, EngineSettings},
+    domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret, resolution::Decision},
+    engine::{ActingEngine, Engine, EngineSettings},
     outbound::address::AddressPolicy,
     providers::{
         AlertProvider, Capabilities, Providers, Simulator,
@@ -23,7 +19,7 @@ use avert::{
     service::{Alerts, Attempts, ServiceError, Webhooks},
     webhooks::{Dispatcher, DispatcherSettings},
 };
-use chrono::{NaiveDate, TimeDelta};
+use chrono::TimeDelta;
 use rstest::rstest;
 use tokio::{runtime::Runtime, task::JoinHandle};
 
@@ -31,7 +27,7 @@ use crate::{
     support::{
         alerts::{NOON, open_alert},
         clock::ManualClock,
-        engine::{CONSISTENCY_LAG, acting, bring_in, engine_with, resolve},
+        engine::{CONSISTENCY_LAG, acting, bring_in, engine_with, one_rule, resolve},
         receiver::Receiver,
         stop::{Stop, StoppingNetwork},
         store,
@@ -79,18 +75,6 @@ fn expected(network: Capabilities, claimed: bool, applied: bool) -> End {
         (true, false) if network.idempotent || network.final_error_only => End::Resolved,
         _ => End::Parked,
     }
-}
-
-/// A rule that refunds the alert, where it is asked.
-fn rules() -> EngineRules {
-    let limits = RuleLimits {
-        per_day: 5,
-        amount_per_day: "500 EUR".parse().unwrap(),
-        from: NaiveDate::from_ymd_opt(2026, 3, 1),
-        refunds_elsewhere: true,
-    };
-    let read = || Ok(parse_rules("small: amount<200 currency:EUR -> refunded").unwrap());
-    EngineRules::new(vec![("small".to_owned(), limits)], Arc::new(read))
 }
 
 /// The points of a resolution, with the fault that leads there.
@@ -184,7 +168,7 @@ impl Scene {
             // It stands still inside a call for as long as the test likes.
             let settings = EngineSettings {
                 provider_timeout: Duration::from_secs(600),
-                rules: rules(),
+                rules: one_rule(),
                 ..EngineSettings::default()
             };
             let engine = Engine::new(store.clone(), Providers::all(network), clock.clone(), settings);
@@ -197,7 +181,8 @@ impl Scene {
 
     /// The next process on the data.
     pub(super) async fn next_process(&self) -> Next<'_> {
-        let settings = EngineSettings { wait_for_winner: Duration::ZERO, rules: rules(), ..EngineSettings::default() };
+        let settings =
+            EngineSettings { wait_for_winner: Duration::ZERO, rules: one_rule(), ..EngineSettings::default() };
         let engine = engine_with(self.path(), &self.clock, self.network.clone(), settings);
         let acting = acting(&engine).await;
         Next { scene: self, engine, acting }

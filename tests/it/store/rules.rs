@@ -292,7 +292,7 @@ async fn a_file_that_cannot_be_read_stops_its_rules_until_it_can(fixture: Fixtur
 
     *node.file.lock().unwrap() = Err("gone".to_owned());
     let unreadable = node.round().await;
-    let record = fixture.store.rules(fixture.organization, noon()).await.unwrap().remove(0);
+    let record = fixture.store.rules(fixture.organization, noon()).await.unwrap().pop().unwrap();
     *node.file.lock().unwrap() = Ok(SMALL.to_owned());
     let readable = node.round().await;
 

@@ -10,15 +10,18 @@ use async_trait::async_trait;
 use avert::{
     domain::{
         Alert, AlertId, AlertPatch, CredentialKind, Delivery, DeliveryFilter, IngestOptions, IngestReport, KeyScope,
-        Resolution, resolution::Decision,
+        Resolution,
+        resolution::Decision,
+        rule::{automatic::RuleLimits, parse_rules},
     },
-    engine::{ActingEngine, Engine, EngineSettings},
+    engine::{ActingEngine, Engine, EngineRules, EngineSettings},
     providers::{
         AlertProvider, Capabilities, Cause, LookUp, Providers, Simulator, Submission, SubmitResult,
         simulator::FaultRates,
     },
     service::{Alerts, Changes, Intake, ResolveRequest, ServiceError, Webhooks},
 };
+use chrono::NaiveDate;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
@@ -54,6 +57,18 @@ pub fn impatient() -> EngineSettings {
         wait_for_winner: Duration::ZERO,
         ..EngineSettings::default()
     }
+}
+
+/// A rule that reports small alerts refunded by itself, since long.
+pub fn one_rule() -> EngineRules {
+    let limits = RuleLimits {
+        per_day: 5,
+        amount_per_day: "500 EUR".parse().unwrap(),
+        from: NaiveDate::from_ymd_opt(2026, 3, 1),
+        refunds_elsewhere: true,
+    };
+    let read = || Ok(parse_rules("small: amount<200 currency:EUR -> refunded").unwrap());
+    EngineRules::new(vec![("small".to_owned(), limits)], Arc::new(read))
 }
 
 /// An engine over this directory that waits for nothing; see [`impatient`].
