@@ -155,6 +155,12 @@ fn desk(printed: &mut Printed, home: &Path) {
     printed.run(home, "sources remap", &["shop", "--config", &sources]);
     printed.run(home, "rules list", &[]);
     printed.run(home, "rules rehearse", &["--days", "3650"]);
+    let limits = "[rules]\nautomatic = [\"small\"]\n[rules.small]\nper_day = 5\namount_per_day = \"500 EUR\"\n";
+    file(home, "automatic.toml", limits);
+    let automatic = home.join("automatic.toml");
+    for command in ["rules stop", "rules start"] {
+        printed.run(home, command, &["--config", &automatic.to_string_lossy()]);
+    }
 }
 
 /// Credentials, and the database with its keys.
