@@ -62,8 +62,14 @@ async fn at_engine(context: &Context, remote: &RemoteArgs, asked: Asked) -> anyh
     let rules = source.deployment.rules.clone().ok_or_else(missing)?;
     match asked {
         Asked::List => {}
-        Asked::Stop => rules.stop_rules().await?,
-        Asked::Start => rules.start_rules().await?,
+        Asked::Stop => {
+            rules.stop_rules().await?;
+            say!("all automatic rules are stopped");
+        }
+        Asked::Start => {
+            rules.start_rules().await?;
+            say!("all automatic rules are started");
+        }
     }
     let states = rules.rules().await?;
     source.close();

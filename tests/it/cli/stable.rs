@@ -156,10 +156,10 @@ fn desk(printed: &mut Printed, home: &Path) {
     printed.run(home, "rules list", &[]);
     printed.run(home, "rules rehearse", &["--days", "3650"]);
     let limits = "[rules]\nautomatic = [\"small\"]\n[rules.small]\nper_day = 5\namount_per_day = \"500 EUR\"\n";
-    file(home, "automatic.toml", limits);
-    let automatic = home.join("automatic.toml");
+    let automatic = file(home, "automatic.toml", limits);
+    file(home, "rules.txt", "small: amount<200 currency:EUR -> refunded\n");
     for command in ["rules stop", "rules start"] {
-        printed.run(home, command, &["--config", &automatic.to_string_lossy()]);
+        printed.run(home, command, &["--config", &automatic]);
     }
 }
 
