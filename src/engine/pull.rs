@@ -24,8 +24,10 @@ const LEASE: Duration = Duration::from_secs(150);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 /// Interval at which the loop checks for a turn that is due.
 const POLL: Duration = Duration::from_secs(5);
-/// Most pages of a turn; the next one goes on behind them. So a source is asked less than its limit allows.
+/// Most pages of a source's list in a turn; the next one goes on behind them.
 const MOST_PAGES: u32 = 500;
+/// Most of them for each second between two turns: Justt is asked half as often as it allows.
+const PAGES_A_SECOND: u32 = 8;
 /// Number of rejected rows of a page that are logged one by one.
 const TOLD: usize = 20;
 
@@ -61,6 +63,16 @@ pub struct PullFrom {
 }
 
 impl PullFrom {
+    fn most_pages(&self) -> u32 {
+        match self.of {
+            PullOf::Network(_) => u32::MAX,
+            PullOf::Source(_) => {
+                let pages = self.every.as_secs().saturating_mul(PAGES_A_SECOND.into());
+                u32::try_from(pages).map_or(MOST_PAGES, |pages| pages.clamp(PAGES_A_SECOND, MOST_PAGES))
+            }
+        }
+    }
+
     fn key(&self) -> String {
         format!("{} {}", self.of, self.place)
     }
@@ -135,7 +147,8 @@ impl Engine {
             Err(error) => return Ok(Pulled::Failed(format!("it is not settled for which organization: {error}"))),
         };
         let mut report = IngestReport::default();
-        for pages in 1..=MOST_PAGES {
+        let most = from.most_pages();
+        for pages in 1..=most {
             let page = match from.source.pull(cursor.as_deref()).await {
                 Ok(page) => page,
                 Err(why) => return Ok(Pulled::Failed(redact::words(&why))),
@@ -158,7 +171,7 @@ impl Engine {
             if let PullOf::Network(network) = &from.of {
                 metrics::page_stored(network, now);
             }
-            if last || pages == MOST_PAGES {
+            if last || pages == most {
                 return Ok(Pulled::Pages { pages, report });
             }
             cursor = page.cursor;

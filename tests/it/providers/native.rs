@@ -97,6 +97,11 @@ impl House {
 
     /// Polls every list of the source once more, longer after the time before than any pause.
     async fn poll(&self) -> Vec<Pulled> {
+        self.poll_every(60).await
+    }
+
+    /// The same of one that is polled every so many seconds.
+    async fn poll_every(&self, seconds: u64) -> Vec<Pulled> {
         self.clock.advance(TimeDelta::minutes(16));
         let source = self.engine.source("eu").unwrap();
         let mut ends = Vec::new();
@@ -106,7 +111,7 @@ impl House {
                 source: rows,
                 place: list.to_owned(),
                 organization: None,
-                every: Duration::from_secs(60),
+                every: Duration::from_secs(seconds),
             };
             ends.push(self.engine.pull_once(&from).await.unwrap());
         }
@@ -260,6 +265,21 @@ async fn a_poll_that_fails_goes_on_at_its_page_once_it_can() {
     assert!(matches!(&ended[0], Pulled::Pages { pages: 2, report } if report.created == 3), "{ended:?}");
     assert_eq!(house.server.asked()[asked].parameter("page").as_deref(), Some("1"), "not from the beginning");
     assert_eq!(house.names().await, ["A", "B", "C", "D", "E"]);
+}
+
+#[tokio::test]
+async fn a_list_without_an_end_is_asked_for_less_often_than_justt_allows() {
+    let endless = |asked: &Asked| {
+        let name = asked.parameter("page").unwrap();
+        Play::json(200, &json!({"hasMore": true, "data": ethoca(&[&name])}))
+    };
+    let house = House::new("justt", None, endless).await;
+
+    let ends = [house.poll_every(1).await, house.poll_every(1).await].concat();
+
+    assert!(ends.iter().all(|end| matches!(end, Pulled::Pages { pages: 8, .. })), "{ends:?}");
+    let asked: Vec<String> = house.server.asked().iter().map(|asked| asked.parameter("page").unwrap()).collect();
+    assert_eq!(asked, (0..16).map(|page| page.to_string()).collect::<Vec<_>>());
 }
 
 #[tokio::test]
