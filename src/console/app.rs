@@ -356,7 +356,7 @@ impl App {
         effects.extend(left.into_iter().map(|id| Effect::Keep(Keep::NoAnswerDraft(id))));
         effects.extend(self.cx.ledger.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
-            effects.extend([Effect::Unfinished, Effect::Contradictions]);
+            effects.push(Effect::Unfinished);
         }
         for (name, ..) in ScreenName::ALL {
             if self.is_running(name) {
@@ -365,7 +365,8 @@ impl App {
             }
         }
         if self.cx.writes.take_due(now) {
-            effects.push(Effect::TryWriting);
+            // What contradicts an answer comes days later: once a minute is enough.
+            effects.extend([Effect::TryWriting, Effect::Contradictions]);
         }
         if self.cx.desk_due.take_if(|due| *due <= now).is_some() {
             effects.push(Effect::OpenDesk);

@@ -78,13 +78,15 @@ pub async fn read_whole_list(
     }
 }
 
+/// Writes an alert as JSON, with the proof of its refund where there is one.
+type WriteRecord = dyn Fn(&Alert, Option<RefundProof>) -> String + Send + Sync;
+
 /// Format of alerts as records.
 #[derive(Clone)]
 pub struct AlertRecords {
     /// The columns of a CSV.
     pub columns: Vec<String>,
-    /// A record as JSON, with the proof of its refund where there is one.
-    pub record: Arc<dyn Fn(&Alert, Option<RefundProof>) -> String + Send + Sync>,
+    pub record: Arc<WriteRecord>,
 }
 
 /// Lists of a deployment with the proofs of refunds, which are read with each page and added to the records.

@@ -800,7 +800,6 @@ fn with_one_contradicted(read_only: bool) -> Rig {
         refund: None,
     };
     *rig.service.contradictions.lock().unwrap() = vec![contradicted];
-    rig.hear();
     rig.press("4");
     rig
 }
@@ -812,7 +811,7 @@ fn an_answer_that_was_disputed_afterwards_is_to_do_with_both_sides() {
     let screen = rig.screen();
 
     for said in
-        ["To do 1", "REFUNDED", "disputed afterwards, 129.90 EUR, matched by transaction id", "dp_77", "fraudulent"]
+        ["To do 1", "REFUNDED", "disputed afterwards, 129.90 EUR, matched by: transaction id", "dp_77", "fraudulent"]
     {
         assert!(screen.contains(said), "{said:?} is not in\n{screen}");
     }

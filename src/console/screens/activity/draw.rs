@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Action, AppContext, Pen,
     desk::Fate,
-    domain::{RefundProof, TruthKind, TruthReport},
+    domain::{TruthKind, TruthReport},
     pen::put_lines,
     resolving::UNCHECKED,
     text::{count, cut, sanitize, wrap_to},
@@ -252,6 +252,7 @@ fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut Sheet<'_>) {
     let (title, result) = match item {
         ActivityItem::Noted(note) => (&note.text, ""),
         ActivityItem::Told(told) => (&told.said.words, ""),
+        ActivityItem::Contradicted(_) => (&row.result, ""),
         _ => (&row.what, row.result.as_str()),
     };
     sheet.say(title, theme.strong);
@@ -267,16 +268,14 @@ fn put(item: &ActivityItem<'_>, cx: &AppContext, sheet: &mut Sheet<'_>) {
             sheet.fact("check", &unlooked.unwrap_or_default(), theme.warning);
         }
         ActivityItem::Contradicted(of) => {
-            let report = of.report.as_ref();
-            let text = |pick: fn(&TruthReport) -> Option<&str>| report.and_then(pick).unwrap_or_default();
-            let money = report.and_then(TruthReport::money).or(of.refund.as_ref().and_then(RefundProof::money));
-            let title = report.map_or(TruthKind::Refund, |report| report.kind).as_str();
-            sheet.fact(title, of.report_id(), theme.plain);
-            sheet.fact("amount", &money.map(|money| money.to_string()).unwrap_or_default(), theme.plain);
+            let text = |pick: fn(&TruthReport) -> Option<&str>| of.report.as_ref().and_then(pick).unwrap_or_default();
+            let answered = of.answered_at.map(|at| cx.times().minute(at));
+            sheet.fact("answer", of.answer.as_str(), theme.plain);
+            sheet.fact("answered", &answered.unwrap_or_default(), theme.plain);
+            let kind = of.report.as_ref().map_or(TruthKind::Refund, |report| report.kind);
+            sheet.fact(kind.as_str(), of.report_id(), theme.plain);
             sheet.fact("status", text(|report| report.status.as_deref()), theme.plain);
             sheet.fact("reason", text(|report| report.reason.as_deref()), theme.plain);
-            sheet.fact("matched by", &of.matched_by, theme.plain);
-            sheet.fact("refund", of.refund.as_ref().map_or("", |proof| proof.reference.as_str()), theme.plain);
         }
         ActivityItem::Audit(entry) => {
             sheet.fact("id", &entry.subject, theme.quiet);

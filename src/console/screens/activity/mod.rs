@@ -9,7 +9,7 @@ use crossterm::event::Event;
 use ratatui::{Frame, layout::Rect};
 
 use crate::{
-    Action, AppContext, KeyContext, Message, Screen, Task, Tasks,
+    Action, AppContext, Effect, KeyContext, Message, Screen, Task, Tasks,
     dialog::run,
     domain::Timestamp,
     idle::{NONE_PARKED, NOTHING_LISTED, unless},
@@ -30,6 +30,7 @@ impl Screen for ActivityScreen {
                     self.show(ActivityView::ToDo, cx.now);
                 }
                 self.refresh(cx.now);
+                return run(vec![Effect::Contradictions]);
             }
             Message::Act(action) => return act(self, action, cx),
             Message::Input(event) => input(self, &event, cx),

@@ -149,7 +149,7 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
     }
 }
 
-/// Words for what contradicts an answer, with the fact that it matched by: `disputed afterwards, 129.90 EUR, matched by
+/// Words for what contradicts an answer, with the fact that it matched by: `disputed afterwards, 129.90 EUR, matched by:
 /// transaction id`.
 pub fn contradiction_words(of: &ContradictedAnswer) -> String {
     let (words, money) = match (of.kind, &of.report) {
@@ -157,7 +157,7 @@ pub fn contradiction_words(of: &ContradictedAnswer) -> String {
         _ => ("reported, but not paid: the refund failed", None),
     };
     let money = money.map(|money| money.to_string());
-    let matched = Some(&of.matched_by).filter(|fact| !fact.is_empty()).map(|fact| format!("matched by {fact}"));
+    let matched = Some(&of.matched_by).filter(|fact| !fact.is_empty()).map(|fact| format!("matched by: {fact}"));
     let parts: Vec<String> = [Some(words.to_owned()), money, matched].into_iter().flatten().collect();
     sanitize(&parts.join(", ")).into_owned()
 }
