@@ -111,15 +111,10 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
             ActivityRow { tone, what, named: named(attempt.alert), result, ..by(sanitize(&attempt.actor).into_owned()) }
         }
         ActivityItem::Contradicted(of) => {
-            let named = cx.alert_named(of.alert).map_or_else(|| format!("{} {}", of.network, of.provider_id), name_of);
+            let unread = || sanitize(&format!("{} {}", of.network, of.provider_id)).into_owned();
+            let named = cx.alert_named(of.alert).map_or_else(unread, name_of);
             let (what, result) = (of.answer.as_str().to_owned(), contradiction_words(of));
-            ActivityRow {
-                tone: RowTone::Wrong,
-                what,
-                named: sanitize(&named).into_owned(),
-                result,
-                ..by(String::new())
-            }
+            ActivityRow { tone: RowTone::Wrong, what, named, result, ..ActivityRow::default() }
         }
         ActivityItem::Draft(draft) => {
             let comments = sanitize(&draft.answer.comments.replace('\n', " ")).into_owned();
