@@ -144,8 +144,8 @@ pub fn row_of(item: &ActivityItem<'_>, cx: &AppContext) -> ActivityRow {
     }
 }
 
-/// Words for what contradicts an answer, with the fact that it matched by: `disputed afterwards, 129.90 EUR, matched by:
-/// transaction id`.
+/// Words for what contradicts an answer, with the fact that it matched by:
+/// `disputed afterwards, 129.90 EUR, matched by: transaction id`.
 pub fn contradiction_words(of: &ContradictedAnswer) -> String {
     let (words, money) = match (of.kind, &of.report) {
         (ContradictionKind::Disputed, Some(report)) => ("disputed afterwards", report.money()),
