@@ -333,6 +333,12 @@ fn the_demo_opens_on_alerts_and_leaves_nothing_behind() {
     terminal.press(CTRL_S);
     terminal.wait_for("undo");
     terminal.wait_gone("undo");
+    terminal.press("3");
+    terminal.wait_for("justt");
+    terminal.press("4");
+    terminal.wait_for("disputed afterwards");
+    terminal.press("\t");
+    terminal.wait_for("rule would answer");
     terminal.press("q");
 
     assert_eq!(terminal.wait_exit().0, 0);

@@ -109,7 +109,7 @@ pub(super) enum Command {
     Login(LoginArgs),
     /// Remove the credentials of a profile from this machine
     Logout(LogoutArgs),
-    /// Sales a month by card scheme, which VAMP and ECP are measured by: kept on this desk
+    /// Sales a month by card scheme, which VAMP and ECP are measured by: kept by the engine
     #[command(subcommand)]
     Sales(SalesCommand),
     /// Answers given on this machine, and their results

@@ -26,6 +26,9 @@ const AUDITED: &[(&str, &str, &[&str])] = &[
     ("put", "/operator/v1/alerts/{id}/refund", &["alert.refund_recorded"]),
     ("post", "/operator/v1/reports", &["reports.taken_in"]),
     ("delete", "/operator/v1/contradictions/{id}", &["alert.contradiction_dismissed"]),
+    ("post", "/operator/v1/rules/start", &["rules.started"]),
+    ("post", "/operator/v1/rules/stop", &["rules.stopped"]),
+    ("put", "/operator/v1/sales", &["sales.entered"]),
     ("post", "/operator/v1/attempts/{id}/decision", &["attempt.settled"]),
     ("post", "/operator/v1/clients", &["client.created"]),
     ("delete", "/operator/v1/clients/{id}", &["client.revoked"]),
@@ -84,6 +87,9 @@ async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<
             (served.alert().await.to_string(), Some(value!({"reference": "re_1", "state": "failed"})))
         }
         ("post", "/operator/v1/reports") => (String::new(), Some(value!({"data": [{"kind": "dispute", "id": "D-1"}]}))),
+        ("put", "/operator/v1/sales") => {
+            (String::new(), Some(value!({"month": "2026-02", "network": "visa", "count": 9})))
+        }
         ("delete", "/operator/v1/contradictions/{id}") => (served.alert().await.to_string(), None),
         ("delete", "/operator/v1/clients/{id}") => {
             (served.acting.create_credential(CredentialKind::Client).await.unwrap().credential.id, None)

@@ -307,6 +307,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
         "/operator/v1/counts",
         "/operator/v1/insights",
         "/operator/v1/rules",
+        "/operator/v1/sales",
         "/operator/v1/sources",
         "/operator/v1/sums",
         "/operator/v1/attempts",
@@ -329,6 +330,9 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     call("get", "/operator/v1/held", none(), "?days=0", &operator, None, 400);
     call("post", "/operator/v1/rules/stop", none(), "", &operator, None, 204);
     call("post", "/operator/v1/rules/start", none(), "", &operator, None, 204);
+    let sales = |month: &str| Some((json_type, format!(r#"{{"month":"{month}","network":"visa","count":9}}"#)));
+    call("put", "/operator/v1/sales", none(), "", &operator, sales("2026-02"), 200);
+    call("put", "/operator/v1/sales", none(), "", &operator, sales("2026"), 400);
     call("get", "/operator/v1/contradictions", none(), "", &operator, None, 200);
     call("delete", "/operator/v1/contradictions/{id}", alert.to_string(), "", &operator, None, 204);
     let of_refund = "/operator/v1/alerts/{id}/refund";
