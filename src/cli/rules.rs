@@ -48,7 +48,7 @@ pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Resu
 }
 
 /// Request for the automatic rules of an engine.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     List,
     Stop,
@@ -71,7 +71,14 @@ async fn at_engine(context: &Context, remote: &RemoteArgs, asked: Asked) -> anyh
             say!("all automatic rules are started");
         }
     }
-    let states = rules.rules().await?;
+    let states = match rules.rules().await {
+        // They are stopped, whatever is wrong with their file.
+        Err(error) if asked == Asked::Stop => {
+            say!("their states cannot be told: {error}");
+            return Ok(());
+        }
+        states => states?,
+    };
     source.close();
     let note = states.is_empty().then(|| "no rule answers by itself here".to_owned());
     let columns = ListColumns::new()

@@ -10,13 +10,14 @@ use rust_decimal::Decimal;
 
 use crate::{
     Alert, AlertId, Amount, Currency, FieldError, Money, Provider, Timestamp, closed_enum,
+    duplicate::RefundTime,
     field::{Content, ID, NAME, WORD, record},
     identity::{CardDigits, Identifier},
     intake::check,
-    order::read_cells,
+    order::{read_cells, transaction_key},
 };
 
-pub use held::{AnswerKind, HELD_DAYS, HeldCount, LEAD_TIMES, lead_time};
+pub use held::{AnswerKind, HELD_DAYS, HeldCount, LEAD_TIMES};
 pub use matching::{SAME_DISPUTE, alert_facts, evidence, matches};
 
 closed_enum! {
@@ -190,18 +191,31 @@ impl RefundProof {
     }
 }
 
-/// Returns true where succeeded refunds of an alert's payment, and the one that its proof tells of, reach its amount. A
-/// refund of an unknown amount, or in another currency, proves nothing.
-pub fn covers(alert: &Alert, reports: &[TruthReport], proof: Option<&RefundProof>) -> bool {
+/// Returns the time of the succeeded refunds of an alert's payment, the one that its proof tells of among them, where
+/// they reach its amount. A refund of an unknown amount, in another currency or of another transaction proves nothing.
+pub fn covered_at(alert: &Alert, reports: &[TruthReport], proof: Option<&RefundProof>) -> Option<RefundTime> {
     let succeeded = |state| state == Some(RefundState::Succeeded);
     let proof = proof.filter(|proof| succeeded(Some(proof.state)));
     // A refund that is reported too counts once.
     let own = proof.filter(|proof| reports.iter().all(|report| !report.is_refund_called(&proof.reference)));
-    let reported = reports.iter().filter(|report| succeeded(report.refund_state())).filter_map(TruthReport::money);
-    let refunded = reported.chain(own.and_then(RefundProof::money));
-    let refunded: Decimal =
-        refunded.filter(|money| money.currency.is_same(&alert.currency)).map(|money| money.amount.decimal()).sum();
-    alert.amount.is_some_and(|disputed| refunded > Decimal::ZERO && refunded >= disputed.decimal())
+    let transaction = transaction_key(alert.transaction_id.as_deref());
+    let is_of_it = |report: &&TruthReport| {
+        let other = report.transaction_key().zip(transaction.as_ref()).is_some_and(|(other, own)| other != *own);
+        succeeded(report.refund_state()) && !other
+    };
+    let time = |report: &TruthReport| RefundTime::of(alert.alert_time, report.at);
+    let reported = reports.iter().filter(is_of_it).filter_map(|report| Some((time(report), report.money()?)));
+    let own = own.and_then(RefundProof::money).map(|money| (RefundTime::Since, money));
+    let refunds: Vec<(RefundTime, Money)> = reported.chain(own).collect();
+    let reaches = |times: &[RefundTime]| {
+        let counted =
+            refunds.iter().filter(|(time, money)| times.contains(time) && money.currency.is_same(&alert.currency));
+        let sum: Decimal = counted.map(|(_, money)| money.amount.decimal()).sum();
+        alert.amount.is_some_and(|disputed| sum > Decimal::ZERO && sum >= disputed.decimal())
+    };
+    let all = [RefundTime::Since, RefundTime::Before, RefundTime::Unknown];
+    let one = all.into_iter().find(|time| reaches(&[*time]));
+    one.or_else(|| reaches(&all).then_some(RefundTime::Unknown))
 }
 
 /// Result of recording reports.

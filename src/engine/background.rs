@@ -13,7 +13,9 @@ impl Engine {
         tasks.spawn(expire::run(self.clone(), cancel.clone()));
         tasks.spawn(expire::run_retention(self.clone(), cancel.clone()));
         tasks.spawn(reconcile::run(self.clone(), cancel.clone()));
-        tasks.spawn(rules::run(self.clone(), cancel));
+        if !self.settings().rules.is_empty() {
+            tasks.spawn(rules::run(self.clone(), cancel));
+        }
         tasks.clone()
     }
 }

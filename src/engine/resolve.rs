@@ -24,7 +24,7 @@ use crate::{
     },
     providers::{Cause, LookUp, Submission, SubmitResult},
     service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError},
-    store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, RuleClaim, SharedStore, StoreError, StoreResult},
+    store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreError, StoreResult},
 };
 
 /// Backoff bounds between claims, after a lost claim.
@@ -197,7 +197,7 @@ impl Engine {
         let request = self.claim_request(AttemptId::generate(), organization, id, resolution.clone());
         let (attempt, now) = (request.attempt, request.now);
         let result = match self.store().signed(rule.actor()).claim_by_rule(request, rule.clone()).await {
-            Ok(RuleClaim::Claim(Claim::Claimed { alert, generation })) => {
+            Ok(Some(Claim::Claimed { alert, generation })) => {
                 self.sending(Submission::of(attempt, &alert, resolution), generation, now).send().await
             }
             Ok(_) => return None,

@@ -90,6 +90,9 @@ impl Engine {
                 continue;
             }
             for alert in self.waiting(organization, rule, round).await? {
+                if self.inner.loops.get().is_some_and(CancellationToken::is_cancelled) {
+                    return Ok(());
+                }
                 let first = suggestion(&rules.all, &alert, self.now());
                 if first.is_some_and(|first| *first == rule.rule)
                     && !self.take_turn(organization, rule, &alert, result).await?
@@ -157,8 +160,9 @@ impl Engine {
 
     /// Returns why an answer to an alert would reach nobody who waits for it.
     async fn reaches_nobody(&self, alert: &Alert, rule: &AutomaticRule) -> Option<String> {
-        let is_here = alert.origin.as_ref().is_some_and(|origin| origin.answers == Answers::Here);
-        let is_played = !is_here && !self.inner.providers.has_own(&alert.provider);
+        let answers = alert.origin.as_ref().map(|origin| origin.answers);
+        let by_gateway = !matches!(answers, Some(Answers::Here | Answers::Native));
+        let is_played = by_gateway && !self.inner.providers.has_own(&alert.provider);
         if is_played && self.settings().environment == Environment::Production {
             return Some(format!("no gateway takes answers to {}", alert.provider));
         }
@@ -200,9 +204,6 @@ fn is_news(rule: &AutomaticRule, known: &[RuleRecord]) -> bool {
 
 /// The loop of the rules: a round now and then, and when something has changed.
 pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
-    if engine.settings().rules.is_empty() {
-        return;
-    }
     let mut changes = engine.store().changes();
     for round in 0.. {
         changes.mark_unchanged();

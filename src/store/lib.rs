@@ -52,7 +52,7 @@ pub use self::{
         networks::{NetworkStore, PullEnd, PullLease, PullState},
         organizations::{OrganizationRecord, OrganizationStore},
         outbox::{OutboxStore, SentTestEvent},
-        rules::{RuleClaim, RuleStore},
+        rules::RuleStore,
         sources::{EventResult, EventsOf, IncomingEvent, SourceStore},
         truth::TruthStore,
         upkeep::{Depths, UpkeepStore},

@@ -1,30 +1,26 @@
 //! Work around the clock in a demo: the webhook of a source, a dry rule, and a dispute after an answer.
 
-use std::{fs, net::Ipv4Addr, path::Path};
+use std::net::Ipv4Addr;
 
-use anyhow::{Context as _, anyhow};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use chrono::Duration;
 use serde_json::json;
 
 use crate::{
-    cli::source_settings,
     config::{Bounded, RuleSections, RuleSettings, SourceName, SourceSections, SourceSettings},
     domain::{
-        Alert, AlertPatch, AlertStatus, Secret, TruthKind, TruthReport,
+        Alert, AlertPatch, AlertStatus, TruthKind, TruthReport,
         time::{Timestamp, to_iso},
     },
     engine::{ActingEngine, Engine, SignedRequest},
-    inbound::signature::{SourceHeaders, sign},
+    inbound::signature::SourceHeaders,
     service::Truth,
 };
 
-/// Returns the demo's one source, whose secret lies in the demo's directory.
-pub(super) fn sources(directory: &Path) -> anyhow::Result<SourceSections> {
-    let secret_file = directory.join("source.secret");
-    fs::write(&secret_file, Secret::for_signing().reveal()).context("the demo's secret cannot be written")?;
-    let set = SourceSettings { preset: "justt".to_owned(), secret_file, ..SourceSettings::default() };
-    Ok([(SourceName("justt".to_owned()), set)].into())
+/// Returns the demo's one source.
+pub(super) fn sources() -> SourceSections {
+    let set = SourceSettings { preset: "justt".to_owned(), ..SourceSettings::default() };
+    [(SourceName("justt".to_owned()), set)].into()
 }
 
 /// Returns the limits of the demo's one automatic rule, which is dry for as long as a demo lasts.
@@ -38,10 +34,9 @@ pub(super) fn rules() -> RuleSections {
     RuleSections { automatic: vec!["small".to_owned()], limits: [("small".to_owned(), limits)].into() }
 }
 
-/// Sends each source a signed webhook, which becomes an alert.
-pub(super) async fn send_webhooks(engine: &Engine, sections: &SourceSections, now: Timestamp) -> anyhow::Result<()> {
-    for (SourceName(name), set) in sections {
-        let source = source_settings::source(name, set, true, None)?;
+/// Takes the webhook of an alert from each source, as after the check of its signature.
+pub(super) async fn take_webhooks(engine: &Engine, now: Timestamp) -> anyhow::Result<()> {
+    for source in &*engine.settings().sources {
         let alert = json!({
             "internalAlertId": "9d6f0c2e-5b1a-4c7e-8f43-2a6b1d0e7c55",
             "provider": "ethoca",
@@ -51,23 +46,15 @@ pub(super) async fn send_webhooks(engine: &Engine, sections: &SourceSections, no
             "merchantDescriptor": "NORDWIND*TEE 4417",
             "merchantOrderID": "NW-774120",
             "transaction": {
-                "id": "txn_demo_774120", "timestamp": to_iso(now - Duration::days(9)), "amount": 84.50, "currency": "EUR",
-                "card": {"bin": "453201", "last4": "7741"},
+                "id": "txn_demo_774120", "timestamp": to_iso(now - Duration::days(9)),
+                "amount": 84.50, "currency": "EUR", "card": {"bin": "453201", "last4": "7741"},
             },
         });
-        let kind = "pre_chargeback_alert.received";
-        let body = json!({"type": kind, "timestamp": to_iso(now), "data": alert}).to_string().into_bytes();
-        let (id, seconds) = ("msg_demo_1", now.timestamp().to_string());
-        let signature = sign(source.secret.as_slice(), id, &seconds, &body).map_err(|error| anyhow!("{error}"))?;
-        let mut headers = HeaderMap::new();
-        for (header, value) in
-            [("webhook-id", id), ("webhook-timestamp", seconds.as_str()), ("webhook-signature", signature.as_str())]
-        {
-            headers.insert(header, HeaderValue::from_str(value)?);
-        }
+        let body = json!({"type": "pre_chargeback_alert.received", "timestamp": to_iso(now), "data": alert});
+        let id = (HeaderName::from_static("webhook-id"), HeaderValue::from_static("msg_demo_1"));
+        let (headers, body) = (HeaderMap::from_iter([id]), body.to_string().into_bytes());
         let headers = SourceHeaders(&headers);
-        source.check(headers, &body, now)?;
-        engine.receive(&source, SignedRequest { headers, body, from: Ipv4Addr::LOCALHOST.into() }).await?;
+        engine.receive(source, SignedRequest { headers, body, from: Ipv4Addr::LOCALHOST.into() }).await?;
     }
     Ok(())
 }

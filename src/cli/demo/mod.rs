@@ -94,7 +94,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
         console: context.settings.console.clone(),
         // Its own receivers are at loopback addresses.
         rules: around::rules(),
-        sources: around::sources(directory)?,
+        sources: around::sources(),
         webhooks: config::Webhooks { allow: AllowedNetwork::loopback().to_vec(), ..config::Webhooks::default() },
         ..Settings::default()
     };
@@ -117,7 +117,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Path) -> anyhow:
     Desk::open(&desk)?.make_orders()?.import(shop::orders_of(backlog.iter().map(|row| &row.alert)))?;
     acting.ingest(backlog.clone(), IngestOptions { events: true }).await?;
     around::dispute(&acting, &backlog, local.now()).await?;
-    around::send_webhooks(&local.engine, &settings.sources, local.now()).await?;
+    around::take_webhooks(&local.engine, local.now()).await?;
     if args.rate > 0.0 {
         let clock = Arc::clone(&local.clock);
         let desk = desk.clone();

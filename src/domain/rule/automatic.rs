@@ -9,7 +9,7 @@ use crate::{
     audit::hex,
     caution::{Caution, CheckedAnswer},
     closed_enum,
-    duplicate::Duplicate,
+    duplicate::{Duplicate, DuplicateState, RefundTime},
     time::later_by,
 };
 
@@ -45,8 +45,10 @@ pub struct RuleFacts<'a> {
     pub alert: &'a Alert,
     /// Others on its payment, with the answers on their way.
     pub duplicates: Vec<Duplicate>,
-    /// True where a succeeded refund of its whole amount is known.
-    pub is_refunded: bool,
+    /// Time of the succeeded refund of its whole amount; `None` where none is known.
+    pub refund: Option<RefundTime>,
+    /// True where another alert on the payment was answered with a refund, or is being answered so.
+    pub is_refunded_elsewhere: bool,
 }
 
 impl AutomaticRule {
@@ -86,13 +88,21 @@ impl AutomaticRule {
         if let Some(caution) = answer.cautions(now).first() {
             return Some(caution.words().to_owned());
         }
-        let says_refunded = resolution.gives_money_back() || resolution.says_refunded_before();
         let RuleLimits { amount_per_day, refunds_elsewhere, .. } = &self.limits;
+        let is_proven = |duplicate: &Duplicate| {
+            matches!(duplicate.state, DuplicateState::Refunded { .. }) && duplicate.evidence.is_sure()
+        };
+        let of_money = match (resolution.gives_money_back(), resolution.says_refunded_before(), facts.refund) {
+            (true, ..) if facts.is_refunded_elsewhere => Some(Caution::PaidTwice.words()),
+            (true, _, Some(RefundTime::Before)) => Some("the payment was refunded before the alert"),
+            (_, true, Some(RefundTime::Since)) => Some("the payment was refunded since the alert"),
+            (true, _, Some(RefundTime::Since)) | (_, true, Some(RefundTime::Before)) => None,
+            (false, true, _) if answer.refunds.iter().any(is_proven) => None,
+            (true, ..) | (_, true, _) => (!refunds_elsewhere).then_some("no succeeded refund of the payment is known"),
+            (false, false, refund) => refund.map(|_| Caution::RefundDenied.words()),
+        };
         match alert.money() {
-            _ if facts.is_refunded && !says_refunded => Some(Caution::RefundDenied.words().to_owned()),
-            _ if says_refunded && !facts.is_refunded && answer.refunds.is_empty() && !refunds_elsewhere => {
-                Some("no succeeded refund of the payment is known".to_owned())
-            }
+            _ if of_money.is_some() => of_money.map(str::to_owned),
             None => Some("its amount is unknown".to_owned()),
             Some(money) if !money.currency.is_same(&amount_per_day.currency) => {
                 Some(format!("its currency is not {}", amount_per_day.currency))
@@ -280,27 +290,37 @@ mod tests {
         Duplicate::of(alert, &other, coming).unwrap()
     }
 
+    /// Facts of an alert of which nothing else is known.
+    fn known(alert: &Alert) -> RuleFacts<'_> {
+        RuleFacts { alert, duplicates: Vec::new(), refund: None, is_refunded_elsewhere: false }
+    }
+
+    const BEFORE: Option<RefundTime> = Some(RefundTime::Before);
+    const SINCE: Option<RefundTime> = Some(RefundTime::Since);
     const PROOF: &str = "no succeeded refund of the payment is known";
 
     #[rstest]
-    #[case::refund_that_succeeded("refunded", true, None, None)]
-    #[case::refund_that_nobody_knows("refunded", false, None, Some(PROOF))]
-    #[case::refund_before_that_nobody_knows("invalid previously-refunded", false, None, Some(PROOF))]
-    #[case::refund_before("invalid previously-refunded", true, None, None)]
-    #[case::denied_though_refunded("not-refunded", true, None, Some("already refunded"))]
-    #[case::denied("not-refunded", false, None, None)]
-    #[case::another_refund_on_its_way("refunded", true, Some("refunded"), Some("possible double refund"))]
-    #[case::denied_with_a_refund_on_its_way("not-refunded", false, Some("refunded"), Some("already refunded"))]
-    #[case::another_denied("not-refunded", false, Some("not-refunded"), None)]
+    #[case::refund_that_succeeded("refunded", SINCE, None, None)]
+    #[case::refund_before_the_alert("refunded", BEFORE, None, Some("the payment was refunded before the alert"))]
+    #[case::refund_at_an_unknown_time("refunded", Some(RefundTime::Unknown), None, Some(PROOF))]
+    #[case::refund_that_nobody_knows("refunded", None, None, Some(PROOF))]
+    #[case::refund_before_that_nobody_knows("invalid previously-refunded", None, None, Some(PROOF))]
+    #[case::refund_before("invalid previously-refunded", BEFORE, None, None)]
+    #[case::refund_since("invalid previously-refunded", SINCE, None, Some("the payment was refunded since the alert"))]
+    #[case::denied_though_refunded("not-refunded", SINCE, None, Some("already refunded"))]
+    #[case::denied("not-refunded", None, None, None)]
+    #[case::another_refund_on_its_way("refunded", SINCE, Some("refunded"), Some("possible double refund"))]
+    #[case::denied_with_a_refund_on_its_way("not-refunded", None, Some("refunded"), Some("already refunded"))]
+    #[case::another_denied("not-refunded", None, Some("not-refunded"), None)]
     fn money_decides_which_answers_a_rule_gives(
         #[case] answer: &str,
-        #[case] is_refunded: bool,
+        #[case] refund: Option<RefundTime>,
         #[case] coming: Option<&str>,
         #[case] why: Option<&str>,
     ) {
         let alert = alert();
         let duplicates = coming.map(|coming| twin(&alert, &alert, Some(coming))).into_iter().collect();
-        let facts = RuleFacts { alert: &alert, duplicates, is_refunded };
+        let facts = RuleFacts { duplicates, refund, ..known(&alert) };
 
         assert_eq!(rule(answer).objection(&facts, now()).as_deref(), why);
     }
@@ -317,7 +337,7 @@ mod tests {
         "possible double refund"
     )]
     fn an_alert_that_people_would_look_at_is_left(#[case] alert: Alert, #[case] why: &str) {
-        let facts = RuleFacts { alert: &alert, duplicates: Vec::new(), is_refunded: true };
+        let facts = RuleFacts { refund: SINCE, ..known(&alert) };
 
         let said = rule("refunded").objection(&facts, now()).unwrap_or_default();
 
@@ -328,13 +348,15 @@ mod tests {
     fn a_refund_of_another_alert_on_the_payment_holds_a_rule_whose_refunds_are_made_elsewhere() {
         let alert = alert();
         let refunded = Alert { status: AlertStatus::Refunded, ..alert.clone() };
-        let facts = RuleFacts { alert: &alert, duplicates: vec![twin(&alert, &refunded, None)], is_refunded: false };
+        let facts = RuleFacts { duplicates: vec![twin(&alert, &refunded, None)], ..known(&alert) };
         let elsewhere =
             AutomaticRule { limits: RuleLimits { refunds_elsewhere: true, ..limits() }, ..rule("refunded") };
 
-        let alone = RuleFacts { duplicates: Vec::new(), ..facts.clone() };
+        let alone = known(&alert);
+        let unlike = RuleFacts { is_refunded_elsewhere: true, ..known(&alert) };
 
         assert_eq!(elsewhere.objection(&facts, now()).as_deref(), Some("possible double refund"));
+        assert_eq!(elsewhere.objection(&unlike, now()).as_deref(), Some("possible double refund"));
         assert_eq!(elsewhere.objection(&alone, now()), None);
     }
 

@@ -1,8 +1,6 @@
 //! Held answers: how many of the answered alerts were disputed afterwards.
 
-use chrono::Duration;
-
-use crate::{AlertStatus, OlderRefunded, Provider, Timestamp, closed_enum, is_refund};
+use crate::{AlertStatus, OlderRefunded, Provider, closed_enum, is_refund};
 
 /// Most days that held answers are counted over.
 pub const HELD_DAYS: u32 = 366;
@@ -36,20 +34,14 @@ impl AnswerKind {
 /// Bounds of lead times, in minutes: an answer is counted at the greatest one that it was earlier by.
 pub const LEAD_TIMES: [i64; 5] = [0, 15, 60, 240, 1_440];
 
-/// Returns the lead time of an answer: the greatest of [`LEAD_TIMES`] that it came before the deadline, -1 for one
-/// after it.
-pub fn lead_time(deadline: Timestamp, answered_at: Timestamp) -> i64 {
-    let is_before = |minutes: &i64| deadline - answered_at >= Duration::minutes(*minutes);
-    LEAD_TIMES.into_iter().rev().find(is_before).unwrap_or(-1)
-}
-
 /// Number of answers of one kind, and how many of them were disputed afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldCount {
     pub network: Provider,
     pub issuer: String,
     pub answer: AnswerKind,
-    /// Lead time in minutes ([`lead_time`]); `None` where no deadline is known.
+    /// Lead time in minutes: the greatest of [`LEAD_TIMES`] that it came before the deadline, -1 after it; `None` where
+    /// no deadline is known.
     pub minutes: Option<i64>,
     pub answered: u64,
     pub disputed: u64,

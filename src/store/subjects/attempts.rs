@@ -481,8 +481,21 @@ fn read_open(unit: &UnitOfWork<'_>, row: &StoredRow<'_>) -> Work<OpenAttempt> {
     Ok(OpenAttempt { state, counted, turn, owner_dead: unit.is_dead(row, 9)? })
 }
 
+/// The resolution of an alert that has not ended; `None` where there is none.
+pub(super) async fn open_resolution(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    alert: AlertId,
+) -> Work<Option<Resolution>> {
+    let open = format!(
+        "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments FROM {OPEN_ATTEMPTS}
+            AND r.organization = ?1 AND r.alert = (SELECT key FROM alert WHERE organization = ?1 AND id = ?2)"
+    );
+    unit.first(&open, &[&organization, &alert], read_resolution).await
+}
+
 /// Attempts that have not ended, oldest first.
-pub(super) async fn unfinished(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<ResolutionAttempt>> {
+async fn unfinished(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<ResolutionAttempt>> {
     let open = "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments,
             r.id, a.id, r.state, r.started_at, r.next_check, r.checks, r.detail, r.actor
         FROM resolution_attempt r/*-*/ INDEXED BY resolution_attempt_open/*+*/ JOIN alert a ON a.key = r.alert

@@ -3,14 +3,14 @@
 //! Claims of an organization's rules come one after the other, so no two of them refund one payment, and the counts of
 //! a day are committed with the claim.
 
-use chrono::NaiveTime;
+use chrono::{NaiveTime, TimeDelta};
 
 use super::{
     alerts::alike,
-    attempts::{self, ClaimRequest, unfinished},
+    attempts::{self, ClaimRequest, open_resolution},
     failing::record_one,
     subscriptions::{Recipient, recipients},
-    truth::has_succeeded_refund,
+    truth::{others_of_payment, refund_time},
 };
 use crate::{
     StoreError,
@@ -20,6 +20,7 @@ use crate::{
         attempt::Claim,
         audit::AuditNote,
         duplicate::{Duplicate, DuplicateState},
+        is_refund,
         rule::automatic::{
             AutomaticRule, MOST_FAILURES, RuleDay, RuleFacts, RuleRecord, RuleState, RuleStop, RuleTurn, StopReason,
             StoppedRule,
@@ -30,14 +31,6 @@ use crate::{
     sql::listed,
     units::{UnitOfWork, Way, units},
 };
-
-/// Result of a rule's claim.
-#[derive(Debug)]
-pub enum RuleClaim {
-    Claim(Claim),
-    /// The rule does not answer now.
-    No(RuleTurn),
-}
 
 /// Name of the row that stands for all rules.
 const ALL: &str = "";
@@ -59,7 +52,12 @@ units! {
     async fn rules(organization: OrganizationId, now: Timestamp) -> Vec<RuleRecord> {
         Way::Read => |unit| async {
             let owner = unit.known_organization(*organization).await?;
-            records(unit, owner, *now).await
+            let mut rules = records(unit, owner).await?;
+            for rule in &mut rules {
+                rule.today = done_since(unit, owner, &rule.name, ANSWER, midnight(*now)).await?;
+                rule.would_have_answered = done_since(unit, owner, &rule.name, DRY, rule.seen_at).await?.answered;
+            }
+            Ok(rules)
         }
     }
 
@@ -93,8 +91,8 @@ units! {
         Way::Visible => |unit| note_dry(unit, *organization, rule, *alert, *now)
     }
 
-    /// Claims the resolution of an alert for a rule, within its limits.
-    async fn claim_by_rule(request: ClaimRequest, rule: AutomaticRule) -> RuleClaim {
+    /// Claims the resolution of an alert for a rule, within its limits; `None` where the rule does not answer now.
+    async fn claim_by_rule(request: ClaimRequest, rule: AutomaticRule) -> Option<Claim> {
         Way::Claim => |unit| claim(unit, request, rule)
     }
 }
@@ -105,6 +103,9 @@ async fn keep(
     lines: &[(String, String)],
     now: Timestamp,
 ) -> Work<()> {
+    if unit.is_beside_service().await? {
+        return Ok(());
+    }
     let owner = unit.known_organization(organization).await?;
     let seen = "INSERT INTO rule (organization, name, hash, seen_at) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (organization, name) DO UPDATE SET hash = excluded.hash, seen_at = excluded.seen_at
@@ -119,8 +120,8 @@ async fn keep(
     Ok(())
 }
 
-/// The rules that were seen. A stop of all of them is each one's.
-async fn records(unit: &UnitOfWork<'_>, owner: i64, now: Timestamp) -> Work<Vec<RuleRecord>> {
+/// The rules that were seen, without what they did. A stop of all of them is each one's.
+async fn records(unit: &UnitOfWork<'_>, owner: i64) -> Work<Vec<RuleRecord>> {
     let rules = "SELECT name, hash, seen_at, stop_reason, stopped_at FROM rule WHERE organization = ?1 ORDER BY name";
     let read = |row: &StoredRow<'_>| {
         let reason = row.get::<Option<&str>>(3)?.map(read_reason).transpose()?;
@@ -133,8 +134,6 @@ async fn records(unit: &UnitOfWork<'_>, owner: i64, now: Timestamp) -> Work<Vec<
     let all = rules.iter().find(|rule| rule.is_of_all()).and_then(|rule| rule.stop);
     for rule in &mut rules {
         rule.stop = all.or(rule.stop);
-        rule.today = done_since(unit, owner, &rule.name, ANSWER, midnight(now)).await?;
-        rule.would_have_answered = done_since(unit, owner, &rule.name, DRY, rule.seen_at).await?.answered;
     }
     Ok(rules)
 }
@@ -148,10 +147,11 @@ fn midnight(now: Timestamp) -> Timestamp {
     now.date_naive().and_time(NaiveTime::MIN).and_utc()
 }
 
-/// Answers of a rule since a moment, given or only noted.
+/// Answers of a rule since a moment, given or only noted. What did not reach the network does not count.
 async fn done_since(unit: &UnitOfWork<'_>, owner: i64, rule: &str, did: &str, since: Timestamp) -> Work<RuleDay> {
     let done = "SELECT count(*), coalesce(sum(amount), 0)/*+::bigint*/ FROM rule_answer
-        WHERE organization = ?1 AND name = ?2 AND did = ?3 AND at >= ?4";
+        WHERE organization = ?1 AND name = ?2 AND did = ?3 AND at >= ?4 AND NOT EXISTS (
+            SELECT 1 FROM resolution_attempt r WHERE r.id = rule_answer.attempt AND r.state = 'RELEASED')";
     unit.one(done, &[&owner, &rule, &did, &since], |row| {
         let amount = Amount::from_micros(row.get::<i64>(1)?.into());
         Ok(RuleDay { answered: row.get::<i64>(0)?.unsigned_abs(), amount })
@@ -160,6 +160,9 @@ async fn done_since(unit: &UnitOfWork<'_>, owner: i64, rule: &str, did: &str, si
 }
 
 async fn stop(unit: &UnitOfWork<'_>, organization: OrganizationId, rule: Option<&str>, stop: RuleStop) -> Work<()> {
+    if stop.reason == StopReason::File && unit.is_beside_service().await? {
+        return Ok(());
+    }
     let owner = unit.known_organization(organization).await?;
     let (name, now) = (rule.unwrap_or(ALL), stop.at);
     let stopped = "INSERT INTO rule (organization, name, hash, seen_at, stop_reason, stopped_at)
@@ -204,26 +207,45 @@ async fn turn(
     let held = |why: &str| Ok(RuleTurn::Held(why.to_owned()));
     let owner = unit.known_organization(organization).await?;
     let name = &rule.rule.name;
-    let known = records(unit, owner, now).await?.into_iter().find(|known| known.name == *name);
+    let known = records(unit, owner).await?.into_iter().find(|known| known.name == *name);
     let Some(record) = known.filter(|known| known.hash == rule.hash()) else { return held("its line is another one") };
-    let (did, today) = match rule.state(&record, now).0 {
+    let did = match rule.state(&record, now).0 {
         RuleState::Stopped => return held("stopped"),
-        RuleState::Active => (ANSWER, record.today),
-        RuleState::Dry => (DRY, done_since(unit, owner, name, DRY, midnight(now)).await?),
+        RuleState::Active => ANSWER,
+        RuleState::Dry => DRY,
     };
-    let Some((alert, others)) = alike(unit, organization, &[alert]).await?.pop() else { return held("gone") };
-    // What did not reach the network may be tried again.
+    let today = done_since(unit, owner, name, did, midnight(now)).await?;
+    let Some(Payment { alert, alike, others }) = Payment::of(unit, organization, owner, alert).await? else {
+        return held("gone");
+    };
+    if !rule.rule.filter.matches(&alert, now) {
+        return held("it does not match any more");
+    }
+    // What did not reach the network may be tried again, a minute later.
     let done = "SELECT EXISTS (SELECT 1 FROM rule_answer o JOIN alert a ON a.key = o.alert
             LEFT JOIN resolution_attempt r ON r.id = o.attempt
         WHERE a.organization = ?1 AND a.id = ?2 AND o.name = ?3 AND o.did = ?4
-            AND (o.tries >= ?5 OR r.state IS DISTINCT FROM 'RELEASED'))";
-    if alert.outcome.is_some() || unit.one(done, &[&owner, &alert.id, name, &did, &MOST_FAILURES], cell).await? {
+            AND (o.tries >= ?5 OR o.at > ?6 OR r.state IS DISTINCT FROM 'RELEASED'))";
+    let lately = now - TimeDelta::minutes(1);
+    if alert.outcome.is_some()
+        || unit.one(done, &[&owner, &alert.id, name, &did, &MOST_FAILURES, &lately], cell).await?
+    {
         return held("done");
     }
-    let is_refunded = has_succeeded_refund(unit, organization, alert.id).await?;
-    let duplicates = duplicates(unit, organization, &alert, &others).await?;
+    let mut duplicates = Vec::new();
+    for other in &alike {
+        let coming = open_resolution(unit, owner, other.id).await?.map(DuplicateState::OnItsWay);
+        duplicates.extend(Duplicate::of(&alert, other, coming));
+    }
+    let mut is_refunded_elsewhere = false;
+    for other in &others {
+        let coming = open_resolution(unit, owner, other.id).await?;
+        let said = other.outcome.as_ref().map_or("", |outcome| outcome.refunded.as_str());
+        is_refunded_elsewhere |= is_refund(&other.status, said) || coming.is_some_and(|said| said.gives_money_back());
+    }
+    let refund = refund_time(unit, organization, alert.id).await?;
     let amount = alert.amount.unwrap_or(Amount::from_micros(0));
-    if let Some(why) = rule.objection(&RuleFacts { alert: &alert, duplicates, is_refunded }, now) {
+    if let Some(why) = rule.objection(&RuleFacts { alert: &alert, duplicates, refund, is_refunded_elsewhere }, now) {
         return Ok(RuleTurn::Held(why));
     }
     let exceeds = rule.exceeds(&today, amount);
@@ -236,19 +258,22 @@ async fn turn(
     })
 }
 
-/// The others on an alert's payment, with the answers that have not ended.
-async fn duplicates(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    alert: &Alert,
-    others: &[Alert],
-) -> Work<Vec<Duplicate>> {
-    let unfinished = unfinished(unit, organization).await?;
-    let coming = |other: &Alert| {
-        let attempt = unfinished.iter().find(|attempt| attempt.alert == other.id)?;
-        Some(DuplicateState::OnItsWay(attempt.resolution.clone()))
-    };
-    Ok(others.iter().filter_map(|other| Duplicate::of(alert, other, coming(other))).collect())
+/// An alert with the others on its payment.
+struct Payment {
+    alert: Alert,
+    /// Those that agree with it in card and amount, or in a reference.
+    alike: Vec<Alert>,
+    /// Those with its transaction, its order or its refund.
+    others: Vec<Alert>,
+}
+
+impl Payment {
+    async fn of(unit: &UnitOfWork<'_>, organization: OrganizationId, owner: i64, id: AlertId) -> Work<Option<Self>> {
+        let Some((alert, alike)) = alike(unit, organization, &[id]).await?.pop() else { return Ok(None) };
+        let Some(stored) = unit.alert_by_id(owner, id).await? else { return Ok(None) };
+        let others = others_of_payment(unit, owner, &stored).await?;
+        Ok(Some(Self { alert, alike, others: others.into_iter().map(|stored| stored.alert).collect() }))
+    }
 }
 
 /// Returns whether the last answers of a rule, since it was started, all failed.
@@ -271,10 +296,14 @@ async fn turn_alone(
     alert: AlertId,
     now: Timestamp,
 ) -> Work<RuleTurn> {
+    if unit.is_beside_service().await? {
+        return Ok(RuleTurn::Held("a service applies the rules".to_owned()));
+    }
     let owner = unit.known_organization(organization).await?;
     unit.lock("SELECT name FROM rule WHERE organization = ?1 AND name = '' FOR UPDATE", &[&owner]).await?;
-    let others = alike(unit, organization, &[alert]).await?.pop().map_or(Vec::new(), |(_, others)| others);
-    let ids = others.iter().map(|other| other.id).chain([alert]).map(|id| id.to_string());
+    let payment = Payment::of(unit, organization, owner, alert).await?;
+    let others = payment.iter().flat_map(|payment| payment.alike.iter().chain(&payment.others));
+    let ids = others.map(|other| other.id).chain([alert]).map(|id| id.to_string());
     let locked = "SELECT key FROM alert WHERE organization = ?2
             AND id IN (SELECT value::uuid FROM json_array_elements_text(?1::text::json))
         ORDER BY key FOR NO KEY UPDATE";
@@ -297,18 +326,17 @@ async fn note_dry(
     unit.note(owner, AuditNote::would_answer(alert, &rule.resolution()), now).await
 }
 
-async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest, rule: &AutomaticRule) -> Work<RuleClaim> {
+async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest, rule: &AutomaticRule) -> Work<Option<Claim>> {
     let ClaimRequest { organization, alert, attempt, now, .. } = request;
-    let turn = turn_alone(unit, *organization, rule, *alert, now.date).await?;
-    if turn != RuleTurn::Answer {
-        return Ok(RuleClaim::No(turn));
+    if turn_alone(unit, *organization, rule, *alert, now.date).await? != RuleTurn::Answer {
+        return Ok(None);
     }
     let claimed = attempts::claim(unit, request).await?;
     if let Claim::Claimed { .. } = &claimed {
         let owner = unit.known_organization(*organization).await?;
         keep_done(unit, owner, rule, *alert, Some(*attempt), now.date).await?;
     }
-    Ok(RuleClaim::Claim(claimed))
+    Ok(Some(claimed))
 }
 
 /// Keeps what a rule did with an alert: it answered by an attempt, or was dry.

@@ -4,17 +4,21 @@
 //! Recording takes turns with ingest in an organization, so that a report and an alert that come at the same moment
 //! find each other. Nothing here changes an alert or its outcome.
 
+use std::collections::{BTreeMap, btree_map::Entry};
+
 use crate::{
     StoreError,
-    alert_rows::{DAY_MICROS, read_fields, value_of, word, word_key},
+    alert_rows::{DAY_MICROS, Stored, read_fields, value_of, word, word_key},
     cells::{BoundValues, SqlValue, StoredRow, ToCell, cell},
     composed::insertion,
     domain::{
-        Alert, AlertId, AlertStatus, Amount, AnswerKind, CardScheme, ContradictedAnswer, ContradictionKind, Currency,
-        HeldCount, OrganizationId, Provider, RefundProof, RefundState, SalesCount, TruthCounts, TruthKind, TruthReport,
+        self, Alert, AlertId, AlertStatus, Amount, AnswerKind, CardScheme, ContradictedAnswer, ContradictionKind,
+        Currency, HeldCount, OrganizationId, Provider, RefundProof, RefundState, SalesCount, TruthCounts, TruthKind,
+        TruthReport,
         audit::AuditNote,
+        duplicate::RefundTime,
         time::Timestamp,
-        truth::{self, LEAD_TIMES, SAME_DISPUTE, alert_facts, covers},
+        truth::{self, LEAD_TIMES, SAME_DISPUTE, alert_facts, covered_at},
     },
     error::Work,
     sql::{KEYS, listed},
@@ -56,7 +60,7 @@ units! {
 
     /// Returns whether the payment of an alert has a succeeded refund of the alert's whole amount.
     async fn has_succeeded_refund(organization: OrganizationId, id: AlertId) -> bool {
-        Way::Read => |unit| has_succeeded_refund(unit, *organization, *id)
+        Way::Read => |unit| async { Ok(refund_time(unit, *organization, *id).await?.is_some()) }
     }
 
     /// The reports on an alert's payment, with the fact that each matched by, oldest first.
@@ -330,20 +334,49 @@ fn transaction_key(sqlite: &str, postgres: &str) -> String {
     )
 }
 
-/// Matches a report to the alerts on its payment.
-async fn match_report(unit: &UnitOfWork<'_>, organization: i64, key: i64, report: &TruthReport) -> Work<()> {
-    let indexed = |index: &str| {
-        format!("SELECT key FROM alert/*-*/ INDEXED BY alert_by_{index}/*+*/ WHERE organization = ?1 AND")
-    };
-    let near = format!(
+/// The beginning of a SELECT of an organization's alerts by an index.
+fn indexed(index: &str) -> String {
+    format!("SELECT key FROM alert/*-*/ INDEXED BY alert_by_{index}/*+*/ WHERE organization = ?1 AND")
+}
+
+/// Selects the alerts with the transaction ?2, whose key is ?3, or with the order ?4.
+fn of_payment() -> String {
+    format!(
         "{} transaction_id IS NOT NULL AND {} IN ({}, ?3) UNION {} merchant_order_id IS NOT NULL \
-            AND lower(merchant_order_id) = ?4 UNION {} acquirer_reference_number = ?5 \
-            UNION {} card_last_four = ?6 AND card_last_four <> '' AND amount_micros = ?7 \
-            AND alert_time >= ?8 AND alert_time <= ?9",
+            AND lower(merchant_order_id) = ?4",
         indexed("transaction"),
         transaction_key("transaction_id", "transaction_id"),
         transaction_key("?2", "?2::text COLLATE \"C\""),
         indexed("order"),
+    )
+}
+
+/// The other alerts with the transaction, the order or a refund of an alert.
+pub(super) async fn others_of_payment(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    Stored { key, alert }: &Stored,
+) -> Work<Vec<Stored>> {
+    let others = format!(
+        "{} UNION SELECT n.alert FROM truth_match m JOIN truth t ON t.key = m.truth
+            JOIN truth_match n ON n.truth = m.truth WHERE m.alert = ?5 AND t.kind = 'refund'",
+        of_payment()
+    );
+    let order = alert.known_order_id().map(str::to_ascii_lowercase);
+    let transaction = alert.known_transaction_id();
+    let values: BoundValues<'_> = &[&organization, &transaction, &domain::transaction_key(transaction), &order, key];
+    let mut keys = unit.all(&others, values, cell::<i64>).await?;
+    keys.retain(|other| other != key);
+    unit.alerts_by_keys(&keys).await
+}
+
+/// Matches a report to the alerts on its payment.
+async fn match_report(unit: &UnitOfWork<'_>, organization: i64, key: i64, report: &TruthReport) -> Work<()> {
+    let near = format!(
+        "{} UNION {} acquirer_reference_number = ?5 \
+            UNION {} card_last_four = ?6 AND card_last_four <> '' AND amount_micros = ?7 \
+            AND alert_time >= ?8 AND alert_time <= ?9",
+        of_payment(),
         indexed("arn"),
         indexed("card"),
     );
@@ -514,17 +547,18 @@ async fn truth_of(
     unit.all(&matched, &[&key], |row| Ok((read_report(row)?.1, row.get(COLUMNS)?))).await
 }
 
-pub(super) async fn has_succeeded_refund(
+/// Time of the succeeded refund of an alert's whole amount.
+pub(super) async fn refund_time(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,
     id: AlertId,
-) -> Work<bool> {
-    let Some((key, _)) = alert_key(unit, organization, id).await? else { return Ok(false) };
+) -> Work<Option<RefundTime>> {
+    let Some((key, _)) = alert_key(unit, organization, id).await? else { return Ok(None) };
     let alert = unit.alert(key).await?;
     let reports: Vec<TruthReport> =
         truth_of(unit, organization, id).await?.into_iter().map(|(report, _)| report).collect();
     let proof = refunds(unit, organization, &[id]).await?.pop().map(|(_, proof)| proof);
-    Ok(covers(&alert, &reports, proof.as_ref()))
+    Ok(covered_at(&alert, &reports, proof.as_ref()))
 }
 
 /// The dispute `t` is one, and came after the outcome `o` as far as its day is known.
@@ -564,20 +598,19 @@ async fn held(unit: &UnitOfWork<'_>, organization: OrganizationId, since: Timest
             disputed: row.get(6)?,
         })
     };
-    let mut held: Vec<HeldCount> = Vec::new();
     // Several statuses are one answer.
+    let mut held: BTreeMap<_, HeldCount> = BTreeMap::new();
     for count in unit.all(&counted, &[&organization, &since], read).await? {
-        let key = |of: &HeldCount| (of.network.clone(), of.issuer.clone(), of.answer, of.minutes);
-        match held.iter_mut().find(|known| key(known) == key(&count)) {
-            Some(known) => {
-                known.answered += count.answered;
-                known.disputed += count.disputed;
+        let key = (count.network.to_string(), count.answer.as_str(), count.issuer.clone(), count.minutes);
+        match held.entry(key) {
+            Entry::Occupied(mut known) => {
+                known.get_mut().answered += count.answered;
+                known.get_mut().disputed += count.disputed;
             }
-            None => held.push(count),
+            Entry::Vacant(place) => drop(place.insert(count)),
         }
     }
-    held.sort_by_key(|count| (count.network.to_string(), count.answer.as_str(), count.issuer.clone(), count.minutes));
-    Ok(held)
+    Ok(held.into_values().collect())
 }
 
 /// Answers that a dispute or a failed refund contradicts.

@@ -129,8 +129,8 @@ impl Ground for Postgres {
 }
 
 /// Takes the newest steps out of a schema, so that it is an older one; the same for both databases.
-pub(crate) const WITHOUT_NEWEST: &str = "DROP TABLE sale_count; DROP TABLE source_event; DROP TABLE source_count; DROP TABLE source_failing; \
-    ALTER TABLE alert DROP COLUMN origin; ALTER TABLE event DROP COLUMN trace; \
+pub(crate) const WITHOUT_NEWEST: &str = "DROP TABLE sale_count; DROP TABLE source_event; DROP TABLE source_count; \
+    DROP TABLE source_failing; ALTER TABLE alert DROP COLUMN origin; ALTER TABLE event DROP COLUMN trace; \
     ALTER TABLE resolution_attempt DROP COLUMN trace; ALTER TABLE endpoint DROP COLUMN events; \
     ALTER TABLE endpoint DROP COLUMN providers; ALTER TABLE endpoint DROP COLUMN template; \
     ALTER TABLE endpoint DROP COLUMN minutes; ALTER TABLE endpoint DROP COLUMN failure_reported; \

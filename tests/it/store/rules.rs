@@ -8,7 +8,7 @@ use avert::{
         NewEndpoint, Provider, Secret, Subscription, TruthKind, TruthReport,
         resolution::Decision,
         rule::{
-            automatic::{RuleLimits, RuleState, RuleStatus, StopReason},
+            automatic::{AutomaticRule, RuleLimits, RuleState, RuleStatus, RuleTurn, StopReason},
             parse_rules,
         },
     },
@@ -33,6 +33,9 @@ contract!(
     a_refund_that_succeeded_lets_a_rule_report_it_and_never_deny_it,
     the_limits_of_a_day_hold_for_two_nodes,
     two_nodes_refund_a_payment_once,
+    another_alert_of_a_refunded_order_or_transaction_is_left_to_people,
+    an_alert_that_has_changed_is_judged_as_it_is_now,
+    a_refund_before_the_alert_is_no_proof_of_a_refund_since,
     stopped_rules_stay_stopped_on_every_node_until_they_are_started,
     a_stop_is_reported_once_a_day_where_that_is_wanted,
     a_file_that_cannot_be_read_stops_its_rules_until_it_can,
@@ -99,9 +102,23 @@ fn alert(number: u32) -> Alert {
     Alert {
         card_last_four: format!("{number:04}"),
         auth_code: Some(format!("A{number:05}")),
+        merchant_order_id: Some(format!("A-{number}")),
         deadline: Deadline::At(noon() + Duration::days(7)),
         ..open_alert(&format!("P-{number}"))
     }
+}
+
+/// A succeeded refund of a transaction of 129.90 EUR at a time.
+fn refund(transaction: &str, at: &str) -> TruthReport {
+    let cells = [
+        ("id", "re_1"),
+        ("transaction_id", transaction),
+        ("amount", "129.90"),
+        ("currency", "EUR"),
+        ("status", "succeeded"),
+        ("at", at),
+    ];
+    TruthReport::of_cells(TruthKind::Refund, cells).unwrap()
 }
 
 async fn a_rule_with_limits_answers_once_and_under_its_name(fixture: Fixture) {
@@ -196,9 +213,7 @@ async fn a_refund_that_succeeded_lets_a_rule_report_it_and_never_deny_it(fixture
     let denying = Node::new(&fixture, &SMALL.replace("refunded", "not-refunded"), limits).await;
     let alert = Alert { transaction_id: Some("T-1".to_owned()), ..alert(1) };
     fixture.bring(std::slice::from_ref(&alert)).await;
-    let cells =
-        [("id", "re_1"), ("transaction_id", "T-1"), ("amount", "129.90"), ("currency", "EUR"), ("status", "succeeded")];
-    let refund = TruthReport::of_cells(TruthKind::Refund, cells).unwrap();
+    let refund = refund("T-1", "2026-03-10T11:30:00Z");
 
     let unproven = node.round().await;
     fixture.store.record_truth(fixture.organization, vec![refund], noon()).await.unwrap();
@@ -240,6 +255,43 @@ async fn two_nodes_refund_a_payment_once(fixture: Fixture) {
     let (one, two) = tokio::join!(node.round(), second.round());
 
     assert_eq!((one + two, network.submissions()), (4, 4));
+}
+
+async fn another_alert_of_a_refunded_order_or_transaction_is_left_to_people(fixture: Fixture) {
+    let node = Node::new(&fixture, SMALL, limits(5)).await;
+    let refunded = Alert { transaction_id: Some("ch_1".to_owned()), ..alert(1) };
+    let unlike = |number| Alert { amount: "99.00".parse().ok(), ..alert(number) };
+    let of_transaction = Alert { transaction_id: Some("ch_1".to_owned()), ..unlike(2) };
+    let of_order = Alert { merchant_order_id: refunded.merchant_order_id.clone(), ..unlike(3) };
+    fixture.bring(&[refunded.clone(), of_transaction, of_order]).await;
+    node.acting.resolve(refunded.id, says(Decision::Refunded)).await.unwrap();
+
+    let answered = node.round().await;
+
+    assert_eq!((answered, node.network.submissions()), (0, 1));
+}
+
+async fn an_alert_that_has_changed_is_judged_as_it_is_now(fixture: Fixture) {
+    let rule = AutomaticRule::new(parse_rules(SMALL).unwrap().remove(0), limits(5)).unwrap();
+    let changed = Alert { amount: "400.00".parse().ok(), ..alert(1) };
+    fixture.bring(std::slice::from_ref(&changed)).await;
+    fixture.store.keep_rules(fixture.organization, vec![("small".to_owned(), rule.hash())], noon()).await.unwrap();
+
+    let turn = fixture.store.turn_of_rule(fixture.organization, rule, changed.id, noon()).await.unwrap();
+
+    assert_eq!(turn, RuleTurn::Held("it does not match any more".to_owned()));
+}
+
+async fn a_refund_before_the_alert_is_no_proof_of_a_refund_since(fixture: Fixture) {
+    let node = Node::new(&fixture, SMALL, RuleLimits { refunds_elsewhere: false, ..limits(5) }).await;
+    let alert = Alert { transaction_id: Some("T-1".to_owned()), ..alert(1) };
+    fixture.bring(std::slice::from_ref(&alert)).await;
+    let earlier = refund("T-1", "2026-03-09T09:00:00Z");
+    fixture.store.record_truth(fixture.organization, vec![earlier], noon()).await.unwrap();
+
+    let answered = node.round().await;
+
+    assert_eq!(answered, 0);
 }
 
 async fn stopped_rules_stay_stopped_on_every_node_until_they_are_started(fixture: Fixture) {

@@ -22,7 +22,7 @@ use avert::{
         AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest,
         ClaimedAttempt, Commit, CommitRequest, CredentialRecord, Decided, Depths, DueDelivery, EndpointStore,
         EndpointTarget, EventResult, EventsOf, IncomingEvent, NetworkStore, OrganizationRecord, OrganizationStore,
-        OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, RuleClaim, RuleStore, SentTestEvent,
+        OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, RuleStore, SentTestEvent,
         SharedStore, SigningKeyRecord, SigningKeyRecords, SourceStore, Store, StoreError, StoreResult, TruthStore,
         UpkeepStore, encryption::Seal,
     },
@@ -207,7 +207,7 @@ with_troubles! {
         start_rules(organization: OrganizationId, now: Timestamp) -> ();
         turn_of_rule(organization: OrganizationId, rule: AutomaticRule, alert: AlertId, now: Timestamp) -> RuleTurn;
         note_dry(organization: OrganizationId, rule: AutomaticRule, alert: AlertId, now: Timestamp) -> ();
-        claim_by_rule(request: ClaimRequest, rule: AutomaticRule) -> RuleClaim;
+        claim_by_rule(request: ClaimRequest, rule: AutomaticRule) -> Option<Claim>;
     }
     SourceStore {
         receive_event(organization: OrganizationId, event: IncomingEvent, now: Timestamp) -> bool;

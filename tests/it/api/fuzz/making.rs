@@ -406,6 +406,7 @@ fn text(schema: &Value, world: &World, random: &mut StdRng) -> String {
         (_, Some(pattern)) if pattern.contains("whsec") => {
             format!("whsec_{}", "MfKQ".repeat(random.random_range(8..=20)))
         }
+        (_, Some(pattern)) if pattern.contains("(0[1-9]|1[0-2])") => format!("2026-{:02}", random.random_range(1..=12)),
         (_, Some(pattern)) if pattern.contains("[0-9]") => random.random_range(0..10_000).to_string(),
         (_, Some("^[a-z_]+$")) => (*["resolved", "refunded", "other", "not_found"].choose(random).unwrap()).to_owned(),
         _ => {
