@@ -13,7 +13,7 @@ use chrono::Duration;
 
 use super::{
     Fixture,
-    ground::Sqlite,
+    ground::{Ground as _, Postgres, Sqlite},
     resolutions::{claim, resolve},
     row,
 };
@@ -380,4 +380,24 @@ async fn no_body_is_in_the_file_as_it_came() {
     let files = fs::read_dir(file(directory.path()).parent().unwrap()).unwrap();
     let found: Vec<_> = files.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
     assert!(found.len() >= 2 && found.iter().all(|path| !holds(&fs::read(path).unwrap())), "{found:?}");
+}
+
+#[tokio::test]
+async fn what_comes_and_what_is_rejected_write_in_one_order_and_do_not_deadlock() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let hands = ground.database.client().await;
+    let fixture = Fixture::start(Arc::new(ground)).await;
+    let noted = "CREATE TABLE written (number bigserial, name text);
+        CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN INSERT INTO written (name) VALUES (TG_TABLE_NAME); RETURN NULL; END $$;
+        CREATE TRIGGER noted AFTER INSERT ON source_count FOR EACH STATEMENT EXECUTE FUNCTION note();
+        CREATE TRIGGER noted AFTER INSERT ON source_failing FOR EACH STATEMENT EXECUTE FUNCTION note();";
+    hands.batch_execute(noted).await.unwrap();
+
+    receive(&fixture, event("shop", "evt_1", unmapped())).await;
+    fixture.store.count_rejected(fixture.organization, "shop", noon()).await.unwrap();
+
+    let written = hands.query("SELECT name FROM written ORDER BY number", &[]).await.unwrap();
+    let written: Vec<String> = written.iter().map(|row| row.get(0)).collect();
+    assert_eq!(written, ["source_failing", "source_count", "source_failing", "source_count"]);
 }
