@@ -2,7 +2,14 @@
 //!
 //! Time is counted by a clock that cannot be set. So a clock that jumps lets nobody in and locks nobody out.
 
-use std::{hash::Hash, net::IpAddr, num::NonZeroU32, time::Duration};
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    net::IpAddr,
+    num::NonZeroU32,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use governor::{
     Quota, RateLimiter,
@@ -10,9 +17,9 @@ use governor::{
     middleware::NoOpMiddleware,
     state::keyed::HashMapStateStore,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-use crate::inbound::connections::network;
+use crate::inbound::connections::{locked, network};
 
 /// Above so many keys, those that are quiet again are forgotten.
 const MANY: usize = 10_000;
@@ -60,13 +67,31 @@ const ARRIVALS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(1_200).expect("more than
 /// Bodies of sources that are held at once, each up to a megabyte.
 const SOURCE_BODIES: usize = 64;
 
+/// Most of them from one address: one that is slow leaves places to others.
+const BODIES_PER_ADDRESS: usize = 8;
+
 /// Limits of the requests of sources.
 pub(super) struct SourceLimits {
     /// Before the body is read: by the source's name and the address.
     pub(super) arrivals: RateLimit<(String, IpAddr)>,
     /// By the source's name and whether the signature was right: those that are wrong leave no less to the others.
     pub(super) requests: RateLimit<(String, bool)>,
-    pub(super) bodies: Semaphore,
+    bodies: Semaphore,
+    bodies_by_address: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
+}
+
+impl SourceLimits {
+    /// Waits for a place for a body from this address, until it is dropped.
+    pub(super) async fn body_place(&self, from: IpAddr) -> Option<(OwnedSemaphorePermit, SemaphorePermit<'_>)> {
+        let own = {
+            let mut all = locked(&self.bodies_by_address);
+            all.retain(|_, own| Arc::strong_count(own) > 1);
+            let own = all.entry(network(from)).or_insert_with(|| Arc::new(Semaphore::new(BODIES_PER_ADDRESS)));
+            Arc::clone(own)
+        };
+        let own = own.acquire_owned().await.ok()?;
+        Some((own, self.bodies.acquire().await.ok()?))
+    }
 }
 
 impl Default for SourceLimits {
@@ -75,6 +100,7 @@ impl Default for SourceLimits {
             arrivals: RateLimit::new(ARRIVALS_PER_MINUTE, DefaultClock::default()),
             requests: RateLimit::new(SOURCE_PER_MINUTE, DefaultClock::default()),
             bodies: Semaphore::new(SOURCE_BODIES),
+            bodies_by_address: Mutex::default(),
         }
     }
 }
@@ -139,6 +165,22 @@ mod tests {
         assert!(limit.count(None, from("::ffff:192.0.2.1")).is_err());
         assert!(limit.count(None, from("2001:db8::ffff")).is_err());
         assert_eq!(limit.count(None, from("2001:db8:0:1::1")), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn an_address_whose_bodies_do_not_come_leaves_places_to_others() {
+        let limits = SourceLimits::default();
+        let mut held = Vec::new();
+        for _ in 0..BODIES_PER_ADDRESS {
+            held.push(limits.body_place(from(HERE)).await.unwrap());
+        }
+
+        let mut next = Box::pin(limits.body_place(from(HERE)));
+
+        assert!(futures::poll!(&mut next).is_pending());
+        assert!(futures::poll!(Box::pin(limits.body_place(from("192.0.2.2")))).is_ready());
+        held.pop();
+        assert!(futures::poll!(&mut next).is_ready());
     }
 
     #[test]

@@ -35,9 +35,9 @@ pub(super) async fn receive(State(api): State<Api>, request: Request) -> Result<
     let from = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Peer(address)| *address);
     let too_often = |seconds| Problem::too_many("this source asks too often", seconds);
     api.source_limits.arrivals.count_key(&(name.clone(), network(from))).map_err(too_often)?;
-    let place = tokio::time::timeout(STRANGERS_PATIENCE, api.source_limits.bodies.acquire()).await;
+    let place = tokio::time::timeout(STRANGERS_PATIENCE, api.source_limits.body_place(from)).await;
     let full = || Problem::new(Code::Overloaded, "too many bodies of sources come at once, try again");
-    let _place = place.ok().and_then(Result::ok).ok_or_else(full)?;
+    let place = place.ok().flatten().ok_or_else(full)?;
     let request = Request::from_parts(parts, body);
     let body = whole_body(request, api.body_timeout, MAX_SOURCE_BODY).await.map_err(|fault| match fault {
         BodyFault::Problem(problem) => problem,
@@ -52,6 +52,7 @@ pub(super) async fn receive(State(api): State<Api>, request: Request) -> Result<
         api.engine.reject(source).await;
         return Err(Problem::new(Code::InvalidSignature, fault.to_string()));
     }
+    drop(place);
     api.engine.receive(source, SignedRequest { headers, body, from }).await?;
     let answer = if source.scheme == SignatureScheme::Adyen { ACCEPTED } else { "" };
     Ok(answer.into_response())

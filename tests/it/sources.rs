@@ -25,6 +25,7 @@ use crate::support::{
     binary::{Server, avert},
     client::client_of,
     ports::free_port,
+    raw_server::{Play, RawServer},
 };
 
 const SECRET: &str = "whsec_test";
@@ -388,6 +389,29 @@ async fn a_source_that_floods_leaves_the_others_and_the_api_unharmed() {
         assert_ne!(answer.unwrap().status(), StatusCode::OK);
     }
     assert_eq!(post(&server, "second", &own(2)).await, StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn webhooks_that_wait_for_their_charges_do_not_hold_up_others_of_their_address() {
+    let stripe = RawServer::start(|_, _| Play::Hang).await;
+    let house = House::new("");
+    let key = house.directory.path().join("key");
+    fs::write(&key, "sk_test").unwrap();
+    house.set(&format!("{STRIPE}url = \"{}\"\napi_key_file = {key:?}\npoll_seconds = 0\n", stripe.url()));
+    let server = house.serve();
+    for number in 1..=8 {
+        let mut bare = warning(number);
+        bare["data"]["object"]["charge"] = format!("ch_{number}").into();
+        let url = server.url.clone();
+        tokio::spawn(async move { post_by(&Client::new(), &url, "stripe-eu", &bare.to_string(), 0).await });
+    }
+    while stripe.asked().len() < 8 {
+        tokio::task::yield_now().await;
+    }
+
+    let told = post(&server, "stripe-eu", &json!({"id": "evt_9", "type": "charge.succeeded"})).await;
+
+    assert_eq!(told, StatusCode::OK);
 }
 
 #[tokio::test(flavor = "multi_thread")]
