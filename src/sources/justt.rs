@@ -1,12 +1,12 @@
 //! Justt's interface: its list of alerts, and the outcome by which an alert of its is answered.
 
-use std::{collections::BTreeMap, str::FromStr};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Value, json};
 
 use crate::{
-    domain::{Provider, Resolution, Timestamp, Verdict, decide, sanitize::excerpt, time::to_iso},
+    domain::{Provider, Resolution, Timestamp, Verdict, closed_enum, decide, sanitize::excerpt, time::to_iso},
     polls::{ListPage, PollPlace, rows},
 };
 
@@ -79,41 +79,21 @@ impl<'de> Deserialize<'de> for CdrnCode {
     }
 }
 
-/// Meaning of an answer that has a code: its reason, its word of the older dialect, or what it says of the money.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct AnswerWord(String);
-
-/// The codes of answers, where the settings say no others.
-const USUAL: [(&str, &str); 10] = [
-    ("refunded", "100"),
-    ("partially_stopped", "101"),
-    ("not_refunded", "900"),
-    ("not_settled", "900"),
-    ("not_found", "902"),
-    ("duplicate", "940"),
-    ("previously_refunded", "951"),
-    ("previously_cancelled", "951"),
-    ("chargeback_received", "952"),
-    ("missed", "956"),
-];
-
-impl FromStr for AnswerWord {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match USUAL.iter().any(|(word, _)| *word == text) {
-            true => Ok(Self(text.to_owned())),
-            false => {
-                let all = USUAL.map(|(word, _)| word).join(", ");
-                Err(format!("{:?} is no answer that has a code: one of {all}", excerpt(text)))
-            }
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for AnswerWord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+closed_enum! {
+    /// Meaning of an answer that has a code: its reason, its word of the older dialect, or what it says of the money. In
+    /// words it is the code that is usual.
+    #[derive(PartialOrd, Ord)]
+    pub enum AnswerWord {
+        Refunded = "refunded": "100",
+        PartiallyStopped = "partially_stopped": "101",
+        NotRefunded = "not_refunded": "900",
+        NotSettled = "not_settled": "900",
+        NotFound = "not_found": "902",
+        Duplicate = "duplicate": "940",
+        PreviouslyRefunded = "previously_refunded": "951",
+        PreviouslyCancelled = "previously_cancelled": "951",
+        ChargebackReceived = "chargeback_received": "952",
+        Missed = "missed": "956",
     }
 }
 
@@ -158,9 +138,8 @@ fn code(outcome: &str, refunded: &str, reason: Option<&str>, codes: &CdrnCodes) 
     let outcome = if outcome == "notfound" { "not_found" } else { outcome };
     let money = refunded.replace(' ', "_");
     let words = [reason.unwrap_or_default(), outcome, money.as_str()];
-    let usual = |word: &str| USUAL.iter().find(|(known, _)| *known == word).map(|(_, code)| (*code).to_owned());
-    let code = |word: &str| codes.get(&AnswerWord(word.to_owned())).map(|code| code.0.clone()).or_else(|| usual(word));
-    words.into_iter().find_map(code).unwrap_or_default()
+    let code = |word: AnswerWord| codes.get(&word).map_or_else(|| word.words().to_owned(), |code| code.0.clone());
+    words.into_iter().find_map(AnswerWord::parse).map(code).unwrap_or_default()
 }
 
 #[cfg(test)]
