@@ -17,7 +17,10 @@ use crate::{
         InboundSource, PullFrom, PullOf,
         providers::{
             Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator,
-            http::{HttpOptions, native::NativeSource},
+            http::{
+                HttpOptions,
+                native::{NativeSource, PolledList},
+            },
             simulator::FaultProfile,
         },
     },
@@ -77,10 +80,10 @@ impl Networks {
         if every.is_zero() {
             return;
         }
-        self.pulls.extend(native.lists().into_iter().map(|(list, rows)| PullFrom {
-            of: PullOf::Source(source.name.clone()),
+        self.pulls.extend(native.lists().into_iter().map(|PolledList { name, place, rows }| PullFrom {
+            of: PullOf::Source { name: source.name.clone(), list: name.to_owned() },
             source: rows,
-            place: list.to_owned(),
+            place,
             organization: source.organization.clone(),
             every,
         }));

@@ -45,7 +45,10 @@ fn native(
 ) -> anyhow::Result<Option<Arc<NativeSource>>> {
     let account = Some(set.account.clone()).filter(|account| !account.is_empty());
     let interface = match set.preset.as_str() {
-        "justt" => NativeInterface::Justt { account, codes: set.codes.clone() },
+        "justt" => {
+            let takes_codes = set.verifi == VerifiAnswers::Codes;
+            NativeInterface::Justt { account, codes: takes_codes.then(|| set.codes.clone()) }
+        }
         "stripe" => NativeInterface::Stripe,
         _ => return Ok(None),
     };

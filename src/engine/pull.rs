@@ -36,15 +36,15 @@ const TOLD: usize = 20;
 pub enum PullOf {
     /// Alerts of a network.
     Network(Provider),
-    /// Events of the source of this name.
-    Source(String),
+    /// Events of a list of the source of this name.
+    Source { name: String, list: String },
 }
 
 impl fmt::Display for PullOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Network(network) => network.fmt(f),
-            Self::Source(name) => write!(f, "source {name}"),
+            Self::Source { name, .. } => write!(f, "source {name}"),
         }
     }
 }
@@ -66,7 +66,7 @@ impl PullFrom {
     fn most_pages(&self) -> u32 {
         match self.of {
             PullOf::Network(_) => u32::MAX,
-            PullOf::Source(_) => {
+            PullOf::Source { .. } => {
                 let pages = self.every.as_secs().saturating_mul(PAGES_A_SECOND.into());
                 u32::try_from(pages).map_or(MOST_PAGES, |pages| pages.clamp(PAGES_A_SECOND, MOST_PAGES))
             }
@@ -119,8 +119,8 @@ impl Engine {
         };
         metrics::pulled(from.of.to_string(), failure.is_none());
         let ended_at = self.now();
-        if let PullOf::Source(name) = &from.of {
-            self.told_of_poll(name, &from.place, failure.clone(), ended_at).await;
+        if let PullOf::Source { name, list } = &from.of {
+            self.told_of_poll(name, list, failure.clone(), ended_at).await;
         }
         let end = PullEnd { ended_at, next_at: later(ended_at, pause), failure };
         // If the store does not take even this, the lease runs out.
@@ -139,7 +139,7 @@ impl Engine {
             Ok(caller) => {
                 let name = match &from.of {
                     PullOf::Network(network) => format!("gateway {network}"),
-                    source @ PullOf::Source(_) => source.to_string(),
+                    source @ PullOf::Source { .. } => source.to_string(),
                 };
                 let origin = from.place.clone();
                 Caller { actor: Actor { name, origin, ..caller.actor }, ..caller }
@@ -158,7 +158,7 @@ impl Engine {
                     let last = page.rows.is_empty() || page.cursor.is_none() || page.cursor == cursor;
                     (last, self.take_in(network, &caller, &page.rows).await)
                 }
-                PullOf::Source(name) => (page.is_last, self.take_events(name, &caller, page.rows).await),
+                PullOf::Source { name, .. } => (page.is_last, self.take_events(name, &caller, page.rows).await),
             };
             match taken {
                 Ok(taken) => report.add(taken),

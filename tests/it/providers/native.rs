@@ -19,7 +19,7 @@ use avert::{
     },
     service::{Alerts, FoundOutBy, ServiceError, Sources},
     sources::{SourceForm, justt::CdrnCodes},
-    store::EventsOf,
+    store::{EventsOf, SharedStore},
 };
 use axum::http::HeaderMap;
 use chrono::TimeDelta;
@@ -41,6 +41,7 @@ type Answering = dyn FnMut(&Asked) -> Option<Play> + Send;
 
 /// A vendor's service of this preset with an engine beside it.
 struct House {
+    preset: &'static str,
     server: RawServer,
     clock: Arc<ManualClock>,
     engine: Engine,
@@ -51,7 +52,7 @@ struct House {
 
 impl House {
     async fn new(
-        preset: &str,
+        preset: &'static str,
         codes: Option<CdrnCodes>,
         plan: impl Fn(&Asked) -> Play + Send + Sync + 'static,
     ) -> Self {
@@ -63,30 +64,14 @@ impl House {
             (fault.lock().unwrap())(asked).unwrap_or_else(|| plan(asked))
         })
         .await;
-        let (scheme, reader) = SourceForm::preset(preset).unwrap().reader().unwrap();
-        let (takes_codes, answers) = (codes.is_some(), if preset == "justt" { Answers::Native } else { Answers::Here });
-        let interface = match preset {
-            "justt" => NativeInterface::Justt { account: Some("acme".to_owned()), codes: codes.unwrap_or_default() },
-            _ => NativeInterface::Stripe,
-        };
-        let native = NativeSource::new(interface, &server.url(), &Secret::new(KEY), clock.clone()).unwrap();
-        let native = Arc::new(native);
-        let source = InboundSource {
-            name: "eu".to_owned(),
-            preset: Some(preset.to_owned()),
-            scheme,
-            secret: None,
-            basic: None,
-            organization: None,
-            answers,
-            takes_codes,
-            native: Some(Arc::clone(&native)),
-            reader,
-        };
-        let settings = EngineSettings { sources: [source].into(), ..EngineSettings::default() };
-        let providers = Providers::all(network(true, true)).with_source("eu", native);
-        let engine = Engine::new(open(directory.path()), providers, clock.clone(), settings);
-        Self { server, clock, engine, first, _directory: directory }
+        let engine = engine(preset, &server.url(), ("acme", codes), open(directory.path()), &clock);
+        Self { preset, server, clock, engine, first, _directory: directory }
+    }
+
+    /// Starts again with another account at Justt and other codes.
+    fn restart(&mut self, account: &str, codes: Option<CdrnCodes>) {
+        let store = Arc::clone(self.engine.store());
+        self.engine = engine(self.preset, &self.server.url(), (account, codes), store, &self.clock);
     }
 
     /// Answers the next requests so, one after the other.
@@ -105,11 +90,11 @@ impl House {
         self.clock.advance(TimeDelta::minutes(16));
         let source = self.engine.source("eu").unwrap();
         let mut ends = Vec::new();
-        for (list, rows) in source.native.as_ref().unwrap().lists() {
+        for list in source.native.as_ref().unwrap().lists() {
             let from = PullFrom {
-                of: PullOf::Source("eu".to_owned()),
-                source: rows,
-                place: list.to_owned(),
+                of: PullOf::Source { name: "eu".to_owned(), list: list.name.to_owned() },
+                source: list.rows,
+                place: list.place,
                 organization: None,
                 every: Duration::from_secs(seconds),
             };
@@ -150,6 +135,39 @@ impl House {
         let asked = self.server.asked().into_iter().filter(|asked| asked.method == "POST");
         asked.map(|asked| serde_json::from_slice(&asked.body).unwrap()).collect()
     }
+}
+
+/// An engine with one source of this preset, with an account and codes where it is Justt's.
+fn engine(
+    preset: &str,
+    url: &str,
+    (account, codes): (&str, Option<CdrnCodes>),
+    store: SharedStore,
+    clock: &Arc<ManualClock>,
+) -> Engine {
+    let (scheme, reader) = SourceForm::preset(preset).unwrap().reader().unwrap();
+    let (takes_codes, answers) = (codes.is_some(), if preset == "justt" { Answers::Native } else { Answers::Here });
+    let interface = match preset {
+        "justt" => NativeInterface::Justt { account: Some(account.to_owned()), codes },
+        _ => NativeInterface::Stripe,
+    };
+    let native = NativeSource::new(interface, url, &Secret::new(KEY), clock.clone()).unwrap();
+    let native = Arc::new(native);
+    let source = InboundSource {
+        name: "eu".to_owned(),
+        preset: Some(preset.to_owned()),
+        scheme,
+        secret: None,
+        basic: None,
+        organization: None,
+        answers,
+        takes_codes,
+        native: Some(Arc::clone(&native)),
+        reader,
+    };
+    let settings = EngineSettings { sources: [source].into(), ..EngineSettings::default() };
+    let providers = Providers::all(network(true, true)).with_source("eu", native);
+    Engine::new(store, providers, clock.clone(), settings)
 }
 
 /// The start of a page's number, and what a page of the number 0 is where they begin at 1.
@@ -234,6 +252,23 @@ async fn an_alert_that_comes_both_ways_is_one(#[case] webhook_first: bool) {
 
     assert_eq!(house.names().await, ["A"]);
     assert_eq!(house.counts().await.mapped, 1);
+}
+
+#[tokio::test]
+async fn the_list_of_another_account_is_polled_from_its_beginning() {
+    let mut house = House::new("justt", None, |asked| {
+        let name = asked.header("reference-account-id");
+        Play::json(200, &json!({"hasMore": false, "data": ethoca(&[name])}))
+    })
+    .await;
+    house.poll().await;
+
+    house.restart("umbrella", None);
+    house.poll().await;
+
+    let since = house.server.asked()[1].parameter("startDate").unwrap();
+    assert_eq!(since, to_iso(noon() + TimeDelta::minutes(32) - TimeDelta::days(7)));
+    assert_eq!(house.names().await, ["acme", "umbrella"]);
 }
 
 #[tokio::test]
@@ -325,6 +360,23 @@ async fn verifis_alerts_are_answered_by_codes_where_the_settings_say_so() {
     let expected = json!({"providerName": "Verifi CDRN", "alertId": "internal-V", "refunded": "not refunded",
         "outcome": "900"});
     assert_eq!(house.posted(), [expected]);
+}
+
+#[tokio::test]
+async fn an_answer_to_verifis_alert_is_not_sent_once_the_settings_do_not_say_codes_any_more() {
+    let alerts = vec![justt_alert("V", "verifi")];
+    let mut house = House::new("justt", Some(CdrnCodes::new()), justt(Begins::Zero, alerts)).await;
+    house.poll().await;
+    let alert = house.alerts().await.remove(0);
+
+    house.restart("acme", None);
+    let refused = resolve(&acting(&house.engine).await, alert.id, Decision::NotRefunded).await.unwrap_err();
+
+    assert!(refused.to_string().contains("verifi = \"codes\""), "{refused}");
+    assert!(house.posted().is_empty());
+    house.restart("acme", Some(CdrnCodes::new()));
+    let taken = resolve(&acting(&house.engine).await, alert.id, Decision::NotRefunded).await.unwrap();
+    assert_eq!((taken.status, house.posted().len()), (AlertStatus::Chargeback, 1));
 }
 
 #[rstest]

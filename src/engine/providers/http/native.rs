@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     domain::{
-        CaCertificates, EndpointAuth, Secret, Timestamp, redact,
+        CaCertificates, EndpointAuth, Provider, Secret, Timestamp, redact,
         time::SharedClock,
         url::{BaseUrl, PlainHttp},
     },
@@ -45,7 +45,8 @@ pub enum NativeInterface {
     Justt {
         /// The merchant's account, where a key is for several.
         account: Option<String>,
-        codes: CdrnCodes,
+        /// Codes that the settings change; nothing where it gets no answers to Verifi's alerts.
+        codes: Option<CdrnCodes>,
     },
     Stripe,
 }
@@ -86,15 +87,18 @@ impl NativeSource {
         Ok(Self { interface, base, transport, charges: Mutex::new(Circuit::new(CHARGES)), clock })
     }
 
-    /// Returns its lists, by name.
-    pub fn lists(self: &Arc<Self>) -> Vec<(&'static str, Arc<dyn AlertSource>)> {
-        let list = |name, kind| {
-            let list: Arc<dyn AlertSource> = Arc::new(NativeList { of: Arc::clone(self), name, kind });
-            (name, list)
+    /// Returns its lists.
+    pub fn lists(self: &Arc<Self>) -> Vec<PolledList> {
+        let list = |name, kind, account: &str| PolledList {
+            name,
+            place: format!("{name} {} {account}", self.base).trim_end().to_owned(),
+            rows: Arc::new(NativeList { of: Arc::clone(self), name, kind }),
         };
-        match self.interface {
-            NativeInterface::Justt { .. } => vec![list(justt::ALERTS, "")],
-            NativeInterface::Stripe => stripe::LISTS.into_iter().map(|(name, kind)| list(name, kind)).collect(),
+        match &self.interface {
+            NativeInterface::Justt { account, .. } => {
+                vec![list(justt::ALERTS, "", account.as_deref().unwrap_or_default())]
+            }
+            NativeInterface::Stripe => stripe::LISTS.into_iter().map(|(name, kind)| list(name, kind, "")).collect(),
         }
     }
 
@@ -131,6 +135,14 @@ impl NativeSource {
 
 fn json_of(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("its answer could not be read: {error}"))
+}
+
+/// A list of a source for whoever polls it.
+pub struct PolledList {
+    pub name: &'static str,
+    /// Name, address and account: a cursor is good for these only.
+    pub place: String,
+    pub rows: Arc<dyn AlertSource>,
 }
 
 /// A list of a source.
@@ -186,6 +198,15 @@ impl AlertProvider for NativeSource {
         let NativeInterface::Justt { codes, .. } = &self.interface else {
             return SubmitResult::Declined(Declined::NotSent("the source takes no answers".to_owned()));
         };
+        let usual = CdrnCodes::new();
+        let codes =
+            match codes {
+                None if submission.provider == Provider::Cdrn => return SubmitResult::Declined(Declined::NotSent(
+                    "answers to Verifi's alerts do not go to the source any more: the settings lack verifi = \"codes\""
+                        .to_owned(),
+                )),
+                codes => codes.as_ref().unwrap_or(&usual),
+            };
         let reference = submission.origin.as_ref().map_or("", |origin| origin.reference.as_str());
         let outcome = JusttOutcome::of(reference, &submission.provider, &submission.resolution, codes);
         let body = serde_json::to_vec(&outcome).unwrap_or_default();
