@@ -122,9 +122,12 @@ impl InboundSource {
         row
     }
 
-    /// The sender's id of an event: its own, else the identity of its alert, else a hash of the body.
+    /// The sender's id of an event: its own, which a polled one without headers holds itself, else the identity of its
+    /// alert, else a hash of the body.
     pub(super) fn event_id(&self, headers: SourceHeaders<'_>, event: &SentEvent, result: &EventResult) -> String {
-        let own = event.body.as_ref().and_then(|body| self.reader.event_id(body, |name| headers.get(name)));
+        let polled = |body: &Value| self.native.as_ref().and_then(|_| Some(body.get("id")?.as_str()?.to_owned()));
+        let own = |body| self.reader.event_id(body, |name| headers.get(name)).or_else(|| polled(body));
+        let own = event.body.as_ref().and_then(own);
         let fits = |id: &String| !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(char::is_control);
         let identity = || match result {
             EventResult::Alert(row) if row.is_by_id() => Some(row.alert.id.to_string()),

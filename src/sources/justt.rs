@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     domain::{Provider, Resolution, Timestamp, Verdict, closed_enum, decide, sanitize::excerpt, time::to_iso},
-    polls::{ListPage, PollPlace, rows},
+    polls::{ListPage, PollPlace, event_id, rows},
 };
 
 /// Address of its interface.
@@ -40,7 +40,11 @@ pub fn page(place: &PollPlace, page: &Value, now: Timestamp) -> Result<ListPage,
     let has_more = page.get("hasMore").and_then(Value::as_bool).ok_or("its page does not say \"hasMore\"")?;
     let number: u32 = place.page.parse().unwrap_or_default();
     let goes_on = if number == 0 { rows.is_empty() || has_more } else { has_more && !rows.is_empty() };
-    let event = |row: &Value| json!({"type": "pre_chargeback_alert.received", "timestamp": to_iso(now), "data": row});
+    let event = |row: &Value| {
+        let mut event = json!({"type": "pre_chargeback_alert.received", "timestamp": to_iso(now), "data": row});
+        event["id"] = event_id(alert_id(&event).unwrap_or_default(), row).into();
+        event
+    };
     let next = goes_on.then(|| number.saturating_add(1).to_string());
     Ok(ListPage { events: rows.iter().map(event).collect(), next })
 }

@@ -3,6 +3,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
 use crate::domain::Timestamp;
 
@@ -51,6 +53,12 @@ pub struct ListPage {
     pub events: Vec<Value>,
     /// The page behind it; `None` at the end of the list.
     pub next: Option<String>,
+}
+
+/// Returns the id of a row as an event: it is another event where anything in it has changed.
+pub(crate) fn event_id(id: &str, row: &Value) -> String {
+    let hash = Uuid::from_slice(&Sha256::digest(row.to_string())[..16]).unwrap_or_default();
+    format!("{id} {hash}")
 }
 
 /// Returns the rows of a page, and the text of a failure where it has none.

@@ -1,12 +1,10 @@
 //! Stripe's interface: its lists of early fraud warnings, disputes and refunds, and the charge of a warning.
 
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
 use crate::{
     domain::Timestamp,
-    polls::{ListPage, PollPlace, rows},
+    polls::{ListPage, PollPlace, event_id, rows},
 };
 
 /// Address of its interface.
@@ -26,7 +24,7 @@ pub fn page_path(list: &str, place: &PollPlace) -> String {
     format!("v1/{list}?limit=100&created[gte]={}{after}{expanded}", place.from.timestamp())
 }
 
-/// Reads a page of a list. A row is another event where anything in it has changed.
+/// Reads a page of a list.
 ///
 /// # Errors
 /// Where it is no page.
@@ -34,8 +32,7 @@ pub fn page(kind: &str, page: &Value, now: Timestamp) -> Result<ListPage, String
     let rows = rows(page)?;
     let has_more = page.get("has_more").and_then(Value::as_bool).ok_or("its page does not say \"has_more\"")?;
     let event = |row: &Value| {
-        let hash = Uuid::from_slice(&Sha256::digest(row.to_string())[..16]).unwrap_or_default();
-        let id = format!("{} {hash}", id_of(row).unwrap_or_default());
+        let id = event_id(id_of(row).unwrap_or_default(), row);
         json!({"id": id, "type": kind, "created": now.timestamp(), "data": {"object": row}})
     };
     let last = rows.last().filter(|_| has_more).map(|last| id_of(last).ok_or("the last row of its page has no id"));

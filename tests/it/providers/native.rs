@@ -21,7 +21,7 @@ use avert::{
     sources::{SourceForm, justt::CdrnCodes},
     store::{EventsOf, SharedStore},
 };
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use chrono::TimeDelta;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -104,8 +104,8 @@ impl House {
     }
 
     /// A webhook comes, whose signature was right.
-    async fn receive(&self, body: &Value) {
-        let headers = HeaderMap::new();
+    async fn receive(&self, id: &'static str, body: &Value) {
+        let headers = HeaderMap::from_iter([("webhook-id".parse().unwrap(), HeaderValue::from_static(id))]);
         let request = SignedRequest {
             headers: SourceHeaders(&headers),
             body: body.to_string().into_bytes(),
@@ -244,14 +244,38 @@ async fn an_alert_that_comes_both_ways_is_one(#[case] webhook_first: bool) {
     let house = House::new("justt", None, justt(Begins::Zero, ethoca(&["A"]))).await;
     let webhook = json!({"type": "pre_chargeback_alert.received", "timestamp": NOON, "data": ethoca(&["A"])[0]});
     if webhook_first {
-        house.receive(&webhook).await;
+        house.receive("msg_1", &webhook).await;
     }
 
     house.poll().await;
-    house.receive(&webhook).await;
+    house.receive("msg_1", &webhook).await;
 
     assert_eq!(house.names().await, ["A"]);
-    assert_eq!(house.counts().await.mapped, 1);
+    assert_eq!(house.counts().await.mapped, 2);
+}
+
+#[tokio::test]
+async fn an_alert_is_what_justt_said_of_it_last_however_it_came() {
+    let house = House::new("justt", None, justt(Begins::Zero, ethoca(&["A"]))).await;
+    let webhook = |minutes, amount: Value| {
+        let sent = to_iso(noon() + TimeDelta::minutes(minutes));
+        let mut alert = ethoca(&["A"]).remove(0);
+        alert["transaction"]["amount"] = amount;
+        json!({"type": "pre_chargeback_alert.received", "timestamp": sent, "data": alert})
+    };
+    let amounts =
+        async || house.alerts().await.iter().map(|alert| alert.amount.unwrap().to_string()).collect::<Vec<_>>();
+
+    house.receive("msg_1", &webhook(0, Value::Null)).await;
+    let unmapped = amounts().await;
+    house.poll().await;
+    let polled = amounts().await;
+    house.receive("msg_2", &webhook(17, json!(99.99))).await;
+    let corrected = amounts().await;
+    house.poll().await;
+
+    assert_eq!((unmapped.len(), polled, corrected.clone()), (0, vec!["149.99".to_owned()], vec!["99.99".to_owned()]));
+    assert_eq!(amounts().await, corrected, "a row that did not change");
 }
 
 #[tokio::test]
@@ -480,8 +504,8 @@ async fn a_warning_that_names_its_charge_alone_is_completed_and_is_one_with_the_
             "data": {"object": stripe_warning(number, &format!("ch_{number}").into())}})
     };
 
-    house.receive(&webhook(3)).await;
-    house.receive(&webhook(1)).await;
+    house.receive("unused", &webhook(3)).await;
+    house.receive("unused", &webhook(1)).await;
     let before = (house.names().await, house.counts().await);
     house.poll().await;
 
