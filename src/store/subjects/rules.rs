@@ -193,7 +193,7 @@ async fn start(unit: &UnitOfWork<'_>, organization: OrganizationId, now: Timesta
     let owner = unit.known_organization(organization).await?;
     let started = "UPDATE rule SET stop_reason = NULL, stopped_at = NULL, started_at = ?2 WHERE organization = ?1";
     unit.run(started, &[&owner, &now]).await?;
-    unit.note(owner, AuditNote::new("rules.started", "", ""), now).await
+    unit.note(owner, AuditNote::new("rules.started", "", "all of them"), now).await
 }
 
 /// The turn of a rule at an alert: its line, its state, what was done, the guard, and the limits.
