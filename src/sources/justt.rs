@@ -148,6 +148,7 @@ fn code(outcome: &str, refunded: &str, reason: Option<&str>, codes: &CdrnCodes) 
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
     use rstest::rstest;
 
     use super::*;
@@ -193,6 +194,19 @@ mod tests {
         let read = page(&place, &list(rows, has_more), noon()).unwrap();
 
         assert_eq!((read.events.len(), read.next.as_deref()), (rows, next));
+    }
+
+    #[test]
+    fn the_same_row_is_the_same_event_whenever_it_is_read_and_a_changed_one_is_another() {
+        let read = |amount: u32, now| {
+            let list = json!({"hasMore": false, "data": [{"internalAlertId": "0431", "amount": amount}]});
+            page(&first(), &list, now).unwrap().events[0]["id"].as_str().unwrap().to_owned()
+        };
+
+        let (once, later, changed) = (read(1, noon()), read(1, noon() + TimeDelta::hours(1)), read(2, noon()));
+
+        assert!(once.starts_with("0431 ") && once == later, "{once} {later}");
+        assert_ne!(once, changed);
     }
 
     #[test]
