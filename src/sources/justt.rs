@@ -84,8 +84,8 @@ impl<'de> Deserialize<'de> for CdrnCode {
 }
 
 closed_enum! {
-    /// Meaning of an answer that has a code: its reason, its word of the older dialect, or what it says of the money. In
-    /// words it is the code that is usual.
+    /// Meaning of an answer that has a code: its reason, its word of the older dialect, or what it says of the money.
+    /// In words it is the code that is usual.
     #[derive(PartialOrd, Ord)]
     pub enum AnswerWord {
         Refunded = "refunded": "100",
