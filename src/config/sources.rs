@@ -180,7 +180,11 @@ mod tests {
     #[case("[sources.a]\npreset = \"shopify\"\nurl = \"https://a.example\"", 1, "go with preset = \"justt\"")]
     #[case("[sources.a]\npreset = \"justt\"\nverifi = \"never\"", 3, "one of here, codes")]
     #[case("[sources.a]\npreset = \"justt\"\n[sources.a.codes]\nrefunded = 7", 4, "is no code of CDRN")]
-    #[case("[sources.a]\npreset = \"justt\"\n[sources.a.codes]\npaid = 100", 4, "is no answer that has a code")]
+    #[case(
+        "[sources.a]\npreset = \"justt\"\n[sources.a.codes]\npaid = 100",
+        4,
+        "\"paid\" is not allowed: one of refunded"
+    )]
     #[case("[sources.a]\npreset = \"shopify\"\nkind = \"alert\"", 1, "is no field of events of the kind alert")]
     #[case("[sources.a]\npreset = \"shopify\"\nkind = \"order\"", 3, "one of alert, dispute, fraud, refund")]
     #[case("[sources.a]\npreset = \"stripe\"\nwindow = \"2\"", 3, "\"2\" is no window")]
