@@ -51,6 +51,10 @@ def before_call(context, case, kwargs):
     # Sales are of this month or one before.
     if isinstance(body.get("month"), str) and re.fullmatch("[0-9]{4}-(0[1-9]|1[0-2])", body["month"]):
         body["month"] = "2026-01"
+    # A number without a fraction is an integer in JSON Schema, however it is written; counts end at 10^12.
+    count = body.get("count")
+    if isinstance(count, (int, float)) and not isinstance(count, bool) and count >= 0 and float(count).is_integer():
+        body["count"] = min(int(count), 10**12)
     reports = body.get("data")
     for named in [body, *(reports if isinstance(reports, list) else [])]:
         if isinstance(named, dict):
