@@ -101,7 +101,7 @@ pub(super) async fn source_fails(
 }
 
 /// Records an event for the endpoints that are marked for it, but for the one that it is about.
-async fn record_for(
+pub(super) async fn record_for(
     unit: &UnitOfWork<'_>,
     organization: i64,
     kind: &EventKind,
@@ -119,13 +119,7 @@ async fn record_for(
 }
 
 /// Records an event that is about no alert, with its delivery.
-pub(super) async fn record_one(
-    unit: &UnitOfWork<'_>,
-    endpoint: i64,
-    kind: &EventKind,
-    body: &str,
-    now: Timestamp,
-) -> Work<()> {
+async fn record_one(unit: &UnitOfWork<'_>, endpoint: i64, kind: &EventKind, body: &str, now: Timestamp) -> Work<()> {
     let kind = kind.as_str();
     let event = insert_event(unit, EventId::generate(), kind, now, body).await?;
     let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, state, due, since)

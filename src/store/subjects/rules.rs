@@ -8,8 +8,7 @@ use chrono::{NaiveTime, TimeDelta};
 use super::{
     alerts::alike,
     attempts::{self, ClaimRequest, open_resolution},
-    failing::record_one,
-    subscriptions::{Recipient, recipients},
+    failing::record_for,
     truth::{others_of_payment, refund_time},
 };
 use crate::{
@@ -178,13 +177,9 @@ async fn stop(unit: &UnitOfWork<'_>, organization: OrganizationId, rule: Option<
         WHERE organization = ?1 AND name <> '' AND (?2 = '' OR name = ?2) AND coalesce(reported_at, 0) < ?4
         RETURNING name";
     let names = unit.all(reported, &[&owner, &name, &now, &midnight(now)], cell::<String>).await?;
-    let kind = EventKind::RuleStopped;
-    for Recipient { key, subscription } in recipients(unit, owner).await? {
-        for name in names.iter().filter(|_| subscription.takes(&kind, None)) {
-            let subject = StoppedRule { name: name.clone(), stop };
-            let body = (unit.context.render)(&kind, EventSubject::Rule(&subject), subscription.template, now);
-            record_one(unit, key, &kind, &body, now).await?;
-        }
+    for name in names {
+        let subject = StoppedRule { name, stop };
+        record_for(unit, owner, &EventKind::RuleStopped, EventSubject::Rule(&subject), None, now).await?;
     }
     Ok(())
 }
@@ -205,6 +200,9 @@ async fn turn(
     now: Timestamp,
 ) -> Work<RuleTurn> {
     let held = |why: &str| Ok(RuleTurn::Held(why.to_owned()));
+    if unit.is_beside_service().await? {
+        return held("a service applies the rules");
+    }
     let owner = unit.known_organization(organization).await?;
     let name = &rule.rule.name;
     let known = records(unit, owner).await?.into_iter().find(|known| known.name == *name);
@@ -243,7 +241,7 @@ async fn turn(
         let said = other.outcome.as_ref().map_or("", |outcome| outcome.refunded.as_str());
         is_refunded_elsewhere |= is_refund(&other.status, said) || coming.is_some_and(|said| said.gives_money_back());
     }
-    let refund = refund_time(unit, organization, alert.id).await?;
+    let refund = refund_time(unit, organization, &alert).await?;
     let amount = alert.amount.unwrap_or(Amount::from_micros(0));
     if let Some(why) = rule.objection(&RuleFacts { alert: &alert, duplicates, refund, is_refunded_elsewhere }, now) {
         return Ok(RuleTurn::Held(why));
@@ -270,9 +268,8 @@ struct Payment {
 impl Payment {
     async fn of(unit: &UnitOfWork<'_>, organization: OrganizationId, owner: i64, id: AlertId) -> Work<Option<Self>> {
         let Some((alert, alike)) = alike(unit, organization, &[id]).await?.pop() else { return Ok(None) };
-        let Some(stored) = unit.alert_by_id(owner, id).await? else { return Ok(None) };
-        let others = others_of_payment(unit, owner, &stored).await?;
-        Ok(Some(Self { alert, alike, others: others.into_iter().map(|stored| stored.alert).collect() }))
+        let others = others_of_payment(unit, owner, &alert).await?;
+        Ok(Some(Self { alert, alike, others }))
     }
 }
 
@@ -296,9 +293,6 @@ async fn turn_alone(
     alert: AlertId,
     now: Timestamp,
 ) -> Work<RuleTurn> {
-    if unit.is_beside_service().await? {
-        return Ok(RuleTurn::Held("a service applies the rules".to_owned()));
-    }
     let owner = unit.known_organization(organization).await?;
     unit.lock("SELECT name FROM rule WHERE organization = ?1 AND name = '' FOR UPDATE", &[&owner]).await?;
     let payment = Payment::of(unit, organization, owner, alert).await?;

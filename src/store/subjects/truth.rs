@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use crate::{
     StoreError,
-    alert_rows::{DAY_MICROS, Stored, read_fields, value_of, word, word_key},
+    alert_rows::{DAY_MICROS, read_fields, value_of, word, word_key},
     cells::{BoundValues, SqlValue, StoredRow, ToCell, cell},
     composed::insertion,
     domain::{
@@ -60,7 +60,10 @@ units! {
 
     /// Returns whether the payment of an alert has a succeeded refund of the alert's whole amount.
     async fn has_succeeded_refund(organization: OrganizationId, id: AlertId) -> bool {
-        Way::Read => |unit| async { Ok(refund_time(unit, *organization, *id).await?.is_some()) }
+        Way::Read => |unit| async {
+            let Some((key, _)) = alert_key(unit, *organization, *id).await? else { return Ok(false) };
+            Ok(refund_time(unit, *organization, &unit.alert(key).await?).await?.is_some())
+        }
     }
 
     /// The reports on an alert's payment, with the fact that each matched by, oldest first.
@@ -352,22 +355,20 @@ fn of_payment() -> String {
 }
 
 /// The other alerts with the transaction, the order or a refund of an alert.
-pub(super) async fn others_of_payment(
-    unit: &UnitOfWork<'_>,
-    organization: i64,
-    Stored { key, alert }: &Stored,
-) -> Work<Vec<Stored>> {
+pub(super) async fn others_of_payment(unit: &UnitOfWork<'_>, organization: i64, alert: &Alert) -> Work<Vec<Alert>> {
     let others = format!(
         "{} UNION SELECT n.alert FROM truth_match m JOIN truth t ON t.key = m.truth
-            JOIN truth_match n ON n.truth = m.truth WHERE m.alert = ?5 AND t.kind = 'refund'",
+            JOIN truth_match n ON n.truth = m.truth
+            WHERE m.alert = (SELECT key FROM alert WHERE organization = ?1 AND id = ?5) AND t.kind = 'refund'",
         of_payment()
     );
     let order = alert.known_order_id().map(str::to_ascii_lowercase);
     let transaction = alert.known_transaction_id();
-    let values: BoundValues<'_> = &[&organization, &transaction, &domain::transaction_key(transaction), &order, key];
-    let mut keys = unit.all(&others, values, cell::<i64>).await?;
-    keys.retain(|other| other != key);
-    unit.alerts_by_keys(&keys).await
+    let values: BoundValues<'_> =
+        &[&organization, &transaction, &domain::transaction_key(transaction), &order, &alert.id];
+    let keys = unit.all(&others, values, cell::<i64>).await?;
+    let others = unit.alerts_by_keys(&keys).await?.into_iter().map(|stored| stored.alert);
+    Ok(others.filter(|other| other.id != alert.id).collect())
 }
 
 /// Matches a report to the alerts on its payment.
@@ -551,14 +552,12 @@ async fn truth_of(
 pub(super) async fn refund_time(
     unit: &UnitOfWork<'_>,
     organization: OrganizationId,
-    id: AlertId,
+    alert: &Alert,
 ) -> Work<Option<RefundTime>> {
-    let Some((key, _)) = alert_key(unit, organization, id).await? else { return Ok(None) };
-    let alert = unit.alert(key).await?;
     let reports: Vec<TruthReport> =
-        truth_of(unit, organization, id).await?.into_iter().map(|(report, _)| report).collect();
-    let proof = refunds(unit, organization, &[id]).await?.pop().map(|(_, proof)| proof);
-    Ok(covered_at(&alert, &reports, proof.as_ref()))
+        truth_of(unit, organization, alert.id).await?.into_iter().map(|(report, _)| report).collect();
+    let proof = refunds(unit, organization, &[alert.id]).await?.pop().map(|(_, proof)| proof);
+    Ok(covered_at(alert, &reports, proof.as_ref()))
 }
 
 /// The dispute `t` is one, and came after the outcome `o` as far as its day is known.
