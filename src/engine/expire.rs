@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     domain::{Pruned, Timestamp, batch},
-    handle::{Engine, until},
+    handle::{Engine, until, wait_for_change},
     store::StoreResult,
 };
 
@@ -114,18 +114,8 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
                 LONGEST
             }
         };
-        tokio::select! {
-            () = cancel.cancelled() => return,
-            () = tokio::time::sleep(pause.clamp(SHORTEST, LONGEST)) => {}
-            changed = changes.changed() => {
-                if changed.is_err() {
-                    return;
-                }
-                tokio::select! {
-                    () = cancel.cancelled() => return,
-                    () = tokio::time::sleep(SHORTEST) => {}
-                }
-            }
+        if !wait_for_change(&cancel, &mut changes, pause.clamp(SHORTEST, LONGEST), SHORTEST).await {
+            return;
         }
     }
 }

@@ -238,6 +238,27 @@ pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
     (moment - now).to_std().unwrap_or(Duration::ZERO)
 }
 
+/// Waits for so long, or until something has changed and a pause behind it has passed; `false` where the loop is to end.
+pub(super) async fn wait_for_change(
+    cancel: &CancellationToken,
+    changes: &mut watch::Receiver<u64>,
+    longest: Duration,
+    behind_a_change: Duration,
+) -> bool {
+    let changed = async {
+        tokio::select! {
+            () = tokio::time::sleep(longest) => true,
+            changed = changes.changed() => {
+                if changed.is_ok() {
+                    tokio::time::sleep(behind_a_change).await;
+                }
+                changed.is_ok()
+            }
+        }
+    };
+    cancel.run_until_cancelled(changed).await.unwrap_or(false)
+}
+
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -17,7 +17,7 @@ use crate::{
         },
     },
     engine_rules::CurrentRules,
-    handle::{Engine, service_error},
+    handle::{Engine, service_error, wait_for_change},
     providers::Submission,
     service::{Rules, ServiceError},
     store::StoreResult,
@@ -210,18 +210,8 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
         if let Err(error) = engine.answer_by_rules_once(round).await {
             tracing::warn!(%error, "the rules could not be applied, trying again");
         }
-        tokio::select! {
-            () = cancel.cancelled() => return,
-            () = tokio::time::sleep(LONGEST) => {}
-            changed = changes.changed() => {
-                if changed.is_err() {
-                    return;
-                }
-                tokio::select! {
-                    () = cancel.cancelled() => return,
-                    () = tokio::time::sleep(SHORTEST) => {}
-                }
-            }
+        if !wait_for_change(&cancel, &mut changes, LONGEST, SHORTEST).await {
+            return;
         }
     }
 }
