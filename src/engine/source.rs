@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
 use crate::{
     domain::{
@@ -13,7 +11,7 @@ use crate::{
     },
     inbound::signature::{SourceHeaders, check_basic, check_source},
     providers::http::native::NativeSource,
-    sources::{BodyReader, ReadBody, justt::alert_id},
+    sources::{BodyReader, ReadBody, justt::alert_id, polls::short_hash},
     store::EventResult,
     wire::read::{self, UnknownNames},
 };
@@ -135,11 +133,10 @@ impl InboundSource {
             EventResult::Report(report) => Some(format!("{} {}", report.kind.as_str(), report.id)),
             _ => None,
         };
-        let hash = |bytes: &[u8]| Uuid::from_slice(&Sha256::digest(bytes)[..16]).unwrap_or_default().to_string();
         match own.or_else(identity) {
             Some(id) if fits(&id) => id,
-            Some(id) => hash(id.as_bytes()),
-            None => hash(&event.raw),
+            Some(id) => short_hash(id.as_bytes()),
+            None => short_hash(&event.raw),
         }
     }
 }

@@ -57,8 +57,12 @@ pub struct ListPage {
 
 /// Returns the id of a row as an event: it is another event where anything in it has changed.
 pub(crate) fn event_id(id: &str, row: &Value) -> String {
-    let hash = Uuid::from_slice(&Sha256::digest(row.to_string())[..16]).unwrap_or_default();
-    format!("{id} {hash}")
+    format!("{id} {}", short_hash(row.to_string().as_bytes()))
+}
+
+/// Returns a hash that can stand in the id of an event.
+pub fn short_hash(bytes: &[u8]) -> String {
+    Uuid::from_slice(&Sha256::digest(bytes)[..16]).unwrap_or_default().to_string()
 }
 
 /// Returns the rows of a page, and the text of a failure where it has none.
