@@ -120,11 +120,11 @@ impl JusttOutcome {
     /// Returns the outcome for an answer to an alert of Ethoca, or of CDRN by its codes.
     pub fn of(alert_id: &str, provider: &Provider, resolution: &Resolution, codes: &CdrnCodes) -> Self {
         let Verdict { outcome, refunded, dispute_reason_code, amount_stopped, .. } = decide(resolution);
-        let outcome = if outcome == "not_found" { "notfound".to_owned() } else { outcome };
         let stopped = amount_stopped.map(|amount| format!("amount stopped: {amount}"));
         let comments = [Some(resolution.comments().to_owned()).filter(|text| !text.is_empty()), stopped];
         let (provider_name, outcome) = match provider {
             Provider::Cdrn => ("Verifi CDRN", code(&outcome, &refunded, dispute_reason_code.as_deref(), codes)),
+            _ if outcome == "not_found" => ("Ethoca", "notfound".to_owned()),
             _ => ("Ethoca", outcome),
         };
         Self {
