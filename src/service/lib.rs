@@ -331,7 +331,7 @@ capability! {
 }
 
 capability! {
-    /// What becomes known after the answer: disputes, fraud reports and refunds, the proof of a refund, which answers
+    /// Knowledge after the answer: disputes, fraud reports and refunds, the proof of a refund, which answers
     /// held, and the sales that rates are measured by.
     pub trait Truth {
         /// Records reports, each once by its kind and id, and matches them to alerts.

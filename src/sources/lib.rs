@@ -586,7 +586,7 @@ mod tests {
         assert_eq!((fields["transactionId"].as_str(), fields["cardLastFour"].as_str()), ("ch_1", "4242"));
     }
 
-    /// What a report says, without its time.
+    /// The fields of a report but its time.
     fn said(report: &TruthReport) -> String {
         let TruthReport { kind, id, reference, network, arn, transaction_id, order_id, reason, status, .. } = report;
         let money = report.money().map(|money| money.to_string());

@@ -84,13 +84,13 @@ pub struct Fake {
     /// The decisions that are not settled.
     pub unfinished: Mutex<Vec<ResolutionAttempt>>,
     pub contradictions: Mutex<Vec<ContradictedAnswer>>,
-    /// How often the automatic rules were stopped.
+    /// Number of stops of the automatic rules.
     pub rules_stopped: Mutex<u32>,
     pub refunds: Mutex<Vec<(AlertId, RefundProof)>>,
     pub held: Mutex<Vec<HeldCount>>,
     pub sales: Mutex<Vec<SalesCount>>,
     pub sources: Mutex<Vec<SourceStatus>>,
-    /// Whether disputes and fraud of this month were reported.
+    /// Feeds that reported this month: disputes, fraud.
     pub feeds: Mutex<(bool, bool)>,
     /// Every word of a person on one of them.
     pub settled: Mutex<Vec<(AttemptId, bool)>>,

@@ -537,7 +537,7 @@ impl Rig {
     }
 }
 
-/// How alerts are exported here: by their network's ids, with the references of their refunds.
+/// Records of exported alerts: by their network's ids, with the references of their refunds.
 pub fn records() -> AlertRecords {
     let record = |alert: &Alert, refund: Option<RefundProof>| {
         let refund = refund.map(|proof| format!(" {}", proof.reference)).unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::support::{
     receiver::{Answer, Receiver},
 };
 
-/// What must never be seen.
+/// Secret that must never be seen.
 pub const TOKEN: &str = "tok-5up3r-s3cr3t";
 
 /// A statement about a decision.

@@ -34,7 +34,7 @@ use crate::support::{
     store::open,
 };
 
-/// What must never be seen.
+/// Secret that must never be seen.
 const KEY: &str = "sk-5up3r-s3cr3t";
 
 type Answering = dyn FnMut(&Asked) -> Option<Play> + Send;
