@@ -238,7 +238,8 @@ pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
     (moment - now).to_std().unwrap_or(Duration::ZERO)
 }
 
-/// Waits for so long, or until something has changed and a pause behind it has passed; `false` where the loop is to end.
+/// Waits for so long, or until something has changed and a pause behind it has passed; `false` where the loop is to
+/// end.
 pub(super) async fn wait_for_change(
     cancel: &CancellationToken,
     changes: &mut watch::Receiver<u64>,
