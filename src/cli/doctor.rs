@@ -26,12 +26,8 @@ use crate::{
         database::DatabaseLocation,
         time::{Clock as _, SystemClock},
     },
-    store::{
-        Finding, Grade,
-        examine::Examination,
-        postgres::examine::examine as examine_server,
-        sqlite::examine::{examine, is_idle},
-    },
+    engine::doctor::{Examination, Finding, Grade, examine},
+    store::sqlite::is_idle,
 };
 
 /// Free bytes of the disk below which it is an error.
@@ -118,9 +114,9 @@ async fn database(context: &Context) -> Examination {
                 (format!("{} does not exist", file.display()), "nothing, where only the profiles are worked with");
             only(Finding::notice("database", found, advice))
         }
-        DatabaseLocation::Sqlite(file) => examine(file, &key_file.unwrap_or_default(), now).await,
+        file @ DatabaseLocation::Sqlite(_) => examine(file, key_file.as_deref(), now).await,
         DatabaseLocation::Postgres(address) => match with_password(address, &context.home) {
-            Ok(server) => examine_server(&server, key_file.as_deref(), now).await,
+            Ok(server) => examine(&DatabaseLocation::Postgres(server), key_file.as_deref(), now).await,
             Err(error) => {
                 let found = format!("{address}: {error:#}");
                 only(Finding::wrong("database", found, "name a file with its password"))

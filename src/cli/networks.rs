@@ -15,6 +15,7 @@ use crate::{
     domain::{Answers, CaCertificates, EndpointAuth, Environment, Provider, Secret, time::SharedClock},
     engine::{
         InboundSource, PullFrom, PullOf,
+        doctor::Finding,
         providers::{
             Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator,
             http::{
@@ -25,7 +26,6 @@ use crate::{
         },
     },
     outbound::{circuit::CircuitLimits, tls::ca_file},
-    store::Finding,
 };
 
 /// Longest wait of a call for a place among the calls in flight.

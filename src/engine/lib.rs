@@ -19,6 +19,7 @@ mod background;
 mod clock;
 mod clock_guard;
 mod credentials;
+pub mod doctor;
 mod endpoints;
 mod engine_rules;
 mod expire;

@@ -408,14 +408,6 @@ pub(super) enum StoredRow<'r> {
 }
 
 impl<'r> StoredRow<'r> {
-    /// The number of columns.
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Sqlite(row) => row.as_ref().column_count(),
-            Self::Postgres(row) => row.len(),
-        }
-    }
-
     /// Reads a column.
     pub(super) fn get<T: FromCell<'r>>(&self, column: usize) -> Work<T> {
         let cell = match self {

@@ -19,7 +19,7 @@ use crate::{
     },
     encryption::{self, Seal, put_key},
     error::with_suffix,
-    finding::Finding,
+    examine::Fact,
     worker::locked,
 };
 
@@ -150,38 +150,16 @@ pub(super) fn kept(file: &Path, key: &str) -> Option<PathBuf> {
     files.find(|file| fs::read_to_string(file).is_ok_and(|text| text.trim() == key))
 }
 
-/// Examines the key file of a database with this check, and the new key that a prepared or broken-off rotation has left
-/// beside it. Another check covers its permissions and readability.
-pub(super) fn examine(file: &Path, check: &[u8], advice: &str) -> Vec<Finding> {
-    let (next, shown) = (next(file), file.display());
-    let key = match find(file, check) {
-        Some((_, place)) if place == file => Some(Finding::fine("key", "is the one that the database was sealed with")),
-        Some((_, place)) => {
-            Some(Finding::fine("key", format!("the one that the database was sealed with is in {}", place.display())))
-        }
-        None if Seal::from_file(file, false).is_err() => None,
-        None => {
-            let found = format!("wrong key: {shown} does not hold the key that the database was sealed with");
-            Some(Finding::wrong("key", found, advice))
-        }
-    };
-    let left = fs::symlink_metadata(&next).is_ok().then(|| {
-        let beside = next.display();
-        if proves(&next, check) {
-            let found = format!("{beside} holds the data key: a rotation was broken off before its last step");
-            Finding::notice(
-                "rotation",
-                found,
-                "nothing: the next start puts it in its place; if it cannot, put it there",
-            )
-        } else {
-            let found = format!("{beside} holds nothing that is in use: a rotation was prepared, or broken off");
-            let advice =
-                format!("`avert secrets rotate data --new-key-file {beside}` goes on with it; or remove {beside}");
-            Finding::notice("rotation", found, advice)
-        }
+/// Facts of the key of a database with this check: the file that holds it, and the new key that a prepared or broken-off
+/// rotation has left beside that. Another check covers a file that cannot be read.
+pub(super) fn examine(file: &Path, check: &[u8]) -> impl Iterator<Item = (&'static str, Fact)> {
+    let (place, beside) = (find(file, check).map(|(_, place)| place), next(file));
+    let key = (place.is_some() || Seal::from_file(file, false).is_ok()).then_some(("key", Fact::Key(place)));
+    let left = fs::symlink_metadata(&beside).is_ok().then(|| {
+        let is_in_use = proves(&beside, check);
+        ("rotation", Fact::Rotation { beside, is_in_use })
     });
-    key.into_iter().chain(left).collect()
+    key.into_iter().chain(left)
 }
 
 /// Returns whether a file holds the key that proves this check.

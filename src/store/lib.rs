@@ -17,7 +17,6 @@ pub mod encryption;
 mod error;
 pub mod examine;
 mod filter;
-mod finding;
 mod key_file;
 mod order;
 mod portable;
@@ -37,7 +36,6 @@ use tokio::sync::watch;
 
 pub use self::{
     error::{StoreError, StoreResult},
-    finding::{Finding, Grade},
     postgres::{PostgresOptions, PostgresStore},
     schema::SchemaState,
     sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore},

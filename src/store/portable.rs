@@ -7,7 +7,7 @@
 use async_trait::async_trait;
 
 use crate::{
-    Finding, SchemaState, StoreError, StoreResult,
+    SchemaState, StoreError, StoreResult,
     cells::{SqlValue, StoredRow, ToCell, cell},
     composed::insertion,
     error::Work,
@@ -162,18 +162,7 @@ pub(super) const DESK: &str = "database";
 impl CopyMark {
     /// Reason of the refusal, with the way out.
     pub(super) fn refusal(&self) -> String {
-        format!("{}; {}", self.words(), Self::ADVICE)
-    }
-
-    /// The same as a finding of the doctor.
-    pub(super) fn finding(&self, place: &str) -> Finding {
-        Finding::wrong("database", format!("{place}: {}", self.words()), Self::ADVICE)
-    }
-
-    const ADVICE: &str = "run the same `avert copy` again, or remove it";
-
-    fn words(&self) -> String {
-        format!("is an unfinished copy of {}", self.source)
+        format!("is an unfinished copy of {}; run the same `avert copy` again, or remove it", self.source)
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{Finding, RefusalCause, StoreError, StoreResult};
+use crate::{RefusalCause, StoreError, StoreResult};
 
 /// One step of the schema. Never edited once released: the checksum is compared.
 #[derive(Debug, Clone, Copy)]
@@ -139,14 +139,6 @@ impl Differences {
             (_, true) => Ok(()),
             (true, false) => Err(StoreError::Unusable(words)),
             (false, false) => Err(StoreError::Refused(RefusalCause::Damaged, words)),
-        }
-    }
-
-    /// Finding on the harmless additions.
-    pub(super) fn finding(&self) -> Finding {
-        match self.added.join(", ") {
-            added if added.is_empty() => Finding::fine("schema", "as its steps made it"),
-            added => Finding::notice("schema", format!("avert did not make: {added}"), "nothing, where it is meant"),
         }
     }
 }

@@ -226,7 +226,7 @@ async fn leave(client: &Client, own: &Uuid) -> Result<(), tokio_postgres::Error>
 const APART: TimeDelta = TimeDelta::seconds(5);
 
 /// Advice where the clocks differ.
-pub(super) const CLOCK_ADVICE: &str =
+pub const CLOCK_ADVICE: &str =
     "set the clocks of the machines by NTP: deadlines go by this one, leases by the server's";
 
 /// The server's date, in microseconds.

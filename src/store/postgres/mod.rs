@@ -5,7 +5,7 @@ pub(super) mod chain;
 mod conditions;
 mod connection;
 pub(super) mod counts;
-pub mod examine;
+mod examine;
 mod fault;
 pub(super) mod find;
 pub(super) mod insights;
@@ -18,9 +18,13 @@ mod session;
 mod store;
 pub(super) mod transfer;
 
-pub use self::store::{PostgresOptions, PostgresStore};
 pub(super) use self::{
     connection::{Connection, Unit},
+    examine::examine,
     fault::is_duplicate as is_taken,
     keeper::{is_beside_service, is_dead},
+};
+pub use self::{
+    keeper::CLOCK_ADVICE,
+    store::{PostgresOptions, PostgresStore},
 };

@@ -10,7 +10,7 @@ mod columns;
 mod connection;
 mod copy;
 mod counts;
-pub mod examine;
+mod examine;
 mod files;
 pub(super) mod find;
 mod find_index;
@@ -44,6 +44,7 @@ use crate::worker;
 
 pub(super) use self::{
     connection::is_duplicate,
+    examine::examine,
     interned::Dictionary,
     readers::Reader,
     rows::read_alerts,
@@ -51,6 +52,7 @@ pub(super) use self::{
     writer::{Memory, Unit},
 };
 pub use self::{
+    examine::is_idle,
     schema::schema_of,
     store::{LongStep, PageCaches, SqliteOptions, SqliteStore},
 };

@@ -23,7 +23,7 @@ use crate::{
     encryption::{self, CHECK, KEY_CHECK, SEALED, Seal, SealedColumn},
     error::Work,
     postgres::counts::DRAW_TOGETHER,
-    sql::{KEYS, listed},
+    sql::{KEYS, StoreRows, listed},
     units::{UnitContext, UnitOfWork, Units, Way, units},
 };
 
@@ -40,6 +40,8 @@ pub struct Depths {
     pub exhausted: u64,
     /// Decisions that are being sent to a provider.
     pub inflight: u64,
+    /// Deadline of the oldest of them: once it has passed, no process works on it.
+    pub oldest_deadline: Option<Timestamp>,
     /// Decisions without a known result.
     pub unknown: u64,
     /// Decisions that wait for a person.
@@ -114,25 +116,26 @@ async fn probe(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<()> {
 }
 
 /// Queue depths.
-async fn depths(unit: &UnitOfWork<'_>) -> Work<Depths> {
+pub(crate) async fn depths(rows: &StoreRows<'_>) -> Work<Depths> {
     let depths = "SELECT waiting.*, open.*, (SELECT count(*) FROM delivery WHERE state = 'leased'),
             (SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = /*-*/0/*+false*/)
         FROM (SELECT count(*), min(d.due)
                 FROM /*-*/endpoint e JOIN delivery d INDEXED BY delivery_pending ON d.endpoint = e.key/*+delivery d*/
                 WHERE d.state = 'pending') waiting,
             (SELECT count(*) FILTER (WHERE state = 'INFLIGHT'), count(*) FILTER (WHERE state = 'UNKNOWN'),
-                count(*) FILTER (WHERE state = 'PARKED')
+                count(*) FILTER (WHERE state = 'PARKED'), min(deadline) FILTER (WHERE state = 'INFLIGHT')
                 FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_open/*+*/
                 WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')) open";
-    unit.one(depths, &[], |row| {
+    rows.one(depths, &[], |row| {
         Ok(Depths {
             pending: row.get(0)?,
             oldest_due: row.get(1)?,
             inflight: row.get(2)?,
             unknown: row.get(3)?,
             parked: row.get(4)?,
-            leased: row.get(5)?,
-            exhausted: row.get(6)?,
+            oldest_deadline: row.get(5)?,
+            leased: row.get(6)?,
+            exhausted: row.get(7)?,
         })
     })
     .await

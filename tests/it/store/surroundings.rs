@@ -1,14 +1,12 @@
 //! Surroundings of a PostgreSQL database: what server, role and pooler bring along, causes of refusals, and a schema
 //! that is not as its steps made it.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use avert::{
-    domain::database::PostgresAddress,
-    store::{
-        Grade, PostgresOptions, PostgresStore, RefusalCause, SchemaState, StoreError,
-        postgres::{examine::examine, migrate},
-    },
+    domain::database::{DatabaseLocation, PostgresAddress},
+    engine::doctor::{Finding, Grade, examine},
+    store::{PostgresOptions, PostgresStore, RefusalCause, SchemaState, StoreError, postgres::migrate},
 };
 use rstest::rstest;
 use sha2::{Digest as _, Sha256};
@@ -25,6 +23,11 @@ use crate::support::{
     postgres::Database,
 };
 
+/// What the doctor finds on a server.
+async fn findings(server: PostgresAddress, key_file: Option<&Path>) -> Vec<Finding> {
+    examine(&DatabaseLocation::Postgres(server), key_file, noon()).await.findings
+}
+
 /// The refusal of an opening.
 async fn refused(options: &PostgresOptions) -> StoreError {
     match PostgresStore::open(options).await {
@@ -39,7 +42,7 @@ fn steps() -> Vec<(String, String)> {
     let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|extension| extension == "sql")).collect();
     files.sort();
-    let name = |file: &std::path::Path| file.file_stem().unwrap().to_str().unwrap()[5..].to_owned();
+    let name = |file: &Path| file.file_stem().unwrap().to_str().unwrap()[5..].to_owned();
     files.iter().map(|file| (name(file), std::fs::read_to_string(file).unwrap())).collect()
 }
 
@@ -92,7 +95,7 @@ async fn what_is_missing_in_a_schema_is_named_and_nothing_works_on_it(#[case] sq
     let opened = refused(&ground.options()).await;
     let inspected = migrate::inspect(&server).await.unwrap_err();
     let migrated = migrate::migrate(&server).await.unwrap_err();
-    let examined = examine(&server, None, noon()).await.findings;
+    let examined = findings(server, None).await;
 
     for error in [&opened, &inspected, &migrated] {
         assert!(
@@ -135,7 +138,7 @@ async fn what_an_administrator_adds_for_himself_is_told_by_the_doctor_alone() {
     ground.database.client().await.batch_execute(added).await.unwrap();
 
     let opened = PostgresStore::open(&ground.options()).await;
-    let examined = examine(&ground.database.server(), Some(&ground.options().secret_key_file), noon()).await.findings;
+    let examined = findings(ground.database.server(), Some(&ground.options().secret_key_file)).await;
 
     assert!(opened.is_ok(), "{opened:?}");
     let schema = examined.iter().find(|finding| finding.check == "schema").unwrap();
@@ -159,7 +162,7 @@ async fn a_database_in_another_encoding_is_refused_by_whoever_looks_at_it(#[case
     let inspected = migrate::inspect(&server).await.unwrap_err();
     let migrated = migrate::migrate(&server).await.unwrap_err();
     let opened = refused(&PostgresOptions { server: server.clone(), ..ground.options() }).await;
-    let examined = examine(&server, None, noon()).await.findings;
+    let examined = findings(server, None).await;
 
     for error in [inspected, migrated, opened] {
         assert!(
