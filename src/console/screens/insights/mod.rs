@@ -3,6 +3,7 @@
 
 pub mod counts;
 pub mod held;
+pub mod pace;
 pub mod parts;
 pub mod state;
 

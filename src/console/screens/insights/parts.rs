@@ -3,14 +3,17 @@
 use chrono::Duration;
 use ratatui::text::{Line, Span};
 
-use super::state::InsightsScreen;
+use super::{
+    pace::{WorkPace, will_lapse},
+    state::InsightsScreen,
+};
 use crate::{
     AppContext, Loadable,
     desk::{DecisionRecord, Fate, FoundInsights, InsightLimit},
     domain::{
-        CurrencySum, HeldCount, Insights, Lapsing, SalesCount, Timestamp, WorkPace,
+        CurrencySum, HeldCount, Insights, Lapsing, SalesCount, Timestamp,
         insights::{INSIGHT_DAYS, SOON_HOURS, due_soon, percentile},
-        stats::{QUARTER, will_lapse},
+        stats::QUARTER,
     },
     screens::queue::sums::total_words,
     text::{count, counted, wrap_spans},
