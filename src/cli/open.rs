@@ -31,6 +31,7 @@ use crate::{
     console::{
         self, ConsoleError, NextConsole, Preferences, Session, SessionInfo,
         keymap::Keymap,
+        link::LinkTemplates,
         reminders::{DesktopSequence, ReminderSettings},
         setting::{ReadRules, RulesFile as _, SettingOverride, SettingsKeeper},
         theme::ThemeName,
@@ -38,7 +39,7 @@ use crate::{
     },
     desk::{Profile, ProfileName, profiles::LOCAL},
     domain::{
-        LinkTemplates, sanitize,
+        sanitize,
         time::{SharedClock, SystemClock},
         without_mark,
     },

@@ -34,8 +34,11 @@ pub use values::*;
 use table::{SettingTable, SettingType, table};
 use tracing::level_filters::LevelFilter;
 
-use crate::domain::{Environment, LinkTemplate, Provider, QuietHours, database::DatabaseLocation, without_mark};
 use crate::outbound::address::AllowedNetwork;
+use crate::{
+    console::link::LinkTemplate,
+    domain::{Environment, Provider, QuietHours, database::DatabaseLocation, without_mark},
+};
 
 table! {
     /// The configuration: every setting.

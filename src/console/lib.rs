@@ -46,6 +46,7 @@ pub mod keymap;
 pub mod known_alerts;
 pub mod known_decisions;
 mod leaving;
+pub mod link;
 pub mod message;
 pub mod perform;
 mod preferring;

@@ -21,9 +21,9 @@ use super::{
 use crate::{
     desk::{AlertRecords, AnswerDraft, Layout, Leftovers, Note, OrderOwner, SavedView, SnoozedAlert},
     domain::{
-        Alert, AlertId, Calendar, Dialect, Environment, LinkTemplates, MAX_PAGE_SIZE, Timestamp, rule::DecisionRule,
-        time::SharedClock,
+        Alert, AlertId, Calendar, Dialect, Environment, MAX_PAGE_SIZE, Timestamp, rule::DecisionRule, time::SharedClock,
     },
+    link::LinkTemplates,
     service::Deployment,
 };
 

@@ -198,7 +198,7 @@ impl<R> Field<R> {
 
 impl<R> Field<R> {
     /// Returns its value as plain text; `None` of a moment and of a flag.
-    pub(super) fn plain_text<'a>(&self, record: &'a R) -> Option<Cow<'a, str>> {
+    pub fn plain_text<'a>(&self, record: &'a R) -> Option<Cow<'a, str>> {
         Some(match &self.kind {
             Kind::Word(access) | Kind::Text(access) => (access.get)(record)?.into(),
             Kind::Amount(access) => (access.get)(record)?.to_string().into(),

@@ -4,7 +4,8 @@
 use super::menu::Pick;
 use crate::{
     Action, AppContext, Effect, Task, Tasks, Tone,
-    domain::{Alert, AlertLink, Secret},
+    domain::{Alert, Secret},
+    link::AlertLink,
     text::sanitize,
 };
 

@@ -3,9 +3,10 @@
 use avert::{
     console::{
         SessionInfo,
+        link::LinkTemplates,
         message::{Effect, Message},
     },
-    domain::{Alert, AlertFilter, Dialect, LinkTemplates, RefundProof, RefundState, time::Clock},
+    domain::{Alert, AlertFilter, Dialect, RefundProof, RefundState, time::Clock},
     service::ServiceError,
     wire::write,
 };

@@ -11,6 +11,7 @@ use avert::{
     console::{
         Preferences, Session, SessionInfo,
         app::{App, DeskState},
+        link::LinkTemplates,
         message::{Effect, Keep, Message},
         perform::{kept, match_orders, perform},
         reminders::ReminderSettings,
@@ -22,9 +23,7 @@ use avert::{
         workstation::export_list,
     },
     desk::{AlertRecords, BuiltIn, Desk, Fate, JournalEntry, JournalStep},
-    domain::{
-        Alert, AlertFilter, AlertId, Calendar, Environment, LinkTemplates, RefundProof, rule::parse_rules, time::Clock,
-    },
+    domain::{Alert, AlertFilter, AlertId, Calendar, Environment, RefundProof, rule::parse_rules, time::Clock},
     service::Deployment,
     wire,
 };

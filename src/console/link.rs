@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
-use crate::{Alert, Provider};
+use crate::domain::{Alert, Provider};
 
 /// Characters that an address percent-encodes: all but letters, digits, and RFC 3986's other unreserved characters.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
