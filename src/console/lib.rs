@@ -30,6 +30,7 @@ pub use toasts::Tone;
 
 pub mod answer_words;
 pub mod app;
+pub mod code_words;
 mod context;
 pub mod dialog;
 pub mod dialogs;

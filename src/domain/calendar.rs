@@ -67,7 +67,7 @@ pub fn parse_day(text: &str) -> Option<NaiveDate> {
 }
 
 /// Returns true for a text of the same shape: a digit for each digit, and the same sign for every other one.
-pub(super) fn is_like(text: &str, like: &str) -> bool {
+pub fn is_like(text: &str, like: &str) -> bool {
     let fits = |(b, like): (u8, u8)| if like.is_ascii_digit() { b.is_ascii_digit() } else { b == like };
     text.len() == like.len() && text.bytes().zip(like.bytes()).all(fits)
 }

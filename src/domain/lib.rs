@@ -18,7 +18,6 @@ pub mod card;
 pub mod cause;
 pub mod caution;
 pub mod clock;
-pub mod code_words;
 pub mod count;
 pub mod credential;
 pub mod database;

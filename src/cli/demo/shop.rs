@@ -194,7 +194,7 @@ mod tests {
 
     use super::super::DemoFeed;
     use super::*;
-    use crate::domain::code_words::{dispute_reason, merchant_category};
+    use crate::console::code_words::{dispute_reason, merchant_category};
     use crate::domain::duplicate::DuplicateEvidence;
     use crate::domain::order::matches;
     use crate::domain::rule::{parse_rules, suggestion};

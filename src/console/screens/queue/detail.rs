@@ -20,9 +20,9 @@ use super::{
 use crate::{
     Action, AppContext, Loadable,
     answer_words::answer_words,
+    code_words::{dispute_reason, field_value, merchant_category},
     domain::{
         Alert, AlertStatus, Deadline, Delivery, Money,
-        code_words::{dispute_reason, field_value, merchant_category},
         field::{Content, Field, Kind, Section, Shown},
     },
     screens::webhooks::draw::outlook,

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
-use crate::calendar::is_like;
+use crate::domain::calendar::is_like;
 
 /// The file as it stands.
 #[derive(Deserialize)]
