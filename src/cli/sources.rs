@@ -20,7 +20,7 @@ use super::{
 use crate::{
     config::Settings,
     domain::{
-        AlertPatch, CompanyId, EnrollmentId, FieldError, IntakeTerms,
+        AlertPatch, Answers, CompanyId, EnrollmentId, FieldError, IntakeTerms,
         card::mask_card_numbers,
         source::{SourceEvent, SourceStatus},
         time::{Clock as _, SystemClock, Timestamp, to_iso},
@@ -28,10 +28,7 @@ use crate::{
     engine::Remapped,
     service::{ServiceError, Sources as _},
     store::EventResult,
-    wire::{
-        operator::{SourceJson, TruthReportJson},
-        write,
-    },
+    wire::{operator::TruthReportJson, write},
 };
 
 pub(super) async fn run(context: Context, command: SourcesCommand) -> anyhow::Result<()> {
@@ -58,26 +55,20 @@ pub(super) async fn run(context: Context, command: SourcesCommand) -> anyhow::Re
 }
 
 fn listing(sources: &[SourceStatus]) -> Report {
-    let records: Vec<Value> = sources.iter().cloned().map(SourceJson::from).map(record).collect();
     let note =
         sources.is_empty().then(|| "there are no sources; `avert help sources` says how one is set up".to_owned());
-    let table = ListColumns::new()
-        .shown("NAME", |source: &SourceStatus| source.name.clone())
-        .shown("PRESET", |source| source.preset.clone().unwrap_or_default())
-        .shown("ANSWERS", |source| source.answers.map_or("not set up", |answers| answers.as_str()).to_owned())
-        .shown("RECEIVED", |source| source.received.to_string())
-        .right()
-        .shown("MAPPED", |source| source.mapped.to_string())
-        .right()
-        .shown("IGNORED", |source| source.ignored.to_string())
-        .right()
-        .shown("UNMAPPED", |source| source.unmapped.to_string())
-        .right()
-        .shown("REJECTED", |source| source.rejected.to_string())
-        .right()
-        .shown("LAST RECEIVED", |source| source.last_received.map(to_iso).unwrap_or_default())
-        .table(sources, note);
-    Report::new(Value::Array(records.clone()), records, table)
+    ListColumns::new()
+        .both("name", "NAME", |source: &SourceStatus| json!(source.name))
+        .both("preset", "PRESET", |source| json!(source.preset))
+        .member("answers", |source| json!(source.answers.map(Answers::as_str)))
+        .shown("ANSWERS", |source| source.answers.map_or("not set up", Answers::as_str).to_owned())
+        .both("received", "RECEIVED", |source| json!(source.received))
+        .both("mapped", "MAPPED", |source| json!(source.mapped))
+        .both("ignored", "IGNORED", |source| json!(source.ignored))
+        .both("unmapped", "UNMAPPED", |source| json!(source.unmapped))
+        .both("rejected", "REJECTED", |source| json!(source.rejected))
+        .both("lastReceived", "LAST RECEIVED", |source| json!(source.last_received.map(to_iso)))
+        .report(sources, note)
 }
 
 /// Maps the events of a body without storing them; whether all were mapped or ignored.
@@ -149,29 +140,17 @@ fn told(result: EventResult, now: Timestamp) -> anyhow::Result<(Value, String, b
 }
 
 fn events(events: &[SourceEvent]) -> Report {
-    let body = |event: &SourceEvent| mask_card_numbers(&String::from_utf8_lossy(&event.body)).into_owned();
     let report = |event: &SourceEvent| event.report.as_ref().map(|(kind, id)| format!("{} {id}", kind.as_str()));
-    let record = |event: &SourceEvent| {
-        json!({
-            "id": event.id,
-            "event": event.event,
-            "receivedAt": to_iso(event.received_at),
-            "state": event.state.as_str(),
-            "reasons": event.reasons,
-            "alert": event.alert.map(|alert| alert.to_string()),
-            "report": report(event),
-            "body": body(event),
-        })
-    };
-    let records: Vec<Value> = events.iter().map(record).collect();
     let note = events.is_empty().then(|| "this source has sent nothing that is kept".to_owned());
-    let table = ListColumns::new()
-        .shown("RECEIVED", |event: &SourceEvent| to_iso(event.received_at))
-        .shown("EVENT", |event| event.event.clone())
-        .shown("STATE", |event| event.state.as_str().to_owned())
-        .shown("ALERT", |event| event.alert.map(|alert| alert.to_string()).unwrap_or_default())
-        .shown("REPORT", |event| report(event).unwrap_or_default())
+    ListColumns::new()
+        .member("id", |event: &SourceEvent| json!(event.id))
+        .both("receivedAt", "RECEIVED", |event| json!(to_iso(event.received_at)))
+        .both("event", "EVENT", |event| json!(event.event))
+        .both("state", "STATE", |event| json!(event.state.as_str()))
+        .both("alert", "ALERT", |event| json!(event.alert.map(|alert| alert.to_string())))
+        .both("report", "REPORT", move |event| json!(report(event)))
+        .member("reasons", |event| json!(event.reasons))
         .shown("REASONS", |event| event.reasons.join("; "))
-        .table(events, note);
-    Report::new(Value::Array(records.clone()), records, table)
+        .member("body", |event| json!(mask_card_numbers(&String::from_utf8_lossy(&event.body))))
+        .report(events, note)
 }
