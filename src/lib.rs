@@ -44,7 +44,7 @@
 //! inbound   → domain
 //! sources   → domain
 //! outbound  → domain
-//! config    → domain, outbound, sources
+//! config    → desk, domain, outbound, sources
 //! telemetry → domain
 //! ```
 //!

@@ -31,13 +31,12 @@ use crate::{
     console::{
         self, ConsoleError, NextConsole, Preferences, Session, SessionInfo,
         keymap::Keymap,
-        link::LinkTemplates,
         reminders::{DesktopSequence, ReminderSettings},
         setting::{ReadRules, RulesFile as _, SettingOverride, SettingsKeeper},
         theme::ThemeName,
         user_settings::{USER_SETTINGS, UserSetting},
     },
-    desk::{Profile, ProfileName, profiles::LOCAL},
+    desk::{Profile, ProfileName, links::LinkTemplates, profiles::LOCAL},
     domain::{
         sanitize,
         time::{SharedClock, SystemClock},

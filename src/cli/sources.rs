@@ -20,7 +20,7 @@ use super::{
 use crate::{
     config::Settings,
     domain::{
-        AlertPatch, Answers, CompanyId, EnrollmentId, FieldError, IntakeTerms,
+        Answers, CompanyId, EnrollmentId, EventState, FieldError, IntakeTerms,
         card::mask_card_numbers,
         source::{SourceEvent, SourceStatus},
         time::{Clock as _, SystemClock, Timestamp, to_iso},
@@ -71,7 +71,7 @@ fn listing(sources: &[SourceStatus]) -> Report {
         .report(sources, note)
 }
 
-/// Maps the events of a body without storing them; whether all were mapped or ignored.
+/// Maps the events of a body without storing them; true where all were mapped or ignored.
 fn test(settings: &Settings, name: &str, file: &Path) -> anyhow::Result<(Report, bool)> {
     let found = settings.sources.iter().find(|(known, _)| known.0 == name);
     let (_, set) = found.ok_or_else(|| ServiceError::NotFound(format!("source {name}")))?;
@@ -85,58 +85,39 @@ fn test(settings: &Settings, name: &str, file: &Path) -> anyhow::Result<(Report,
     let now = SystemClock.now();
     let terms = IntakeTerms { company, enrollment, windows: &windows, events: false, now };
     let source = source(name, set, false, None)?;
-    let told = source
-        .events(body)
-        .iter()
-        .map(|event| told(source.map(event, &terms), now))
-        .collect::<anyhow::Result<Vec<_>>>();
-    let mut told = told?;
-    let is_fine = told.iter().all(|(_, _, is_fine)| *is_fine);
-    match told.len() {
-        1 => {
-            let (document, said, _) = told.remove(0);
-            Ok((Report::one(document, said), is_fine))
-        }
-        _ => {
-            let (records, said): (Vec<Value>, Vec<String>) =
-                told.into_iter().map(|(document, said, _)| (document, said)).unzip();
-            let table = Rows { note: Some(said.join("\n")), ..Rows::default() };
-            Ok((Report::new(Value::Array(records.clone()), records, table), is_fine))
-        }
-    }
+    let results: Vec<EventResult> = source.events(body).iter().map(|event| source.map(event, &terms)).collect();
+    let is_fine = results.iter().all(|result| result.state() != EventState::Unmapped);
+    let told = results.into_iter().map(|result| told(result, now)).collect::<anyhow::Result<Vec<_>>>()?;
+    let (records, said): (Vec<Value>, Vec<String>) = told.into_iter().unzip();
+    let document = if let [one] = &records[..] { one.clone() } else { Value::Array(records.clone()) };
+    let table = Rows { note: Some(said.join("\n")), ..Rows::default() };
+    Ok((Report::new(document, records, table), is_fine))
 }
 
-/// Tells what an event would become: as JSON, in words, and whether it was mapped or ignored.
-fn told(result: EventResult, now: Timestamp) -> anyhow::Result<(Value, String, bool)> {
-    let told = |result: &str, alert: Value, reasons: &[FieldError]| {
-        let reasons: Vec<String> = reasons.iter().map(FieldError::to_string).collect();
-        let said = [vec![result.to_owned()], reasons.clone()].concat().join("\n");
-        (json!({"result": result, "alert": alert, "reasons": reasons}), said)
-    };
-    Ok(match result {
+/// Tells what an event would become, as JSON and in words.
+fn told(result: EventResult, now: Timestamp) -> anyhow::Result<(Value, String)> {
+    let mut said = result.state().as_str().to_owned();
+    let mut document = json!({"result": said, "alert": null, "reasons": []});
+    match result {
         EventResult::Alert(row) => {
-            let AlertPatch { alert, .. } = *row;
-            let (document, _) = told("mapped", serde_json::from_slice(&write::told(&alert, now))?, &[]);
+            let alert = row.alert;
+            document["alert"] = serde_json::from_slice(&write::told(&alert, now))?;
             let money = alert.money().map(|money| money.to_string()).unwrap_or_default();
-            let said = format!("mapped: {} {} {}, {money}", alert.provider, alert.alert_type, alert.provider_id);
-            (document, said, true)
+            said += &format!(": {} {} {}, {money}", alert.provider, alert.alert_type, alert.provider_id);
         }
         EventResult::Report(report) => {
-            let (kind, id) = (report.kind.as_str(), report.id.clone());
             let money = report.money().map(|money| format!(", {money}")).unwrap_or_default();
-            let (mut document, _) = told("mapped", Value::Null, &[]);
+            said += &format!(": {} {}{money}", report.kind.as_str(), report.id);
             document["report"] = record(TruthReportJson::from(*report));
-            (document, format!("mapped: {kind} {id}{money}"), true)
         }
-        EventResult::Ignored => {
-            let (document, said) = told("ignored", Value::Null, &[]);
-            (document, said, true)
-        }
+        EventResult::Ignored => {}
         EventResult::Unmapped(reasons) => {
-            let (document, said) = told("unmapped", Value::Null, &reasons);
-            (document, said, false)
+            let reasons: Vec<String> = reasons.iter().map(FieldError::to_string).collect();
+            said = [vec![said], reasons.clone()].concat().join("\n");
+            document["reasons"] = json!(reasons);
         }
-    })
+    }
+    Ok((document, said))
 }
 
 fn events(events: &[SourceEvent]) -> Report {

@@ -33,13 +33,11 @@ async fn open_truth(context: &Context, remote: &RemoteArgs) -> anyhow::Result<(A
     Ok((source, truth))
 }
 
-pub(super) async fn disputes(context: Context, command: DisputesCommand) -> anyhow::Result<()> {
-    let DisputesCommand::Import(args) = command;
+pub(super) async fn disputes(context: Context, DisputesCommand::Import(args): DisputesCommand) -> anyhow::Result<()> {
     import(context, TruthKind::Dispute, &args.file, &args.map).await
 }
 
-pub(super) async fn refunds(context: Context, command: RefundsCommand) -> anyhow::Result<()> {
-    let RefundsCommand::Import(args) = command;
+pub(super) async fn refunds(context: Context, RefundsCommand::Import(args): RefundsCommand) -> anyhow::Result<()> {
     import(context, TruthKind::Refund, &args.file, &args.map).await
 }
 
@@ -88,19 +86,21 @@ pub(super) async fn held(context: Context, args: HeldArgs) -> anyhow::Result<()>
     let (source, truth) = open_truth(&context, &args.remote).await?;
     let counts = truth.held(args.days).await?;
     source.close();
-    let mut held: BTreeMap<(String, &str), (u64, u64)> = BTreeMap::new();
-    for HeldCount { network, answer, answered, disputed, .. } in counts {
-        let sum = held.entry((network.to_string(), answer.as_str())).or_default();
-        *sum = (sum.0 + answered, sum.1 + disputed);
+    let mut held: BTreeMap<(String, &str), [u64; 2]> = BTreeMap::new();
+    for count in counts {
+        let [answered, disputed] = held.entry((count.network.to_string(), count.answer.as_str())).or_default();
+        *answered += count.answered;
+        *disputed += count.disputed;
     }
     let rows: Vec<_> = held.into_iter().collect();
+    let rate = |[answered, disputed]: [u64; 2]| HeldCount::rate(answered, disputed);
     let columns = ListColumns::new()
-        .both("network", "NETWORK", |((network, _), _): &((String, &str), (u64, u64))| json!(network))
+        .both("network", "NETWORK", |((network, _), _): &((String, &str), [u64; 2])| json!(network))
         .both("answer", "ANSWER", |((_, answer), _)| json!(answer))
-        .both("answered", "ANSWERED", |(_, (answered, _))| json!(answered))
-        .both("disputed", "DISPUTED", |(_, (_, disputed))| json!(disputed))
-        .member("rate", |(_, (answered, disputed))| json!(HeldCount::rate(*answered, *disputed)))
-        .shown("RATE", |(_, (answered, disputed))| format!("{:.1} %", 100.0 * HeldCount::rate(*answered, *disputed)))
+        .both("answered", "ANSWERED", |(_, [answered, _])| json!(answered))
+        .both("disputed", "DISPUTED", |(_, [_, disputed])| json!(disputed))
+        .member("rate", |(_, counts)| json!(rate(*counts)))
+        .shown("RATE", |(_, counts)| format!("{:.1} %", 100.0 * rate(*counts)))
         .right();
     let note = rows.is_empty().then(|| format!("no answers in the last {} days", args.days));
     context.output.print(&columns.report(&rows, note))

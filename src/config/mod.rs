@@ -36,7 +36,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::outbound::address::AllowedNetwork;
 use crate::{
-    console::link::LinkTemplate,
+    desk::links::LinkTemplate,
     domain::{Environment, Provider, QuietHours, database::DatabaseLocation, without_mark},
 };
 

@@ -47,7 +47,6 @@ pub mod keymap;
 pub mod known_alerts;
 pub mod known_decisions;
 mod leaving;
-pub mod link;
 pub mod message;
 pub mod perform;
 mod preferring;

@@ -19,11 +19,12 @@ use super::{
     times::Zone,
 };
 use crate::{
-    desk::{AlertRecords, AnswerDraft, Layout, Leftovers, Note, OrderOwner, SavedView, SnoozedAlert},
+    desk::{
+        AlertRecords, AnswerDraft, Layout, Leftovers, Note, OrderOwner, SavedView, SnoozedAlert, links::LinkTemplates,
+    },
     domain::{
         Alert, AlertId, Calendar, Dialect, Environment, MAX_PAGE_SIZE, Timestamp, rule::DecisionRule, time::SharedClock,
     },
-    link::LinkTemplates,
     service::Deployment,
 };
 

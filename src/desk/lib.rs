@@ -18,6 +18,7 @@ pub mod insights;
 mod kept_list;
 mod keyring;
 pub mod ledger;
+pub mod links;
 pub mod lists;
 pub mod notes;
 pub mod orders;

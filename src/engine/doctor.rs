@@ -14,8 +14,9 @@ use crate::{
     },
     store::{
         Depths, RefusalCause, SchemaState, StoreError,
-        examine::{self, EndpointHealth, Fact, PullHealth},
-        postgres::CLOCK_ADVICE,
+        examine::{EndpointHealth, Fact, PullHealth},
+        postgres::{self, CLOCK_ADVICE},
+        sqlite,
     },
 };
 
@@ -69,7 +70,10 @@ pub struct Examination {
 
 /// Examines a database with its key and the processes on it, as of `now`. Changes nothing.
 pub async fn examine(location: &DatabaseLocation, key_file: Option<&Path>, now: Timestamp) -> Examination {
-    let examined = examine::examine(location, key_file, now).await;
+    let examined = match location {
+        DatabaseLocation::Sqlite(file) => sqlite::examine(file, key_file.unwrap_or(Path::new("")), now).await,
+        DatabaseLocation::Postgres(server) => postgres::examine(server, key_file, now).await,
+    };
     let place = Place { location, key_file, now };
     let findings = examined.facts.into_iter().map(|(check, fact)| match fact {
         Ok(fact) => place.finding(check, fact),

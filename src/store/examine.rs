@@ -1,21 +1,22 @@
 //! Facts of a database for its diagnostics, each read by itself: one that cannot be read hides no other.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use chrono::Duration;
 
 use crate::{
     SchemaState, StoreError, StoreResult,
     cells::{StoredRow, cell},
-    domain::{AuditState, Provider, database::DatabaseLocation, time::Timestamp},
+    domain::{AuditState, Provider, time::Timestamp},
     encryption::{KEY_CHECK, Seal, open_to_others},
     error::Work,
     key_file,
     portable::CopyMark,
-    postgres,
     schema::Differences,
     sql::StoreRows,
-    sqlite,
     subjects::{
         networks::gateways,
         upkeep::{Depths, depths},
@@ -129,20 +130,12 @@ pub struct PullHealth {
 /// Facts by the checks that found them, and the networks that have a gateway: none where that cannot be read, which the
 /// facts tell.
 #[derive(Debug, Default)]
-pub struct Examination {
+pub struct DatabaseFacts {
     pub facts: Vec<(&'static str, StoreResult<Fact>)>,
     pub gateways: Vec<(Provider, String)>,
 }
 
-/// Examines a database with its key and the processes on it, as of `now`. Changes nothing.
-pub async fn examine(location: &DatabaseLocation, key_file: Option<&Path>, now: Timestamp) -> Examination {
-    match location {
-        DatabaseLocation::Sqlite(file) => sqlite::examine(file, key_file.unwrap_or(Path::new("")), now).await,
-        DatabaseLocation::Postgres(server) => postgres::examine(server, key_file, now).await,
-    }
-}
-
-impl Examination {
+impl DatabaseFacts {
     /// Adds what a check found.
     pub(super) fn add(&mut self, check: &'static str, fact: StoreResult<Fact>) {
         self.facts.push((check, fact));
@@ -190,9 +183,21 @@ impl Examination {
     /// Adds whether a file holds the key that the database was sealed with, and what a rotation has left beside it.
     pub(super) async fn add_key(&mut self, rows: &StoreRows<'_>, file: &Path) {
         match rows.fact(KEY_CHECK).await {
-            Ok(Some(check)) => self.facts.extend(key_file::examine(file, &check).map(|(name, fact)| (name, Ok(fact)))),
+            Ok(Some(check)) => self.add_sealing_key(file, &check),
             Ok(None) => self.add("key", Ok(Fact::NothingSealed)),
             Err(fault) => self.add("key", Err(fault.into())),
+        }
+    }
+
+    fn add_sealing_key(&mut self, file: &Path, check: &[u8]) {
+        let (place, beside) = (key_file::find(file, check).map(|(_, place)| place), key_file::next(file));
+        // Another check covers a file that cannot be read.
+        if place.is_some() || Seal::from_file(file, false).is_ok() {
+            self.add("key", Ok(Fact::Key(place)));
+        }
+        if fs::symlink_metadata(&beside).is_ok() {
+            let is_in_use = key_file::proves(&beside, check);
+            self.add("rotation", Ok(Fact::Rotation { beside, is_in_use }));
         }
     }
 }

@@ -19,7 +19,6 @@ use crate::{
     },
     encryption::{self, Seal, put_key},
     error::with_suffix,
-    examine::Fact,
     worker::locked,
 };
 
@@ -150,19 +149,7 @@ pub(super) fn kept(file: &Path, key: &str) -> Option<PathBuf> {
     files.find(|file| fs::read_to_string(file).is_ok_and(|text| text.trim() == key))
 }
 
-/// Facts of the key of a database with this check: the file that holds it, and the new key that a prepared or broken-off
-/// rotation has left beside that. Another check covers a file that cannot be read.
-pub(super) fn examine(file: &Path, check: &[u8]) -> impl Iterator<Item = (&'static str, Fact)> {
-    let (place, beside) = (find(file, check).map(|(_, place)| place), next(file));
-    let key = (place.is_some() || Seal::from_file(file, false).is_ok()).then_some(("key", Fact::Key(place)));
-    let left = fs::symlink_metadata(&beside).is_ok().then(|| {
-        let is_in_use = proves(&beside, check);
-        ("rotation", Fact::Rotation { beside, is_in_use })
-    });
-    key.into_iter().chain(left)
-}
-
 /// Returns whether a file holds the key that proves this check.
-fn proves(file: &Path, check: &[u8]) -> bool {
+pub(super) fn proves(file: &Path, check: &[u8]) -> bool {
     Seal::from_file(file, false).is_ok_and(|seal| encryption::proves(&seal, check))
 }

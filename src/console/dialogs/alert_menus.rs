@@ -4,8 +4,8 @@
 use super::menu::Pick;
 use crate::{
     Action, AppContext, Effect, Task, Tasks, Tone,
+    desk::links::AlertLink,
     domain::{Alert, Secret},
-    link::AlertLink,
     text::sanitize,
 };
 

@@ -16,17 +16,17 @@ use crate::{
     cells::StoredRow,
     domain::{database::PostgresAddress, time::Timestamp},
     error::Work,
-    examine::{Examination, Fact},
+    examine::{DatabaseFacts, Fact},
 };
 
 /// Examines a database with its key and the processes on it, as of `now`.
-pub(crate) fn examine<'a>(
+pub fn examine<'a>(
     server: &'a PostgresAddress,
     key_file: Option<&'a Path>,
     now: Timestamp,
-) -> BoxFuture<'a, Examination> {
+) -> BoxFuture<'a, DatabaseFacts> {
     Box::pin(async move {
-        let mut found = Examination::default();
+        let mut found = DatabaseFacts::default();
         let (_pool, conn) = match connect(server).await {
             Ok(connected) => connected,
             Err(error) => {
@@ -66,7 +66,7 @@ pub(crate) fn examine<'a>(
     })
 }
 
-fn add_key_file(found: &mut Examination, file: Option<&Path>, is_needed: bool) {
+fn add_key_file(found: &mut DatabaseFacts, file: Option<&Path>, is_needed: bool) {
     match file {
         Some(file) => found.add_key_file(file, is_needed),
         None => found.add("key file", Ok(Fact::NoKeyFile)),

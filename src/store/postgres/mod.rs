@@ -20,11 +20,11 @@ pub(super) mod transfer;
 
 pub(super) use self::{
     connection::{Connection, Unit},
-    examine::examine,
     fault::is_duplicate as is_taken,
     keeper::{is_beside_service, is_dead},
 };
 pub use self::{
+    examine::examine,
     keeper::CLOCK_ADVICE,
     store::{PostgresOptions, PostgresStore},
 };

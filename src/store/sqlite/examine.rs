@@ -18,13 +18,13 @@ use super::{
 use crate::{
     SchemaState, StoreResult, audit_log,
     domain::time::Timestamp,
-    examine::{Examination, Fact},
+    examine::{DatabaseFacts, Fact},
     sql::on_sqlite,
 };
 
 /// Examines a database with its key and the processes on it, as of `now`.
-pub(crate) async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Examination {
-    let mut found = Examination::default();
+pub async fn examine(database: &Path, key_file: &Path, now: Timestamp) -> DatabaseFacts {
+    let mut found = DatabaseFacts::default();
     found.add("processes", Ok(processes(&database.with_file_name("instances"))));
     let restoring = Staging::of(database);
     let (stage, is_busy) = (restoring.stage(), restoring.is_busy());

@@ -44,7 +44,6 @@ use crate::worker;
 
 pub(super) use self::{
     connection::is_duplicate,
-    examine::examine,
     interned::Dictionary,
     readers::Reader,
     rows::read_alerts,
@@ -52,7 +51,7 @@ pub(super) use self::{
     writer::{Memory, Unit},
 };
 pub use self::{
-    examine::is_idle,
+    examine::{examine, is_idle},
     schema::schema_of,
     store::{LongStep, PageCaches, SqliteOptions, SqliteStore},
 };

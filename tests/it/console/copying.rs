@@ -3,9 +3,9 @@
 use avert::{
     console::{
         SessionInfo,
-        link::LinkTemplates,
         message::{Effect, Message},
     },
+    desk::links::LinkTemplates,
     domain::{Alert, AlertFilter, Dialect, RefundProof, RefundState, time::Clock},
     service::ServiceError,
     wire::write,

@@ -11,7 +11,6 @@ use avert::{
     console::{
         Preferences, Session, SessionInfo,
         app::{App, DeskState},
-        link::LinkTemplates,
         message::{Effect, Keep, Message},
         perform::{kept, match_orders, perform},
         reminders::ReminderSettings,
@@ -22,7 +21,7 @@ use avert::{
         views::View,
         workstation::export_list,
     },
-    desk::{AlertRecords, BuiltIn, Desk, Fate, JournalEntry, JournalStep},
+    desk::{AlertRecords, BuiltIn, Desk, Fate, JournalEntry, JournalStep, links::LinkTemplates},
     domain::{Alert, AlertFilter, AlertId, Calendar, Environment, RefundProof, rule::parse_rules, time::Clock},
     service::Deployment,
     wire,
