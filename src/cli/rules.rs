@@ -27,10 +27,9 @@ use crate::{
 };
 
 pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Result<()> {
-    match command {
-        RulesCommand::List(remote) if remote.is_given() => at_engine(&context, &remote, Asked::List).await,
-        RulesCommand::Stop(remote) => at_engine(&context, &remote, Asked::Stop).await,
-        RulesCommand::Start(remote) => at_engine(&context, &remote, Asked::Start).await,
+    match &command {
+        RulesCommand::List(remote) if remote.is_given() => at_engine(&context, remote, &command).await,
+        RulesCommand::Stop(remote) | RulesCommand::Start(remote) => at_engine(&context, remote, &command).await,
         RulesCommand::List(_) => {
             let (rules, place) = read(&context)?;
             let is_kept = !context.settings.rules.automatic.is_empty() && context.home.require_data().is_ok();
@@ -42,38 +41,30 @@ pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Resu
             if rules.is_empty() {
                 say!("there is no rule in {place}");
             }
-            rehearse(&context, &args, &rules).await
+            rehearse(&context, args, &rules).await
         }
     }
-}
-
-/// Request for the automatic rules of an engine.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    List,
-    Stop,
-    Start,
 }
 
 /// Stops or starts the rules of an engine, and prints them.
-async fn at_engine(context: &Context, remote: &RemoteArgs, asked: Asked) -> anyhow::Result<()> {
+async fn at_engine(context: &Context, remote: &RemoteArgs, command: &RulesCommand) -> anyhow::Result<()> {
     let source = MeantAlerts::of(context, remote)?.open_as_operator(context).await?;
     let missing = || anyhow!("not available here: automatic rules are an avert's, with an operator's key");
     let rules = source.deployment.rules.clone().ok_or_else(missing)?;
-    match asked {
-        Asked::List => {}
-        Asked::Stop => {
+    match command {
+        RulesCommand::Stop(_) => {
             rules.stop_rules().await?;
             say!("all automatic rules are stopped");
         }
-        Asked::Start => {
+        RulesCommand::Start(_) => {
             rules.start_rules().await?;
             say!("all automatic rules are started");
         }
+        RulesCommand::List(_) | RulesCommand::Rehearse(_) => {}
     }
     let states = match rules.rules().await {
         // They are stopped, whatever is wrong with their file.
-        Err(error) if asked == Asked::Stop => {
+        Err(error) if matches!(command, RulesCommand::Stop(_)) => {
             say!("their states cannot be told: {error}");
             return Ok(());
         }
@@ -151,7 +142,7 @@ async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]
     source.close();
     context.output.print(&report(&rehearsed.rehearsal, args.days))?;
     // The counts are printed first, and then the error that they are not of all alerts.
-    short.map_or(Ok(()), |why| Err(anyhow::anyhow!("{why}")))
+    short.map_or(Ok(()), |why| Err(anyhow!(why)))
 }
 
 fn report(rehearsal: &Rehearsal<'_>, days: u32) -> Report {

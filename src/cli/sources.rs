@@ -80,15 +80,19 @@ fn test(settings: &Settings, name: &str, file: &Path) -> anyhow::Result<(Report,
         true => io::stdin().read_to_end(&mut body).context("stdin cannot be read").map(drop)?,
         false => body = fs::read(file).map_err(|error| misused!("{}: cannot be read: {error}", file.display()))?,
     }
-    let windows = engine_settings(settings).windows;
-    let (company, enrollment) = (CompanyId::default(), EnrollmentId::default());
     let now = SystemClock.now();
-    let terms = IntakeTerms { company, enrollment, windows: &windows, events: false, now };
+    let terms = IntakeTerms {
+        company: CompanyId::default(),
+        enrollment: EnrollmentId::default(),
+        windows: &engine_settings(settings).windows,
+        events: false,
+        now,
+    };
     let source = source(name, set, false, None)?;
     let results: Vec<EventResult> = source.events(body).iter().map(|event| source.map(event, &terms)).collect();
     let is_fine = results.iter().all(|result| result.state() != EventState::Unmapped);
-    let told = results.into_iter().map(|result| told(result, now)).collect::<anyhow::Result<Vec<_>>>()?;
-    let (records, said): (Vec<Value>, Vec<String>) = told.into_iter().unzip();
+    let told: anyhow::Result<_> = results.into_iter().map(|result| told(result, now)).collect();
+    let (records, said): (Vec<Value>, Vec<String>) = told?;
     let document = if let [one] = &records[..] { one.clone() } else { Value::Array(records.clone()) };
     let table = Rows { note: Some(said.join("\n")), ..Rows::default() };
     Ok((Report::new(document, records, table), is_fine))
