@@ -58,14 +58,6 @@ units! {
         Way::Read => |unit| refunds(unit, *organization, ids)
     }
 
-    /// Returns whether the payment of an alert has a succeeded refund of the alert's whole amount.
-    async fn has_succeeded_refund(organization: OrganizationId, id: AlertId) -> bool {
-        Way::Read => |unit| async {
-            let Some((key, _)) = alert_key(unit, *organization, *id).await? else { return Ok(false) };
-            Ok(refund_time(unit, *organization, &unit.alert(key).await?).await?.is_some())
-        }
-    }
-
     /// The reports on an alert's payment, with the fact that each matched by, oldest first.
     async fn truth_of(organization: OrganizationId, id: AlertId) -> Vec<(TruthReport, String)> {
         Way::Read => |unit| truth_of(unit, *organization, *id)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use avert::{
     domain::{
         Actor, Alert, AlertId, AlertType, AuditEntry, Currency, Deadline, DeliveryFilter, EndpointAuth, EventKind,
-        NewEndpoint, Provider, Secret, Subscription, TruthKind, TruthReport,
+        NewEndpoint, Provider, RefundProof, RefundState, Secret, Subscription, TruthKind, TruthReport,
         resolution::Decision,
         rule::{
             automatic::{AutomaticRule, RuleLimits, RuleState, RuleStatus, RuleTurn, StopReason},
@@ -31,6 +31,7 @@ contract!(
     what_a_check_would_hold_is_not_answered,
     an_earlier_rule_that_only_suggests_keeps_a_later_one_from_answering,
     a_refund_that_succeeded_lets_a_rule_report_it_and_never_deny_it,
+    a_payment_counts_as_refunded_by_a_refund_of_its_whole_amount_that_succeeded,
     the_limits_of_a_day_hold_for_two_nodes,
     two_nodes_refund_a_payment_once,
     another_alert_of_a_refunded_order_or_transaction_is_left_to_people,
@@ -221,6 +222,37 @@ async fn a_refund_that_succeeded_lets_a_rule_report_it_and_never_deny_it(fixture
     let proven = node.round().await;
 
     assert_eq!((unproven, denied, proven), (0, 0, 1));
+}
+
+async fn a_payment_counts_as_refunded_by_a_refund_of_its_whole_amount_that_succeeded(fixture: Fixture) {
+    let node = Node::new(&fixture, SMALL, RuleLimits { refunds_elsewhere: false, ..limits(5) }).await;
+    let paid = |number| Alert { transaction_id: Some(format!("T-{number}")), ..alert(number) };
+    let alerts = [paid(1), paid(2), paid(3), paid(4)];
+    fixture.bring(&alerts).await;
+    let told = |id: &str, transaction: &str, amount: &str, status: &str| TruthReport {
+        id: id.to_owned(),
+        amount: amount.parse().ok(),
+        status: Some(status.to_owned()),
+        ..refund(transaction, "2026-03-10T11:30:00Z")
+    };
+    let refunds = vec![
+        told("re_1", "T-1", "129.90", "succeeded"),
+        told("re_2", "T-2", "5", "succeeded"),
+        told("re_3", "T-3", "129.90", "failed"),
+    ];
+    fixture.store.record_truth(fixture.organization, refunds, noon()).await.unwrap();
+    let amount = "129.90".parse().ok();
+    let (reference, currency, state) = ("re_4".to_owned(), Some(Currency::new("EUR")), RefundState::Succeeded);
+    let proof = RefundProof { reference, amount, currency, state };
+    fixture.store.keep_refund(fixture.organization, alerts[3].id, proof, noon()).await.unwrap();
+
+    node.round().await;
+
+    let mut answered = Vec::new();
+    for alert in &alerts {
+        answered.push(fixture.get(alert).await.was_refunded());
+    }
+    assert_eq!(answered, [true, false, false, true]);
 }
 
 async fn the_limits_of_a_day_hold_for_two_nodes(fixture: Fixture) {

@@ -18,7 +18,6 @@ contract!(
     an_alert_that_changes_is_matched_anew,
     dates_at_a_transactions_id_hide_no_alert,
     a_proof_is_kept_and_takes_over_what_its_refund_tells,
-    a_payment_is_refunded_by_reports_of_its_whole_amount,
     answers_are_counted_with_the_disputes_after_them,
     a_dispute_after_an_answer_and_a_failed_refund_contradict_it,
     a_dismissed_contradiction_stays_away_while_it_matches_and_hides_no_other,
@@ -208,29 +207,6 @@ async fn a_proof_is_kept_and_takes_over_what_its_refund_tells(fixture: Fixture) 
     assert_eq!(matches(&fixture, &alert).await, BTreeSet::new());
     let stranger = fixture.store.keep_refund(fixture.organization, open_alert("P2").id, proof("x", other), noon());
     assert_eq!(stranger.await.unwrap(), None);
-}
-
-async fn a_payment_is_refunded_by_reports_of_its_whole_amount(fixture: Fixture) {
-    let [whole, part, failed, proven] = ["T-1", "T-2", "T-3", "T-4"].map(|id| {
-        let amount = "129.90".parse().ok();
-        Alert { amount, currency: Currency::new("EUR"), transaction_id: Some(id.to_owned()), ..open_alert(id) }
-    });
-    fixture.bring(&[whole.clone(), part.clone(), failed.clone(), proven.clone()]).await;
-    let refunds = [
-        refund("re_1", "T-1", "129.90", "succeeded"),
-        refund("re_2", "T-2", "5", "succeeded"),
-        refund("re_3", "T-3", "129.90", "failed"),
-    ];
-    record(&fixture, &refunds).await;
-    let kept = proof("re_4", RefundState::Succeeded);
-    fixture.store.keep_refund(fixture.organization, proven.id, kept, noon()).await.unwrap();
-
-    let mut found = Vec::new();
-    for alert in [whole, part, failed, proven, open_alert("P9")] {
-        found.push(fixture.store.has_succeeded_refund(fixture.organization, alert.id).await.unwrap());
-    }
-
-    assert_eq!(found, [true, false, false, true, false]);
 }
 
 async fn answers_are_counted_with_the_disputes_after_them(fixture: Fixture) {

@@ -180,7 +180,6 @@ with_troubles! {
         keep_refund(organization: OrganizationId, id: AlertId, proof: RefundProof,
             now: Timestamp) -> Option<RefundProof>;
         refunds(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(AlertId, RefundProof)>;
-        has_succeeded_refund(organization: OrganizationId, id: AlertId) -> bool;
         truth_of(organization: OrganizationId, id: AlertId) -> Vec<(TruthReport, String)>;
         held(organization: OrganizationId, since: Timestamp) -> Vec<HeldCount>;
         dismiss_contradictions(organization: OrganizationId, id: AlertId, now: Timestamp) -> bool;
