@@ -15,10 +15,16 @@ use avert::{
     engine::{ActingEngine, Engine, EngineRules, EngineSettings},
     providers::{Providers, Simulator, simulator::Fault},
     service::{Alerts as _, Rules as _},
+    store::Claim,
 };
 use chrono::Duration;
+use rstest::rstest;
 
-use super::Fixture;
+use super::{
+    Fixture,
+    ground::{Ground as _, Postgres},
+    resolutions::claim,
+};
 use crate::support::{
     alerts::{NOON, noon, open_alert},
     clock::ManualClock,
@@ -36,6 +42,8 @@ contract!(
     two_nodes_refund_a_payment_once,
     another_alert_of_a_refunded_order_or_transaction_is_left_to_people,
     an_alert_that_has_changed_is_judged_as_it_is_now,
+    a_line_that_another_node_reads_otherwise_answers_nothing,
+    a_console_beside_a_service_answers_nothing,
     a_refund_before_the_alert_is_no_proof_of_a_refund_since,
     stopped_rules_stay_stopped_on_every_node_until_they_are_started,
     a_stop_is_reported_once_a_day_where_that_is_wanted,
@@ -169,7 +177,13 @@ async fn a_line_is_dry_for_its_first_day_and_so_is_a_changed_one(fixture: Fixtur
 
 async fn what_a_check_would_hold_is_not_answered(fixture: Fixture) {
     let twin = alert(3);
-    let refunded = Alert { id: AlertId::generate(), provider_id: "T".to_owned(), ..twin.clone() };
+    let refunded = Alert {
+        id: AlertId::generate(),
+        provider_id: "T".to_owned(),
+        merchant_order_id: Some("of another shop".to_owned()),
+        transaction_id: None,
+        ..twin.clone()
+    };
     let by_rule = Alert {
         provider: Provider::Verifi,
         alert_type: AlertType::VerifiDispute,
@@ -312,6 +326,60 @@ async fn an_alert_that_has_changed_is_judged_as_it_is_now(fixture: Fixture) {
     let turn = fixture.store.turn_of_rule(fixture.organization, rule, changed.id, noon()).await.unwrap();
 
     assert_eq!(turn, RuleTurn::Held("it does not match any more".to_owned()));
+}
+
+async fn a_line_that_another_node_reads_otherwise_answers_nothing(fixture: Fixture) {
+    let rule = AutomaticRule::new(parse_rules(SMALL).unwrap().remove(0), limits(5)).unwrap();
+    let alert = alert(1);
+    fixture.bring(std::slice::from_ref(&alert)).await;
+    let others = vec![("small".to_owned(), "of another line".to_owned())];
+    fixture.store.keep_rules(fixture.organization, others, noon()).await.unwrap();
+
+    let turn = fixture.store.turn_of_rule(fixture.organization, rule, alert.id, noon()).await.unwrap();
+
+    assert_eq!(turn, RuleTurn::Held("its line is another one".to_owned()));
+}
+
+async fn a_console_beside_a_service_answers_nothing(fixture: Fixture) {
+    let node = Node::new(&fixture, SMALL, limits(5)).await;
+    node.round().await;
+    fixture.bring(&[alert(1)]).await;
+    let service = fixture.service().await;
+
+    let beside = node.round().await;
+    service.close();
+    drop(service);
+    let alone = node.round().await;
+
+    assert_eq!((beside, alone), (0, 1));
+}
+
+/// A rule's claim waits for whoever claims by another rule, or has another alert on the payment.
+#[rstest]
+#[case("SELECT name FROM rule WHERE name = '' FOR UPDATE")]
+#[case("SELECT key FROM alert WHERE provider_id = 'P-2' FOR NO KEY UPDATE")]
+#[tokio::test]
+async fn a_rule_claims_alone_among_the_rules_and_on_the_payment_on_postgres(#[case] held: &str) {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let hands = ground.database.client().await;
+    let fixture = Fixture::start(Arc::new(ground)).await;
+    let rule = AutomaticRule::new(parse_rules(SMALL).unwrap().remove(0), limits(5)).unwrap();
+    let (one, other) = (alert(1), Alert { merchant_order_id: alert(1).merchant_order_id, ..alert(2) });
+    fixture.bring(&[one.clone(), other]).await;
+    fixture.store.keep_rules(fixture.organization, vec![("small".to_owned(), rule.hash())], noon()).await.unwrap();
+    hands.batch_execute(&format!("BEGIN; {held}")).await.unwrap();
+
+    let claiming = tokio::spawn({
+        let (store, request) = (Arc::clone(&fixture.store), claim(&fixture, &one));
+        async move { store.claim_by_rule(request, rule).await }
+    });
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while !claiming.is_finished() && hands.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+    let waited = !claiming.is_finished();
+    hands.batch_execute("COMMIT").await.unwrap();
+
+    let claimed = claiming.await.unwrap().unwrap();
+    assert!(waited && matches!(claimed, Some(Claim::Claimed { .. })), "{waited}, {claimed:?}");
 }
 
 async fn a_refund_before_the_alert_is_no_proof_of_a_refund_since(fixture: Fixture) {
