@@ -121,6 +121,11 @@ impl UnitOfWork<'_> {
         Ok(known.ok_or_else(|| StoreError::Corrupt(format!("no organization {id}")))?)
     }
 
+    /// The key of an organization. One that is not there has a key that no row has, so it has nothing.
+    pub(super) async fn owner(&self, id: OrganizationId) -> Work<i64> {
+        Ok(self.organization(id).await?.unwrap_or_default())
+    }
+
     /// Adds an entry of an organization, which is known by its key, to the audit log.
     pub(super) async fn note(&self, organization: i64, note: AuditNote, at: Timestamp) -> Work<()> {
         self.note_of(self.by, organization, note, at).await
@@ -228,19 +233,28 @@ pub(super) trait Units: Clone + Send + Sync + 'static {
     fn most_taken_in(&self) -> usize;
 }
 
-/// A trait of units of work on a subject, done alike by every store: each method has its way, and what it does with the
-/// unit of work and references to its arguments. A borrowed argument is kept as what stands behind `as`.
+/// A trait of units of work on a subject, done alike by every store: each method has its way, and the function that does
+/// it with the unit of work and the method's arguments, those behind `[ref]` as references. An organization that is
+/// named behind the way is given by its key. A borrowed argument is kept as what stands behind `as`.
 macro_rules! units {
-    (@do $store:ident ($($arg:ident),*) { $way:expr => |$unit:ident| $job:expr }) => {
+    (@do $store:ident ($($([$by:tt])? $arg:ident),*) { $way:expr $(, $owner:ident)? => $job:ident }) => {
+        $store
+            .unit($way, ($($arg,)*), |unit, &($($($by)? $arg,)*)| Box::pin(async move {
+                $(let $owner = unit.owner($owner).await?;)?
+                $job(unit, $($arg),*).await
+            }))
+            .await
+    };
+    (@do $store:ident ($($([$by:tt])? $arg:ident),*) { $way:expr => |$unit:ident| $job:expr }) => {
         $store.unit($way, ($($arg,)*), |$unit, ($($arg,)*)| Box::pin($job)).await
     };
-    (@do $store:ident ($($arg:ident),*) { |$every:ident| $job:expr }) => {{
+    (@do $store:ident ($($([$by:tt])? $arg:ident),*) { |$every:ident| $job:expr }) => {{
         let $every = $store;
         $job.await
     }};
     ($(#[$about:meta])* $subject:ident: $(
         $(#[$doc:meta])*
-        async fn $name:ident($($arg:ident: $kind:ty $(as $kept:expr)?),* $(,)?) -> $answer:ty { $($body:tt)* }
+        async fn $name:ident($($([$by:tt])? $arg:ident: $kind:ty $(as $kept:expr)?),* $(,)?) -> $answer:ty { $($body:tt)* }
     )*) => {
         $(#[$about])*
         #[async_trait::async_trait]
@@ -252,7 +266,7 @@ macro_rules! units {
         impl<S: $crate::units::Units> $subject for S {
             $(async fn $name(&self, $($arg: $kind),*) -> $crate::StoreResult<$answer> {
                 $($(let $arg = $kept;)?)*
-                units!(@do self ($($arg),*) { $($body)* })
+                units!(@do self ($($([$by])? $arg),*) { $($body)* })
             })*
         }
     };

@@ -69,49 +69,49 @@ units! {
     AccessStore:
 
     /// Adds a credential; a conflict where its id is taken.
-    async fn add_credential(record: CredentialRecord) -> () {
-        Way::Visible => |unit| add(unit, record)
+    async fn add_credential([ref] record: CredentialRecord) -> () {
+        Way::Visible => add
     }
 
     /// The credentials of an organization: keys, then clients, each oldest first.
     async fn credentials(organization: OrganizationId) -> Vec<Credential> {
-        Way::ByKey => |unit| of_organization(unit, *organization)
+        Way::ByKey, organization => of_organization
     }
 
     /// One credential by its id, of whatever organization: for authentication.
-    async fn credential(id: &str as id.to_owned()) -> Option<CredentialRecord> {
-        Way::AtOnce => |unit| find(unit, id)
+    async fn credential([ref] id: &str as id.to_owned()) -> Option<CredentialRecord> {
+        Way::AtOnce => find
     }
 
     /// Revokes a credential of the organization, once; `None` when it has none such.
     async fn revoke_credential(
         organization: OrganizationId,
-        id: &str as id.to_owned(),
+        [ref] id: &str as id.to_owned(),
         now: Timestamp,
     ) -> Option<Revoked> {
-        Way::Visible => |unit| revoke(unit, *organization, id, *now)
+        Way::Visible => revoke
     }
 
     /// Remembers the minute in which a credential was used, and the environment it is for where that was not known.
-    async fn touch_credential(id: &str as id.to_owned(), environment: Environment, now: Timestamp) -> () {
-        Way::Quiet => |unit| touch(unit, id, *environment, *now)
+    async fn touch_credential([ref] id: &str as id.to_owned(), environment: Environment, now: Timestamp) -> () {
+        Way::Quiet => touch
     }
 
     /// Signing keys of access tokens, where there are any.
     async fn signing_keys() -> Option<SigningKeyRecords> {
-        Way::Read => |unit| signing_keys(unit)
+        Way::Read => signing_keys
     }
 
     /// Stores a signing key where there is none yet, and returns the one that is stored. Of several at once, one wins
     /// for all.
-    async fn keep_signing_key(record: SigningKeyRecord) -> SigningKeyRecord {
-        Way::Quiet => |unit| keep_signing_key(unit, record)
+    async fn keep_signing_key([ref] record: SigningKeyRecord) -> SigningKeyRecord {
+        Way::Quiet => keep_signing_key
     }
 
     /// Replaces the signing key by a new one; the retired key keeps its public half alone. `false`, and nothing is
     /// changed, where another key signs. Retired keys that have ended are pruned.
-    async fn rotate_signing_key(record: SigningKeyRecord, retired: RetiredKeyRecord) -> bool {
-        Way::Visible => |unit| rotate_signing_key(unit, record, retired)
+    async fn rotate_signing_key([ref] record: SigningKeyRecord, [ref] retired: RetiredKeyRecord) -> bool {
+        Way::Visible => rotate_signing_key
     }
 }
 
@@ -128,7 +128,7 @@ const fn table(kind: CredentialKind) -> &'static str {
 async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
     let CredentialRecord { organization, credential, hash } = record;
     let Credential { kind, id, environment, created_at, last_used_at, revoked_at } = credential;
-    let organization = unit.known_organization(*organization).await?;
+    let organization = unit.owner(*organization).await?;
     let mut values: Vec<&dyn ToCell> = vec![id, &organization, hash, created_at, last_used_at, revoked_at];
     let scope = if let CredentialKind::Key(scope) = kind { Some(scope.as_str()) } else { None };
     let environment = environment.map(Environment::as_str);
@@ -146,15 +146,15 @@ async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
 /// Every credential: a key has a scope, a client none. A client's environment stands in its id.
 const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, revoked_at, hash, environment FROM (
     SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, \
-    k.environment, 0 AS place
+    k.environment, 0 AS place, o.key AS owner
     FROM api_key k JOIN organization o ON o.key = k.organization
     UNION ALL
     SELECT c.key, c.id, o.id, NULL, c.created_at, c.last_used_at, c.revoked_at, c.hash,
-           CASE substr(c.id, 5, 4) WHEN 'live' THEN 'production' WHEN 'test' THEN 'sandbox' END, 1
+           CASE substr(c.id, 5, 4) WHEN 'live' THEN 'production' WHEN 'test' THEN 'sandbox' END, 1, o.key
     FROM client c JOIN organization o ON o.key = c.organization) AS credential";
 
-async fn of_organization(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Credential>> {
-    let credentials = format!("{ALL} WHERE organization = ?1 ORDER BY place, key");
+async fn of_organization(unit: &UnitOfWork<'_>, organization: i64) -> Work<Vec<Credential>> {
+    let credentials = format!("{ALL} WHERE owner = ?1 ORDER BY place, key");
     unit.all(&credentials, &[&organization], |row| Ok(read(row)?.credential)).await
 }
 
@@ -197,7 +197,7 @@ async fn revoke(
     let already = unit.run(&revoked, &[&id, &now]).await? == 0;
     let Some(CredentialRecord { credential, .. }) = find(unit, id).await? else { return Ok(None) };
     if !already {
-        let organization = unit.known_organization(organization).await?;
+        let organization = unit.owner(organization).await?;
         unit.note(organization, AuditNote::credential_revoked(&credential), now).await?;
     }
     Ok(Some(Revoked { credential, already }))

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{calls, ingest::ingest};
+use super::{
+    calls::{has_expiring, record_expiring},
+    ingest::ingest,
+};
 use crate::{
     alert_rows::{ChangedAlert, NO_DAY, SUMS, Stored, currency_sum, lapsing, notices, word, word_key},
     cells::{BoundValues, StoredRow, cell},
@@ -59,29 +62,29 @@ units! {
 
     /// One alert.
     async fn get_alert(organization: OrganizationId, id: AlertId) -> Option<SharedAlert> {
-        Way::AtOnce => |unit| get(unit, *organization, *id)
+        Way::AtOnce => get
     }
 
     /// Returns each of these alerts that exists, with the newest others that agree with it. They agree in card digits
     /// and amount, in acquirer's reference or in authorization code. The caller judges which are duplicates.
-    async fn alike(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)> {
-        Way::List(Some(organization)) => |unit| alike(unit, *organization, ids)
+    async fn alike(organization: OrganizationId, [ref] ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)> {
+        Way::List(Some(organization)), organization => alike
     }
 
     /// Number of alerts of the organization.
     async fn count_alerts(organization: OrganizationId) -> u64 {
-        Way::InTurn(organization) => |unit| count_all(unit, *organization)
+        Way::InTurn(organization), organization => count_all
     }
 
     /// Number of alerts of each kind on each day, earliest day first.
     async fn counts(organization: OrganizationId) -> Vec<Count> {
-        Way::InTurn(organization) => |unit| counts(unit, *organization)
+        Way::InTurn(organization), organization => counts
     }
 
     /// Open alerts that ask for an answer and whose deadline is after `now` and at or before `until`, of one
     /// organization or all: sums by the hours until the deadline, rounded up, and by currency.
     async fn due(organization: Option<OrganizationId>, now: Timestamp, until: Timestamp) -> Vec<(u32, CurrencySum)> {
-        organization.map_or(Way::List(None), Way::InTurn) => |unit| due(unit, *organization, *now, *until)
+        organization.map_or(Way::List(None), Way::InTurn) => due
     }
 
     /// Statistics of the alerts within a filter ([`Insights::of`]), and what monitoring programmes may count of all.
@@ -118,8 +121,10 @@ units! {
             let mut report = IngestReport::default();
             let mut rows = rows.into_iter().peekable();
             while rows.peek().is_some() {
-                let given = (organization, rows.by_ref().take(store.most_taken_in()).collect(), now);
-                report.add(store.unit(Way::VisibleMany, given, |unit, given| Box::pin(ingest(unit, given))).await?);
+                let rows: Vec<AlertPatch> = rows.by_ref().take(store.most_taken_in()).collect();
+                report.add(units!(@do store (organization, [ref] rows, now) {
+                    Way::VisibleMany, organization => ingest
+                })?);
             }
             Ok(report)
         }
@@ -139,18 +144,18 @@ units! {
 
     /// Checks for something that [`AlertStore::record_expiring`] records.
     async fn has_expiring(now: Timestamp) -> bool {
-        Way::Read => |unit| calls::has_expiring(unit, *now)
+        Way::Read => has_expiring
     }
 
     /// Records `alert.expiring` of alerts that are due within the minutes of an endpoint and have no answer, once for
     /// an alert and an endpoint that is marked for it, at most `limit` for each. Returns their number.
     async fn record_expiring(now: Timestamp, limit: u32) -> u64 {
-        Way::VisibleMany => |unit| calls::record_expiring(unit, *now, *limit)
+        Way::VisibleMany => record_expiring
     }
 
     /// The earliest deadline that [`AlertStore::expire_due`] waits for.
     async fn next_deadline() -> Option<Timestamp> {
-        Way::ByKey => |unit| next_deadline(unit)
+        Way::ByKey => next_deadline
     }
 }
 
@@ -175,15 +180,14 @@ async fn get(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId) -
     Ok(unit.alert_by_id(organization, id).await?.map(|stored| stored.alert.into()))
 }
 
-async fn count_all(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<u64> {
+async fn count_all(unit: &UnitOfWork<'_>, organization: i64) -> Work<u64> {
     let all = "SELECT coalesce(sum(alerts), 0)/*+::bigint*/ FROM /*-*/alert_count/*+alert_total*/
-        WHERE organization = (SELECT key FROM organization WHERE id = ?1)";
+        WHERE organization = ?1";
     unit.one(all, &[&organization], cell).await
 }
 
 /// Number of alerts of each kind on each day, earliest day first.
-async fn counts(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Count>> {
-    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+async fn counts(unit: &UnitOfWork<'_>, organization: i64) -> Work<Vec<Count>> {
     let words = ["provider", "type", "status", "outcome"].map(|column| word(&format!("c.{column}"))).join(", ");
     let all = format!(
         "SELECT c.day, {words}, c.expired, sum(c.alerts)/*+::bigint*/ FROM alert_count c WHERE c.organization = ?1
@@ -298,12 +302,7 @@ const BY_CARD: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_card/*+*/
     ORDER BY key DESC LIMIT ?4";
 
 /// Each of these alerts that exists, with those that agree with it in something.
-pub(super) async fn alike(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    ids: &[AlertId],
-) -> Work<Vec<(Alert, Vec<Alert>)>> {
-    let Some(owner) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+pub(super) async fn alike(unit: &UnitOfWork<'_>, owner: i64, ids: &[AlertId]) -> Work<Vec<(Alert, Vec<Alert>)>> {
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let Some(Stored { key, alert }) = unit.alert_by_id(owner, *id).await? else { continue };

@@ -122,48 +122,48 @@ units! {
     AttemptStore:
 
     /// Claims the one running resolution of an alert.
-    async fn claim_resolution(request: ClaimRequest) -> Claim {
-        Way::Claim => |unit| claim(unit, request)
+    async fn claim_resolution([ref] request: ClaimRequest) -> Claim {
+        Way::Claim => claim
     }
 
     /// Stores outcome, status, event and deliveries, and ends the attempt, in one commit, fenced by generation.
-    async fn commit_resolution(request: CommitRequest) -> Commit {
-        Way::Answered => |unit| commit(unit, request)
+    async fn commit_resolution([ref] request: CommitRequest) -> Commit {
+        Way::Answered => commit
     }
 
     /// Stores a late acceptance, whose fence no longer holds or which could not be stored when it came. An acceptance
     /// is never dropped. Without an outcome of the alert it is committed, in whatever state the attempt is. Otherwise
     /// the attempt is PARKED for a person, unless that outcome is its own.
-    async fn commit_late(request: CommitRequest) -> Commit {
-        Way::Answered => |unit| commit_late(unit, request)
+    async fn commit_late([ref] request: CommitRequest) -> Commit {
+        Way::Answered => commit_late
     }
 
     /// Ends an attempt without an outcome, or suspends it; `false` when the fence no longer holds.
     async fn end_attempt(
         attempt: AttemptId,
         generation: i64,
-        end: AttemptEnd,
-        detail: &str as detail.to_owned(),
+        [ref] end: AttemptEnd,
+        [ref] detail: &str as detail.to_owned(),
         now: Present,
     ) -> bool {
-        Way::Answered => |unit| end_attempt(unit, *attempt, *generation, end, detail, *now)
+        Way::Answered => end_attempt
     }
 
     /// Claims attempts that nobody works on: INFLIGHT ones of a dead process or past their deadline, and UNKNOWN ones
     /// that are due. The lease holds until `lease_until` by the guarded clock. The attempts stay in their state.
     async fn claim_due_attempts(now: Present, lease_until: Timestamp, limit: u32) -> Vec<ClaimedAttempt> {
-        Way::Quiet => |unit| claim_due(unit, *now, *lease_until, *limit)
+        Way::Quiet => claim_due
     }
 
     /// Attempts that are in flight, unknown or parked, oldest first, at most 1,000.
     async fn unfinished(organization: OrganizationId) -> Vec<ResolutionAttempt> {
-        Way::InTurn(organization) => |unit| unfinished(unit, *organization)
+        Way::InTurn(organization), organization => unfinished
     }
 
     /// Decides a parked attempt by a person's result. `applied`: the network accepted the decision; its outcome is
     /// stored, unless the alert has one.
     async fn decide_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Decided {
-        Way::Visible => |unit| settle(unit, *organization, *id, *applied, *now)
+        Way::Visible, organization => settle
     }
 }
 
@@ -495,12 +495,11 @@ pub(super) async fn open_resolution(
 }
 
 /// Attempts that have not ended, oldest first.
-async fn unfinished(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<ResolutionAttempt>> {
+async fn unfinished(unit: &UnitOfWork<'_>, organization: i64) -> Work<Vec<ResolutionAttempt>> {
     let open = "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments,
             r.id, a.id, r.state, r.started_at, r.next_check, r.checks, r.detail, r.actor
         FROM resolution_attempt r/*-*/ INDEXED BY resolution_attempt_open/*+*/ JOIN alert a ON a.key = r.alert
-        WHERE r.organization = (SELECT key FROM organization WHERE id = ?1)
-            AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')
+        WHERE r.organization = ?1 AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')
         ORDER BY r.key LIMIT 1000";
     unit.all(open, &[&organization], |row| {
         Ok(ResolutionAttempt {
@@ -519,16 +518,9 @@ async fn unfinished(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work
 }
 
 /// Decides a parked attempt by a person's result.
-async fn settle(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: AttemptId,
-    applied: bool,
-    now: Timestamp,
-) -> Work<Decided> {
-    let owner = unit.organization(organization).await?;
+async fn settle(unit: &UnitOfWork<'_>, owner: i64, id: AttemptId, applied: bool, now: Timestamp) -> Work<Decided> {
     let read = read_attempt(unit, id).await?;
-    let Some((attempt, alert)) = read.filter(|(attempt, _)| owner == Some(attempt.organization)) else {
+    let Some((attempt, alert)) = read.filter(|(attempt, _)| attempt.organization == owner) else {
         return Ok(Decided::NotFound);
     };
     if attempt.state != AttemptState::Parked {

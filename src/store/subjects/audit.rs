@@ -24,8 +24,7 @@ units! {
     async fn audit(organization: OrganizationId, before: Option<u64>, size: u32) -> Vec<AuditEntry> {
         |store| async {
             link_entries(store).await?;
-            let (way, given) = (Way::List(Some(organization)), (organization, before, size));
-            store.unit(way, given, |unit, (of, before, size)| Box::pin(entries(unit, *of, *before, *size))).await
+            units!(@do store (organization, before, size) { Way::List(Some(organization)), organization => entries })
         }
     }
 
@@ -47,13 +46,7 @@ async fn link_entries(store: &impl Units) -> StoreResult<()> {
 }
 
 /// Entries of an organization, newest first.
-async fn entries(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    before: Option<u64>,
-    size: u32,
-) -> Work<Vec<AuditEntry>> {
-    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+async fn entries(unit: &UnitOfWork<'_>, organization: i64, before: Option<u64>, size: u32) -> Work<Vec<AuditEntry>> {
     let before = before.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
     let sql =
         format!("SELECT {COLUMNS} FROM audit WHERE organization = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3");

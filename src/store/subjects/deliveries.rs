@@ -9,7 +9,7 @@ use crate::{
     composed::Sql,
     domain::{
         Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId,
-        EventId, EventKind, NextStep, OrganizationId, SentRequest, audit::AuditNote, time::Timestamp,
+        EventId, EventKind, NextStep, SentRequest, audit::AuditNote, time::Timestamp,
     },
     error::Work,
     units::UnitOfWork,
@@ -54,16 +54,9 @@ fn read(row: &StoredRow<'_>) -> Work<Delivery> {
 }
 
 /// A page of deliveries, newest first.
-pub(super) async fn page(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    filter: &DeliveryFilter,
-) -> Work<DeliveryPage> {
-    let Some(organization) = unit.organization(organization).await? else {
-        return Ok(DeliveryPage { data: Vec::new(), next: None });
-    };
+pub(super) async fn page(unit: &UnitOfWork<'_>, owner: i64, filter: &DeliveryFilter) -> Work<DeliveryPage> {
     let mut sql = Sql::new(COLUMNS);
-    sql.with(" WHERE p.organization = ", organization);
+    sql.with(" WHERE p.organization = ", owner);
     if !filter.states.is_empty() {
         // As they are, so that indexes of some states know them.
         let words: Vec<String> = filter.states.iter().map(|state| format!("'{}'", state.as_str())).collect();
@@ -100,12 +93,8 @@ pub(super) async fn page(
 }
 
 /// One delivery with its attempts.
-pub(super) async fn log(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: DeliveryId,
-) -> Work<Option<DeliveryLog>> {
-    let Some((key, _, delivery)) = find(unit, organization, id).await? else { return Ok(None) };
+pub(super) async fn log(unit: &UnitOfWork<'_>, owner: i64, id: DeliveryId) -> Work<Option<DeliveryLog>> {
+    let Some((key, delivery)) = find(unit, owner, id).await? else { return Ok(None) };
     let attempts = "SELECT attempt, started_at, duration, status, error, answer, sent FROM delivery_attempt
         WHERE delivery = ?1 ORDER BY attempt";
     let attempts = unit
@@ -126,15 +115,10 @@ pub(super) async fn log(
     Ok(Some(DeliveryLog { delivery, body, attempts }))
 }
 
-/// A delivery with its key and its organization's.
-async fn find(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: DeliveryId,
-) -> Work<Option<(i64, i64, Delivery)>> {
-    let Some(owner) = unit.organization(organization).await? else { return Ok(None) };
+/// A delivery with its key.
+async fn find(unit: &UnitOfWork<'_>, owner: i64, id: DeliveryId) -> Work<Option<(i64, Delivery)>> {
     let one = format!("{COLUMNS} WHERE p.organization = ?1 AND d.id = ?2");
-    unit.first(&one, &[&owner, &id], |row| Ok((row.get(11)?, owner, read(row)?))).await
+    unit.first(&one, &[&owner, &id], |row| Ok((row.get(11)?, read(row)?))).await
 }
 
 /// Changes a delivery that is sent again. ?1 is now.
@@ -142,18 +126,13 @@ const DUE_AGAIN: &str = "UPDATE delivery SET state = 'pending', due = ?1, since 
     delivered_at = NULL, given_up_at = NULL";
 
 /// Makes a delivery due now.
-pub(super) async fn redeliver(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: DeliveryId,
-    now: Timestamp,
-) -> Work<Redelivery> {
+pub(super) async fn redeliver(unit: &UnitOfWork<'_>, owner: i64, id: DeliveryId, now: Timestamp) -> Work<Redelivery> {
     // The endpoint first, as in disabling it.
     let disabled = "SELECT p.disabled_at IS NOT NULL FROM endpoint p
         WHERE p.key = (SELECT endpoint FROM delivery WHERE id = ?1)/*+ FOR KEY SHARE*/";
     let disabled = unit.first(disabled, &[&id], cell).await?;
     unit.lock("SELECT key FROM delivery WHERE id = ?1/*+ FOR UPDATE*/", &[&id]).await?;
-    let Some((disabled, (key, owner, delivery))) = disabled.zip(find(unit, organization, id).await?) else {
+    let Some((disabled, (key, delivery))) = disabled.zip(find(unit, owner, id).await?) else {
         return Ok(Redelivery::NotFound);
     };
     if disabled {
@@ -172,11 +151,10 @@ pub(super) async fn redeliver(
 /// disabled.
 pub(super) async fn redeliver_exhausted(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    owner: i64,
     endpoint: EndpointId,
     now: Timestamp,
 ) -> Work<Option<u64>> {
-    let Some(owner) = unit.organization(organization).await? else { return Ok(None) };
     let enabled =
         "SELECT key FROM endpoint WHERE id = ?1 AND organization = ?2 AND disabled_at IS NULL/*+ FOR KEY SHARE*/";
     let Some(key) = unit.first(enabled, &[&endpoint, &owner], cell::<i64>).await? else { return Ok(None) };

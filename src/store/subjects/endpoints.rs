@@ -6,10 +6,9 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use futures::TryFutureExt as _;
 use uuid::Uuid;
 
-use super::subscriptions::subscription;
+use super::{subscriptions::subscription, truth::take_turn};
 use crate::{
     StoreError,
     cells::{BoundValues, StoredRow, cell},
@@ -46,57 +45,55 @@ units! {
     /// Adds an endpoint; `None` where the organization has `most` already, disabled ones included.
     async fn add_endpoint(
         organization: OrganizationId,
-        endpoint: NewEndpoint,
+        [ref] endpoint: NewEndpoint,
         most: u32,
         now: Timestamp,
     ) -> Option<Endpoint> {
-        Way::Visible => |unit| add(unit, *organization, endpoint, *most, *now)
+        Way::Visible, organization => add
     }
 
     /// The endpoints of an organization, oldest first.
     async fn endpoints(organization: OrganizationId) -> Vec<Endpoint> {
-        Way::ByKey => |unit| of_organization(unit, *organization)
+        Way::ByKey, organization => of_organization
     }
 
     /// One endpoint; removed ones are not found.
     async fn endpoint(organization: OrganizationId, id: EndpointId) -> Option<Endpoint> {
-        Way::ByKey => |unit| find(unit, *organization, *id).map_ok(|found| found.map(|(_, endpoint)| endpoint))
+        Way::ByKey, organization => find
     }
 
     /// Changes an endpoint; `None` when there is none such. Disabling cancels its pending deliveries.
     async fn change_endpoint(
         organization: OrganizationId,
         id: EndpointId,
-        change: EndpointChange,
+        [ref] change: EndpointChange,
         now: Timestamp,
     ) -> Option<Endpoint> {
-        Way::Visible => |unit| change_endpoint(unit, *organization, *id, change.clone(), *now)
+        Way::Visible, organization => change_endpoint
     }
 
     /// Removes an endpoint with its credential; its deliveries stay to be read. `false` when there is none such.
     async fn remove_endpoint(organization: OrganizationId, id: EndpointId, now: Timestamp) -> bool {
-        Way::Visible => |unit| remove(unit, *organization, *id, *now)
+        Way::Visible, organization => remove
     }
 
     /// Address, authentication and signing secrets of an endpoint, disabled or not; `None` when there is none such.
     async fn target(organization: OrganizationId, id: EndpointId, now: Timestamp) -> Option<EndpointTarget> {
-        Way::Read => |unit| target(unit, *organization, *id, *now)
+        Way::Read, organization => target
     }
 }
 
 /// Adds an endpoint where there is room.
 async fn add(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    owner: i64,
     endpoint: &NewEndpoint,
     most: u32,
     now: Timestamp,
 ) -> Work<Option<Endpoint>> {
     let seal = &unit.sealing().await?;
     // Of two who add one at once, the second one counts the first one's.
-    let owner = "SELECT key FROM organization WHERE id = ?1/*+ FOR NO KEY UPDATE*/";
-    let owner: Option<i64> = unit.first(owner, &[&organization], cell).await?;
-    let owner = owner.ok_or_else(|| StoreError::Corrupt(format!("no organization {organization}")))?;
+    take_turn(unit, owner).await?;
     let has = "SELECT count(*) FROM endpoint WHERE organization = ?1 AND removed_at IS NULL";
     if unit.one(has, &[&owner], cell::<u32>).await? >= most {
         return Ok(None);
@@ -131,7 +128,7 @@ async fn add(
     if let Some(secret) = &endpoint.signing {
         rotate_secret(unit, key, secret, TimeDelta::zero(), now).await?;
     }
-    let added = find(unit, organization, id).await?.map(|(_, endpoint)| endpoint);
+    let added = find(unit, owner, id).await?;
     if let Some(added) = &added {
         unit.note(owner, AuditNote::new("endpoint.added", &added.id, added.url.to_string()), now).await?;
     }
@@ -144,11 +141,11 @@ fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
 
 const COLUMNS: &str =
     "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, \
-        ''), e.key,
+        ''),
         EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
         (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at, \
         e.ca_certificate <> '', e.events, e.providers, e.template, e.minutes
-    FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
+    FROM endpoint e WHERE e.organization = ?1 AND e.removed_at IS NULL";
 
 fn read(row: &StoredRow<'_>) -> Work<Endpoint> {
     let id: EndpointId = row.get(0)?;
@@ -161,54 +158,50 @@ fn read(row: &StoredRow<'_>) -> Work<Endpoint> {
         auth: row.get(2)?,
         created_at: row.get(3)?,
         disabled: row.get::<Option<_>>(4)?.map(|at| (at, reason)),
-        last_success: row.get(10)?,
-        failing_since: row.get(9)?,
-        signed: row.get(7)?,
-        old_secret_until: row.get(8)?,
-        has_ca_certificate: row.get(11)?,
-        subscription: subscription(row, 12)?,
+        last_success: row.get(9)?,
+        failing_since: row.get(8)?,
+        signed: row.get(6)?,
+        old_secret_until: row.get(7)?,
+        has_ca_certificate: row.get(10)?,
+        subscription: subscription(row, 11)?,
     })
 }
 
-async fn of_organization(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Endpoint>> {
-    unit.all(&format!("{COLUMNS} ORDER BY e.key"), &[&organization], read).await
+async fn of_organization(unit: &UnitOfWork<'_>, owner: i64) -> Work<Vec<Endpoint>> {
+    unit.all(&format!("{COLUMNS} ORDER BY e.key"), &[&owner], read).await
 }
 
-/// One endpoint with its key.
-pub(super) async fn find(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: EndpointId,
-) -> Work<Option<(i64, Endpoint)>> {
-    let one = format!("{COLUMNS} AND e.id = ?2");
-    unit.first(&one, &[&organization, &id], |row| Ok((row.get(6)?, read(row)?))).await
+/// One endpoint.
+pub(super) async fn find(unit: &UnitOfWork<'_>, owner: i64, id: EndpointId) -> Work<Option<Endpoint>> {
+    unit.first(&format!("{COLUMNS} AND e.id = ?2"), &[&owner, &id], read).await
 }
 
-/// The same with its organization's key, which nobody else changes from here on.
-async fn find_to_change(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: EndpointId,
-) -> Work<Option<(i64, i64, Endpoint)>> {
-    let lock = "SELECT e.organization FROM endpoint e JOIN organization o ON o.key = e.organization
-        WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL/*+ FOR NO KEY UPDATE OF e*/";
-    let Some(owner) = unit.first(lock, &[&organization, &id], cell).await? else { return Ok(None) };
-    Ok(find(unit, organization, id).await?.map(|(key, endpoint)| (key, owner, endpoint)))
+/// The key of an endpoint that was not removed.
+pub(super) async fn endpoint_key(unit: &UnitOfWork<'_>, owner: i64, id: EndpointId) -> Work<Option<i64>> {
+    let key = "SELECT key FROM endpoint WHERE organization = ?1 AND id = ?2 AND removed_at IS NULL\
+        /*+ FOR NO KEY UPDATE*/";
+    unit.first(key, &[&owner, &id], cell).await
+}
+
+/// The same with the endpoint, which nobody else changes from here on.
+async fn find_to_change(unit: &UnitOfWork<'_>, owner: i64, id: EndpointId) -> Work<Option<(i64, Endpoint)>> {
+    let key = endpoint_key(unit, owner, id).await?;
+    Ok(key.zip(find(unit, owner, id).await?))
 }
 
 /// Changes an endpoint; `None` where there is none such.
 async fn change_endpoint(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    owner: i64,
     id: EndpointId,
-    change: EndpointChange,
+    change: &EndpointChange,
     now: Timestamp,
 ) -> Work<Option<Endpoint>> {
     let seal = &unit.sealing().await?;
-    let Some((key, owner, before)) = find_to_change(unit, organization, id).await? else { return Ok(None) };
+    let Some((key, before)) = find_to_change(unit, owner, id).await? else { return Ok(None) };
     let known = "SELECT url, sealed_url FROM endpoint WHERE key = ?1";
     let known = unit.one(known, &[&key], |row| whole(row, 0, id, seal)).await?;
-    let mut change = change.of(&before);
+    let mut change = change.clone().of(&before);
     change.url = change.url.filter(|url| url.reveal() != known.reveal());
     if let Some(url) = &change.url {
         let (url, sealed) = encryption::address(seal, &id, url)?;
@@ -241,11 +234,11 @@ async fn change_endpoint(
     if let Some(note) = AuditNote::endpoint_changed(&before, &change) {
         unit.note(owner, note, now).await?;
     }
-    Ok(find(unit, organization, id).await?.map(|(_, endpoint)| endpoint))
+    find(unit, owner, id).await
 }
 
-async fn remove(unit: &UnitOfWork<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<bool> {
-    let Some((key, owner, endpoint)) = find_to_change(unit, organization, id).await? else { return Ok(false) };
+async fn remove(unit: &UnitOfWork<'_>, owner: i64, id: EndpointId, now: Timestamp) -> Work<bool> {
+    let Some((key, endpoint)) = find_to_change(unit, owner, id).await? else { return Ok(false) };
     disable(unit, key, REMOVED, now).await?;
     stop_signing(unit, key).await?;
     let removed = "UPDATE endpoint SET removed_at = ?2, credential = ?3, sealed_url = NULL WHERE key = ?1";
@@ -296,14 +289,9 @@ pub(super) async fn with_due_deliveries(unit: &UnitOfWork<'_>, now: Timestamp) -
 }
 
 /// Address, authentication and signing secrets of an endpoint, disabled or not.
-async fn target(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: EndpointId,
-    now: Timestamp,
-) -> Work<Option<EndpointTarget>> {
-    let named = "o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL";
-    Ok(targets(unit, named, &[&organization, &id], now).await?.pop().map(|found| found.target))
+async fn target(unit: &UnitOfWork<'_>, owner: i64, id: EndpointId, now: Timestamp) -> Work<Option<EndpointTarget>> {
+    let named = "e.organization = ?1 AND e.id = ?2 AND e.removed_at IS NULL";
+    Ok(targets(unit, named, &[&owner, &id], now).await?.pop().map(|found| found.target))
 }
 
 /// The whole address, from the columns `url` and `sealed_url`, the first of which is at this place.

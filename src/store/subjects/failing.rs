@@ -9,8 +9,8 @@ use super::{
 use crate::{
     cells::StoredRow,
     domain::{
-        Actor, DeliveryId, EventId, EventKind, EventSubject, OrganizationId, audit::AuditNote, source::FailingSource,
-        time::Timestamp, webhook::schedule::Failing,
+        Actor, DeliveryId, EventId, EventKind, EventSubject, audit::AuditNote, source::FailingSource, time::Timestamp,
+        webhook::schedule::Failing,
     },
     error::Work,
     units::UnitOfWork,
@@ -59,11 +59,9 @@ pub(super) async fn failed(unit: &UnitOfWork<'_>, endpoint: i64, ended_at: Times
 
 /// Tells the other endpoints that are marked for it that an endpoint fails, or was disabled for it.
 pub(super) async fn report_failing(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
-    let owner = "SELECT e.organization, o.id, e.id FROM endpoint e JOIN organization o ON o.key = e.organization
-        WHERE e.key = ?1";
-    let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<OrganizationId>(1)?, row.get(2)?));
-    let (organization, id, failing) = unit.one(owner, &[&endpoint], read).await?;
-    let Some((_, failing)) = find(unit, id, failing).await? else { return Ok(()) };
+    let id = "SELECT organization, id FROM endpoint WHERE key = ?1";
+    let (organization, id) = unit.one(id, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await?;
+    let Some(failing) = find(unit, organization, id).await? else { return Ok(()) };
     let subject = EventSubject::Endpoint(&failing);
     record_for(unit, organization, &EventKind::EndpointFailing, subject, Some(endpoint), now).await
 }

@@ -12,14 +12,14 @@ use super::{
     organizations::Named,
     outbox::record_events,
     subscriptions::{Recipient, recipients, takers},
-    truth::match_alerts,
+    truth::{match_alerts, take_turn},
 };
 use crate::{
     alert_rows::{ChangedAlert, Stored},
     cells::storable,
     domain::{
-        Alert, AlertId, AlertPatch, EventKind, EventSubject, IngestReport, OrganizationId, audit::AuditNote,
-        intake::merge, time::Timestamp,
+        Alert, AlertId, AlertPatch, EventKind, EventSubject, IngestReport, audit::AuditNote, intake::merge,
+        time::Timestamp,
     },
     error::Work,
     postgres::rows as on_postgres,
@@ -30,10 +30,11 @@ use crate::{
 /// Ingests alerts, all in one unit of work.
 pub(super) async fn ingest(
     unit: &UnitOfWork<'_>,
-    (organization, incoming, now): &(OrganizationId, Vec<AlertPatch>, Timestamp),
+    organization: i64,
+    incoming: &[AlertPatch],
+    now: Timestamp,
 ) -> Work<IngestReport> {
-    let organization = unit.known_organization(*organization).await?;
-    unit.lock("SELECT key FROM organization WHERE key = ?1 FOR NO KEY UPDATE", &[&organization]).await?;
+    take_turn(unit, organization).await?;
     let recipients = recipients(unit, organization).await?;
     let mut batch = IntakeBatch::default();
     for Stored { key, alert } in known(unit, organization, incoming).await? {
@@ -46,11 +47,11 @@ pub(super) async fn ingest(
                 named.note(&row.alert);
                 let announced = row.event && !recipients.is_empty();
                 let subject = EventSubject::Alert(&row.alert);
-                let event = announced.then(|| (unit.context.render)(&EventKind::AlertCreated, subject, None, *now));
+                let event = announced.then(|| (unit.context.render)(&EventKind::AlertCreated, subject, None, now));
                 batch.add(IntakeEntry { stored: None, alert: Cow::Borrowed(&row.alert), event });
                 report.created += 1;
             }
-            Some(place) => match merge(&batch.entries[place].alert, row.clone(), *now) {
+            Some(place) => match merge(&batch.entries[place].alert, row.clone(), now) {
                 None => report.unchanged += 1,
                 Some(merged) => {
                     named.note(&merged);
@@ -60,10 +61,10 @@ pub(super) async fn ingest(
             },
         }
     }
-    batch.write(unit, organization, &recipients, *now).await?;
+    batch.write(unit, organization, &recipients, now).await?;
     named.write(unit, organization).await?;
     if let Some(note) = AuditNote::alerts_taken_in(&report) {
-        unit.note(organization, note, *now).await?;
+        unit.note(organization, note, now).await?;
     }
     Ok(report)
 }
@@ -80,8 +81,7 @@ async fn known(unit: &UnitOfWork<'_>, organization: i64, incoming: &[AlertPatch]
 }
 
 /// The key of the alert that a row is about, where it is known.
-pub(super) async fn key_of(unit: &UnitOfWork<'_>, organization: OrganizationId, row: &AlertPatch) -> Work<Option<i64>> {
-    let organization = unit.known_organization(organization).await?;
+pub(super) async fn key_of(unit: &UnitOfWork<'_>, organization: i64, row: &AlertPatch) -> Work<Option<i64>> {
     Ok(known(unit, organization, std::slice::from_ref(row)).await?.first().map(|stored| stored.key))
 }
 

@@ -40,7 +40,7 @@ pub struct DueDelivery {
 }
 
 /// Leases deliveries that are due. One process at a time, so that no endpoint gets more than it may from several.
-pub(super) async fn claim(
+pub(super) async fn claim_due(
     unit: &UnitOfWork<'_>,
     now: Timestamp,
     lease_until: Timestamp,
@@ -185,7 +185,7 @@ async fn lease_all(
 }
 
 /// Time at which the next pending delivery can be sent.
-pub(super) async fn next(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
+pub(super) async fn next_due(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
     let waited_for = "SELECT e.key FROM endpoint e WHERE e.disabled_at IS NULL
         AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')";
     let mut earliest: Option<Timestamp> = None;

@@ -47,22 +47,22 @@ units! {
     /// The networks that decisions go to by a gateway, with its address. A process without that gateway must not answer
     /// in its place.
     async fn gateways() -> Vec<(Provider, String)> {
-        Way::ByKey => |unit| gateways(unit)
+        Way::ByKey => gateways
     }
 
     /// Stores the addresses of networks' gateways, and removes them where there is none.
-    async fn keep_gateways(known: Vec<(Provider, Option<String>)>) -> () {
-        Way::Visible => |unit| keep_gateways(unit, known)
+    async fn keep_gateways([ref] known: Vec<(Provider, Option<String>)>) -> () {
+        Way::Visible => keep_gateways
     }
 
     /// Leases a source of alerts where it is due and no living process has it; otherwise `None`. A turn that was put
     /// off by a clock that has been set back since is due now.
     async fn claim_pull(
-        source: &str as source.to_owned(),
+        [ref] source: &str as source.to_owned(),
         now: Timestamp,
         lease_until: Timestamp,
     ) -> Option<PullLease> {
-        Way::Quiet => |unit| claim(unit, source, *now, *lease_until)
+        Way::Quiet => claim
     }
 
     /// Records that a page is stored, with the beginning of the next one (`None`: unchanged). `false` when another
@@ -94,8 +94,8 @@ units! {
     }
 
     /// State of pulling from a source; `None` where it was never pulled.
-    async fn pull_state(source: &str as source.to_owned()) -> Option<PullState> {
-        Way::ByKey => |unit| state(unit, source)
+    async fn pull_state([ref] source: &str as source.to_owned()) -> Option<PullState> {
+        Way::ByKey => state
     }
 }
 

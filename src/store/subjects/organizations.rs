@@ -33,18 +33,18 @@ units! {
 
     /// Every organization, by name. Fresh data has one, `default`.
     async fn organizations() -> Vec<OrganizationRecord> {
-        Way::ByKey => |unit| all(unit)
+        Way::ByKey => all
     }
 
     /// Adds an organization with its default company and enrollment; a conflict where its name or id is taken.
-    async fn add_organization(record: OrganizationRecord, now: Timestamp) -> () {
-        Way::Visible => |unit| add(unit, record, *now)
+    async fn add_organization([ref] record: OrganizationRecord, now: Timestamp) -> () {
+        Way::Visible => add
     }
 
     /// The companies of an organization with their enrollments, by id: the default ones, and those that its alerts have
     /// named.
     async fn companies(organization: OrganizationId) -> Vec<Company> {
-        Way::List(Some(organization)) => |unit| companies(unit, *organization)
+        Way::List(Some(organization)), organization => companies
     }
 }
 
@@ -92,8 +92,7 @@ async fn insert(rows: &StoreRows<'_>, record: &OrganizationRecord, now: Timestam
 }
 
 /// The companies of an organization with their enrollments, by id.
-async fn companies(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<Company>> {
-    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
+async fn companies(unit: &UnitOfWork<'_>, organization: i64) -> Work<Vec<Company>> {
     let listed = "SELECT c.id, e.id FROM company c
         LEFT JOIN enrollment e ON e.organization = c.organization AND e.company = c.id
         WHERE c.organization = ?1 ORDER BY c.id, e.id";

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    deliveries::{self, AttemptRecord, Redelivery},
-    endpoints, failing,
-    leases::{self, DueDelivery},
+    deliveries::{self, AttemptRecord, Redelivery, log, page, redeliver, redeliver_exhausted},
+    endpoints::endpoint_key,
+    failing,
+    leases::{DueDelivery, claim_due, next_due},
 };
 use crate::{
     cells::{BoundValues, cell},
@@ -46,20 +47,20 @@ units! {
         lease_until: Timestamp,
         limit: u32,
         per_endpoint: u32,
-        skip: &[EndpointId] as skip.to_vec(),
+        [ref] skip: &[EndpointId] as skip.to_vec(),
     ) -> Vec<DueDelivery> {
-        Way::Quiet => |unit| leases::claim(unit, *now, *lease_until, *limit, *per_endpoint, skip)
+        Way::Quiet => claim_due
     }
 
     /// Records the results of attempts, in one commit; a record whose fence no longer holds changes nothing. An
     /// endpoint that has failed for [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
-    async fn record_attempts(records: Arc<[AttemptRecord]>, now: Timestamp) -> () {
-        Way::VisibleMany => |unit| record(unit, records, *now)
+    async fn record_attempts([ref] records: Arc<[AttemptRecord]>, now: Timestamp) -> () {
+        Way::VisibleMany => record
     }
 
     /// Due time of the next pending delivery.
     async fn next_due_delivery() -> Option<Timestamp> {
-        Way::Read => |unit| leases::next(unit)
+        Way::Read => next_due
     }
 
     /// Records a test that was sent: its event, its delivery and its attempt. `None` when the endpoint was removed
@@ -67,32 +68,32 @@ units! {
     async fn record_test_event(
         organization: OrganizationId,
         endpoint: EndpointId,
-        test: SentTestEvent,
+        [ref] test: SentTestEvent,
         now: Timestamp,
     ) -> Option<DeliveryLog> {
-        Way::Visible => |unit| record_test_event(unit, *organization, *endpoint, test, *now)
+        Way::Visible, organization => record_test_event
     }
 
     /// A page of deliveries, newest first.
-    async fn deliveries(organization: OrganizationId, filter: DeliveryFilter) -> DeliveryPage {
-        Way::List(Some(organization)) => |unit| deliveries::page(unit, *organization, filter)
+    async fn deliveries(organization: OrganizationId, [ref] filter: DeliveryFilter) -> DeliveryPage {
+        Way::List(Some(organization)), organization => page
     }
 
     /// One delivery with its attempts.
     async fn delivery(organization: OrganizationId, id: DeliveryId) -> Option<DeliveryLog> {
-        Way::Read => |unit| deliveries::log(unit, *organization, *id)
+        Way::Read, organization => log
     }
 
     /// Makes a delivery due now, in whatever state it is, with its whole retry schedule before it. One with an attempt
     /// under way stays as it is.
     async fn redeliver(organization: OrganizationId, id: DeliveryId, now: Timestamp) -> Redelivery {
-        Way::Visible => |unit| deliveries::redeliver(unit, *organization, *id, *now)
+        Way::Visible, organization => redeliver
     }
 
     /// Makes all deliveries to an endpoint due now that are exhausted, or were cancelled with the endpoint. Returns
     /// their number; `None` when there is no such endpoint or it is disabled.
     async fn redeliver_exhausted(organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> Option<u64> {
-        Way::VisibleMany => |unit| deliveries::redeliver_exhausted(unit, *organization, *endpoint, *now)
+        Way::VisibleMany, organization => redeliver_exhausted
     }
 }
 
@@ -128,13 +129,12 @@ async fn record(unit: &UnitOfWork<'_>, records: &[AttemptRecord], now: Timestamp
 /// endpoint; a success counts as one.
 async fn record_test_event(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    owner: i64,
     endpoint: EndpointId,
     test: &SentTestEvent,
     now: Timestamp,
 ) -> Work<Option<DeliveryLog>> {
-    let Some((endpoint_key, _)) = endpoints::find(unit, organization, endpoint).await? else { return Ok(None) };
-    let owner = unit.known_organization(organization).await?;
+    let Some(endpoint_key) = endpoint_key(unit, owner, endpoint).await? else { return Ok(None) };
     let (kind, record) = (EventKind::AlertCreated, &test.record);
     let (kind, at) = (kind.as_str(), record.started_at);
     let event = deliveries::insert_event(unit, test.event, kind, at, &test.body).await?;
@@ -152,7 +152,7 @@ async fn record_test_event(
         failing::succeeded(unit, endpoint_key, now).await?;
     }
     unit.note(owner, AuditNote::new("endpoint.tested", &endpoint, result.unwrap_or_default()), now).await?;
-    deliveries::log(unit, organization, record.delivery).await
+    log(unit, owner, record.delivery).await
 }
 
 async fn log_attempt(unit: &UnitOfWork<'_>, delivery: i64, attempt: i64, record: &AttemptRecord) -> Work<()> {

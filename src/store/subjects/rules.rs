@@ -43,69 +43,55 @@ units! {
 
     /// Keeps the lines of rules by name and hash; one that is new or has changed is seen from now on. Their file can be
     /// read.
-    async fn keep_rules(organization: OrganizationId, lines: Vec<(String, String)>, now: Timestamp) -> () {
-        Way::Visible => |unit| keep(unit, *organization, lines, *now)
+    async fn keep_rules(organization: OrganizationId, [ref] lines: Vec<(String, String)>, now: Timestamp) -> () {
+        Way::Visible, organization => keep
     }
 
     /// The rules that were seen, with what they did.
     async fn rules(organization: OrganizationId, now: Timestamp) -> Vec<RuleRecord> {
-        Way::Read => |unit| async {
-            let owner = unit.known_organization(*organization).await?;
-            let mut rules = records(unit, owner).await?;
-            for rule in &mut rules {
-                rule.today = done_since(unit, owner, &rule.name, ANSWER, midnight(*now)).await?;
-                rule.would_have_answered = done_since(unit, owner, &rule.name, DRY, rule.seen_at).await?.answered;
-            }
-            Ok(rules)
-        }
+        Way::Read, organization => rules
     }
 
     /// Stops a rule, or all of an organization, and reports it once a day and rule.
     async fn stop_rules(
         organization: OrganizationId,
-        rule: Option<String>,
+        [ref] rule: Option<String>,
         reason: StopReason,
         now: Timestamp,
     ) -> () {
-        Way::Visible => |unit| stop(unit, *organization, rule.as_deref(), RuleStop { reason: *reason, at: *now })
+        Way::Visible, organization => stop
     }
 
     /// Starts all rules of an organization again.
     async fn start_rules(organization: OrganizationId, now: Timestamp) -> () {
-        Way::Visible => |unit| start(unit, *organization, *now)
+        Way::Visible, organization => start
     }
 
     /// The turn of a rule at an alert.
     async fn turn_of_rule(
         organization: OrganizationId,
-        rule: AutomaticRule,
+        [ref] rule: AutomaticRule,
         alert: AlertId,
         now: Timestamp,
     ) -> RuleTurn {
-        Way::Read => |unit| turn(unit, *organization, rule, *alert, *now)
+        Way::Read => turn
     }
 
     /// Notes once what a dry rule would have answered to an alert.
-    async fn note_dry(organization: OrganizationId, rule: AutomaticRule, alert: AlertId, now: Timestamp) -> () {
-        Way::Visible => |unit| note_dry(unit, *organization, rule, *alert, *now)
+    async fn note_dry(organization: OrganizationId, [ref] rule: AutomaticRule, alert: AlertId, now: Timestamp) -> () {
+        Way::Visible => note_dry
     }
 
     /// Claims the resolution of an alert for a rule, within its limits; `None` where the rule does not answer now.
-    async fn claim_by_rule(request: ClaimRequest, rule: AutomaticRule) -> Option<Claim> {
-        Way::Claim => |unit| claim(unit, request, rule)
+    async fn claim_by_rule([ref] request: ClaimRequest, [ref] rule: AutomaticRule) -> Option<Claim> {
+        Way::Claim => claim
     }
 }
 
-async fn keep(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    lines: &[(String, String)],
-    now: Timestamp,
-) -> Work<()> {
+async fn keep(unit: &UnitOfWork<'_>, owner: i64, lines: &[(String, String)], now: Timestamp) -> Work<()> {
     if unit.is_beside_service().await? {
         return Ok(());
     }
-    let owner = unit.known_organization(organization).await?;
     let seen = "INSERT INTO rule (organization, name, hash, seen_at) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (organization, name) DO UPDATE SET hash = excluded.hash, seen_at = excluded.seen_at
         WHERE rule.hash <> excluded.hash";
@@ -117,6 +103,15 @@ async fn keep(
         unit.run(readable, &[&owner, name, &StopReason::File.as_str()]).await?;
     }
     Ok(())
+}
+
+async fn rules(unit: &UnitOfWork<'_>, owner: i64, now: Timestamp) -> Work<Vec<RuleRecord>> {
+    let mut rules = records(unit, owner).await?;
+    for rule in &mut rules {
+        rule.today = done_since(unit, owner, &rule.name, ANSWER, midnight(now)).await?;
+        rule.would_have_answered = done_since(unit, owner, &rule.name, DRY, rule.seen_at).await?.answered;
+    }
+    Ok(rules)
 }
 
 /// The rules that were seen, without what they did. A stop of all of them is each one's.
@@ -158,21 +153,26 @@ async fn done_since(unit: &UnitOfWork<'_>, owner: i64, rule: &str, did: &str, si
     .await
 }
 
-async fn stop(unit: &UnitOfWork<'_>, organization: OrganizationId, rule: Option<&str>, stop: RuleStop) -> Work<()> {
-    if stop.reason == StopReason::File && unit.is_beside_service().await? {
+async fn stop(
+    unit: &UnitOfWork<'_>,
+    owner: i64,
+    rule: &Option<String>,
+    reason: StopReason,
+    now: Timestamp,
+) -> Work<()> {
+    if reason == StopReason::File && unit.is_beside_service().await? {
         return Ok(());
     }
-    let owner = unit.known_organization(organization).await?;
-    let (name, now) = (rule.unwrap_or(ALL), stop.at);
+    let (name, stop) = (rule.as_deref().unwrap_or(ALL), RuleStop { reason, at: now });
     let stopped = "INSERT INTO rule (organization, name, hash, seen_at, stop_reason, stopped_at)
         VALUES (?1, ?2, '', ?4, ?3, ?4)
         ON CONFLICT (organization, name) DO UPDATE SET stop_reason = excluded.stop_reason,
             stopped_at = excluded.stopped_at
         WHERE rule.stop_reason IS NULL OR rule.stop_reason = 'limit' AND rule.stopped_at < ?5";
-    if unit.run(stopped, &[&owner, &name, &stop.reason.as_str(), &now, &midnight(now)]).await? == 0 {
+    if unit.run(stopped, &[&owner, &name, &reason.as_str(), &now, &midnight(now)]).await? == 0 {
         return Ok(());
     }
-    unit.note(owner, AuditNote::new("rules.stopped", name, stop.reason.words()), now).await?;
+    unit.note(owner, AuditNote::new("rules.stopped", name, reason.words()), now).await?;
     let reported = "UPDATE rule SET reported_at = ?3
         WHERE organization = ?1 AND name <> '' AND (?2 = '' OR name = ?2) AND coalesce(reported_at, 0) < ?4
         RETURNING name";
@@ -184,8 +184,7 @@ async fn stop(unit: &UnitOfWork<'_>, organization: OrganizationId, rule: Option<
     Ok(())
 }
 
-async fn start(unit: &UnitOfWork<'_>, organization: OrganizationId, now: Timestamp) -> Work<()> {
-    let owner = unit.known_organization(organization).await?;
+async fn start(unit: &UnitOfWork<'_>, owner: i64, now: Timestamp) -> Work<()> {
     let started = "UPDATE rule SET stop_reason = NULL, stopped_at = NULL, started_at = ?2 WHERE organization = ?1";
     unit.run(started, &[&owner, &now]).await?;
     unit.note(owner, AuditNote::new("rules.started", "", "all of them"), now).await
@@ -203,7 +202,7 @@ async fn turn(
     if unit.is_beside_service().await? {
         return held("a service applies the rules");
     }
-    let owner = unit.known_organization(organization).await?;
+    let owner = unit.owner(organization).await?;
     let name = &rule.rule.name;
     let known = records(unit, owner).await?.into_iter().find(|known| known.name == *name);
     let Some(record) = known.filter(|known| known.hash == rule.hash()) else { return held("its line is another one") };
@@ -213,7 +212,7 @@ async fn turn(
         RuleState::Dry => DRY,
     };
     let today = done_since(unit, owner, name, did, midnight(now)).await?;
-    let Some(Payment { alert, alike, others }) = Payment::of(unit, organization, owner, alert).await? else {
+    let Some(Payment { alert, alike, others }) = Payment::of(unit, owner, alert).await? else {
         return held("gone");
     };
     if !rule.rule.filter.matches(&alert, now) {
@@ -266,8 +265,8 @@ struct Payment {
 }
 
 impl Payment {
-    async fn of(unit: &UnitOfWork<'_>, organization: OrganizationId, owner: i64, id: AlertId) -> Work<Option<Self>> {
-        let Some((alert, alike)) = alike(unit, organization, &[id]).await?.pop() else { return Ok(None) };
+    async fn of(unit: &UnitOfWork<'_>, owner: i64, id: AlertId) -> Work<Option<Self>> {
+        let Some((alert, alike)) = alike(unit, owner, &[id]).await?.pop() else { return Ok(None) };
         let others = others_of_payment(unit, owner, &alert).await?;
         Ok(Some(Self { alert, alike, others }))
     }
@@ -293,9 +292,9 @@ async fn turn_alone(
     alert: AlertId,
     now: Timestamp,
 ) -> Work<RuleTurn> {
-    let owner = unit.known_organization(organization).await?;
+    let owner = unit.owner(organization).await?;
     unit.lock("SELECT name FROM rule WHERE organization = ?1 AND name = '' FOR UPDATE", &[&owner]).await?;
-    let payment = Payment::of(unit, organization, owner, alert).await?;
+    let payment = Payment::of(unit, owner, alert).await?;
     let others = payment.iter().flat_map(|payment| payment.alike.iter().chain(&payment.others));
     let ids = others.map(|other| other.id).chain([alert]).map(|id| id.to_string());
     let locked = "SELECT key FROM alert WHERE organization = ?2
@@ -315,7 +314,7 @@ async fn note_dry(
     if turn_alone(unit, organization, rule, alert, now).await? != RuleTurn::Dry {
         return Ok(());
     }
-    let owner = unit.known_organization(organization).await?;
+    let owner = unit.owner(organization).await?;
     keep_done(unit, owner, rule, alert, None, now).await?;
     unit.note(owner, AuditNote::would_answer(alert, &rule.resolution()), now).await
 }
@@ -327,7 +326,7 @@ async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest, rule: &AutomaticRu
     }
     let claimed = attempts::claim(unit, request).await?;
     if let Claim::Claimed { .. } = &claimed {
-        let owner = unit.known_organization(*organization).await?;
+        let owner = unit.owner(*organization).await?;
         keep_done(unit, owner, rule, *alert, Some(*attempt), now.date).await?;
     }
     Ok(Some(claimed))

@@ -86,11 +86,8 @@ units! {
     SourceStore:
 
     /// Stores an event of a source with its alert. One that is there already is only counted; `false` then.
-    async fn receive_event(organization: OrganizationId, event: IncomingEvent, now: Timestamp) -> bool {
-        |store| async {
-            let (way, given) = (event.result.way(), (organization, event, now));
-            store.unit(way, given, |unit, (of, event, now)| Box::pin(receive(unit, *of, event, *now))).await
-        }
+    async fn receive_event(organization: OrganizationId, [ref] event: IncomingEvent, now: Timestamp) -> bool {
+        event.result.way(), organization => receive
     }
 
     /// Those of these ids that are of events of a source which are stored.
@@ -99,20 +96,19 @@ units! {
         source: &str as source.to_owned(),
         events: Vec<String>,
     ) -> Vec<String> {
-        Way::Read => |unit| async {
+        Way::Read => |unit| async move {
             let known = format!(
                 "SELECT e.event FROM source_event e JOIN organization o ON o.key = e.organization
                 WHERE o.id = ?1 AND e.source = ?3 AND e.event IN {TEXTS}"
             );
-            let ids = serde_json::Value::from(events.clone()).to_string();
-            unit.all(&known, &[organization, &ids, source], cell::<String>).await
+            unit.all(&known, &[organization, &serde_json::json!(events).to_string(), source], cell::<String>).await
         }
     }
 
     /// Counts a request whose signature was wrong.
     async fn count_rejected(organization: OrganizationId, source: &str as source.to_owned(), now: Timestamp) -> () {
         Way::Quiet => |unit| async {
-            let organization = unit.known_organization(*organization).await?;
+            let organization = unit.owner(*organization).await?;
             // Failures before counts, as where an event comes: so two of them at once do not deadlock.
             source_fails(unit, organization, (source, EVENTS), "the signatures of its events are wrong", *now).await?;
             count(unit, organization, source, Counted { rejected: 1, ..Counted::default() }, None).await
@@ -128,7 +124,7 @@ units! {
         now: Timestamp,
     ) -> () {
         Way::Quiet => |unit| async {
-            let organization = unit.known_organization(*organization).await?;
+            let organization = unit.owner(*organization).await?;
             match failure {
                 Some(why) => source_fails(unit, organization, (source, list), why, *now).await,
                 None => source_works(unit, organization, source, list).await,
@@ -138,36 +134,28 @@ units! {
 
     /// Counts of every source that ever sent something, by name.
     async fn source_counts(organization: OrganizationId) -> Vec<SourceStatus> {
-        Way::AtOnce => |unit| counts(unit, *organization)
+        Way::AtOnce, organization => counts
     }
 
     /// Events of a source, at most `size`.
     async fn source_events(
         organization: OrganizationId,
-        source: &str as source.to_owned(),
+        [ref] source: &str as source.to_owned(),
         wanted: EventsOf,
         size: u32,
     ) -> Vec<SourceEvent> {
-        Way::List(Some(organization)) => |unit| events(unit, *organization, source, *wanted, *size)
+        Way::List(Some(organization)), organization => events
     }
 
     /// Replaces what an event became that is no alert yet. `false` where it is one by now, or is gone.
-    async fn remap_event(organization: OrganizationId, id: Uuid, result: EventResult, now: Timestamp) -> bool {
-        |store| async {
-            let (way, given) = (result.way(), (organization, id, result, now));
-            store.unit(way, given, |unit, (of, id, result, now)| Box::pin(remap(unit, *of, *id, result, *now))).await
-        }
+    async fn remap_event(organization: OrganizationId, id: Uuid, [ref] result: EventResult, now: Timestamp) -> bool {
+        result.way(), organization => remap
     }
 }
 
-async fn receive(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    incoming: &IncomingEvent,
-    now: Timestamp,
-) -> Work<bool> {
+async fn receive(unit: &UnitOfWork<'_>, owner: i64, incoming: &IncomingEvent, now: Timestamp) -> Work<bool> {
     let IncomingEvent { source, event, sent_at, body, result } = incoming;
-    let (owner, id) = (unit.known_organization(organization).await?, Uuid::new_v4());
+    let id = Uuid::new_v4();
     let sealed = SOURCE_BODY.seal(&unit.sealing().await?, id.as_bytes(), body)?;
     let added = "INSERT INTO source_event (id, organization, source, event, received_at, body, state, reasons, sent_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (organization, source, event) DO NOTHING";
@@ -184,7 +172,7 @@ async fn receive(
             }
             EventState::Ignored => {}
         }
-        store_result(unit, organization, (id, *sent_at), result, now).await?;
+        store_result(unit, owner, (id, *sent_at), result, now).await?;
     }
     count(unit, owner, source, counted, Some(now)).await?;
     Ok(is_new)
@@ -193,24 +181,22 @@ async fn receive(
 /// Stores what an event became, beside the event.
 async fn store_result(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    owner: i64,
     (id, sent_at): (Uuid, Option<Timestamp>),
     result: &EventResult,
     now: Timestamp,
 ) -> Work<()> {
-    let owner = unit.known_organization(organization).await?;
     match result {
         EventResult::Alert(row) => {
             take_turn(unit, owner).await?;
             let mut row = AlertPatch::clone(row);
-            if let Some(known) = key_of(unit, organization, &row).await?
+            if let Some(known) = key_of(unit, owner, &row).await?
                 && is_told_since(unit, "alert", known, sent_at).await?
             {
                 row = row.told_late(&unit.alert(known).await?);
             }
-            let given = (organization, vec![row], now);
-            ingest(unit, &given).await?;
-            let alert = key_of(unit, organization, &given.1[0]).await?;
+            ingest(unit, owner, std::slice::from_ref(&row), now).await?;
+            let alert = key_of(unit, owner, &row).await?;
             unit.run("UPDATE source_event SET alert = ?2 WHERE id = ?1", &[&id, &alert]).await.map(drop)
         }
         EventResult::Report(report) => {
@@ -229,24 +215,17 @@ async fn is_told_since(unit: &UnitOfWork<'_>, about: &str, key: i64, sent_at: Op
     unit.one(&later, &[&key, &sent_at], cell).await
 }
 
-async fn remap(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: Uuid,
-    result: &EventResult,
-    now: Timestamp,
-) -> Work<bool> {
-    let known = "SELECT e.organization, e.source, e.state, e.sent_at
-        FROM source_event e JOIN organization o ON o.key = e.organization
-        WHERE o.id = ?1 AND e.id = ?2 AND e.state <> 'mapped'/*+ FOR UPDATE OF e*/";
-    let read = |row: &StoredRow<'_>| Ok((row.get::<i64>(0)?, row.get::<String>(1)?, state_of(row, 2)?, row.get(3)?));
-    let Some((owner, source, before, sent_at)) = unit.first(known, &[&organization, &id], read).await? else {
+async fn remap(unit: &UnitOfWork<'_>, owner: i64, id: Uuid, result: &EventResult, now: Timestamp) -> Work<bool> {
+    let known = "SELECT source, state, sent_at FROM source_event
+        WHERE organization = ?1 AND id = ?2 AND state <> 'mapped'/*+ FOR UPDATE*/";
+    let read = |row: &StoredRow<'_>| Ok((row.get::<String>(0)?, state_of(row, 1)?, row.get(2)?));
+    let Some((source, before, sent_at)) = unit.first(known, &[&owner, &id], read).await? else {
         return Ok(false);
     };
     let state = result.state();
     let changed = "UPDATE source_event SET state = ?2, reasons = ?3 WHERE id = ?1";
     unit.run(changed, &[&id, &state.as_str(), &result.reasons().join("\n")]).await?;
-    store_result(unit, organization, (id, sent_at), result, now).await?;
+    store_result(unit, owner, (id, sent_at), result, now).await?;
     let mut counted = Counted::default();
     counted.add(before, -1);
     counted.add(state, 1);
@@ -295,10 +274,10 @@ async fn count(
         .map(drop)
 }
 
-async fn counts(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<SourceStatus>> {
-    let counts = "SELECT c.source, c.received, c.mapped, c.ignored, c.unmapped, c.rejected, c.last_received
-        FROM source_count c JOIN organization o ON o.key = c.organization WHERE o.id = ?1 ORDER BY c.source";
-    unit.all(counts, &[&organization], |row| {
+async fn counts(unit: &UnitOfWork<'_>, owner: i64) -> Work<Vec<SourceStatus>> {
+    let counts = "SELECT source, received, mapped, ignored, unmapped, rejected, last_received FROM source_count
+        WHERE organization = ?1 ORDER BY source";
+    unit.all(counts, &[&owner], |row| {
         let number = |column| Ok::<_, crate::error::WorkFault>(row.get::<i64>(column)?.unsigned_abs());
         Ok(SourceStatus {
             name: row.get(0)?,
@@ -317,7 +296,7 @@ async fn counts(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec
 
 async fn events(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    owner: i64,
     source: &str,
     wanted: EventsOf,
     size: u32,
@@ -328,11 +307,10 @@ async fn events(
     };
     let events = format!(
         "SELECT e.key, e.id, e.event, e.received_at, e.body, e.state, e.reasons, a.id, t.kind, t.id, {CHECK}
-         FROM source_event e JOIN organization o ON o.key = e.organization LEFT JOIN alert a ON a.key = e.alert
-             LEFT JOIN truth t ON t.key = e.truth
-         WHERE o.id = ?1 AND e.source = ?2 AND e.key > ?3 {order} LIMIT ?4"
+         FROM source_event e LEFT JOIN alert a ON a.key = e.alert LEFT JOIN truth t ON t.key = e.truth
+         WHERE e.organization = ?1 AND e.source = ?2 AND e.key > ?3 {order} LIMIT ?4"
     );
-    unit.all(&events, &[&organization, &source, &after, &size], |row| {
+    unit.all(&events, &[&owner, &source, &after, &size], |row| {
         let id: Uuid = row.get(1)?;
         Ok(SourceEvent {
             number: row.get(0)?,

@@ -54,7 +54,7 @@ units! {
 
     /// A health check: a cheap read that proves the database answers.
     async fn ping() -> () {
-        Way::ByKey => |unit| ping(unit)
+        Way::ByKey => ping
     }
 
     /// Checks that the data key that the database is sealed with is at hand.
@@ -62,33 +62,33 @@ units! {
     /// # Errors
     /// [`Unusable`](crate::StoreError::Unusable) names the file that has to hold it.
     async fn prove_key() -> () {
-        Way::ByKey => |unit| prove_key(unit)
+        Way::ByKey => prove_key
     }
 
     /// Seals every sealed value with this key, in one unit of work; returns their number. The key has to be in its file
     /// before: other processes go on with the key that they find there.
-    async fn seal_anew(new: Seal, now: Timestamp) -> u64 {
-        Way::VisibleMany => |unit| seal_anew(unit, new, *now)
+    async fn seal_anew([ref] new: Seal, now: Timestamp) -> u64 {
+        Way::VisibleMany => seal_anew
     }
 
     /// A write probe: proves that the database can be written.
     async fn probe(now: Timestamp) -> () {
-        Way::Quiet => |unit| probe(unit, *now)
+        Way::Quiet => probe
     }
 
     /// Stored observations of this machine's clocks, or of those of the machine that had the database before.
     async fn kept_clock() -> Option<ClockMemory> {
-        Way::ByKey => |unit| kept_clock(unit)
+        Way::ByKey => kept_clock
     }
 
     /// Stores the observations of this machine's clocks.
-    async fn keep_clock(memory: ClockMemory) -> () {
-        Way::Quiet => |unit| keep_clock(unit, memory)
+    async fn keep_clock([ref] memory: ClockMemory) -> () {
+        Way::Quiet => keep_clock
     }
 
     /// Lengths of the queues, of all organizations.
     async fn depths() -> Depths {
-        Way::List(None) => |unit| depths(unit)
+        Way::List(None) => depths
     }
 
     /// Prunes what is before the cut-offs, at most `limit` of each kind, oldest first. Kinds are deliveries that
