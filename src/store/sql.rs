@@ -17,8 +17,8 @@ use crate::{
     composed::{Sql, rewritten},
     domain::{Alert, AlertId},
     error::{Work, WorkFault},
-    postgres::{Connection, is_taken},
-    sqlite::{Dictionary, Reader, Statements as _, bound, is_duplicate, read_alerts},
+    postgres::Connection,
+    sqlite::{Dictionary, Reader, Statements as _, read_alerts},
     worker::locked,
 };
 
@@ -106,25 +106,6 @@ impl StoreRows<'_> {
         match self {
             Self::Sqlite(conn) => Ok(locked(conn).run(sql, values)?),
             Self::Postgres(conn) => conn.run(&for_postgres(sql), &typed(values)).await,
-        }
-    }
-
-    /// Adds a row that has to be the only one of its kind; fails with this error otherwise.
-    pub(super) async fn add(
-        &self,
-        sql: &str,
-        values: BoundValues<'_>,
-        taken: impl Fn() -> StoreError + Send,
-    ) -> Work<()> {
-        match self {
-            Self::Sqlite(conn) => match bound(&locked(conn), sql, values)?.raw_execute() {
-                Err(error) if is_duplicate(&error) => Err(taken().into()),
-                done => Ok(done.map(drop)?),
-            },
-            Self::Postgres(conn) => match conn.try_run(&for_postgres(sql), &typed(values)).await? {
-                Err(error) if is_taken(&error) => Err(taken().into()),
-                done => Ok(done.map(drop)?),
-            },
         }
     }
 

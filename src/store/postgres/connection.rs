@@ -128,26 +128,15 @@ impl Connection {
         self.changed.load(Ordering::Relaxed)
     }
 
-    /// Notes that a statement with an answer has changed something.
-    pub(crate) fn mark_changed(&self) {
-        self.changed.store(true, Ordering::Relaxed);
-    }
-
     /// Runs a statement that has no answer; returns the number of changed rows.
     pub(crate) async fn run(&self, sql: &str, values: Values<'_>) -> Work<u64> {
-        let rows = self.try_run(sql, values).await?;
-        Ok(rows?)
-    }
-
-    /// The same, with the error that the server returns.
-    pub(crate) async fn try_run(&self, sql: &str, values: Values<'_>) -> Work<Result<u64, tokio_postgres::Error>> {
         let client = self.client()?;
         let statement = self.noticed(client.prepare_cached(sql).await)?;
-        let done = self.noticed(client.execute(&statement, values).await);
-        if matches!(done, Ok(1..)) {
-            self.mark_changed();
+        let rows = self.noticed(client.execute(&statement, values).await)?;
+        if rows > 0 {
+            self.changed.store(true, Ordering::Relaxed);
         }
-        Ok(done)
+        Ok(rows)
     }
 
     /// Runs statements that have no values and no answer.

@@ -96,8 +96,3 @@ pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {
         .as_db_error()
         .map_or_else(|| StoreError::Unavailable(format!("it cannot be reached ({})", in_words(error))), refusal)
 }
-
-/// Returns whether the error is a broken UNIQUE rule.
-pub(crate) fn is_duplicate(error: &tokio_postgres::Error) -> bool {
-    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
-}

@@ -20,7 +20,6 @@ pub(super) mod transfer;
 
 pub(super) use self::{
     connection::{Connection, Unit},
-    fault::is_duplicate as is_taken,
     keeper::{is_beside_service, is_dead},
 };
 pub use self::{

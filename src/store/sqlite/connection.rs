@@ -149,15 +149,3 @@ impl From<rusqlite::Error> for StoreError {
         }
     }
 }
-
-/// Returns whether the error is a broken UNIQUE rule.
-pub(crate) fn is_duplicate(error: &rusqlite::Error) -> bool {
-    error.sqlite_error().is_some_and(|inner| {
-        matches!(
-            inner.extended_code,
-            rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
-                | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY
-                | rusqlite::ffi::SQLITE_CONSTRAINT_ROWID
-        )
-    })
-}

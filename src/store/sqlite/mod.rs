@@ -43,11 +43,10 @@ mod writer;
 use crate::worker;
 
 pub(super) use self::{
-    connection::is_duplicate,
     interned::Dictionary,
     readers::Reader,
     rows::read_alerts,
-    sql::{Statements, bound},
+    sql::Statements,
     writer::{Memory, Unit},
 };
 pub use self::{

@@ -79,7 +79,7 @@ pub(crate) trait Statements: Borrow<Connection> {
 impl Statements for Connection {}
 
 /// A statement with its values.
-pub(crate) fn bound<'c>(
+pub(super) fn bound<'c>(
     conn: &'c Connection,
     sql: &str,
     values: BoundValues<'_>,

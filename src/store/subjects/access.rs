@@ -23,11 +23,6 @@ pub struct CredentialRecord {
     pub hash: [u8; 32],
 }
 
-/// The refusal of a credential whose id is another one's.
-fn taken(kind: CredentialKind, id: &str) -> StoreError {
-    StoreError::Conflict(format!("the {} {id}", kind.as_str()))
-}
-
 /// The key that access tokens are signed with. Its `Debug` shows the id alone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningKeyRecord {
@@ -136,10 +131,12 @@ async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
     values.extend(scope.iter().flat_map(|scope| [scope as &dyn ToCell, &environment]));
     let added = format!(
         "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column})
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6{value})",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6{value}) ON CONFLICT DO NOTHING",
         table(*kind)
     );
-    unit.add(&added, &values, || taken(*kind, id)).await?;
+    if unit.run(&added, &values).await? == 0 {
+        return Err(StoreError::Conflict(format!("the {} {id}", kind.as_str())).into());
+    }
     unit.note(organization, AuditNote::credential_created(credential), *created_at).await
 }
 

@@ -83,10 +83,10 @@ pub(super) async fn ensure_organization(rows: &StoreRows<'_>, now: Timestamp) ->
 async fn insert(rows: &StoreRows<'_>, record: &OrganizationRecord, now: Timestamp) -> Work<i64> {
     let OrganizationRecord { organization, default_company: company, default_enrollment: enrollment } = record;
     let added = "INSERT INTO organization (id, name, default_company, default_enrollment, created_at)
-        VALUES (?1, ?2, ?3, ?4, ?5)";
-    let taken = || StoreError::Conflict(format!("the organization {}", organization.name));
-    rows.add(added, &[&organization.id, &organization.name, company, enrollment, &now], taken).await?;
-    let key: i64 = rows.one("SELECT key FROM organization WHERE id = ?1", &[&organization.id], cell).await?;
+        VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING RETURNING key";
+    let Organization { id, name } = organization;
+    let key = rows.first(added, &[id, name, company, enrollment, &now], cell).await?;
+    let key: i64 = key.ok_or_else(|| StoreError::Conflict(format!("the organization {name}")))?;
     Named(BTreeSet::from([(*company, Some(*enrollment))])).write(rows, key).await?;
     Ok(key)
 }
