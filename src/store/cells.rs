@@ -12,8 +12,9 @@ use uuid::Uuid;
 use crate::{
     StoreError, StoreResult,
     domain::{
-        AlertId, AttemptId, ClockEpoch, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId,
-        OrganizationId, time::Timestamp,
+        AlertId, AttemptId, AttemptState, ClockEpoch, CompanyId, DeliveryId, DeliveryState, Dialect, EndpointId,
+        EnrollmentId, Environment, EventId, EventState, InstanceId, KeyScope, OrganizationId, TruthKind,
+        rule::automatic::StopReason, time::Timestamp,
     },
     error::Work,
 };
@@ -400,6 +401,29 @@ ids!(
     InstanceId,
     OrganizationId
 );
+
+macro_rules! words {
+    ($($word:ident),+ $(,)?) => {$(
+        impl ToCell for $word {
+            fn cell(&self) -> SqlCell<'_> {
+                SqlCell::Text(self.as_str())
+            }
+        }
+
+        impl FromCell<'_> for $word {
+            fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
+                let word = <&str>::of(cell)?;
+                let unknown = || {
+                    let known = Self::ALL.map(Self::as_str).join(", ");
+                    StoreError::Corrupt(format!("the word {word:?}, which is none of {known}"))
+                };
+                Self::parse(word).ok_or_else(unknown)
+            }
+        }
+    )+};
+}
+
+words!(AttemptState, DeliveryState, Dialect, Environment, EventState, KeyScope, StopReason, TruthKind);
 
 /// A row of an answer.
 pub(super) enum StoredRow<'r> {

@@ -125,10 +125,9 @@ async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
     let Credential { kind, id, environment, created_at, last_used_at, revoked_at } = credential;
     let organization = unit.owner(*organization).await?;
     let mut values: Vec<&dyn ToCell> = vec![id, &organization, hash, created_at, last_used_at, revoked_at];
-    let scope = if let CredentialKind::Key(scope) = kind { Some(scope.as_str()) } else { None };
-    let environment = environment.map(Environment::as_str);
+    let scope = if let CredentialKind::Key(scope) = kind { Some(scope) } else { None };
     let (column, value) = if scope.is_some() { (", scope, environment", ", ?7, ?8") } else { ("", "") };
-    values.extend(scope.iter().flat_map(|scope| [scope as &dyn ToCell, &environment]));
+    values.extend(scope.iter().flat_map(|scope| [scope as &dyn ToCell, environment]));
     let added = format!(
         "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column})
          VALUES (?1, ?2, ?3, ?4, ?5, ?6{value}) ON CONFLICT DO NOTHING",
@@ -156,17 +155,13 @@ async fn of_organization(unit: &UnitOfWork<'_>, organization: i64) -> Work<Vec<C
 }
 
 fn read(row: &StoredRow<'_>) -> Work<CredentialRecord> {
-    let kind = match row.get::<Option<&str>>(2)?.map(KeyScope::parse) {
-        None => CredentialKind::Client,
-        Some(Some(scope)) => CredentialKind::Key(scope),
-        Some(None) => return Err(StoreError::Corrupt("an API key of unknown scope".to_owned()).into()),
-    };
+    let scope: Option<KeyScope> = row.get(2)?;
     Ok(CredentialRecord {
         organization: row.get(1)?,
         credential: Credential {
-            kind,
+            kind: scope.map_or(CredentialKind::Client, CredentialKind::Key),
             id: row.get(0)?,
-            environment: row.get::<Option<&str>>(7)?.and_then(Environment::parse),
+            environment: row.get(7)?,
             created_at: row.get(3)?,
             last_used_at: row.get(4)?,
             revoked_at: row.get(5)?,
@@ -210,7 +205,7 @@ async fn touch(unit: &UnitOfWork<'_>, id: &str, environment: Environment, now: T
         unit.run(&touched, &[&id, &minute]).await?;
     }
     let learned = "UPDATE api_key SET environment = ?2 WHERE id = ?1 AND environment IS NULL";
-    unit.run(learned, &[&id, &environment.as_str()]).await?;
+    unit.run(learned, &[&id, &environment]).await?;
     Ok(())
 }
 

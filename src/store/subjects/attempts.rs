@@ -12,14 +12,14 @@ use super::{
 };
 pub use crate::domain::attempt::Claim;
 use crate::{
-    StoreError, StoreResult,
+    StoreError,
     alert_rows::ChangedAlert,
     cells::BoundValues,
     cells::{StoredRow, cell},
     composed::Sql,
     domain::{
-        Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, EventSubject, Holder,
-        MonotonicTime, OrganizationId, Present, Resolution, ResolutionAttempt, ResolutionParts,
+        Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, EventKind, EventSubject, Holder, MonotonicTime,
+        OrganizationId, Present, Resolution, ResolutionAttempt, ResolutionParts,
         attempt::{
             AttemptCounts, IDEMPOTENCY_KEY_MEMORY, IdempotencyKeyUse, LateAcceptance, OpenAttempt, grant, may_commit,
             record_outcome, word_of,
@@ -197,7 +197,7 @@ pub(super) async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest) -> Work
             &request.attempt,
             &organization,
             &key,
-            &request.resolution.dialect().as_str(),
+            &request.resolution.dialect(),
             &said.resolution,
             &said.refunded,
             &said.amount_stopped,
@@ -270,7 +270,7 @@ async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Atte
             organization: row.get(6)?,
             alert: row.get(7)?,
             generation: row.get(8)?,
-            state: read_state(row.get(9)?)?,
+            state: row.get(9)?,
             by: Actor { name: row.get(10)?, origin: row.get(11)?, person: row.get(12)?, trace: row.get(13)? },
             resolution: read_resolution(row)?,
         })
@@ -278,10 +278,6 @@ async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Atte
     let by_id: BoundValues<'_> = &[&id];
     let (attempt, alert) = try_join!(unit.first(attempt, by_id, read), unit.alert(alert))?;
     Ok(attempt.map(|attempt| (attempt, Box::new(alert))))
-}
-
-fn read_state(word: &str) -> StoreResult<AttemptState> {
-    AttemptState::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the attempt state {word:?}")))
 }
 
 /// Stores outcome, status, event and deliveries, where the fence holds.
@@ -309,7 +305,7 @@ async fn commit_late(unit: &UnitOfWork<'_>, request: &CommitRequest) -> Work<Com
     let ended = "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, lease_count = NULL, \
             next_check = NULL, check_count = NULL, detail = ?4, state = ?2, ended_at = ?3
         WHERE key = ?1";
-    unit.run(ended, &[&attempt.key, &state.as_str(), &ended_at, &LateAcceptance::DETAIL]).await?;
+    unit.run(ended, &[&attempt.key, &state, &ended_at, &LateAcceptance::DETAIL]).await?;
     Ok(Commit::Fenced(alert))
 }
 
@@ -375,7 +371,7 @@ async fn end_attempt(
             &[
                 &attempt,
                 &generation,
-                &state.as_str(),
+                &state,
                 &next_check,
                 &ended_at,
                 &detail,
@@ -462,7 +458,7 @@ const OPEN: &str =
     "r.key, r.state, r.deadline, r.next_check, r.lease_until, r.epoch, r.calls_over, r.check_count, r.lease_count";
 
 fn read_open(unit: &UnitOfWork<'_>, row: &StoredRow<'_>) -> Work<OpenAttempt> {
-    let state = read_state(row.get(1)?)?;
+    let state = row.get(1)?;
     let (deadline, next_check): (Timestamp, Option<Timestamp>) = (row.get(2)?, row.get(3)?);
     let lease_until: Option<Timestamp> = row.get(4)?;
     let turn = next_check.filter(|_| state == AttemptState::Unknown).unwrap_or(deadline);
@@ -540,8 +536,6 @@ async fn settle(unit: &UnitOfWork<'_>, owner: i64, id: AttemptId, applied: bool,
 
 /// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.
 fn read_resolution(row: &StoredRow<'_>) -> Work<Resolution> {
-    let dialect: &str = row.get(0)?;
-    let dialect = if dialect == Dialect::Current.as_str() { Dialect::Current } else { Dialect::Older };
     let parts = ResolutionParts {
         resolution: row.get(1)?,
         refunded: row.get(2)?,
@@ -549,6 +543,6 @@ fn read_resolution(row: &StoredRow<'_>) -> Work<Resolution> {
         comments: row.get::<Option<_>>(4)?.unwrap_or_default(),
     };
     // The alert's amount was the limit when the decision was made; it may have changed since.
-    let read = Resolution::from_parts(parts, dialect, None);
+    let read = Resolution::from_parts(parts, row.get(0)?, None);
     Ok(read.map_err(|errors| StoreError::Corrupt(format!("a stored resolution that breaks the rules: {errors:?}")))?)
 }

@@ -33,9 +33,7 @@ const COLUMNS: &str =
     = d.alert";
 
 fn read(row: &StoredRow<'_>) -> Work<Delivery> {
-    let word: &str = row.get(6)?;
-    let state =
-        DeliveryState::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
+    let state = row.get(6)?;
     Ok(Delivery {
         id: row.get(0)?,
         event: row.get(1)?,
@@ -102,7 +100,7 @@ pub(super) async fn log(unit: &UnitOfWork<'_>, owner: i64, id: DeliveryId) -> Wo
             Ok(DeliveryAttempt {
                 number: row.get(0)?,
                 started_at: row.get(1)?,
-                duration_ms: row.get::<i64>(2)?.unsigned_abs() / 1_000,
+                duration_ms: row.get::<u64>(2)? / 1_000,
                 status: row.get(3)?,
                 error: row.get(4)?,
                 answer: row.get(5)?,

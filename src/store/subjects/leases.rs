@@ -136,7 +136,7 @@ async fn in_hand(unit: &UnitOfWork<'_>, now: Timestamp, term: TimeDelta) -> Work
                 AND lease_until IS NOT DISTINCT FROM ?2 AND instance IS NOT DISTINCT FROM ?3
                 /*+ORDER BY key FOR UPDATE SKIP LOCKED*/)";
         let LeasedTogether { endpoint, until, instance, .. } = leased;
-        unit.run(pending, &[&endpoint, &until, &instance, &end.state.as_str(), &end.given_up_at]).await?;
+        unit.run(pending, &[&endpoint, &until, &instance, &end.state, &end.given_up_at]).await?;
     }
     Ok(in_hand)
 }

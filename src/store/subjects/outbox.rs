@@ -139,7 +139,7 @@ async fn record_test_event(
     let (kind, at) = (kind.as_str(), record.started_at);
     let event = deliveries::insert_event(unit, test.event, kind, at, &test.body).await?;
     let end = DeliveryEnd::after(&record.next, false, now);
-    let (state, result) = (end.state.as_str(), deliveries::result(record));
+    let (state, result) = (end.state, deliveries::result(record));
     let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, \
             delivered_at, given_up_at)
         VALUES (?1, ?2, ?3, ?4, ?5, /*-*/1/*+true*/, ?6, 1, ?5, ?7, ?8, ?9) RETURNING key";
@@ -195,7 +195,7 @@ async fn finish(
     let end = DeliveryEnd::after(&record.next, disabled, now);
     let finished = "UPDATE delivery SET state = ?2, attempts = attempts + ?7, due = coalesce(?3, due), \
         last_result = ?4, delivered_at = ?5, given_up_at = ?6, lease_until = NULL, instance = NULL WHERE key = ?1";
-    let (state, attempts) = (end.state.as_str(), i64::from(!record.refused));
+    let (state, attempts) = (end.state, i64::from(!record.refused));
     let result = deliveries::result(record);
     unit.run(finished, &[&delivery, &state, &end.due, &result, &end.delivered_at, &end.given_up_at, &attempts])
         .await

@@ -12,7 +12,6 @@ use super::{
     truth::{others_of_payment, refund_time},
 };
 use crate::{
-    StoreError,
     cells::{StoredRow, cell},
     domain::{
         Alert, AlertId, Amount, AttemptId, EventKind, EventSubject, OrganizationId,
@@ -100,7 +99,7 @@ async fn keep(unit: &UnitOfWork<'_>, owner: i64, lines: &[(String, String)], now
     unit.run(seen, &[&owner, &ALL, &"", &now]).await?;
     for (name, hash) in lines {
         unit.run(seen, &[&owner, name, hash, &now]).await?;
-        unit.run(readable, &[&owner, name, &StopReason::File.as_str()]).await?;
+        unit.run(readable, &[&owner, name, &StopReason::File]).await?;
     }
     Ok(())
 }
@@ -118,8 +117,7 @@ async fn rules(unit: &UnitOfWork<'_>, owner: i64, now: Timestamp) -> Work<Vec<Ru
 async fn records(unit: &UnitOfWork<'_>, owner: i64) -> Work<Vec<RuleRecord>> {
     let rules = "SELECT name, hash, seen_at, stop_reason, stopped_at FROM rule WHERE organization = ?1 ORDER BY name";
     let read = |row: &StoredRow<'_>| {
-        let reason = row.get::<Option<&str>>(3)?.map(read_reason).transpose()?;
-        let stop = reason.zip(row.get(4)?).map(|(reason, at)| RuleStop { reason, at });
+        let stop = row.get::<Option<_>>(3)?.zip(row.get(4)?).map(|(reason, at)| RuleStop { reason, at });
         let today = RuleDay { answered: 0, amount: Amount::from_micros(0) };
         let (name, hash, seen_at) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(RuleRecord { name, hash, seen_at, stop, today, would_have_answered: 0 })
@@ -130,10 +128,6 @@ async fn records(unit: &UnitOfWork<'_>, owner: i64) -> Work<Vec<RuleRecord>> {
         rule.stop = all.or(rule.stop);
     }
     Ok(rules)
-}
-
-fn read_reason(word: &str) -> Work<StopReason> {
-    Ok(StopReason::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the reason {word:?} of a stopped rule")))?)
 }
 
 /// Begin of the UTC day.
@@ -148,7 +142,7 @@ async fn done_since(unit: &UnitOfWork<'_>, owner: i64, rule: &str, did: &str, si
             SELECT 1 FROM resolution_attempt r WHERE r.id = rule_answer.attempt AND r.state = 'RELEASED')";
     unit.one(done, &[&owner, &rule, &did, &since], |row| {
         let amount = Amount::from_micros(row.get::<i64>(1)?.into());
-        Ok(RuleDay { answered: row.get::<i64>(0)?.unsigned_abs(), amount })
+        Ok(RuleDay { answered: row.get(0)?, amount })
     })
     .await
 }
@@ -169,7 +163,7 @@ async fn stop(
         ON CONFLICT (organization, name) DO UPDATE SET stop_reason = excluded.stop_reason,
             stopped_at = excluded.stopped_at
         WHERE rule.stop_reason IS NULL OR rule.stop_reason = 'limit' AND rule.stopped_at < ?5";
-    if unit.run(stopped, &[&owner, &name, &reason.as_str(), &now, &midnight(now)]).await? == 0 {
+    if unit.run(stopped, &[&owner, &name, &reason, &now, &midnight(now)]).await? == 0 {
         return Ok(());
     }
     unit.note(owner, AuditNote::new("rules.stopped", name, reason.words()), now).await?;

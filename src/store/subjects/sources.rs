@@ -13,7 +13,7 @@ use super::{
 use crate::{
     cells::{BoundValues, StoredRow, cell},
     domain::{
-        AlertPatch, EventState, FieldError, OrganizationId, TruthKind, TruthReport,
+        AlertPatch, EventState, FieldError, OrganizationId, TruthReport,
         source::{SourceEvent, SourceStatus},
         time::Timestamp,
     },
@@ -160,7 +160,7 @@ async fn receive(unit: &UnitOfWork<'_>, owner: i64, incoming: &IncomingEvent, no
     let added = "INSERT INTO source_event (id, organization, source, event, received_at, body, state, reasons, sent_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (organization, source, event) DO NOTHING";
     let (state, reasons) = (result.state(), result.reasons().join("\n"));
-    let values: BoundValues<'_> = &[&id, &owner, source, event, &now, &sealed, &state.as_str(), &reasons, sent_at];
+    let values: BoundValues<'_> = &[&id, &owner, source, event, &now, &sealed, &state, &reasons, sent_at];
     let is_new = unit.run(added, values).await? == 1;
     let mut counted = Counted { received: 1, ..Counted::default() };
     if is_new {
@@ -218,13 +218,13 @@ async fn is_told_since(unit: &UnitOfWork<'_>, about: &str, key: i64, sent_at: Op
 async fn remap(unit: &UnitOfWork<'_>, owner: i64, id: Uuid, result: &EventResult, now: Timestamp) -> Work<bool> {
     let known = "SELECT source, state, sent_at FROM source_event
         WHERE organization = ?1 AND id = ?2 AND state <> 'mapped'/*+ FOR UPDATE*/";
-    let read = |row: &StoredRow<'_>| Ok((row.get::<String>(0)?, state_of(row, 1)?, row.get(2)?));
+    let read = |row: &StoredRow<'_>| Ok((row.get::<String>(0)?, row.get(1)?, row.get(2)?));
     let Some((source, before, sent_at)) = unit.first(known, &[&owner, &id], read).await? else {
         return Ok(false);
     };
     let state = result.state();
     let changed = "UPDATE source_event SET state = ?2, reasons = ?3 WHERE id = ?1";
-    unit.run(changed, &[&id, &state.as_str(), &result.reasons().join("\n")]).await?;
+    unit.run(changed, &[&id, &state, &result.reasons().join("\n")]).await?;
     store_result(unit, owner, (id, sent_at), result, now).await?;
     let mut counted = Counted::default();
     counted.add(before, -1);
@@ -278,16 +278,15 @@ async fn counts(unit: &UnitOfWork<'_>, owner: i64) -> Work<Vec<SourceStatus>> {
     let counts = "SELECT source, received, mapped, ignored, unmapped, rejected, last_received FROM source_count
         WHERE organization = ?1 ORDER BY source";
     unit.all(counts, &[&owner], |row| {
-        let number = |column| Ok::<_, crate::error::WorkFault>(row.get::<i64>(column)?.unsigned_abs());
         Ok(SourceStatus {
             name: row.get(0)?,
             preset: None,
             answers: None,
-            received: number(1)?,
-            mapped: number(2)?,
-            ignored: number(3)?,
-            unmapped: number(4)?,
-            rejected: number(5)?,
+            received: row.get(1)?,
+            mapped: row.get(2)?,
+            ignored: row.get(3)?,
+            unmapped: row.get(4)?,
+            rejected: row.get(5)?,
             last_received: row.get(6)?,
         })
     })
@@ -318,17 +317,11 @@ async fn events(
             event: row.get(2)?,
             received_at: row.get(3)?,
             body: SOURCE_BODY.open(&unit.seal_of(row, 10)?, id.as_bytes(), row.get(4)?)?,
-            state: state_of(row, 5)?,
+            state: row.get(5)?,
             reasons: row.get::<&str>(6)?.lines().map(str::to_owned).collect(),
             alert: row.get(7)?,
-            report: row.get::<Option<&str>>(8)?.and_then(TruthKind::parse).zip(row.get(9)?),
+            report: row.get::<Option<_>>(8)?.zip(row.get(9)?),
         })
     })
     .await
-}
-
-fn state_of(row: &StoredRow<'_>, column: usize) -> Work<EventState> {
-    let text: &str = row.get(column)?;
-    let unknown = || crate::StoreError::Corrupt(format!("the state {text:?} of an event of a source"));
-    Ok(EventState::parse(text).ok_or_else(unknown)?)
 }
