@@ -111,7 +111,7 @@ units! {
             let organization = unit.owner(*organization).await?;
             // Failures before counts, as where an event comes: so two of them at once do not deadlock.
             source_fails(unit, organization, (source, EVENTS), "the signatures of its events are wrong", *now).await?;
-            count(unit, organization, source, Counted { rejected: 1, ..Counted::default() }, None).await
+            count(unit, organization, source, "rejected = rejected + 1", None).await
         }
     }
 
@@ -162,9 +162,9 @@ async fn receive(unit: &UnitOfWork<'_>, owner: i64, incoming: &IncomingEvent, no
     let (state, reasons) = (result.state(), result.reasons().join("\n"));
     let values: BoundValues<'_> = &[&id, &owner, source, event, &now, &sealed, &state, &reasons, sent_at];
     let is_new = unit.run(added, values).await? == 1;
-    let mut counted = Counted { received: 1, ..Counted::default() };
+    let mut counted = "received = received + 1".to_owned();
     if is_new {
-        counted.add(state, 1);
+        counted += &format!(", {0} = {0} + 1", state.as_str());
         match state {
             EventState::Mapped => source_works(unit, owner, source, EVENTS).await?,
             EventState::Unmapped => {
@@ -174,7 +174,7 @@ async fn receive(unit: &UnitOfWork<'_>, owner: i64, incoming: &IncomingEvent, no
         }
         store_result(unit, owner, (id, *sent_at), result, now).await?;
     }
-    count(unit, owner, source, counted, Some(now)).await?;
+    count(unit, owner, source, &counted, Some(now)).await?;
     Ok(is_new)
 }
 
@@ -226,52 +226,29 @@ async fn remap(unit: &UnitOfWork<'_>, owner: i64, id: Uuid, result: &EventResult
     let changed = "UPDATE source_event SET state = ?2, reasons = ?3 WHERE id = ?1";
     unit.run(changed, &[&id, &state, &result.reasons().join("\n")]).await?;
     store_result(unit, owner, (id, sent_at), result, now).await?;
-    let mut counted = Counted::default();
-    counted.add(before, -1);
-    counted.add(state, 1);
-    count(unit, owner, &source, counted, None).await?;
+    if state != before {
+        let moved = format!("{0} = {0} - 1, {1} = {1} + 1", before.as_str(), state.as_str());
+        count(unit, owner, &source, &moved, None).await?;
+    }
     Ok(true)
 }
 
-/// Changes of a source's counts.
-#[derive(Default)]
-struct Counted {
-    received: i64,
-    mapped: i64,
-    ignored: i64,
-    unmapped: i64,
-    rejected: i64,
-}
-
-impl Counted {
-    fn add(&mut self, state: EventState, number: i64) {
-        *match state {
-            EventState::Mapped => &mut self.mapped,
-            EventState::Ignored => &mut self.ignored,
-            EventState::Unmapped => &mut self.unmapped,
-        } += number;
-    }
-}
-
+/// Changes the counts of a source, by assignments to some of them.
 async fn count(
     unit: &UnitOfWork<'_>,
-    organization: i64,
+    owner: i64,
     source: &str,
-    counted: Counted,
+    changes: &str,
     received_at: Option<Timestamp>,
 ) -> Work<()> {
-    let added = "INSERT INTO source_count (organization, source, received, mapped, ignored, unmapped, rejected, \
-            last_received)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-        ON CONFLICT (organization, source) DO UPDATE SET received = source_count.received + excluded.received,
-            mapped = source_count.mapped + excluded.mapped, ignored = source_count.ignored + excluded.ignored,
-            unmapped = source_count.unmapped + excluded.unmapped,
-            rejected = source_count.rejected + excluded.rejected,
-            last_received = coalesce(excluded.last_received, source_count.last_received)";
-    let Counted { received, mapped, ignored, unmapped, rejected } = counted;
-    unit.run(added, &[&organization, &source, &received, &mapped, &ignored, &unmapped, &rejected, &received_at])
-        .await
-        .map(drop)
+    let first = "INSERT INTO source_count (organization, source, received, mapped, ignored, unmapped, rejected)
+        VALUES (?1, ?2, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING";
+    unit.run(first, &[&owner, &source]).await?;
+    let changed = format!(
+        "UPDATE source_count SET {changes}, last_received = coalesce(?3, last_received)
+        WHERE organization = ?1 AND source = ?2"
+    );
+    unit.run(&changed, &[&owner, &source, &received_at]).await.map(drop)
 }
 
 async fn counts(unit: &UnitOfWork<'_>, owner: i64) -> Work<Vec<SourceStatus>> {
