@@ -13,7 +13,7 @@ use chrono::TimeDelta;
 use super::audit;
 use crate::{
     StoreError, StoreResult,
-    cells::{SqlValue, cell},
+    cells::{SqlValue, StoredRow, cell},
     domain::{
         audit::AuditNote,
         clock::{ClockMemory, Jump},
@@ -220,16 +220,12 @@ async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u6
 
 /// Prunes at most `limit` of each kind, oldest first.
 async fn prune(store: &impl Units, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned> {
-    let given = (cut_offs, limit, now);
     // Found by itself, so that a long search holds up nobody's write.
-    let found =
-        store.unit(Way::Many, given, |unit, (cut_offs, limit, now)| Box::pin(find(unit, *cut_offs, *limit, *now)));
-    let given = (found.await?, now);
-    store.unit(Way::QuietMany, given, |unit, (found, now)| Box::pin(prune_rows(unit, found, *now))).await
+    let found = units!(@do store (cut_offs, limit) { Way::Many => find })?;
+    units!(@do store ([ref] found, now) { Way::QuietMany => prune_rows })
 }
 
 /// Rows to prune, by their keys.
-#[derive(Default)]
 struct Prunable {
     /// Attempts to deliver, with their deliveries, which are kept.
     delivery_attempts: Vec<[i64; 2]>,
@@ -238,42 +234,34 @@ struct Prunable {
     source_events: Vec<i64>,
     /// The newest entry of the audit log to go.
     audit: Option<i64>,
-    /// True where a signing secret has ended.
-    secrets: bool,
 }
 
-async fn find(unit: &UnitOfWork<'_>, cut_offs: CutOffs, limit: u32, now: Timestamp) -> Work<Prunable> {
-    let mut found = Prunable::default();
-    if let Some(before) = cut_offs.deliveries {
-        let arrived = "SELECT key FROM delivery/*-*/ INDEXED BY delivery_by_arrival/*+*/
-            WHERE state = 'delivered' AND delivered_at < ?1 ORDER BY delivered_at LIMIT ?2";
-        found.deliveries = unit.all(arrived, &[&before, &limit], cell).await?;
-    }
-    if let Some(before) = cut_offs.given_up {
-        let given_up = "SELECT key FROM delivery/*-*/ INDEXED BY delivery_given_up/*+*/
-            WHERE state IN ('exhausted', 'cancelled') AND given_up_at < ?1 ORDER BY given_up_at LIMIT ?2";
-        found.deliveries.extend(unit.all(given_up, &[&before, &limit], cell::<i64>).await?);
-    }
-    if let Some(before) = cut_offs.delivery_attempts {
-        let old = "SELECT a.delivery, a.attempt FROM delivery_attempt a/*-*/ INDEXED BY delivery_attempt_by_start \
-                CROSS/*+*/ JOIN delivery d ON d.key = a.delivery
-            WHERE a.started_at < ?1 AND d.state = 'delivered' ORDER BY a.started_at LIMIT ?2";
-        found.delivery_attempts = unit.all(old, &[&before, &limit], |row| Ok([row.get(0)?, row.get(1)?])).await?;
-    }
-    if let Some(before) = cut_offs.attempts {
-        let ended = "SELECT key FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_by_end/*+*/
-            WHERE state IN ('COMMITTED', 'RELEASED') AND ended_at < ?1 AND started_at < ?1 ORDER BY ended_at LIMIT ?2";
-        found.attempts = unit.all(ended, &[&before, &limit], cell).await?;
-    }
-    if let Some(before) = cut_offs.source_events {
-        let old = "SELECT key FROM source_event WHERE received_at < ?1 ORDER BY received_at LIMIT ?2";
-        found.source_events = unit.all(old, &[&before, &limit], cell).await?;
-    }
-    if let Some(before) = cut_offs.audit {
-        found.audit = audit::prunable(unit, before, limit.saturating_mul(AUDIT_AT_ONCE)).await?;
-    }
-    found.secrets = unit.one("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= ?1)", &[&now], cell).await?;
-    Ok(found)
+/// Finds what is before the cut-offs. Nothing is before one that is not given.
+async fn find(unit: &UnitOfWork<'_>, cut_offs: CutOffs, limit: u32) -> Work<Prunable> {
+    let arrived = "SELECT key FROM delivery/*-*/ INDEXED BY delivery_by_arrival/*+*/
+        WHERE state = 'delivered' AND delivered_at < ?1 ORDER BY delivered_at LIMIT ?2";
+    let given_up = "SELECT key FROM delivery/*-*/ INDEXED BY delivery_given_up/*+*/
+        WHERE state IN ('exhausted', 'cancelled') AND given_up_at < ?1 ORDER BY given_up_at LIMIT ?2";
+    let tried = "SELECT a.delivery, a.attempt FROM delivery_attempt a/*-*/ INDEXED BY delivery_attempt_by_start \
+            CROSS/*+*/ JOIN delivery d ON d.key = a.delivery
+        WHERE a.started_at < ?1 AND d.state = 'delivered' ORDER BY a.started_at LIMIT ?2";
+    let ended = "SELECT key FROM resolution_attempt/*-*/ INDEXED BY resolution_attempt_by_end/*+*/
+        WHERE state IN ('COMMITTED', 'RELEASED') AND ended_at < ?1 AND started_at < ?1 ORDER BY ended_at LIMIT ?2";
+    let received = "SELECT key FROM source_event WHERE received_at < ?1 ORDER BY received_at LIMIT ?2";
+    let mut deliveries = unit.all(arrived, &[&cut_offs.deliveries, &limit], cell).await?;
+    deliveries.extend(unit.all(given_up, &[&cut_offs.given_up, &limit], cell::<i64>).await?);
+    let pair = |row: &StoredRow<'_>| Ok([row.get(0)?, row.get(1)?]);
+    let audit = match cut_offs.audit {
+        Some(before) => audit::prunable(unit, before, limit.saturating_mul(AUDIT_AT_ONCE)).await?,
+        None => None,
+    };
+    Ok(Prunable {
+        delivery_attempts: unit.all(tried, &[&cut_offs.delivery_attempts, &limit], pair).await?,
+        deliveries,
+        attempts: unit.all(ended, &[&cut_offs.attempts, &limit], cell).await?,
+        source_events: unit.all(received, &[&cut_offs.source_events, &limit], cell).await?,
+        audit,
+    })
 }
 
 /// Prunes them, except those that have been asked for again meanwhile. Rows that another process has locked are left
@@ -299,9 +287,7 @@ async fn prune_rows(unit: &UnitOfWork<'_>, found: &Prunable, now: Timestamp) -> 
         "DELETE FROM event WHERE key IN {KEYS} AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event = event.key)"
     );
     pruned.events = unit.run(&alone, &[&listed(&events)]).await?;
-    if found.secrets {
-        unit.run("DELETE FROM signing_secret WHERE ends_at <= ?1", &[&now]).await?;
-    }
+    unit.run("DELETE FROM signing_secret WHERE ends_at <= ?1", &[&now]).await?;
     let ended = format!(
         "DELETE FROM resolution_attempt WHERE key IN (SELECT key FROM resolution_attempt
             WHERE key IN {KEYS} AND state IN ('COMMITTED', 'RELEASED')/*+ FOR UPDATE SKIP LOCKED*/)"
