@@ -272,3 +272,25 @@ macro_rules! units {
     };
 }
 pub(crate) use units;
+
+/// A part of a unit of work that each database does in its own way: a function of this name that writes rows, or two
+/// functions that read.
+macro_rules! either {
+    ($unit:ident, $write:ident($($arg:expr),*)) => {
+        match &$unit.database {
+            $crate::units::UnitContext::Sqlite(_) => {
+                $unit.with_sqlite(|side| $crate::sqlite::ingest::$write(side, $($arg),*))
+            }
+            $crate::units::UnitContext::Postgres(side) => {
+                $crate::postgres::rows::$write(&side.conn, $($arg),*).await
+            }
+        }
+    };
+    ($unit:ident, $sqlite:path | $postgres:path, ($($arg:expr),*)) => {
+        match &$unit.database {
+            $crate::units::UnitContext::Sqlite(_) => $unit.with_reader(|side| $sqlite(side, $($arg),*)),
+            $crate::units::UnitContext::Postgres(side) => $postgres(side, $($arg),*).await,
+        }
+    };
+}
+pub(crate) use either;

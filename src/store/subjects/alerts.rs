@@ -18,20 +18,8 @@ use crate::{
     postgres,
     sql::{KEYS, listed},
     sqlite,
-    units::{UnitContext, UnitOfWork, Way, units},
+    units::{UnitContext, UnitOfWork, Way, either, units},
 };
-
-/// A unit of work that each database does in its own way: on SQLite as its reader or its writer does.
-macro_rules! either {
-    ($unit:ident, $with:ident(|$side:ident| $sqlite:expr), |$server:ident| $postgres:expr) => {
-        async move {
-            match &$unit.database {
-                UnitContext::Sqlite(_) => $unit.$with(|$side| $sqlite),
-                UnitContext::Postgres($server) => $postgres.await,
-            }
-        }
-    };
-}
 
 units! {
     /// Units of work on alerts.
@@ -43,21 +31,17 @@ units! {
         query: &AlertQuery as query.clone(),
         now: Timestamp,
     ) -> Page<SharedAlert> {
-        way_of_list(organization, &query.filter) => |unit| either!(
-            unit,
-            with_reader(|side| sqlite::list::list(side, *organization, query, *now)),
-            |side| postgres::list::list(side, *organization, query, *now)
-        )
+        way_of_list(organization, &query.filter) => |unit| async move {
+            either!(unit, sqlite::list::list | postgres::list::list, (*organization, query, *now))
+        }
     }
 
     /// Matches of a search over all fields, best first, at most `size`
     /// ([`find::compare`](crate::domain::find::compare)).
     async fn find(organization: OrganizationId, query: &FindQuery as query.clone(), size: u32) -> Vec<Alert> {
-        Way::List(Some(organization)) => |unit| either!(
-            unit,
-            with_reader(|side| sqlite::find::find(side, *organization, query, *size)),
-            |side| postgres::find::find(side, *organization, query, *size)
-        )
+        Way::List(Some(organization)) => |unit| async move {
+            either!(unit, sqlite::find::find | postgres::find::find, (*organization, query, *size))
+        }
     }
 
     /// One alert.
@@ -94,11 +78,9 @@ units! {
         calendar: Calendar,
         now: Timestamp,
     ) -> Insights {
-        Way::List(Some(organization)) => |unit| either!(
-            unit,
-            with_reader(|side| sqlite::insights::insights(side, *organization, filter, *calendar, *now)),
-            |side| postgres::insights::insights(side, *organization, filter, *calendar, *now)
-        )
+        Way::List(Some(organization)) => |unit| async move {
+            either!(unit, sqlite::insights::insights | postgres::insights::insights, (*organization, filter, *calendar, *now))
+        }
     }
 
     /// Count and sum of the alerts within a filter for each currency ([`CurrencySum::of`]).
@@ -107,11 +89,9 @@ units! {
         filter: &AlertFilter as filter.clone(),
         now: Timestamp,
     ) -> Vec<CurrencySum> {
-        Way::List(Some(organization)) => |unit| either!(
-            unit,
-            with_reader(|side| sqlite::insights::sums(side, *organization, filter, *now)),
-            |side| postgres::list::sums(side, *organization, filter, *now)
-        )
+        Way::List(Some(organization)) => |unit| async move {
+            either!(unit, sqlite::insights::sums | postgres::list::sums, (*organization, filter, *now))
+        }
     }
 
     /// Ingests alerts in one transaction: stores new ones and updates known ones where provider data differ. Their

@@ -28,9 +28,7 @@ use crate::{
         time::Timestamp,
     },
     error::Work,
-    postgres::rows as on_postgres,
-    sqlite::ingest as on_sqlite,
-    units::{UnitContext, UnitOfWork, Way, units},
+    units::{UnitContext, UnitOfWork, Way, either, units},
 };
 
 /// A claim on the one running resolution of an alert.
@@ -324,12 +322,7 @@ async fn store_outcome(
     let before = (*alert).clone();
     record_outcome(&mut alert, request.attempt, said, now);
     let changed = ChangedAlert { key: *row, before, after: *alert };
-    let answer = async {
-        match &unit.database {
-            UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::store_answer(unit, *organization, &changed)),
-            UnitContext::Postgres(side) => on_postgres::store_answer(&side.conn, *organization, &changed).await,
-        }
-    };
+    let answer = async { either!(unit, store_answer(*organization, &changed)) };
     let ended = "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL, \
         lease_count = NULL WHERE key = ?1";
     let values: BoundValues<'_> = &[key, &now];

@@ -22,9 +22,7 @@ use crate::{
         time::Timestamp,
     },
     error::Work,
-    postgres::rows as on_postgres,
-    sqlite::ingest as on_sqlite,
-    units::{UnitContext, UnitOfWork},
+    units::{UnitOfWork, either},
 };
 
 /// Ingests alerts, all in one unit of work.
@@ -71,10 +69,7 @@ pub(super) async fn ingest(
 
 /// The alerts that rows may be about, oldest first, which nobody else changes from here on.
 async fn known(unit: &UnitOfWork<'_>, organization: i64, incoming: &[AlertPatch]) -> Work<Vec<Stored>> {
-    let mut keys = match &unit.database {
-        UnitContext::Sqlite(_) => unit.with_sqlite(|unit| on_sqlite::known(unit, organization, incoming))?,
-        UnitContext::Postgres(side) => on_postgres::known(&side.conn, organization, incoming).await?,
-    };
+    let mut keys = either!(unit, known(organization, incoming))?;
     keys.sort_unstable();
     keys.dedup();
     unit.alerts_by_keys(&keys).await
@@ -159,16 +154,8 @@ impl<'i> IntakeBatch<'i> {
                 Some(_) => {}
             }
         }
-        let keys = match &unit.database {
-            UnitContext::Sqlite(_) => unit.with_sqlite(|unit| {
-                on_sqlite::store_changes(unit, organization, &changed)?;
-                on_sqlite::store_new(unit, organization, &created)
-            })?,
-            UnitContext::Postgres(side) => {
-                on_postgres::store_changes(&side.conn, organization, &changed).await?;
-                on_postgres::store_new(&side.conn, organization, &created).await?
-            }
-        };
+        either!(unit, store_changes(organization, &changed))?;
+        let keys = either!(unit, store_new(organization, &created))?;
         let stored = keys.iter().copied().zip(created.iter().map(|alert| &**alert));
         let changed = changed.iter().map(|changed| (changed.key, &changed.after));
         match_alerts(unit, organization, &stored.chain(changed).collect::<Vec<_>>()).await?;

@@ -18,10 +18,8 @@ use crate::{
         webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES},
     },
     error::Work,
-    postgres,
     sql::listed,
-    sqlite,
-    units::{UnitContext, UnitOfWork, Way, units},
+    units::{UnitOfWork, Way, either, units},
 };
 
 /// A test event that was sent to an endpoint.
@@ -215,12 +213,5 @@ pub(super) async fn record_events(
     if recipients.is_empty() || events.is_empty() {
         return Ok(());
     }
-    match &unit.database {
-        UnitContext::Sqlite(_) => {
-            unit.with_sqlite(|unit| sqlite::ingest::record_events(unit, recipients, kind, events, trace, now))
-        }
-        UnitContext::Postgres(side) => {
-            postgres::rows::record_events(&side.conn, recipients, kind, events, trace, now).await
-        }
-    }
+    either!(unit, record_events(recipients, kind, events, trace, now))
 }
