@@ -4,34 +4,23 @@ use chrono::TimeDelta;
 
 use super::{
     outbox::record_events,
-    subscriptions::{Recipient, SUBSCRIPTION, subscription},
+    subscriptions::{Recipient, enabled},
 };
 use crate::{
     alert_rows::{Stored, lapsing, notices, word_keys},
-    cells::{StoredRow, cell},
+    cells::cell,
     domain::{EventKind, EventSubject, Provider, time::Timestamp},
     error::Work,
     units::UnitOfWork,
 };
 
-/// The enabled endpoints of all organizations that are marked for `alert.expiring`, each with its organization.
-const MARKED: &str = "FROM endpoint e WHERE e.disabled_at IS NULL AND ',' || e.events || ',' LIKE '%,alert.expiring,%' \
-    ORDER BY e.key";
-
-async fn marked(unit: &UnitOfWork<'_>, lock: &str) -> Work<Vec<(i64, Recipient)>> {
-    let marked = format!("SELECT {SUBSCRIPTION}, e.key, e.organization {MARKED}{lock}");
-    let read =
-        |row: &StoredRow<'_>| Ok((row.get(5)?, Recipient { subscription: subscription(row, 0)?, key: row.get(4)? }));
-    unit.all(&marked, &[], read).await
+/// The enabled endpoints of all organizations that are marked for `alert.expiring`.
+async fn marked(unit: &UnitOfWork<'_>, lock: &str) -> Work<Vec<Recipient>> {
+    enabled(unit, "',' || e.events || ',' LIKE '%,alert.expiring,%'", &[], lock).await
 }
 
 /// The alerts that an endpoint is to be told of now, the earliest deadline first.
-async fn expiring(
-    unit: &UnitOfWork<'_>,
-    (organization, recipient): &(i64, Recipient),
-    now: Timestamp,
-    limit: u32,
-) -> Work<Vec<i64>> {
+async fn expiring(unit: &UnitOfWork<'_>, recipient: &Recipient, now: Timestamp, limit: u32) -> Work<Vec<i64>> {
     let providers = &recipient.subscription.providers;
     let of_providers = match providers.is_empty() {
         true => String::new(),
@@ -47,7 +36,7 @@ async fn expiring(
         notices()
     );
     let until = now + TimeDelta::minutes(recipient.subscription.minutes.into());
-    unit.all(&expiring, &[organization, &now, &until, &recipient.key, &limit], cell).await
+    unit.all(&expiring, &[&recipient.organization, &now, &until, &recipient.key, &limit], cell).await
 }
 
 /// Checks for an alert that an endpoint is to be told of now.
@@ -66,12 +55,12 @@ pub(super) async fn record_expiring(unit: &UnitOfWork<'_>, now: Timestamp, limit
     let (kind, mut recorded) = (EventKind::AlertExpiring, 0);
     for marked in marked(unit, "/*+ FOR NO KEY UPDATE*/").await? {
         let keys = expiring(unit, &marked, now, limit).await?;
-        let template = marked.1.subscription.template;
+        let template = marked.subscription.template;
         let events = unit.alerts_by_keys(&keys).await?.into_iter().map(|Stored { key, alert }| {
             (key, (unit.context.render)(&kind, EventSubject::Alert(&alert), template, now))
         });
         let events: Vec<_> = events.collect();
-        record_events(unit, &[marked.1.key], &kind, &events, "", now).await?;
+        record_events(unit, &[marked.key], &kind, &events, "", now).await?;
         recorded += events.len() as u64;
     }
     Ok(recorded)

@@ -107,7 +107,7 @@ pub(super) async fn record_for(
     about: Option<i64>,
     now: Timestamp,
 ) -> Work<()> {
-    for Recipient { key, subscription } in recipients(unit, organization).await? {
+    for Recipient { key, subscription, .. } in recipients(unit, organization).await? {
         if Some(key) != about && subscription.takes(kind, None) {
             let body = (unit.context.render)(kind, subject, subscription.template, now);
             record_one(unit, key, kind, &body, now).await?;
