@@ -14,7 +14,7 @@ use super::{
 use crate::{
     cells::{StoredRow, cell},
     domain::{
-        Alert, AlertId, Amount, AttemptId, EventKind, EventSubject, OrganizationId,
+        AlertId, Amount, AttemptId, EventKind, EventSubject, OrganizationId,
         attempt::Claim,
         audit::AuditNote,
         duplicate::{Duplicate, DuplicateState},
@@ -206,9 +206,8 @@ async fn turn(
         RuleState::Dry => DRY,
     };
     let today = done_since(unit, owner, name, did, midnight(now)).await?;
-    let Some(Payment { alert, alike, others }) = Payment::of(unit, owner, alert).await? else {
-        return held("gone");
-    };
+    let Some((alert, alike)) = alike(unit, owner, &[alert]).await?.pop() else { return held("gone") };
+    let others = others_of_payment(unit, owner, &alert).await?;
     if !rule.rule.filter.matches(&alert, now) {
         return held("it does not match any more");
     }
@@ -249,23 +248,6 @@ async fn turn(
     })
 }
 
-/// An alert with the others on its payment.
-struct Payment {
-    alert: Alert,
-    /// Those that agree with it in card and amount, or in a reference.
-    alike: Vec<Alert>,
-    /// Those with its transaction, its order or its refund.
-    others: Vec<Alert>,
-}
-
-impl Payment {
-    async fn of(unit: &UnitOfWork<'_>, owner: i64, id: AlertId) -> Work<Option<Self>> {
-        let Some((alert, alike)) = alike(unit, owner, &[id]).await?.pop() else { return Ok(None) };
-        let others = others_of_payment(unit, owner, &alert).await?;
-        Ok(Some(Self { alert, alike, others }))
-    }
-}
-
 /// Returns whether the last answers of a rule, since it was started, all failed.
 async fn fails(unit: &UnitOfWork<'_>, owner: i64, rule: &str) -> Work<bool> {
     let last = "SELECT r.state IN ('RELEASED', 'UNKNOWN', 'PARKED')
@@ -288,9 +270,11 @@ async fn turn_alone(
 ) -> Work<RuleTurn> {
     let owner = unit.owner(organization).await?;
     unit.lock("SELECT name FROM rule WHERE organization = ?1 AND name = '' FOR UPDATE", &[&owner]).await?;
-    let payment = Payment::of(unit, owner, alert).await?;
-    let others = payment.iter().flat_map(|payment| payment.alike.iter().chain(&payment.others));
-    let ids = others.map(|other| other.id).chain([alert]).map(|id| id.to_string());
+    let mut payment = Vec::new();
+    for (alert, alike) in alike(unit, owner, &[alert]).await? {
+        payment.extend(others_of_payment(unit, owner, &alert).await?.into_iter().chain(alike).chain([alert]));
+    }
+    let ids = payment.iter().map(|alert| alert.id.to_string());
     let locked = "SELECT key FROM alert WHERE organization = ?2
             AND id IN (SELECT value::uuid FROM json_array_elements_text(?1::text::json))
         ORDER BY key FOR NO KEY UPDATE";
