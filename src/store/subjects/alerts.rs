@@ -1,8 +1,6 @@
 //! Alerts: lists, searches and statistics, ingest, expiry, and the others on one payment. Each database finds and
 //! writes many rows in its own best way.
 
-use std::collections::BTreeSet;
-
 use super::{
     calls::{has_expiring, record_expiring},
     ingest::ingest,
@@ -274,35 +272,30 @@ async fn next_deadline(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
     Ok(unit.first(&earliest, &[], cell::<Option<Timestamp>>).await?.flatten())
 }
 
-/// Number of rows that are read of each kind of agreement, the newest first.
-const MOST: i64 = 200;
-
-const BY_CARD: &str = "SELECT key FROM alert/*-*/ INDEXED BY alert_by_card/*+*/
-    WHERE organization = ?1 AND card_last_four = ?2 AND card_last_four <> '' AND amount_micros = ?3
-    ORDER BY key DESC LIMIT ?4";
+/// Selects alerts by an index, at most 200 and the newest first.
+fn newest(index: &str, agree: &str) -> String {
+    format!(
+        "SELECT * FROM (SELECT key FROM alert/*-*/ INDEXED BY alert_by_{index}/*+*/ WHERE organization = ?1 AND {agree}
+            ORDER BY key DESC LIMIT 200) AS newest"
+    )
+}
 
 /// Each of these alerts that exists, with those that agree with it in something.
 pub(super) async fn alike(unit: &UnitOfWork<'_>, owner: i64, ids: &[AlertId]) -> Work<Vec<(Alert, Vec<Alert>)>> {
+    let others = format!(
+        "{} UNION {} UNION {} ORDER BY 1",
+        newest("card", "card_last_four = ?2 AND card_last_four <> '' AND amount_micros = ?3"),
+        newest("arn", "acquirer_reference_number = ?4"),
+        newest("auth_code", "auth_code = ?5"),
+    );
     let mut found = Vec::with_capacity(ids.len());
     for id in ids {
         let Some(Stored { key, alert }) = unit.alert_by_id(owner, *id).await? else { continue };
-        let mut keys: BTreeSet<i64> = BTreeSet::new();
-        if let Some(micros) = alert.amount.and_then(Amount::micros) {
-            keys.extend(unit.all(BY_CARD, &[&owner, &alert.card_last_four, &micros, &MOST], cell::<i64>).await?);
-        }
+        let micros = alert.amount.and_then(Amount::micros);
         let (arn, auth_code) = (alert.known_arn(), alert.known_auth_code());
-        for (column, index, reference) in
-            [("acquirer_reference_number", "arn", arn), ("auth_code", "auth_code", auth_code)]
-        {
-            let Some(reference) = reference else { continue };
-            let same = format!(
-                "SELECT key FROM alert/*-*/ INDEXED BY alert_by_{index}/*+*/ WHERE organization = ?1 AND {column} = ?2
-                ORDER BY key DESC LIMIT ?3"
-            );
-            keys.extend(unit.all(&same, &[&owner, &reference, &MOST], cell::<i64>).await?);
-        }
-        keys.remove(&key);
-        let keys: Vec<i64> = keys.into_iter().collect();
+        let values: BoundValues<'_> = &[&owner, &alert.card_last_four, &micros, &arn, &auth_code];
+        let mut keys = unit.all(&others, values, cell::<i64>).await?;
+        keys.retain(|other| *other != key);
         let others = unit.alerts_by_keys(&keys).await?;
         found.push((alert, others.into_iter().map(|stored| stored.alert).collect()));
     }
