@@ -186,6 +186,13 @@ impl StoreRows<'_> {
         self.first("SELECT value FROM fact WHERE name = ?1", &[&name], cell).await
     }
 
+    /// Keeps a fact in place of an earlier one of this name.
+    pub(super) async fn keep_fact(&self, name: &str, value: &[u8]) -> Work<()> {
+        let kept = "INSERT INTO fact (name, value) VALUES (?1, ?2)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        self.run(kept, &[&name, &value]).await.map(drop)
+    }
+
     /// Locks rows until the end, where others can be at work beside.
     pub(super) async fn lock(&self, sql: &str, values: BoundValues<'_>) -> Work<()> {
         match self {

@@ -114,13 +114,9 @@ async fn keep_gateways(unit: &UnitOfWork<'_>, known: &[(Provider, Option<String>
     for (network, url) in known {
         let name = format!("{PREFIX}{network}");
         match url {
-            Some(url) => {
-                let kept = "INSERT INTO fact (name, value) VALUES (?1, ?2)
-                    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE fact.value <> excluded.value";
-                unit.run(kept, &[&name, &url.as_bytes()]).await?
-            }
-            None => unit.run("DELETE FROM fact WHERE name = ?1", &[&name]).await?,
-        };
+            Some(url) => unit.keep_fact(&name, url.as_bytes()).await?,
+            None => unit.run("DELETE FROM fact WHERE name = ?1", &[&name]).await.map(drop)?,
+        }
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ pub(crate) async fn open(
 ) -> Work<(DataKey, DatabaseId)> {
     let data_key = data_key(rows, key_file, database, whence).await?;
     if rows.fact(DESK).await?.is_none() {
-        put(rows, DESK, DatabaseId::generate().0.as_bytes()).await?;
+        rows.keep_fact(DESK, DatabaseId::generate().0.as_bytes()).await?;
     }
     let id = rows.one("SELECT value FROM fact WHERE name = ?1", &[&DESK], cell).await?;
     ensure_organization(rows, SystemClock.now()).await?;
@@ -38,11 +38,7 @@ pub(crate) async fn data_key(rows: &StoreRows<'_>, key_file: &Path, database: &s
     let is_new = check.is_none();
     let key = DataKey::unlock(key_file, check, database, whence)?;
     if is_new {
-        put(rows, KEY_CHECK, &key.check()).await?;
+        rows.keep_fact(KEY_CHECK, &key.check()).await?;
     }
     Ok(key)
-}
-
-async fn put(rows: &StoreRows<'_>, name: &str, value: &[u8]) -> Work<()> {
-    rows.run("INSERT INTO fact (name, value) VALUES (?1, ?2)", &[&name, &value]).await.map(drop)
 }

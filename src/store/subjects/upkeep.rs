@@ -110,9 +110,7 @@ async fn ping(unit: &UnitOfWork<'_>) -> Work<()> {
 
 /// Writes the present moment to a fact that nobody reads: its commit proves that the disk can be written.
 async fn probe(unit: &UnitOfWork<'_>, now: Timestamp) -> Work<()> {
-    let probed = "INSERT INTO fact (name, value) VALUES ('probed_at', ?1)
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-    unit.run(probed, &[&now.timestamp_micros().to_be_bytes()]).await.map(drop)
+    unit.keep_fact("probed_at", &now.timestamp_micros().to_be_bytes()).await
 }
 
 /// Queue depths.
@@ -212,7 +210,7 @@ async fn seal_anew(unit: &UnitOfWork<'_>, new: &Seal, now: Timestamp) -> Work<u6
             values += 1;
         }
     }
-    unit.run("UPDATE fact SET value = ?2 WHERE name = ?1", &[&KEY_CHECK, &encryption::key_check(new)?]).await?;
+    unit.keep_fact(KEY_CHECK, &encryption::key_check(new)?).await?;
     let note = AuditNote::new("data_key.rotated", "", format!("{values} secrets sealed anew"));
     unit.note_for_all(&note, now).await?;
     Ok(values)
