@@ -145,19 +145,21 @@ pub(crate) async fn store_answer(conn: &Connection, organization: i64, changed: 
     try_join!(insert_outcomes(conn, &outcomes), counts.write(conn, organization), conn.run(update, updated)).map(drop)
 }
 
-/// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient.
+/// Records events of one kind, each of the alert in a row or of none, and with its body, with a delivery to each
+/// recipient.
 pub(crate) async fn record_events(
     conn: &Connection,
     recipients: &[i64],
     kind: &EventKind,
-    events: &[(i64, String)],
+    events: &[(Option<i64>, String)],
     trace: &str,
     now: Timestamp,
 ) -> Work<()> {
     let (kind, at) = (kind.as_str(), micros(now));
     let keys = new_keys(conn, "event", events.len()).await?;
     let ids: Vec<_> = keys.iter().map(|_| EventId::generate().0).collect();
-    let (alerts, bodies): (Vec<i64>, Vec<&str>) = events.iter().map(|(alert, body)| (*alert, body.as_str())).unzip();
+    let (alerts, bodies): (Vec<Option<i64>>, Vec<&str>) =
+        events.iter().map(|(alert, body)| (*alert, body.as_str())).unzip();
     conn.run(
         "INSERT INTO event (key, id, alert, body, kind, at, trace)
          SELECT n.*, $5::text, $6::bigint, $7::text
@@ -173,7 +175,7 @@ pub(crate) async fn record_events(
     };
     let deliveries = new_keys(conn, "delivery", each().count()).await?;
     let ids: Vec<_> = deliveries.iter().map(|_| DeliveryId::generate().0).collect();
-    let (events, alerts): (Vec<i64>, Vec<i64>) = each().map(|(event, alert, _)| (event, alert)).unzip();
+    let (events, alerts): (Vec<i64>, Vec<Option<i64>>) = each().map(|(event, alert, _)| (event, alert)).unzip();
     let endpoints: Vec<i64> = each().map(|(_, _, endpoint)| endpoint).collect();
     conn.run(
         "INSERT INTO delivery (key, id, event, alert, endpoint, kind, at, state, due, since)

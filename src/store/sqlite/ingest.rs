@@ -105,12 +105,13 @@ pub(crate) fn store_answer(unit: &mut Unit<'_>, organization: i64, changed: &Cha
     .map(drop)
 }
 
-/// Records events of one kind, each of the alert in a row and with its body, with a delivery to each recipient.
+/// Records events of one kind, each of the alert in a row or of none, and with its body, with a delivery to each
+/// recipient.
 pub(crate) fn record_events(
     unit: &mut Unit<'_>,
     recipients: &[i64],
     kind: &EventKind,
-    events: &[(i64, String)],
+    events: &[(Option<i64>, String)],
     trace: &str,
     now: Timestamp,
 ) -> StoreResult<()> {

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use futures::try_join;
 
 use super::{
-    outbox::record_events,
+    deliveries::record_events,
     subscriptions::{recipients, takers},
 };
 pub use crate::domain::attempt::Claim;
@@ -332,7 +332,7 @@ async fn store_outcome(
     let to = takers(&to, &kind, &alert.provider);
     if !to.is_empty() {
         let body = (unit.context.render)(&kind, EventSubject::Alert(&alert), None, now);
-        record_events(unit, &to, &kind, &[(*row, body)], &attempt.by.trace, now).await?;
+        record_events(unit, &to, &kind, &[(Some(*row), body)], &attempt.by.trace, now).await?;
     }
     unit.note_of(&attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, said), request.now).await?;
     Ok(Commit::Committed(alert))

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use super::{
-    outbox::record_events,
+    deliveries::record_events,
     subscriptions::{Recipient, enabled},
 };
 use crate::{
@@ -57,7 +57,7 @@ pub(super) async fn record_expiring(unit: &UnitOfWork<'_>, now: Timestamp, limit
         let keys = expiring(unit, &marked, now, limit).await?;
         let template = marked.subscription.template;
         let events = unit.alerts_by_keys(&keys).await?.into_iter().map(|Stored { key, alert }| {
-            (key, (unit.context.render)(&kind, EventSubject::Alert(&alert), template, now))
+            (Some(key), (unit.context.render)(&kind, EventSubject::Alert(&alert), template, now))
         });
         let events: Vec<_> = events.collect();
         record_events(unit, &[marked.key], &kind, &events, "", now).await?;

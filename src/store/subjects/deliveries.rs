@@ -12,7 +12,7 @@ use crate::{
         EventId, EventKind, NextStep, SentRequest, audit::AuditNote, time::Timestamp,
     },
     error::Work,
-    units::UnitOfWork,
+    units::{UnitOfWork, either},
 };
 
 /// The result of a redelivery.
@@ -201,6 +201,22 @@ pub(super) async fn insert_event(
     let event = "INSERT INTO event (id, alert, kind, at, body/*-*/, changed/*+*/)
         VALUES (?1, NULL, ?2, ?3, ?4/*-*/, (SELECT number + 1 FROM change_number)/*+*/) RETURNING key";
     unit.one(event, &[&id, &kind, &at, &body], cell).await
+}
+
+/// Records events of one kind and one trace, each of the alert in a row or of none, and with its body, with a
+/// delivery to each recipient. An event that nobody gets is not recorded.
+pub(super) async fn record_events(
+    unit: &UnitOfWork<'_>,
+    recipients: &[i64],
+    kind: &EventKind,
+    events: &[(Option<i64>, String)],
+    trace: &str,
+    now: Timestamp,
+) -> Work<()> {
+    if recipients.is_empty() || events.is_empty() {
+        return Ok(());
+    }
+    either!(unit, record_events(recipients, kind, events, trace, now))
 }
 
 /// Result of an attempt, in a word.

@@ -2,14 +2,14 @@
 //! disable an endpoint.
 
 use super::{
-    deliveries::insert_event,
+    deliveries::record_events,
     endpoints::{disable, find},
     subscriptions::{Recipient, recipients},
 };
 use crate::{
     cells::StoredRow,
     domain::{
-        Actor, DeliveryId, EventId, EventKind, EventSubject, audit::AuditNote, source::FailingSource, time::Timestamp,
+        Actor, EventKind, EventSubject, audit::AuditNote, source::FailingSource, time::Timestamp,
         webhook::schedule::Failing,
     },
     error::Work,
@@ -110,17 +110,8 @@ pub(super) async fn record_for(
     for Recipient { key, subscription, .. } in recipients(unit, organization).await? {
         if Some(key) != about && subscription.takes(kind, None) {
             let body = (unit.context.render)(kind, subject, subscription.template, now);
-            record_one(unit, key, kind, &body, now).await?;
+            record_events(unit, &[key], kind, &[(None, body)], "", now).await?;
         }
     }
     Ok(())
-}
-
-/// Records an event that is about no alert, with its delivery.
-async fn record_one(unit: &UnitOfWork<'_>, endpoint: i64, kind: &EventKind, body: &str, now: Timestamp) -> Work<()> {
-    let kind = kind.as_str();
-    let event = insert_event(unit, EventId::generate(), kind, now, body).await?;
-    let delivery = "INSERT INTO delivery (id, event, endpoint, kind, at, state, due, since)
-        VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?5, ?5)";
-    unit.run(delivery, &[&DeliveryId::generate(), &event, &endpoint, &kind, &now]).await.map(drop)
 }

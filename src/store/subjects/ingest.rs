@@ -9,8 +9,8 @@ use std::{
 };
 
 use super::{
+    deliveries::record_events,
     organizations::Named,
-    outbox::record_events,
     subscriptions::{Recipient, recipients, takers},
     truth::{match_alerts, take_turn},
 };
@@ -160,10 +160,10 @@ impl<'i> IntakeBatch<'i> {
         let changed = changed.iter().map(|changed| (changed.key, &changed.after));
         match_alerts(unit, organization, &stored.chain(changed).collect::<Vec<_>>()).await?;
         let kind = EventKind::AlertCreated;
-        let mut by_takers = BTreeMap::<Vec<i64>, Vec<(i64, String)>>::new();
+        let mut by_takers = BTreeMap::<Vec<i64>, Vec<(Option<i64>, String)>>::new();
         for ((key, alert), event) in keys.into_iter().zip(&created).zip(events) {
             if let Some(event) = event {
-                by_takers.entry(takers(recipients, &kind, &alert.provider)).or_default().push((key, event));
+                by_takers.entry(takers(recipients, &kind, &alert.provider)).or_default().push((Some(key), event));
             }
         }
         for (takers, events) in by_takers {

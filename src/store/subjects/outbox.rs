@@ -19,7 +19,7 @@ use crate::{
     },
     error::Work,
     sql::listed,
-    units::{UnitOfWork, Way, either, units},
+    units::{UnitOfWork, Way, units},
 };
 
 /// A test event that was sent to an endpoint.
@@ -198,20 +198,4 @@ async fn finish(
     unit.run(finished, &[&delivery, &state, &end.due, &result, &end.delivered_at, &end.given_up_at, &attempts])
         .await
         .map(drop)
-}
-
-/// Records events of one kind and one trace, each of the alert in a row and with its body, with a delivery to each
-/// recipient. An event that nobody gets is not recorded.
-pub(super) async fn record_events(
-    unit: &UnitOfWork<'_>,
-    recipients: &[i64],
-    kind: &EventKind,
-    events: &[(i64, String)],
-    trace: &str,
-    now: Timestamp,
-) -> Work<()> {
-    if recipients.is_empty() || events.is_empty() {
-        return Ok(());
-    }
-    either!(unit, record_events(recipients, kind, events, trace, now))
 }
