@@ -259,9 +259,10 @@ async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Atte
     let lock = "SELECT key FROM alert
         WHERE key = (SELECT alert FROM resolution_attempt WHERE id = ?1)/*+ FOR NO KEY UPDATE*/";
     let Some(alert) = unit.first(lock, &[&id], cell).await? else { return Ok(None) };
-    let attempt = "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, \
-            generation, state, actor, origin, person, trace
-        FROM resolution_attempt WHERE id = ?1/*+ FOR UPDATE*/";
+    let attempt = format!(
+        "SELECT {RESOLUTION}, key, organization, alert, generation, state, actor, origin, person, trace
+        FROM resolution_attempt WHERE id = ?1/*+ FOR UPDATE*/"
+    );
     let read = |row: &StoredRow<'_>| {
         Ok(Attempt {
             key: row.get(5)?,
@@ -274,7 +275,7 @@ async fn read_attempt(unit: &UnitOfWork<'_>, id: AttemptId) -> Work<Option<(Atte
         })
     };
     let by_id: BoundValues<'_> = &[&id];
-    let (attempt, alert) = try_join!(unit.first(attempt, by_id, read), unit.alert(alert))?;
+    let (attempt, alert) = try_join!(unit.first(&attempt, by_id, read), unit.alert(alert))?;
     Ok(attempt.map(|attempt| (attempt, Box::new(alert))))
 }
 
@@ -384,20 +385,21 @@ async fn claim_due(
     lease_until: Timestamp,
     limit: u32,
 ) -> Work<Vec<ClaimedAttempt>> {
-    let take = "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, \
+    let take = format!(
+        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, \
             lease_until = ?3, lease_count = ?4, epoch = ?5, calls_over = ?6,
             -- The check that is due now is the last one that is known.
             check_count = CASE WHEN epoch = ?5 THEN check_count END
         WHERE key = ?1
-        RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at,
-            checks - 1, (SELECT o.id FROM organization o WHERE o.key = organization), coalesce(detail, ''), \
-            trace";
+        RETURNING {RESOLUTION}, id, generation, alert, started_at, checks - 1,
+            (SELECT o.id FROM organization o WHERE o.key = organization), coalesce(detail, ''), trace"
+    );
     let lease_count = now.counted_at(lease_until).micros;
     let mut taken = Vec::new();
     for (key, calls_over) in unattended(unit, now, lease_until - now.date, limit).await? {
         let (own, epoch) = (unit.context.own, now.counted.epoch);
         let values: BoundValues<'_> = &[&key, &own, &lease_until, &lease_count, &epoch, &calls_over.micros];
-        let claimed = unit.all(take, values, |row| {
+        let claimed = unit.all(&take, values, |row| {
             let claimed = ClaimedAttempt {
                 attempt: row.get(5)?,
                 generation: row.get(6)?,
@@ -477,7 +479,7 @@ pub(super) async fn open_resolution(
     alert: AlertId,
 ) -> Work<Option<Resolution>> {
     let open = format!(
-        "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments FROM {OPEN_ATTEMPTS}
+        "SELECT {RESOLUTION} FROM {OPEN_ATTEMPTS}
             AND r.organization = ?1 AND r.alert = (SELECT key FROM alert WHERE organization = ?1 AND id = ?2)"
     );
     unit.first(&open, &[&organization, &alert], read_resolution).await
@@ -485,12 +487,12 @@ pub(super) async fn open_resolution(
 
 /// Attempts that have not ended, oldest first.
 async fn unfinished(unit: &UnitOfWork<'_>, organization: i64) -> Work<Vec<ResolutionAttempt>> {
-    let open = "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments,
-            r.id, a.id, r.state, r.started_at, r.next_check, r.checks, r.detail, r.actor
-        FROM resolution_attempt r/*-*/ INDEXED BY resolution_attempt_open/*+*/ JOIN alert a ON a.key = r.alert
-        WHERE r.organization = ?1 AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')
-        ORDER BY r.key LIMIT 1000";
-    unit.all(open, &[&organization], |row| {
+    let open = format!(
+        "SELECT {RESOLUTION}, id, (SELECT a.id FROM alert a WHERE a.key = r.alert), state, started_at, next_check, \
+            checks, coalesce(detail, ''), actor
+        FROM {OPEN_ATTEMPTS} AND organization = ?1 ORDER BY key LIMIT 1000"
+    );
+    unit.all(&open, &[&organization], |row| {
         Ok(ResolutionAttempt {
             id: row.get(5)?,
             alert: row.get(6)?,
@@ -499,7 +501,7 @@ async fn unfinished(unit: &UnitOfWork<'_>, organization: i64) -> Work<Vec<Resolu
             started_at: row.get(8)?,
             next_check: row.get(9)?,
             checks: row.get(10)?,
-            detail: row.get::<Option<_>>(11)?.unwrap_or_default(),
+            detail: row.get(11)?,
             actor: row.get(12)?,
         })
     })
@@ -527,13 +529,15 @@ async fn settle(unit: &UnitOfWork<'_>, owner: i64, id: AttemptId, applied: bool,
     Ok(Decided::Done(Box::new(unit.alert(attempt.alert).await?)))
 }
 
-/// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.
+/// The columns that [`read_resolution`] reads; they have to be the first ones.
+const RESOLUTION: &str = "dialect, resolution, refunded, amount_stopped, coalesce(comments, '')";
+
 fn read_resolution(row: &StoredRow<'_>) -> Work<Resolution> {
     let parts = ResolutionParts {
         resolution: row.get(1)?,
         refunded: row.get(2)?,
         amount_stopped: row.get(3)?,
-        comments: row.get::<Option<_>>(4)?.unwrap_or_default(),
+        comments: row.get(4)?,
     };
     // The alert's amount was the limit when the decision was made; it may have changed since.
     let read = Resolution::from_parts(parts, row.get(0)?, None);
