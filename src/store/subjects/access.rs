@@ -5,6 +5,7 @@
 use crate::{
     StoreError,
     cells::{StoredRow, ToCell},
+    composed::insertion,
     domain::{
         Credential, CredentialKind, Environment, KeyScope, OrganizationId, Revoked, audit::AuditNote, time::Timestamp,
     },
@@ -124,15 +125,13 @@ async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
     let CredentialRecord { organization, credential, hash } = record;
     let Credential { kind, id, environment, created_at, last_used_at, revoked_at } = credential;
     let organization = unit.owner(*organization).await?;
+    let mut columns = vec!["id", "organization", "hash", "created_at", "last_used_at", "revoked_at"];
     let mut values: Vec<&dyn ToCell> = vec![id, &organization, hash, created_at, last_used_at, revoked_at];
-    let scope = if let CredentialKind::Key(scope) = kind { Some(scope) } else { None };
-    let (column, value) = if scope.is_some() { (", scope, environment", ", ?7, ?8") } else { ("", "") };
-    values.extend(scope.iter().flat_map(|scope| [scope as &dyn ToCell, environment]));
-    let added = format!(
-        "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column})
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6{value}) ON CONFLICT DO NOTHING",
-        table(*kind)
-    );
+    if let CredentialKind::Key(scope) = kind {
+        columns.extend(["scope", "environment"]);
+        values.extend([scope as &dyn ToCell, environment]);
+    }
+    let added = format!("{} ON CONFLICT DO NOTHING", insertion(table(*kind), columns.into_iter()));
     if unit.run(&added, &values).await? == 0 {
         return Err(StoreError::Conflict(format!("the {} {id}", kind.as_str())).into());
     }
