@@ -235,7 +235,7 @@ pub(super) trait Units: Clone + Send + Sync + 'static {
 
 /// A trait of units of work on a subject, done alike by every store: each method has its way, and the function that does
 /// it with the unit of work and the method's arguments, those behind `[ref]` as references. An organization that is
-/// named behind the way is given by its key. A borrowed argument is kept as what stands behind `as`.
+/// named behind the way is given by its key. A borrowed argument is kept as what the method behind `as` makes of it.
 macro_rules! units {
     (@do $store:ident ($($([$by:tt])? $arg:ident),*) { $way:expr $(, $owner:ident)? => $job:ident }) => {
         $store
@@ -254,7 +254,7 @@ macro_rules! units {
     }};
     ($(#[$about:meta])* $subject:ident: $(
         $(#[$doc:meta])*
-        async fn $name:ident($($([$by:tt])? $arg:ident: $kind:ty $(as $kept:expr)?),* $(,)?) -> $answer:ty { $($body:tt)* }
+        async fn $name:ident($($([$by:tt])? $arg:ident: $kind:ty $(as $kept:ident)?),* $(,)?) -> $answer:ty { $($body:tt)* }
     )*) => {
         $(#[$about])*
         #[async_trait::async_trait]
@@ -265,7 +265,7 @@ macro_rules! units {
         #[async_trait::async_trait]
         impl<S: $crate::units::Units> $subject for S {
             $(async fn $name(&self, $($arg: $kind),*) -> $crate::StoreResult<$answer> {
-                $($(let $arg = $kept;)?)*
+                $($(let $arg = $arg.$kept();)?)*
                 units!(@do self ($($([$by])? $arg),*) { $($body)* })
             })*
         }

@@ -75,21 +75,21 @@ units! {
     }
 
     /// One credential by its id, of whatever organization: for authentication.
-    async fn credential([ref] id: &str as id.to_owned()) -> Option<CredentialRecord> {
+    async fn credential([ref] id: &str as to_owned) -> Option<CredentialRecord> {
         Way::AtOnce => find
     }
 
     /// Revokes a credential of the organization, once; `None` when it has none such.
     async fn revoke_credential(
         organization: OrganizationId,
-        [ref] id: &str as id.to_owned(),
+        [ref] id: &str as to_owned,
         now: Timestamp,
     ) -> Option<Revoked> {
         Way::Visible => revoke
     }
 
     /// Remembers the minute in which a credential was used, and the environment it is for where that was not known.
-    async fn touch_credential([ref] id: &str as id.to_owned(), environment: Environment, now: Timestamp) -> () {
+    async fn touch_credential([ref] id: &str as to_owned, environment: Environment, now: Timestamp) -> () {
         Way::Quiet => touch
     }
 

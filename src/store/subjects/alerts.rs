@@ -26,7 +26,7 @@ units! {
     /// Returns one page of alerts with the exact total.
     async fn list_alerts(
         organization: OrganizationId,
-        query: &AlertQuery as query.clone(),
+        query: &AlertQuery as clone,
         now: Timestamp,
     ) -> Page<SharedAlert> {
         way_of_list(organization, &query.filter) => |unit| async move {
@@ -36,7 +36,7 @@ units! {
 
     /// Matches of a search over all fields, best first, at most `size`
     /// ([`find::compare`](crate::domain::find::compare)).
-    async fn find(organization: OrganizationId, query: &FindQuery as query.clone(), size: u32) -> Vec<Alert> {
+    async fn find(organization: OrganizationId, query: &FindQuery as clone, size: u32) -> Vec<Alert> {
         Way::List(Some(organization)) => |unit| async move {
             either!(unit, sqlite::find::find | postgres::find::find, (*organization, query, *size))
         }
@@ -72,7 +72,7 @@ units! {
     /// Statistics of the alerts within a filter ([`Insights::of`]), and what monitoring programmes may count of all.
     async fn insights(
         organization: OrganizationId,
-        filter: &AlertFilter as filter.clone(),
+        filter: &AlertFilter as clone,
         calendar: Calendar,
         now: Timestamp,
     ) -> Insights {
@@ -84,7 +84,7 @@ units! {
     /// Count and sum of the alerts within a filter for each currency ([`CurrencySum::of`]).
     async fn sums(
         organization: OrganizationId,
-        filter: &AlertFilter as filter.clone(),
+        filter: &AlertFilter as clone,
         now: Timestamp,
     ) -> Vec<CurrencySum> {
         Way::List(Some(organization)) => |unit| async move {

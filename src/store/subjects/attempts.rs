@@ -141,7 +141,7 @@ units! {
         attempt: AttemptId,
         generation: i64,
         [ref] end: AttemptEnd,
-        [ref] detail: &str as detail.to_owned(),
+        [ref] detail: &str as to_owned,
         now: Present,
     ) -> bool {
         Way::Answered => end_attempt

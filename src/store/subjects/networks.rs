@@ -58,7 +58,7 @@ units! {
     /// Leases a source of alerts where it is due and no living process has it; otherwise `None`. A turn that was put
     /// off by a clock that has been set back since is due now.
     async fn claim_pull(
-        [ref] source: &str as source.to_owned(),
+        [ref] source: &str as to_owned,
         now: Timestamp,
         lease_until: Timestamp,
     ) -> Option<PullLease> {
@@ -68,7 +68,7 @@ units! {
     /// Records that a page is stored, with the beginning of the next one (`None`: unchanged). `false` when another
     /// process has the lease by now.
     async fn advance_pull(
-        source: &str as source.to_owned(),
+        source: &str as to_owned,
         generation: i64,
         cursor: Option<String>,
         now: Timestamp,
@@ -83,7 +83,7 @@ units! {
     }
 
     /// Ends a turn of pulling; `false` when another process has the lease by now.
-    async fn end_pull(source: &str as source.to_owned(), generation: i64, end: PullEnd) -> bool {
+    async fn end_pull(source: &str as to_owned, generation: i64, end: PullEnd) -> bool {
         Way::Quiet => |unit| async move {
             let ended = "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3, since = ?5,
                     failures = CASE WHEN ?4/*+::text*/ IS NULL THEN 0 ELSE failures + 1 END, \
@@ -94,7 +94,7 @@ units! {
     }
 
     /// State of pulling from a source; `None` where it was never pulled.
-    async fn pull_state([ref] source: &str as source.to_owned()) -> Option<PullState> {
+    async fn pull_state([ref] source: &str as to_owned) -> Option<PullState> {
         Way::ByKey => state
     }
 }

@@ -45,7 +45,7 @@ units! {
         lease_until: Timestamp,
         limit: u32,
         per_endpoint: u32,
-        [ref] skip: &[EndpointId] as skip.to_vec(),
+        [ref] skip: &[EndpointId] as to_vec,
     ) -> Vec<DueDelivery> {
         Way::Quiet => claim_due
     }

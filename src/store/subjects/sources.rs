@@ -93,7 +93,7 @@ units! {
     /// Those of these ids that are of events of a source which are stored.
     async fn known_events(
         organization: OrganizationId,
-        source: &str as source.to_owned(),
+        source: &str as to_owned,
         events: Vec<String>,
     ) -> Vec<String> {
         Way::Read => |unit| async move {
@@ -106,7 +106,7 @@ units! {
     }
 
     /// Counts a request whose signature was wrong.
-    async fn count_rejected(organization: OrganizationId, source: &str as source.to_owned(), now: Timestamp) -> () {
+    async fn count_rejected(organization: OrganizationId, source: &str as to_owned, now: Timestamp) -> () {
         Way::Quiet => |unit| async {
             let organization = unit.owner(*organization).await?;
             // Failures before counts, as where an event comes: so two of them at once do not deadlock.
@@ -118,8 +118,8 @@ units! {
     /// Records how a poll of a list of a source ended: with a failure, in words, or well.
     async fn end_poll(
         organization: OrganizationId,
-        source: &str as source.to_owned(),
-        list: &str as list.to_owned(),
+        source: &str as to_owned,
+        list: &str as to_owned,
         failure: Option<String>,
         now: Timestamp,
     ) -> () {
@@ -140,7 +140,7 @@ units! {
     /// Events of a source, at most `size`.
     async fn source_events(
         organization: OrganizationId,
-        [ref] source: &str as source.to_owned(),
+        [ref] source: &str as to_owned,
         wanted: EventsOf,
         size: u32,
     ) -> Vec<SourceEvent> {
