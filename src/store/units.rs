@@ -233,9 +233,10 @@ pub(super) trait Units: Clone + Send + Sync + 'static {
     fn most_taken_in(&self) -> usize;
 }
 
-/// A trait of units of work on a subject, done alike by every store: each method has its way, and the function that does
-/// it with the unit of work and the method's arguments, those behind `[ref]` as references. An organization that is
-/// named behind the way is given by its key. A borrowed argument is kept as what the method behind `as` makes of it.
+/// A trait of units of work on a subject, done alike by every store: each method has its way, and behind `=>` the
+/// function that does it with the unit of work and the method's arguments, those behind `[ref]` as references. An
+/// organization that is named behind the way is given by its key. What each database reads in its own way has a
+/// function for each of them. A borrowed argument is kept as what the method behind `as` makes of it.
 macro_rules! units {
     (@do $store:ident ($($([$by:tt])? $arg:ident),*) { $way:expr $(, $owner:ident)? => $job:ident }) => {
         $store
@@ -245,16 +246,28 @@ macro_rules! units {
             }))
             .await
     };
+    (@do $store:ident ($($([$by:tt])? $arg:ident),*) { $way:expr => $sqlite:path | $postgres:path }) => {
+        $store
+            .unit($way, ($($arg,)*), |unit, &($($($by)? $arg,)*)| Box::pin(async move {
+                match &unit.database {
+                    $crate::units::UnitContext::Sqlite(_) => unit.with_reader(|side| $sqlite(side, $($arg),*)),
+                    $crate::units::UnitContext::Postgres(side) => $postgres(side, $($arg),*).await,
+                }
+            }))
+            .await
+    };
     (@do $store:ident ($($([$by:tt])? $arg:ident),*) { $way:expr => |$unit:ident| $job:expr }) => {
         $store.unit($way, ($($arg,)*), |$unit, ($($arg,)*)| Box::pin($job)).await
     };
-    (@do $store:ident ($($([$by:tt])? $arg:ident),*) { |$every:ident| $job:expr }) => {{
+    (@do $store:ident $args:tt { |$every:ident| $job:expr }) => {{
         let $every = $store;
         $job.await
     }};
     ($(#[$about:meta])* $subject:ident: $(
         $(#[$doc:meta])*
-        async fn $name:ident($($([$by:tt])? $arg:ident: $kind:ty $(as $kept:ident)?),* $(,)?) -> $answer:ty { $($body:tt)* }
+        async fn $name:ident($($([$by:tt])? $arg:ident: $kind:ty $(as $kept:ident)?),* $(,)?) -> $answer:ty {
+            $($body:tt)*
+        }
     )*) => {
         $(#[$about])*
         #[async_trait::async_trait]
@@ -273,8 +286,7 @@ macro_rules! units {
 }
 pub(crate) use units;
 
-/// A part of a unit of work that each database does in its own way: a function of this name that writes rows, or two
-/// functions that read.
+/// A part of a unit of work that each database writes in its own way, by a function of this name.
 macro_rules! either {
     ($unit:ident, $write:ident($($arg:expr),*)) => {
         match &$unit.database {
@@ -284,12 +296,6 @@ macro_rules! either {
             $crate::units::UnitContext::Postgres(side) => {
                 $crate::postgres::rows::$write(&side.conn, $($arg),*).await
             }
-        }
-    };
-    ($unit:ident, $sqlite:path | $postgres:path, ($($arg:expr),*)) => {
-        match &$unit.database {
-            $crate::units::UnitContext::Sqlite(_) => $unit.with_reader(|side| $sqlite(side, $($arg),*)),
-            $crate::units::UnitContext::Postgres(side) => $postgres(side, $($arg),*).await,
         }
     };
 }

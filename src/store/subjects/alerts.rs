@@ -16,7 +16,7 @@ use crate::{
     postgres,
     sql::{KEYS, listed},
     sqlite,
-    units::{UnitContext, UnitOfWork, Way, either, units},
+    units::{UnitContext, UnitOfWork, Way, units},
 };
 
 units! {
@@ -26,20 +26,16 @@ units! {
     /// Returns one page of alerts with the exact total.
     async fn list_alerts(
         organization: OrganizationId,
-        query: &AlertQuery as clone,
+        [ref] query: &AlertQuery as clone,
         now: Timestamp,
     ) -> Page<SharedAlert> {
-        way_of_list(organization, &query.filter) => |unit| async move {
-            either!(unit, sqlite::list::list | postgres::list::list, (*organization, query, *now))
-        }
+        way_of_list(organization, &query.filter) => sqlite::list::list | postgres::list::list
     }
 
     /// Matches of a search over all fields, best first, at most `size`
     /// ([`find::compare`](crate::domain::find::compare)).
-    async fn find(organization: OrganizationId, query: &FindQuery as clone, size: u32) -> Vec<Alert> {
-        Way::List(Some(organization)) => |unit| async move {
-            either!(unit, sqlite::find::find | postgres::find::find, (*organization, query, *size))
-        }
+    async fn find(organization: OrganizationId, [ref] query: &FindQuery as clone, size: u32) -> Vec<Alert> {
+        Way::List(Some(organization)) => sqlite::find::find | postgres::find::find
     }
 
     /// One alert.
@@ -72,24 +68,20 @@ units! {
     /// Statistics of the alerts within a filter ([`Insights::of`]), and what monitoring programmes may count of all.
     async fn insights(
         organization: OrganizationId,
-        filter: &AlertFilter as clone,
+        [ref] filter: &AlertFilter as clone,
         calendar: Calendar,
         now: Timestamp,
     ) -> Insights {
-        Way::List(Some(organization)) => |unit| async move {
-            either!(unit, sqlite::insights::insights | postgres::insights::insights, (*organization, filter, *calendar, *now))
-        }
+        Way::List(Some(organization)) => sqlite::insights::insights | postgres::insights::insights
     }
 
     /// Count and sum of the alerts within a filter for each currency ([`CurrencySum::of`]).
     async fn sums(
         organization: OrganizationId,
-        filter: &AlertFilter as clone,
+        [ref] filter: &AlertFilter as clone,
         now: Timestamp,
     ) -> Vec<CurrencySum> {
-        Way::List(Some(organization)) => |unit| async move {
-            either!(unit, sqlite::insights::sums | postgres::list::sums, (*organization, filter, *now))
-        }
+        Way::List(Some(organization)) => sqlite::insights::sums | postgres::list::sums
     }
 
     /// Ingests alerts in one transaction: stores new ones and updates known ones where provider data differ. Their
