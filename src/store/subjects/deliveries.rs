@@ -221,11 +221,7 @@ pub(super) async fn record_events(
 
 /// Result of an attempt, in a word.
 pub(super) fn result(record: &AttemptRecord) -> Option<String> {
-    match (record.status, &record.error) {
-        (_, Some(error)) => Some(error.clone()),
-        (Some(status), None) => Some(status.to_string()),
-        (None, None) => None,
-    }
+    record.error.clone().or_else(|| record.status.map(|status| status.to_string()))
 }
 
 /// Returns the stored form of a sent request: `{"url", "headers": [[name, value]]}`.
