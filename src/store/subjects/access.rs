@@ -85,7 +85,7 @@ units! {
         [ref] id: &str as to_owned,
         now: Timestamp,
     ) -> Option<Revoked> {
-        Way::Visible => revoke
+        Way::Visible, organization => revoke
     }
 
     /// Remembers the minute in which a credential was used, and the environment it is for where that was not known.
@@ -114,24 +114,19 @@ units! {
 /// Keys and clients stand in tables of their own, which differ in a key's scope and environment alone.
 const TABLES: [&str; 2] = ["api_key", "client"];
 
-const fn table(kind: CredentialKind) -> &'static str {
-    match kind {
-        CredentialKind::Key(_) => TABLES[0],
-        CredentialKind::Client => TABLES[1],
-    }
-}
-
 async fn add(unit: &UnitOfWork<'_>, record: &CredentialRecord) -> Work<()> {
     let CredentialRecord { organization, credential, hash } = record;
     let Credential { kind, id, environment, created_at, last_used_at, revoked_at } = credential;
     let organization = unit.owner(*organization).await?;
     let mut columns = vec!["id", "organization", "hash", "created_at", "last_used_at", "revoked_at"];
     let mut values: Vec<&dyn ToCell> = vec![id, &organization, hash, created_at, last_used_at, revoked_at];
+    let mut table = "client";
     if let CredentialKind::Key(scope) = kind {
+        table = "api_key";
         columns.extend(["scope", "environment"]);
         values.extend([scope as &dyn ToCell, environment]);
     }
-    let added = format!("{} ON CONFLICT DO NOTHING", insertion(table(*kind), columns.into_iter()));
+    let added = format!("{} ON CONFLICT DO NOTHING", insertion(table, columns.into_iter()));
     if unit.run(&added, &values).await? == 0 {
         return Err(StoreError::Conflict(format!("the {} {id}", kind.as_str())).into());
     }
@@ -174,24 +169,20 @@ async fn find(unit: &UnitOfWork<'_>, id: &str) -> Work<Option<CredentialRecord>>
 }
 
 /// Revokes a credential of the organization; one that is revoked already stays as it is.
-async fn revoke(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: &str,
-    now: Timestamp,
-) -> Work<Option<Revoked>> {
-    let found = find(unit, id).await?;
-    let Some(record) = found.filter(|record| record.organization == organization) else { return Ok(None) };
-    let table = table(record.credential.kind);
-    let revoked = format!("UPDATE {table} SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL");
-    // Of two who revoke it at once, one does.
-    let already = unit.run(&revoked, &[&id, &now]).await? == 0;
-    let Some(CredentialRecord { credential, .. }) = find(unit, id).await? else { return Ok(None) };
-    if !already {
-        let organization = unit.owner(organization).await?;
-        unit.note(organization, AuditNote::credential_revoked(&credential), now).await?;
+async fn revoke(unit: &UnitOfWork<'_>, owner: i64, id: &str, now: Timestamp) -> Work<Option<Revoked>> {
+    let mut revoked = 0;
+    for table in TABLES {
+        let revoke =
+            format!("UPDATE {table} SET revoked_at = ?3 WHERE organization = ?1 AND id = ?2 AND revoked_at IS NULL");
+        // Of two who revoke it at once, one does.
+        revoked += unit.run(&revoke, &[&owner, &id, &now]).await?;
     }
-    Ok(Some(Revoked { credential, already }))
+    let found = unit.first(&format!("{ALL} WHERE owner = ?1 AND id = ?2"), &[&owner, &id], read).await?;
+    let Some(CredentialRecord { credential, .. }) = found else { return Ok(None) };
+    if revoked > 0 {
+        unit.note(owner, AuditNote::credential_revoked(&credential), now).await?;
+    }
+    Ok(Some(Revoked { credential, already: revoked == 0 }))
 }
 
 async fn touch(unit: &UnitOfWork<'_>, id: &str, environment: Environment, now: Timestamp) -> Work<()> {
