@@ -66,20 +66,20 @@ pub(super) async fn report_failing(unit: &UnitOfWork<'_>, endpoint: i64, now: Ti
     record_for(unit, organization, &EventKind::EndpointFailing, subject, Some(endpoint), now).await
 }
 
-/// Records that this part of a source works again.
-pub(super) async fn source_works(unit: &UnitOfWork<'_>, organization: i64, source: &str, part: &str) -> Work<()> {
-    let works = "DELETE FROM source_failing WHERE organization = ?1 AND source = ?2 AND part = ?3";
-    unit.run(works, &[&organization, &source, &part]).await.map(drop)
-}
-
-/// Records a failure of a part of a source. Lasting failures are reported once, until it works again.
-pub(super) async fn source_fails(
+/// Records that a part of a source works again, or has failed, in words. Lasting failures are reported once, until it
+/// works again.
+pub(super) async fn source_ended(
     unit: &UnitOfWork<'_>,
     organization: i64,
-    (source, part): (&str, &str),
-    reason: &str,
+    source: &str,
+    part: &str,
+    failure: Option<&str>,
     now: Timestamp,
 ) -> Work<()> {
+    let Some(reason) = failure else {
+        let works = "DELETE FROM source_failing WHERE organization = ?1 AND source = ?2 AND part = ?3";
+        return unit.run(works, &[&organization, &source, &part]).await.map(drop);
+    };
     let known = "SELECT since, failed_at, reported FROM source_failing
         WHERE organization = ?1 AND source = ?2 AND part = ?3/*+ FOR NO KEY UPDATE*/";
     let read = |row: &StoredRow<'_>| Ok((Failing { since: row.get(0)?, last: row.get(1)? }, row.get::<bool>(2)?));

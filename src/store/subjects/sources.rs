@@ -6,7 +6,7 @@
 use uuid::Uuid;
 
 use super::{
-    failing::{source_fails, source_works},
+    failing::source_ended,
     ingest::{ingest, key_of},
     truth::{TEXTS, record_told, take_turn},
 };
@@ -110,7 +110,8 @@ units! {
         Way::Quiet => |unit| async {
             let organization = unit.owner(*organization).await?;
             // Failures before counts, as where an event comes: so two of them at once do not deadlock.
-            source_fails(unit, organization, (source, EVENTS), "the signatures of its events are wrong", *now).await?;
+            let failure = Some("the signatures of its events are wrong");
+            source_ended(unit, organization, source, EVENTS, failure, *now).await?;
             count(unit, organization, source, "rejected = rejected + 1", None).await
         }
     }
@@ -125,10 +126,7 @@ units! {
     ) -> () {
         Way::Quiet => |unit| async {
             let organization = unit.owner(*organization).await?;
-            match failure {
-                Some(why) => source_fails(unit, organization, (source, list), why, *now).await,
-                None => source_works(unit, organization, source, list).await,
-            }
+            source_ended(unit, organization, source, list, failure.as_deref(), *now).await
         }
     }
 
@@ -165,12 +163,9 @@ async fn receive(unit: &UnitOfWork<'_>, owner: i64, incoming: &IncomingEvent, no
     let mut counted = "received = received + 1".to_owned();
     if is_new {
         counted += &format!(", {0} = {0} + 1", state.as_str());
-        match state {
-            EventState::Mapped => source_works(unit, owner, source, EVENTS).await?,
-            EventState::Unmapped => {
-                source_fails(unit, owner, (source, EVENTS), "its events cannot be mapped", now).await?;
-            }
-            EventState::Ignored => {}
+        if state != EventState::Ignored {
+            let failure = (state == EventState::Unmapped).then_some("its events cannot be mapped");
+            source_ended(unit, owner, source, EVENTS, failure, now).await?;
         }
         store_result(unit, owner, (id, *sent_at), result, now).await?;
     }
