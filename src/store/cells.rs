@@ -1,7 +1,7 @@
 //! Values of statements and cells of rows, the same for both databases.
 //!
 //! SQLite has ids as bytes and flags as numbers; PostgreSQL has types for both, and holds texts without the character
-//! NUL.
+//! NUL. A flag is a number until PostgreSQL's type of it is known.
 
 use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
@@ -24,7 +24,6 @@ use crate::{
 pub(super) enum SqlCell<'c> {
     Null,
     Number(i64),
-    Flag(bool),
     Text(&'c str),
     Bytes(&'c [u8]),
     Id(Uuid),
@@ -49,7 +48,6 @@ impl SqlCell<'_> {
         match self {
             Self::Null | Self::Text(_) => Type::TEXT,
             Self::Number(_) => Type::INT8,
-            Self::Flag(_) => Type::BOOL,
             Self::Bytes(_) => Type::BYTEA,
             Self::Id(_) => Type::UUID,
         }
@@ -70,7 +68,6 @@ impl rusqlite::ToSql for SqlCell<'_> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
             Self::Number(number) => ValueRef::Integer(*number),
-            Self::Flag(flag) => ValueRef::Integer(i64::from(*flag)),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
             Self::Id(id) => ValueRef::Blob(id.as_bytes()),
@@ -90,8 +87,6 @@ impl<'v> ToSql for &'v (dyn ToCell + 'v) {
             SqlCell::Null => Ok(IsNull::Yes),
             SqlCell::Number(number) if *kind == Type::BOOL => (number != 0).to_sql(kind, out),
             SqlCell::Number(number) => number.to_sql(kind, out),
-            SqlCell::Flag(flag) if *kind == Type::BOOL => flag.to_sql(kind, out),
-            SqlCell::Flag(flag) => i64::from(flag).to_sql(kind, out),
             SqlCell::Text(text) if *kind == Type::BYTEA => text.to_sql(kind, out),
             SqlCell::Text(text) => storable(text).to_sql(kind, out),
             SqlCell::Bytes(bytes) => bytes.to_sql(kind, out),
@@ -111,7 +106,7 @@ impl<'c> FromSql<'c> for SqlCell<'c> {
         Ok(match *kind {
             Type::INT8 => Self::Number(i64::from_sql(kind, raw)?),
             Type::INT4 => Self::Number(i32::from_sql(kind, raw)?.into()),
-            Type::BOOL => Self::Flag(bool::from_sql(kind, raw)?),
+            Type::BOOL => Self::Number(bool::from_sql(kind, raw)?.into()),
             Type::UUID => Self::Id(Uuid::from_sql(kind, raw)?),
             Type::BYTEA => Self::Bytes(raw),
             _ => Self::Text(<&str>::from_sql(kind, raw)?),
@@ -132,7 +127,6 @@ impl<'c> FromSql<'c> for SqlCell<'c> {
 pub(super) enum SqlValue<'v> {
     Null,
     Number(i64),
-    Flag(bool),
     Text(Cow<'v, str>),
     Bytes(Vec<u8>),
     Id(Uuid),
@@ -145,7 +139,7 @@ impl SqlValue<'_> {
             Self::Text(text) => text.as_bytes(),
             Self::Bytes(bytes) => bytes,
             Self::Id(id) => id.as_bytes(),
-            Self::Null | Self::Number(_) | Self::Flag(_) => &[],
+            Self::Null | Self::Number(_) => &[],
         }
     }
 }
@@ -155,7 +149,6 @@ impl ToCell for SqlValue<'_> {
         match self {
             Self::Null => SqlCell::Null,
             Self::Number(number) => SqlCell::Number(*number),
-            Self::Flag(flag) => SqlCell::Flag(*flag),
             Self::Text(text) => SqlCell::Text(text),
             Self::Bytes(bytes) => SqlCell::Bytes(bytes),
             Self::Id(id) => SqlCell::Id(*id),
@@ -168,7 +161,6 @@ impl FromCell<'_> for SqlValue<'static> {
         Ok(match cell {
             SqlCell::Null => Self::Null,
             SqlCell::Number(number) => Self::Number(number),
-            SqlCell::Flag(flag) => Self::Number(flag.into()),
             SqlCell::Text(text) => text.to_owned().into(),
             SqlCell::Bytes(bytes) => Self::Bytes(bytes.to_vec()),
             SqlCell::Id(id) => Self::Bytes(id.as_bytes().to_vec()),
@@ -206,7 +198,7 @@ macro_rules! sql_values {
 
 sql_values!(
     i64: |number| Self::Number(number),
-    bool: |flag| Self::Flag(flag),
+    bool: |flag| Self::Number(flag.into()),
     String: |text| Self::Text(Cow::Owned(text)),
     &'v str: |text| Self::Text(Cow::Borrowed(text)),
     &[u8; 32]: |hash| Self::Bytes(hash.to_vec()),
@@ -262,7 +254,7 @@ values!(
     String: |text| SqlCell::Text(text),
     [u8]: |bytes| SqlCell::Bytes(bytes),
     Vec<u8>: |bytes| SqlCell::Bytes(bytes),
-    bool: |flag| SqlCell::Flag(*flag),
+    bool: |flag| SqlCell::Number((*flag).into()),
     u16: |number| SqlCell::Number((*number).into()),
     u32: |number| SqlCell::Number((*number).into()),
     i64: |number| SqlCell::Number(*number),
@@ -329,11 +321,7 @@ impl<const N: usize> FromCell<'_> for [u8; N] {
 
 impl FromCell<'_> for bool {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
-        match cell {
-            SqlCell::Flag(flag) => Ok(flag),
-            SqlCell::Number(number) => Ok(number != 0),
-            _ => Err(corrupt("a flag")),
-        }
+        if let SqlCell::Number(number) = cell { Ok(number != 0) } else { Err(corrupt("a flag")) }
     }
 }
 
