@@ -107,8 +107,7 @@ impl<'c> FromSql<'c> for SqlCell<'c> {
             Type::INT8 => Self::Number(i64::from_sql(kind, raw)?),
             Type::INT4 => Self::Number(i32::from_sql(kind, raw)?.into()),
             Type::BOOL => Self::Number(bool::from_sql(kind, raw)?.into()),
-            Type::UUID => Self::Id(Uuid::from_sql(kind, raw)?),
-            Type::BYTEA => Self::Bytes(raw),
+            Type::UUID | Type::BYTEA => Self::Bytes(raw),
             _ => Self::Text(<&str>::from_sql(kind, raw)?),
         })
     }
@@ -353,11 +352,7 @@ small_numbers!(u16, u32, u64);
 
 impl FromCell<'_> for Uuid {
     fn of(cell: SqlCell<'_>) -> StoreResult<Self> {
-        match cell {
-            SqlCell::Id(id) => Ok(id),
-            SqlCell::Bytes(bytes) => Self::from_slice(bytes).map_err(|_| corrupt("an id")),
-            _ => Err(corrupt("an id")),
-        }
+        Self::from_slice(<&[u8]>::of(cell)?).map_err(|_| corrupt("an id"))
     }
 }
 
