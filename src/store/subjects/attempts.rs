@@ -14,8 +14,7 @@ pub use crate::domain::attempt::Claim;
 use crate::{
     StoreError,
     alert_rows::ChangedAlert,
-    cells::BoundValues,
-    cells::{StoredRow, cell},
+    cells::{BoundValues, StoredRow, cell},
     composed::Sql,
     domain::{
         Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, EventKind, EventSubject, Holder, MonotonicTime,

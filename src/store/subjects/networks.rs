@@ -104,9 +104,9 @@ const PREFIX: &str = "gateway ";
 
 /// The networks that have a gateway, with its address.
 pub(crate) async fn gateways(rows: &StoreRows<'_>) -> Work<Vec<(Provider, String)>> {
-    let all = "SELECT substr(name, length(?1/*+::text*/) + 1), value FROM fact
-        WHERE substr(name, 1, length(?1/*+::text*/)) = ?1/*+::text*/ ORDER BY name";
-    rows.all(all, &[&PREFIX], |row| Ok((Provider::parse(row.get(0)?), row.get(1)?))).await
+    let all =
+        format!("SELECT substr(name, {}), value FROM fact WHERE name LIKE '{PREFIX}%' ORDER BY name", PREFIX.len() + 1);
+    rows.all(&all, &[], |row| Ok((Provider::parse(row.get(0)?), row.get(1)?))).await
 }
 
 /// Stores the address of a network's gateway, or removes it where there is none.
