@@ -9,7 +9,7 @@ use super::{
 use crate::{
     cells::StoredRow,
     domain::{
-        Actor, EventKind, EventSubject, audit::AuditNote, source::FailingSource, time::Timestamp,
+        Actor, EndpointId, EventKind, EventSubject, audit::AuditNote, source::FailingSource, time::Timestamp,
         webhook::schedule::Failing,
     },
     error::Work,
@@ -22,7 +22,7 @@ pub(super) async fn disable_by_itself(unit: &UnitOfWork<'_>, endpoint: i64, reas
     if let Some((organization, id)) = unit.first(enabled, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await? {
         disable(unit, endpoint, reason, now).await?;
         unit.note_of(&Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now).await?;
-        report_failing(unit, endpoint, now).await?;
+        report_failing(unit, organization, endpoint, id, now).await?;
     }
     Ok(())
 }
@@ -39,17 +39,20 @@ pub(super) async fn succeeded(unit: &UnitOfWork<'_>, endpoint: i64, now: Timesta
 /// Records a failed attempt that ended at `ended_at`, by a clock that does not jump. An endpoint that has failed for
 /// too long is disabled.
 pub(super) async fn failed(unit: &UnitOfWork<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
-    let known = "SELECT failing_since, failed_at, failure_reported FROM endpoint
+    let known = "SELECT failing_since, failed_at, failure_reported, organization, id FROM endpoint
         WHERE key = ?1 AND disabled_at IS NULL/*+ FOR NO KEY UPDATE*/";
-    let read = |row: &StoredRow<'_>| Ok((row.get::<Option<_>>(0)?, row.get::<Option<_>>(1)?, row.get::<bool>(2)?));
-    let Some((since, last, reported)) = unit.first(known, &[&endpoint], read).await? else { return Ok(()) };
-    let before = since.zip(last).map(|(since, last)| Failing { since, last });
-    let failing = Failing::again(before, ended_at);
+    let read = |row: &StoredRow<'_>| {
+        let before = row.get::<Option<_>>(0)?.zip(row.get(1)?).map(|(since, last)| Failing { since, last });
+        Ok((Failing::again(before, ended_at), row.get::<bool>(2)?, row.get(3)?, row.get(4)?))
+    };
+    let Some((failing, reported, organization, id)) = unit.first(known, &[&endpoint], read).await? else {
+        return Ok(());
+    };
     let report = !reported && failing.is_lasting();
     let failed = "UPDATE endpoint SET failing_since = ?2, failed_at = ?3, failure_reported = ?4 WHERE key = ?1";
     unit.run(failed, &[&endpoint, &failing.since, &failing.last, &(reported || report)]).await?;
     if report {
-        report_failing(unit, endpoint, now).await?;
+        report_failing(unit, organization, endpoint, id, now).await?;
     }
     match failing.disables() {
         Some(reason) => disable_by_itself(unit, endpoint, &reason, now).await,
@@ -58,9 +61,13 @@ pub(super) async fn failed(unit: &UnitOfWork<'_>, endpoint: i64, ended_at: Times
 }
 
 /// Tells the other endpoints that are marked for it that an endpoint fails, or was disabled for it.
-pub(super) async fn report_failing(unit: &UnitOfWork<'_>, endpoint: i64, now: Timestamp) -> Work<()> {
-    let id = "SELECT organization, id FROM endpoint WHERE key = ?1";
-    let (organization, id) = unit.one(id, &[&endpoint], |row| Ok((row.get(0)?, row.get(1)?))).await?;
+async fn report_failing(
+    unit: &UnitOfWork<'_>,
+    organization: i64,
+    endpoint: i64,
+    id: EndpointId,
+    now: Timestamp,
+) -> Work<()> {
     let Some(failing) = find(unit, organization, id).await? else { return Ok(()) };
     let subject = EventSubject::Endpoint(&failing);
     record_for(unit, organization, &EventKind::EndpointFailing, subject, Some(endpoint), now).await
