@@ -115,12 +115,6 @@ impl UnitOfWork<'_> {
         self.first("SELECT key FROM organization WHERE id = ?1", &[&id], cell).await
     }
 
-    /// The key of an organization that has to be there.
-    pub(super) async fn known_organization(&self, id: OrganizationId) -> Work<i64> {
-        let known = self.organization(id).await?;
-        Ok(known.ok_or_else(|| StoreError::Corrupt(format!("no organization {id}")))?)
-    }
-
     /// The key of an organization. One that is not there has a key that no row has, so it has nothing.
     pub(super) async fn owner(&self, id: OrganizationId) -> Work<i64> {
         Ok(self.organization(id).await?.unwrap_or_default())

@@ -42,15 +42,15 @@ mod writer;
 
 use crate::worker;
 
+pub use self::{
+    examine::{examine, is_idle},
+    schema::schema_of,
+    store::{LongStep, PageCaches, SqliteOptions, SqliteStore},
+};
 pub(super) use self::{
     interned::Dictionary,
     readers::Reader,
     rows::read_alerts,
     sql::Statements,
     writer::{Memory, Unit},
-};
-pub use self::{
-    examine::{examine, is_idle},
-    schema::schema_of,
-    store::{LongStep, PageCaches, SqliteOptions, SqliteStore},
 };

@@ -73,12 +73,12 @@ units! {
         alert: AlertId,
         now: Timestamp,
     ) -> RuleTurn {
-        Way::Read => turn
+        Way::Read, organization => turn
     }
 
     /// Notes once what a dry rule would have answered to an alert.
     async fn note_dry(organization: OrganizationId, [ref] rule: AutomaticRule, alert: AlertId, now: Timestamp) -> () {
-        Way::Visible => note_dry
+        Way::Visible, organization => note_dry
     }
 
     /// Claims the resolution of an alert for a rule, within its limits; `None` where the rule does not answer now.
@@ -187,7 +187,7 @@ async fn start(unit: &UnitOfWork<'_>, owner: i64, now: Timestamp) -> Work<()> {
 /// The turn of a rule at an alert: its line, its state, what was done, the guard, and the limits.
 async fn turn(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    owner: i64,
     rule: &AutomaticRule,
     alert: AlertId,
     now: Timestamp,
@@ -196,7 +196,6 @@ async fn turn(
     if unit.is_beside_service().await? {
         return held("a service applies the rules");
     }
-    let owner = unit.owner(organization).await?;
     let name = &rule.rule.name;
     let known = records(unit, owner).await?.into_iter().find(|known| known.name == *name);
     let Some(record) = known.filter(|known| known.hash == rule.hash()) else { return held("its line is another one") };
@@ -233,7 +232,7 @@ async fn turn(
         let said = other.outcome.as_ref().map_or("", |outcome| outcome.refunded.as_str());
         is_refunded_elsewhere |= is_refund(&other.status, said) || coming.is_some_and(|said| said.gives_money_back());
     }
-    let refund = refund_time(unit, organization, &alert).await?;
+    let refund = refund_time(unit, owner, &alert).await?;
     let amount = alert.amount.unwrap_or(Amount::from_micros(0));
     if let Some(why) = rule.objection(&RuleFacts { alert: &alert, duplicates, refund, is_refunded_elsewhere }, now) {
         return Ok(RuleTurn::Held(why));
@@ -263,12 +262,11 @@ async fn fails(unit: &UnitOfWork<'_>, owner: i64, rule: &str) -> Work<bool> {
 /// payment.
 async fn turn_alone(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    owner: i64,
     rule: &AutomaticRule,
     alert: AlertId,
     now: Timestamp,
 ) -> Work<RuleTurn> {
-    let owner = unit.owner(organization).await?;
     unit.lock("SELECT name FROM rule WHERE organization = ?1 AND name = '' FOR UPDATE", &[&owner]).await?;
     let mut payment = Vec::new();
     for (alert, alike) in alike(unit, owner, &[alert]).await? {
@@ -279,32 +277,25 @@ async fn turn_alone(
             AND id IN (SELECT value::uuid FROM json_array_elements_text(?1::text::json))
         ORDER BY key FOR NO KEY UPDATE";
     unit.lock(locked, &[&listed(&ids.collect::<Vec<_>>()), &owner]).await?;
-    turn(unit, organization, rule, alert, now).await
+    turn(unit, owner, rule, alert, now).await
 }
 
-async fn note_dry(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    rule: &AutomaticRule,
-    alert: AlertId,
-    now: Timestamp,
-) -> Work<()> {
-    if turn_alone(unit, organization, rule, alert, now).await? != RuleTurn::Dry {
+async fn note_dry(unit: &UnitOfWork<'_>, owner: i64, rule: &AutomaticRule, alert: AlertId, now: Timestamp) -> Work<()> {
+    if turn_alone(unit, owner, rule, alert, now).await? != RuleTurn::Dry {
         return Ok(());
     }
-    let owner = unit.owner(organization).await?;
     keep_done(unit, owner, rule, alert, None, now).await?;
     unit.note(owner, AuditNote::would_answer(alert, &rule.resolution()), now).await
 }
 
 async fn claim(unit: &UnitOfWork<'_>, request: &ClaimRequest, rule: &AutomaticRule) -> Work<Option<Claim>> {
     let ClaimRequest { organization, alert, attempt, now, .. } = request;
-    if turn_alone(unit, *organization, rule, *alert, now.date).await? != RuleTurn::Answer {
+    let owner = unit.owner(*organization).await?;
+    if turn_alone(unit, owner, rule, *alert, now.date).await? != RuleTurn::Answer {
         return Ok(None);
     }
     let claimed = attempts::claim(unit, request).await?;
     if let Claim::Claimed { .. } = &claimed {
-        let owner = unit.owner(*organization).await?;
         keep_done(unit, owner, rule, *alert, Some(*attempt), now.date).await?;
     }
     Ok(Some(claimed))

@@ -47,52 +47,51 @@ units! {
     async fn keep_refund(
         organization: OrganizationId,
         id: AlertId,
-        proof: RefundProof,
+        [ref] proof: RefundProof,
         now: Timestamp,
     ) -> Option<RefundProof> {
-        Way::Visible => |unit| keep_refund(unit, *organization, *id, proof, *now)
+        Way::Visible, organization => keep_refund
     }
 
     /// Those of these alerts that have the proof of a refund, with it.
-    async fn refunds(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(AlertId, RefundProof)> {
-        Way::Read => |unit| refunds(unit, *organization, ids)
+    async fn refunds(organization: OrganizationId, [ref] ids: Vec<AlertId>) -> Vec<(AlertId, RefundProof)> {
+        Way::Read, organization => refunds
     }
 
     /// The reports on an alert's payment, with the fact that each matched by, oldest first.
     async fn truth_of(organization: OrganizationId, id: AlertId) -> Vec<(TruthReport, String)> {
-        Way::Read => |unit| truth_of(unit, *organization, *id)
+        Way::Read, organization => truth_of
     }
 
     /// Answers since this moment, and how many of them were disputed afterwards, by network, issuer, answer and lead
     /// time.
     async fn held(organization: OrganizationId, since: Timestamp) -> Vec<HeldCount> {
-        Way::List(Some(organization)) => |unit| held(unit, *organization, *since)
+        Way::List(Some(organization)), organization => held
     }
 
     /// Enters the sales of a month on one scheme's cards, in place of what was entered for it before.
     async fn enter_sales(organization: OrganizationId, sales: SalesCount) -> () {
-        Way::Visible => |unit| enter_sales(unit, *organization, *sales)
+        Way::Visible, organization => enter_sales
     }
 
     /// The sales that were entered, newest month first.
     async fn sales(organization: OrganizationId) -> Vec<SalesCount> {
-        Way::Read => |unit| sales(unit, *organization)
+        Way::Read, organization => sales
     }
 
     /// Dismisses what is known now against the answer of an alert; `false` where there is no such alert.
     async fn dismiss_contradictions(organization: OrganizationId, id: AlertId, now: Timestamp) -> bool {
-        Way::Visible => |unit| dismiss(unit, *organization, *id, *now)
+        Way::Visible, organization => dismiss
     }
 
     /// Answers that a report since this moment contradicts, newest report first, at most so many; without what was
     /// dismissed.
     async fn contradictions(organization: OrganizationId, since: Timestamp, limit: u32) -> Vec<ContradictedAnswer> {
-        Way::List(Some(organization)) => |unit| contradictions(unit, *organization, *since, *limit)
+        Way::List(Some(organization)), organization => contradictions
     }
 }
 
-async fn enter_sales(unit: &UnitOfWork<'_>, organization: OrganizationId, sales: SalesCount) -> Work<()> {
-    let organization = unit.known_organization(organization).await?;
+async fn enter_sales(unit: &UnitOfWork<'_>, organization: i64, sales: SalesCount) -> Work<()> {
     let SalesCount { month, scheme, count, entered_at } = sales;
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     let entered = "INSERT INTO sale_count (organization, month, scheme, sales, entered_at) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -102,10 +101,9 @@ async fn enter_sales(unit: &UnitOfWork<'_>, organization: OrganizationId, sales:
     unit.note(organization, AuditNote::sales_entered(&sales), entered_at).await
 }
 
-async fn sales(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<SalesCount>> {
-    let entered = "SELECT s.month, s.scheme, s.sales, s.entered_at FROM sale_count s
-            JOIN organization g ON g.key = s.organization
-        WHERE g.id = ?1 ORDER BY s.month DESC, s.scheme";
+async fn sales(unit: &UnitOfWork<'_>, organization: i64) -> Work<Vec<SalesCount>> {
+    let entered = "SELECT month, scheme, sales, entered_at FROM sale_count WHERE organization = ?1
+        ORDER BY month DESC, scheme";
     let read = |row: &StoredRow<'_>| {
         let (month, scheme): (&str, &str) = (row.get(0)?, row.get(1)?);
         Ok(SalesCount {
@@ -119,8 +117,8 @@ async fn sales(unit: &UnitOfWork<'_>, organization: OrganizationId) -> Work<Vec<
 }
 
 /// Dismisses what is known against the answer of an alert.
-async fn dismiss(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId, now: Timestamp) -> Work<bool> {
-    let Some((key, organization)) = alert_key(unit, organization, id).await? else { return Ok(false) };
+async fn dismiss(unit: &UnitOfWork<'_>, organization: i64, id: AlertId, now: Timestamp) -> Work<bool> {
+    let Some(key) = alert_key(unit, organization, id).await? else { return Ok(false) };
     // Of a report that contradicts nothing yet, such as a refund that succeeded, it is not known what comes.
     let against = format!(
         "UPDATE truth_match SET dismissed_at = ?2 WHERE alert = ?1 AND EXISTS (SELECT 1 FROM truth t
@@ -175,7 +173,7 @@ async fn record(
     unit: &UnitOfWork<'_>,
     (organization, reports, now): &(OrganizationId, Vec<TruthReport>, Timestamp),
 ) -> Work<TruthCounts> {
-    let organization = unit.known_organization(*organization).await?;
+    let organization = unit.owner(*organization).await?;
     take_turn(unit, organization).await?;
     let mut counts = TruthCounts::default();
     for report in reports {
@@ -216,7 +214,7 @@ async fn record_one(
     counts: &mut TruthCounts,
 ) -> Work<i64> {
     let known = format!("SELECT {} FROM truth t WHERE t.organization = ?1 AND t.kind = ?2 AND t.id = ?3", columns());
-    let by_identity: BoundValues<'_> = &[&organization, &report.kind.as_str(), &report.id];
+    let by_identity: BoundValues<'_> = &[&organization, &report.kind, &report.id];
     let key = match unit.first(&known, by_identity, read_report).await? {
         None => {
             counts.created += 1;
@@ -457,21 +455,19 @@ pub(super) async fn match_alerts(unit: &UnitOfWork<'_>, organization: i64, alert
     dismiss_again(unit, &dismissed).await
 }
 
-async fn alert_key(unit: &UnitOfWork<'_>, organization: OrganizationId, id: AlertId) -> Work<Option<(i64, i64)>> {
-    let key = "SELECT a.key, a.organization FROM alert a JOIN organization g ON g.key = a.organization
-        WHERE g.id = ?1 AND a.id = ?2";
-    unit.first(key, &[&organization, &id], |row| Ok((row.get(0)?, row.get(1)?))).await
+async fn alert_key(unit: &UnitOfWork<'_>, organization: i64, id: AlertId) -> Work<Option<i64>> {
+    unit.first("SELECT key FROM alert WHERE organization = ?1 AND id = ?2", &[&organization, &id], cell).await
 }
 
 /// Keeps the proof of a refund, and matches it to the refund that it names.
 async fn keep_refund(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    organization: i64,
     id: AlertId,
     proof: &RefundProof,
     now: Timestamp,
 ) -> Work<Option<RefundProof>> {
-    let Some((key, organization)) = alert_key(unit, organization, id).await? else { return Ok(None) };
+    let Some(key) = alert_key(unit, organization, id).await? else { return Ok(None) };
     take_turn(unit, organization).await?;
     let named = format!(
         "SELECT {} FROM truth t WHERE t.key IN (SELECT truth FROM truth_fact WHERE organization = ?1 AND fact = ?2)",
@@ -508,15 +504,9 @@ fn read_proof(row: &StoredRow<'_>, first: usize) -> Work<RefundProof> {
 const PROOF: &str = "p.reference, p.amount, p.currency, p.state";
 
 /// The proofs of those of these alerts that have one.
-async fn refunds(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    ids: &[AlertId],
-) -> Work<Vec<(AlertId, RefundProof)>> {
+async fn refunds(unit: &UnitOfWork<'_>, organization: i64, ids: &[AlertId]) -> Work<Vec<(AlertId, RefundProof)>> {
     let one = format!(
-        "SELECT {PROOF} FROM refund_proof p JOIN alert a ON a.key = p.alert
-            JOIN organization g ON g.key = a.organization
-        WHERE g.id = ?1 AND a.id = ?2"
+        "SELECT {PROOF} FROM refund_proof p JOIN alert a ON a.key = p.alert WHERE a.organization = ?1 AND a.id = ?2"
     );
     let mut found = Vec::new();
     for id in ids {
@@ -527,25 +517,17 @@ async fn refunds(
     Ok(found)
 }
 
-async fn truth_of(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    id: AlertId,
-) -> Work<Vec<(TruthReport, String)>> {
-    let Some((key, _)) = alert_key(unit, organization, id).await? else { return Ok(Vec::new()) };
+async fn truth_of(unit: &UnitOfWork<'_>, organization: i64, id: AlertId) -> Work<Vec<(TruthReport, String)>> {
     let matched = format!(
-        "SELECT {}, m.matched_by FROM truth_match m JOIN truth t ON t.key = m.truth WHERE m.alert = ?1 ORDER BY t.key",
+        "SELECT {}, m.matched_by FROM alert a JOIN truth_match m ON m.alert = a.key JOIN truth t ON t.key = m.truth
+        WHERE a.organization = ?1 AND a.id = ?2 ORDER BY t.key",
         columns()
     );
-    unit.all(&matched, &[&key], |row| Ok((read_report(row)?.1, row.get(COLUMNS)?))).await
+    unit.all(&matched, &[&organization, &id], |row| Ok((read_report(row)?.1, row.get(COLUMNS)?))).await
 }
 
 /// Time of the succeeded refund of an alert's whole amount.
-pub(super) async fn refund_time(
-    unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
-    alert: &Alert,
-) -> Work<Option<RefundTime>> {
+pub(super) async fn refund_time(unit: &UnitOfWork<'_>, organization: i64, alert: &Alert) -> Work<Option<RefundTime>> {
     let reports: Vec<TruthReport> =
         truth_of(unit, organization, alert.id).await?.into_iter().map(|(report, _)| report).collect();
     let proof = refunds(unit, organization, &[alert.id]).await?.pop().map(|(_, proof)| proof);
@@ -562,7 +544,7 @@ fn disputed_since() -> String {
 }
 
 /// Answers and disputes after them.
-async fn held(unit: &UnitOfWork<'_>, organization: OrganizationId, since: Timestamp) -> Work<Vec<HeldCount>> {
+async fn held(unit: &UnitOfWork<'_>, organization: i64, since: Timestamp) -> Work<Vec<HeldCount>> {
     let bounds = LEAD_TIMES.iter().rev().map(|bound| {
         let micros = bound * 60_000_000;
         format!("WHEN a.deadline - o.action_time >= {micros} THEN {bound} ")
@@ -573,7 +555,7 @@ async fn held(unit: &UnitOfWork<'_>, organization: OrganizationId, since: Timest
                 SELECT 1 FROM truth_match m JOIN truth t ON t.key = m.truth WHERE m.alert = a.key AND {}
             ) THEN 1 ELSE 0 END)/*+::bigint*/
         FROM outcome o/*-*/ INDEXED BY outcome_by_action_time CROSS/*+*/ JOIN alert a ON a.key = o.alert
-        WHERE a.organization = (SELECT key FROM organization WHERE id = ?1) AND o.action_time >= ?2
+        WHERE a.organization = ?1 AND o.action_time >= ?2
         GROUP BY a.provider, a.issuer, a.status, 4, 5",
         word("a.provider"),
         word("a.status"),
@@ -607,11 +589,10 @@ async fn held(unit: &UnitOfWork<'_>, organization: OrganizationId, since: Timest
 /// Answers that a dispute or a failed refund contradicts.
 async fn contradictions(
     unit: &UnitOfWork<'_>,
-    organization: OrganizationId,
+    organization: i64,
     since: Timestamp,
     limit: u32,
 ) -> Work<Vec<ContradictedAnswer>> {
-    let Some(organization) = unit.organization(organization).await? else { return Ok(Vec::new()) };
     let invalid = word_key(AlertStatus::Invalid.as_str());
     // Another refund of the payment that succeeded pays it after all.
     let unpaid = "NOT EXISTS (SELECT 1 FROM truth_match n JOIN truth s ON s.key = n.truth WHERE n.alert = a.key
