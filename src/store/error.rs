@@ -61,9 +61,9 @@ impl StoreError {
         }
     }
 
-    /// A file that cannot be used: by its cause where that is a known one, else in the system's words.
-    pub(super) fn of_file(file: &Path, what: &str, error: &io::Error) -> Self {
-        match RefusalCause::of_io(error) {
+    /// Names a file that cannot be used: by the cause where that is a known one, else in the system's words.
+    pub(super) fn of_file(file: &Path, what: &str) -> impl Fn(io::Error) -> Self + Copy {
+        move |error| match RefusalCause::of_io(&error) {
             Some(cause) => Self::Refused(cause, format!("{} {what}", place(cause, file))),
             None => Self::Unusable(format!("{}: {what}: {error}", file.display())),
         }

@@ -79,14 +79,12 @@ fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) ->
 }
 
 fn put_new(path: &Path, key: &str) -> StoreResult<()> {
-    let unwritable = |error| StoreError::of_file(path, "cannot be written, the new key; nothing was changed", &error);
-    put_key(path, key).map_err(unwritable)
+    put_key(path, key).map_err(StoreError::of_file(path, "cannot be written, the new key; nothing was changed"))
 }
 
 /// The key in a file, as text.
 fn key_in(file: &Path) -> StoreResult<String> {
     Seal::from_file(file, false)?;
-    let text = fs::read_to_string(file)
-        .map_err(|error| StoreError::Unusable(format!("{}: cannot be read: {error}", file.display())))?;
+    let text = fs::read_to_string(file).map_err(StoreError::of_file(file, "cannot be read"))?;
     Ok(without_mark(&text).trim().to_owned())
 }

@@ -1,6 +1,6 @@
 //! Online backup: a verified copy of the database while others write to it.
 
-use std::{fs, io, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use rusqlite::Connection;
 
@@ -54,6 +54,9 @@ pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
     back_up_to_its_place(options).map_err(|error| error.at(&options.target))
 }
 
+/// Fault of a target that cannot be written.
+const UNWRITABLE: &str = "cannot be written; name another place";
+
 fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     check_library()?;
     let BackupOptions { database, target, .. } = options;
@@ -64,7 +67,7 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
         return Err(unusable(target, "is the database itself; name another file"));
     }
     settle_all(directory_of(target));
-    let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
+    let unwritable = StoreError::of_file(target, UNWRITABLE);
     let staging = Staging::of(target).observed(&options.observer);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
@@ -91,7 +94,7 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
 /// Stages all files of a backup beside its place, verified.
 fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> StoreResult<(Contents, String)> {
     let BackupOptions { database, key_file, target, .. } = options;
-    let unwritable = |error: io::Error| StoreError::of_file(target, "cannot be written; name another place", &error);
+    let unwritable = StoreError::of_file(target, UNWRITABLE);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let contents = copy(source, database, &file, target)?;
     options.observer.step("copied");
@@ -99,8 +102,7 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     let check = key_check(&connection::open(&file, Purpose::Read)?)?.unwrap_or_default();
     let place = find(key_file, &check).map_or_else(|| key_file.clone(), |(_, place)| place);
     prove_key(&file, &Seal::from_file(&place, false)?, key_file, database)?;
-    let key = fs::read_to_string(&place)
-        .map_err(|error| unusable(&place, &format!("the data key cannot be read: {error}")))?;
+    let key = fs::read_to_string(&place).map_err(StoreError::of_file(&place, "the data key cannot be read"))?;
     if options.with_key {
         claim.put(KEY, key.as_bytes()).map_err(unwritable)?;
     }

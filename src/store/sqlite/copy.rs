@@ -76,9 +76,7 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
     // One file that needs no log beside it.
     target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).map_err(failed)?;
     target.close().map_err(|(_, error)| failed(error))?;
-    File::open(to)
-        .and_then(|file| file.sync_all())
-        .map_err(|error| StoreError::of_file(name, "cannot be written", &error))?;
+    File::open(to).and_then(|file| file.sync_all()).map_err(StoreError::of_file(name, "cannot be written"))?;
     let mut target = connection::open(to, Purpose::Read)?;
     check_integrity(&target, source_path)?;
     inspect(&target, name)?;
@@ -161,11 +159,10 @@ pub(super) fn checksum_line(sum: &str, file: &Path) -> String {
 /// # Errors
 /// [`StoreError`] where the backup is another than the one that was written, or the checksum cannot be read.
 pub(super) fn check_sum(backup: &Path, beside: &Path) -> StoreResult<Option<String>> {
-    let unreadable =
-        |path: &Path, error: &io::Error| unusable(path, &format!("cannot be read: {error}; nothing was replaced"));
+    let unreadable = "cannot be read; nothing was replaced";
     let text = match fs::read(beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(beside, &error)),
+        Err(error) => return Err(StoreError::of_file(beside, unreadable)(error)),
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
     };
     let told = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
@@ -174,7 +171,7 @@ pub(super) fn check_sum(backup: &Path, beside: &Path) -> StoreResult<Option<Stri
             "holds no SHA-256 checksum, as `avert backup` writes it (64 hexadecimal digits); nothing was replaced";
         return Err(unusable(beside, words));
     }
-    let found = sha256_of(backup).map_err(|error| unreadable(backup, &error))?;
+    let found = sha256_of(backup).map_err(StoreError::of_file(backup, unreadable))?;
     if found == told {
         return Ok(Some(found));
     }

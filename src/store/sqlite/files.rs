@@ -29,10 +29,10 @@ pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
         Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
             Err(unusable(directory, "is a file, and a directory is needed; name another data directory"))
         }
-        Err(error) => Err(unusable(
-            directory,
-            &format!("the directory cannot be made: {error}; make it, or name another data directory"),
-        )),
+        Err(error) => {
+            let words = "the directory cannot be made; make it, or name another data directory";
+            Err(StoreError::of_file(directory, words)(error))
+        }
     }
 }
 

@@ -145,7 +145,7 @@ pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) 
 
 /// Copies the database as it is to a private file beside it, which is removed where it is not given a name.
 fn copy_of(path: &Path) -> StoreResult<NamedTempFile> {
-    let copy = NamedTempFile::new_in(directory_of(path)).map_err(|error| unwritable(path, &error))?;
+    let copy = NamedTempFile::new_in(directory_of(path)).map_err(unwritable(path))?;
     let target = copy.path().to_str().ok_or_else(|| {
         unusable(path, "the backup before the migration needs a path in Unicode; rename the directory")
     })?;
@@ -154,7 +154,7 @@ fn copy_of(path: &Path) -> StoreResult<NamedTempFile> {
     let conn = connection::open(path, Purpose::Read)?;
     conn.execute_batch("PRAGMA query_only = OFF")?;
     conn.execute("VACUUM INTO ?1", [target]).map_err(|error| StoreError::from(error).at(copy.path()))?;
-    copy.as_file().sync_all().map_err(|error| unwritable(path, &error))?;
+    copy.as_file().sync_all().map_err(unwritable(path))?;
     Ok(copy)
 }
 
@@ -162,14 +162,15 @@ fn copy_of(path: &Path) -> StoreResult<NamedTempFile> {
 fn give_name(copy: NamedTempFile, path: &Path, schema: usize) -> StoreResult<PathBuf> {
     let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
     let backup = with_suffix(path, &format!(".schema-{schema}.{stamp}.backup"));
-    copy.persist_noclobber(&backup).map_err(|error| unwritable(&backup, &error.error))?;
+    copy.persist_noclobber(&backup).map_err(|error| unwritable(&backup)(error.error))?;
     let named = File::open(directory_of(path)).and_then(|directory| directory.sync_all());
-    named.map_err(|error| unwritable(&backup, &error))?;
+    named.map_err(unwritable(&backup))?;
     Ok(backup)
 }
 
-fn unwritable(file: &Path, error: &io::Error) -> StoreError {
-    StoreError::of_file(file, "cannot be written, the backup before the migration", error)
+/// Names a backup that cannot be written.
+fn unwritable(file: &Path) -> impl Fn(io::Error) -> StoreError {
+    StoreError::of_file(file, "cannot be written, the backup before the migration")
 }
 
 /// The mark, where there is one.

@@ -1,7 +1,7 @@
 //! Restore: a backup in the place of the database, all of it or nothing, however it ends.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -75,6 +75,9 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
     restore_in_place(options).map_err(|error| error.at(&options.database))
 }
 
+/// Fault of a target that cannot be written.
+const UNWRITABLE: &str = "cannot be written; nothing was replaced";
+
 fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
     check_library()?;
     let RestoreOptions { database, key_file, from, .. } = options;
@@ -93,8 +96,7 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
             "another avert works on it; end it (avert serve, a console), then restore again; nothing was replaced";
         unusable(directory, busy)
     })?;
-    let unwritable =
-        |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
+    let unwritable = StoreError::of_file(database, UNWRITABLE);
     let staging = Staging::of(database).observed(&options.observer);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
@@ -125,20 +127,15 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
         moves.push(replacing(KEY, key_file));
     }
     claim.commit(&moves).map_err(unwritable)?;
-    claim.finish().map_err(|error| {
-        unusable(
-            directory,
-            &format!("cannot be written: {error}; the backup is verified, and the next start puts it in its place"),
-        )
-    })?;
+    let committed = "cannot be written; the backup is verified, and the next start puts it in its place";
+    claim.finish().map_err(StoreError::of_file(directory, committed))?;
     Ok(Restored { sha256, contents, kept, kept_key })
 }
 
 /// Everything of the new state beside its place, verified; tells whether it has another key.
 fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> StoreResult<(Contents, bool)> {
     let RestoreOptions { database, key_file, from, .. } = options;
-    let unwritable =
-        |error: io::Error| StoreError::of_file(database, "cannot be written; nothing was replaced", &error);
+    let unwritable = StoreError::of_file(database, UNWRITABLE);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let contents = copy(&source, from, &file, from)?;
     drop(source);
@@ -154,8 +151,7 @@ fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> St
         return Err(unusable(&key_from, advice));
     }
     prove_key(&file, &Seal::from_file(&key_from, false)?, &key_from, from)?;
-    let key =
-        fs::read_to_string(&key_from).map_err(|error| unusable(&key_from, &format!("cannot be read: {error}")))?;
+    let key = fs::read_to_string(&key_from).map_err(StoreError::of_file(&key_from, "cannot be read"))?;
     let other_key = fs::read_to_string(key_file).map_or(true, |present| present.trim() != key.trim());
     if other_key && !options.replace_key {
         let advice = format!(
@@ -194,8 +190,7 @@ fn empty_log(database: &Path) {
 }
 
 fn shut(instances: &Path) -> StoreResult<Option<Gate>> {
-    Gate::shut(instances)
-        .map_err(|error| unusable(instances, &format!("cannot be locked: {error}; nothing was replaced")))
+    Gate::shut(instances).map_err(StoreError::of_file(instances, "cannot be locked; nothing was replaced"))
 }
 
 /// Ends a restore that was broken off: a committed one is put in place, of another one nothing stays.
@@ -207,10 +202,8 @@ pub(super) fn settle(database: &Path) -> StoreResult<()> {
         }
         let gate = shut(&directory.join("instances"))?;
         if gate.is_some() {
-            let unwritable = |error: io::Error| {
-                unusable(directory, &format!("a restore that was broken off cannot be finished: {error}"))
-            };
-            return staging.settle().map(drop).map_err(unwritable);
+            let broken_off = "a restore that was broken off cannot be finished";
+            return staging.settle().map(drop).map_err(StoreError::of_file(directory, broken_off));
         }
         if staging.stage() == StagingState::Part {
             // Nothing has happened: it waits until nobody is at work here.

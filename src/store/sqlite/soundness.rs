@@ -45,18 +45,18 @@ pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()>
         // Made here, because SQLite would let others read it. Another process may be faster: then it is there as well.
         Err(error) if error.kind() == ErrorKind::NotFound => match make_file(database) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                Err(StoreError::of_file(database, "cannot be made", &error))
+                Err(StoreError::of_file(database, "cannot be made")(error))
             }
             _ => Ok(()),
         },
-        Err(error) => Err(unusable(database, &format!("cannot be looked at: {error}"))),
+        Err(error) => Err(StoreError::of_file(database, "cannot be looked at")(error)),
         Ok(there) if !there.is_file() => Err(unusable(database, "is no file; name the database file")),
         // Whoever wants to write hears why that cannot be.
         Ok(there) => match File::open(database) {
             Ok(_) if there.len() == 0 => refuse_empty(database, key),
             Ok(_) => Ok(()),
             Err(error) => {
-                Err(StoreError::of_file(database, "cannot be read; give the user who runs avert access", &error))
+                Err(StoreError::of_file(database, "cannot be read; give the user who runs avert access")(error))
             }
         },
     }
@@ -110,7 +110,7 @@ pub(super) fn check_log(database: &Path) -> StoreResult<()> {
     }
     if has_log(database) {
         let log = with_suffix(database, "-wal");
-        let found = log_damage(&log).map_err(|error| StoreError::of_file(&log, "cannot be read", &error))?;
+        let found = log_damage(&log).map_err(StoreError::of_file(&log, "cannot be read"))?;
         if let Some(what) = found.filter(|_| is_alone()) {
             return Err(damaged(database, &what));
         }

@@ -231,9 +231,10 @@ pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
 fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreResult<SqliteStore> {
     make_directory(directory)?;
     let announced = directory.join("instances");
+    let unannounced = StoreError::of_file(&announced, "this process cannot announce itself there");
     restore::settle(database)?;
     let gate = Gate::enter(&announced)
-        .map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?
+        .map_err(unannounced)?
         .filter(|_| !restore::is_pending(database))
         .ok_or_else(|| restore::being_restored(directory))?;
     let key_file = options.secret_key_file.clone().unwrap_or_else(|| directory.join("secret.key"));
@@ -256,7 +257,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     }
     let state = SchemaState::after(applied(&conn, database, MIGRATIONS)?, MIGRATIONS);
     let is_waiting = matches!(state, SchemaState::Waiting(_));
-    if is_waiting && !gate.shut_behind().map_err(|error| unusable(&announced, &format!("cannot be locked: {error}")))? {
+    if is_waiting && !gate.shut_behind().map_err(StoreError::of_file(&announced, "cannot be locked"))? {
         let others = "its schema waits to be brought up to date, and another avert works with it; end that one \
             (console, service or command) first, \
              or try again later where it has just been started to do so itself";
@@ -278,16 +279,13 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     conn.execute_batch("COMMIT")?;
     seal_open_ones(&mut conn, &data_key)?;
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
-    let instances =
-        Instances::announce(&announced, own).map_err(|error| StoreError::of_file(&announced, UNANNOUNCED, &error))?;
+    let instances = Instances::announce(&announced, own).map_err(unannounced)?;
     let files = SameFiles::of(database);
     let (render, path) = (options.render, database.to_owned());
     let context = StoreContext { render, data_key, database: identity, own };
     let shared = Arc::new(Shared { context, path, instances, files, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
-    let turnstile = || {
-        Turnstile::open(&announced).map_err(|error| StoreError::of_file(&announced, "has no turns to write", &error))
-    };
+    let turnstile = || Turnstile::open(&announced).map_err(StoreError::of_file(&announced, "has no turns to write"));
     let checkpointer = Arc::new(Checkpointer::start(database, turnstile()?)?);
     let readers = Readers::start(database, options.caches.reader_kib)?;
     let watcher = watcher::start(Arc::clone(&shared), changes.clone())?;
@@ -297,8 +295,6 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });
     Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
 }
-
-const UNANNOUNCED: &str = "this process cannot announce itself there";
 
 /// Seals addresses that were stored openly before addresses were sealed.
 fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {

@@ -23,7 +23,7 @@ use super::{
 };
 
 use crate::{
-    SchemaState, StoreResult,
+    SchemaState, StoreError, StoreResult,
     cells::{SqlValue, ToCell},
     portable::{
         AUDIT_START, CopyEnd, CopyMark, DESK, Occupant, PortableColumn, PortableRow, PortableTable, UNFINISHED_COPY,
@@ -80,7 +80,7 @@ impl SqliteEnd {
         for suffix in ["", "-wal", "-shm"] {
             match fs::remove_file(with_suffix(&self.file, suffix)) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(unusable(&self.file, &format!("the unfinished copy cannot be removed: {error}")));
+                    return Err(StoreError::of_file(&self.file, "the unfinished copy cannot be removed")(error));
                 }
                 _ => {}
             }
@@ -170,14 +170,14 @@ impl CopyEnd for SqliteEnd {
 /// Takes the gate of the directory, which keeps all others out.
 fn shut(file: &Path) -> StoreResult<Gate> {
     let instances = file.with_file_name("instances");
-    let gate = Gate::shut(&instances).map_err(|error| unusable(&instances, &error.to_string()))?;
+    let gate = Gate::shut(&instances).map_err(StoreError::of_file(&instances, "cannot be locked"))?;
     gate.ok_or_else(|| unusable(file, "another avert works on it; stop it first"))
 }
 
 fn open_target(file: &Path) -> StoreResult<Connection> {
     match make_file(file) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            Err(unusable(file, &format!("cannot be made: {error}")))
+            Err(StoreError::of_file(file, "cannot be made")(error))
         }
         _ => connection::open(file, Purpose::Write),
     }

@@ -252,10 +252,7 @@ impl State {
     /// Begins a transaction; returns the newest change number.
     fn begin(&mut self) -> StoreResult<i64> {
         self.shared.files.check()?;
-        self.shared
-            .instances
-            .announce_once()
-            .map_err(|error| StoreError::of_file(&self.shared.path, "cannot be written", &error))?;
+        self.shared.instances.announce_once().map_err(StoreError::of_file(&self.shared.path, "cannot be written"))?;
         let turn = self.turnstile.enter();
         let no_checkpoint = self.checkpointer.wait();
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
