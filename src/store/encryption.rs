@@ -16,9 +16,10 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use chacha20poly1305::{
-    Key, XChaCha20Poly1305, XNonce,
+    XChaCha20Poly1305, XNonce,
     aead::{Aead as _, Generate as _, KeyInit as _, Payload},
 };
+use zeroize::Zeroizing;
 
 use crate::{
     StoreError, StoreResult,
@@ -29,9 +30,9 @@ use crate::{
 const VERSION: u8 = 1;
 const NONCE_LEN: usize = 24;
 
-/// The cipher with the data key. Its `Debug` shows nothing.
-#[derive(Clone)]
-pub struct Seal(XChaCha20Poly1305);
+/// The data key. Its `Debug` shows nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Seal(Zeroizing<[u8; 32]>);
 
 impl std::fmt::Debug for Seal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -42,7 +43,21 @@ impl std::fmt::Debug for Seal {
 impl Seal {
     /// A seal of this data key.
     pub(super) fn new(key: [u8; 32]) -> Self {
-        Self(XChaCha20Poly1305::new(&Key::from(key)))
+        Self(key.into())
+    }
+
+    /// Generates a data key.
+    pub(super) fn generate() -> Self {
+        Self::new(rand::random())
+    }
+
+    /// The data key as a file has it.
+    pub(super) fn text(&self) -> String {
+        STANDARD.encode(*self.0) + "\n"
+    }
+
+    fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new((&*self.0).into())
     }
 
     /// Reads the data key from its file; makes the file first where `make` allows it and there is none.
@@ -65,8 +80,12 @@ impl Seal {
                     .ok_or_else(|| unusable("it does not hold 32 bytes in base64; put the right file there".to_owned()))
             }
             Err(error) if error.kind() == ErrorKind::NotFound && make => {
-                make_key_file(path).map_err(|error| unusable(format!("cannot be made: {error}")))?;
-                Self::from_file(path, false)
+                match put_key(path, &Self::generate().text()) {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                        Err(unusable(format!("cannot be written: {error}")))
+                    }
+                    _ => Self::from_file(path, false),
+                }
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Err(unusable("is missing, and the database holds values sealed with it; put it there".to_owned()))
@@ -78,28 +97,15 @@ impl Seal {
     }
 }
 
-/// Generates a key, as a file has it.
-pub(super) fn made_key() -> String {
-    let key: [u8; 32] = rand::random();
-    STANDARD.encode(key)
-}
-
 /// Writes a key into a file that is not there yet, all of it or nothing, for its owner alone.
-pub(super) fn put_key(path: &Path, key: &str) -> std::io::Result<()> {
+pub(super) fn put_key(path: &Path, text: &str) -> std::io::Result<()> {
     let directory = directory_of(path);
     // A temporary file is 0600 from its first moment.
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    writeln!(file, "{}", key.trim())?;
+    file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|error| error.error)?;
     fs::File::open(directory)?.sync_all()
-}
-
-fn make_key_file(path: &Path) -> std::io::Result<()> {
-    match put_key(path, &made_key()) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        done => done,
-    }
 }
 
 /// Returns whether other users can read a file.
@@ -145,7 +151,7 @@ impl SealedColumn {
     /// Seals the value of a row, which is known by its id.
     pub(super) fn seal(self, seal: &Seal, row: &[u8], plain: &[u8]) -> StoreResult<Vec<u8>> {
         let nonce = XNonce::generate();
-        let sealed = seal.0.encrypt(&nonce, Payload { msg: plain, aad: &self.place(row) });
+        let sealed = seal.cipher().encrypt(&nonce, Payload { msg: plain, aad: &self.place(row) });
         let sealed = sealed.map_err(|_| StoreError::Unavailable("a value is too long to be sealed".to_owned()))?;
         Ok([&[VERSION][..], &nonce[..], &sealed].concat())
     }
@@ -156,7 +162,7 @@ impl SealedColumn {
         let opened = || {
             let (nonce, sealed) = sealed.strip_prefix(&[VERSION])?.split_at_checked(NONCE_LEN)?;
             let nonce = XNonce::try_from(nonce).ok()?;
-            seal.0.decrypt(&nonce, Payload { msg: sealed, aad: &self.place(row) }).ok()
+            seal.cipher().decrypt(&nonce, Payload { msg: sealed, aad: &self.place(row) }).ok()
         };
         opened().ok_or_else(|| self.unreadable())
     }

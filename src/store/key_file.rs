@@ -141,12 +141,12 @@ pub(super) fn put_in_place(file: &Path, check: &[u8], mut step: impl FnMut(&str)
 }
 
 /// Path at which this key, which was in use before, is kept.
-pub(super) fn kept(file: &Path, key: &str) -> Option<PathBuf> {
+pub(super) fn kept(file: &Path, key: &Seal) -> Option<PathBuf> {
     let begins = with_suffix(file.file_name()?.as_ref(), KEPT).into_os_string().into_encoded_bytes();
     let files = fs::read_dir(directory_of(file)).ok()?.flatten();
     let mut files =
         files.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(&begins)).map(|entry| entry.path());
-    files.find(|file| fs::read_to_string(file).is_ok_and(|text| text.trim() == key))
+    files.find(|file| Seal::from_file(file, false).is_ok_and(|kept| kept == *key))
 }
 
 /// Returns whether a file holds the key that proves this check.

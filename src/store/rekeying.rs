@@ -8,8 +8,8 @@ use std::{
 
 use crate::{
     SharedStore, StoreError, StoreResult,
-    domain::{time::Timestamp, without_mark},
-    encryption::{self, Seal, made_key, put_key},
+    domain::time::Timestamp,
+    encryption::{self, Seal, put_key},
     key_file::{kept, next, put_in_place},
 };
 
@@ -38,9 +38,9 @@ pub async fn rotate_data_key(
     now: Timestamp,
     mut step: impl FnMut(&str),
 ) -> StoreResult<RotatedDataKey> {
-    prepare(file, new_file, &mut step)?;
-    let new = Seal::from_file(&next(file), false)?;
-    let (check, old) = (encryption::key_check(&new)?, key_in(file)?);
+    let old = Seal::from_file(file, false)?;
+    let new = prepare(file, &old, new_file, &mut step)?;
+    let check = encryption::key_check(&new)?;
     let sealed = store.seal_anew(new, now).await?;
     step("everything is sealed anew");
     let placed = put_in_place(file, &check, step);
@@ -51,40 +51,25 @@ pub async fn rotate_data_key(
 }
 
 /// Prepares the new key beside the file in use.
-fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) -> StoreResult<()> {
-    let (next, in_use) = (next(file), key_in(file)?);
-    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
-    if let Some(named) = new_file.filter(|named| !is_there(named)) {
-        put_new(named, &made_key())?;
-        step("the named file is made");
-    }
-    let wanted = new_file.map(key_in).transpose()?;
+fn prepare(file: &Path, in_use: &Seal, new_file: Option<&Path>, step: &mut impl FnMut(&str)) -> StoreResult<Seal> {
+    let next = next(file);
+    let wanted = new_file.map(|named| Seal::from_file(named, true)).transpose()?;
     // A rotation that was prepared or broken off goes on.
-    let is_prepared = is_there(&next);
-    let key = if is_prepared { key_in(&next)? } else { wanted.clone().unwrap_or_else(made_key) };
+    let is_prepared = fs::symlink_metadata(&next).is_ok();
+    let key = if is_prepared { Seal::from_file(&next, false)? } else { wanted.clone().unwrap_or_else(Seal::generate) };
     let (shown, holder) = (next.display(), new_file.unwrap_or(&next).display());
     if wanted.is_some_and(|wanted| wanted != key) {
         let what = "holds another new key, of a rotation that was prepared or broken off; go on with it";
         return Err(StoreError::Unusable(format!("{shown}: {what} (--new-key-file {shown}), or remove it")));
     }
-    if key == in_use {
+    if key == *in_use {
         let what = "holds the key that is in use already; name a file that is not there yet";
         return Err(StoreError::Unusable(format!("{holder}: {what}")));
     }
     if !is_prepared {
-        put_new(&next, &key)?;
+        let unwritable = StoreError::of_file(&next, "cannot be written, the new key; nothing was changed");
+        put_key(&next, &key.text()).map_err(unwritable)?;
         step("the new key is beside the old one");
     }
-    Ok(())
-}
-
-fn put_new(path: &Path, key: &str) -> StoreResult<()> {
-    put_key(path, key).map_err(StoreError::of_file(path, "cannot be written, the new key; nothing was changed"))
-}
-
-/// The key in a file, as text.
-fn key_in(file: &Path) -> StoreResult<String> {
-    Seal::from_file(file, false)?;
-    let text = fs::read_to_string(file).map_err(StoreError::of_file(file, "cannot be read"))?;
-    Ok(without_mark(&text).trim().to_owned())
+    Ok(key)
 }

@@ -101,10 +101,10 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     // A rotation that was broken off has left the key beside its file.
     let check = key_check(&connection::open(&file, Purpose::Read)?)?.unwrap_or_default();
     let place = find(key_file, &check).map_or_else(|| key_file.clone(), |(_, place)| place);
-    prove_key(&file, &Seal::from_file(&place, false)?, key_file, database)?;
-    let key = fs::read_to_string(&place).map_err(StoreError::of_file(&place, "the data key cannot be read"))?;
+    let seal = Seal::from_file(&place, false)?;
+    prove_key(&file, &seal, key_file, database)?;
     if options.with_key {
-        claim.put(KEY, key.as_bytes()).map_err(unwritable)?;
+        claim.put(KEY, seal.text().as_bytes()).map_err(unwritable)?;
     }
     let sha256 = copy::sha256_of(&file).map_err(unwritable)?;
     claim.put(CHECKSUM, copy::checksum_line(&sha256, target).as_bytes()).map_err(unwritable)?;

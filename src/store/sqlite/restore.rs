@@ -1,7 +1,6 @@
 //! Restore: a backup in the place of the database, all of it or nothing, however it ends.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -150,9 +149,9 @@ fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> St
                       (avert backup writes it to FILE.key, unless it is told --no-key); nothing was replaced";
         return Err(unusable(&key_from, advice));
     }
-    prove_key(&file, &Seal::from_file(&key_from, false)?, &key_from, from)?;
-    let key = fs::read_to_string(&key_from).map_err(StoreError::of_file(&key_from, "cannot be read"))?;
-    let other_key = fs::read_to_string(key_file).map_or(true, |present| present.trim() != key.trim());
+    let seal = Seal::from_file(&key_from, false)?;
+    prove_key(&file, &seal, &key_from, from)?;
+    let other_key = Seal::from_file(key_file, false).map_or(true, |present| present != seal);
     if other_key && !options.replace_key {
         let advice = format!(
             "is not the key of this backup; put {} there, then restore again; nothing was replaced",
@@ -161,7 +160,7 @@ fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> St
         return Err(unusable(key_file, &advice));
     }
     if other_key {
-        claim.put(KEY, key.as_bytes()).map_err(unwritable)?;
+        claim.put(KEY, seal.text().as_bytes()).map_err(unwritable)?;
     }
     Ok((contents, other_key))
 }
