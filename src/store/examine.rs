@@ -196,7 +196,7 @@ impl DatabaseFacts {
             self.add("key", Ok(Fact::Key(place)));
         }
         if fs::symlink_metadata(&beside).is_ok() {
-            let is_in_use = key_file::proves(&beside, check);
+            let is_in_use = key_file::seal_in(&beside, check).is_some();
             self.add("rotation", Ok(Fact::Rotation { beside, is_in_use }));
         }
     }

@@ -38,15 +38,8 @@ impl DataKey {
             let seal = Seal::from_file(file, true)?;
             return Ok(Self { file: file.to_owned(), known: Mutex::new((encryption::key_check(&seal)?, seal)) });
         };
-        let Some((seal, place)) = find(file, &check) else {
-            return Err(StoreError::Unusable(match Seal::from_file(file, false) {
-                Err(error) => format!("{error} ({whence})"),
-                Ok(_) => format!(
-                    "{}: is not the key that {database} was sealed with; put the right file there ({whence})",
-                    file.display()
-                ),
-            }));
-        };
+        let (seal, place) = proven(file, &check, database, "put the right file there")
+            .map_err(|error| StoreError::Unusable(format!("{error} ({whence})")))?;
         if place != file {
             take_over(file, &check);
         }
@@ -91,10 +84,17 @@ pub(super) fn next(file: &Path) -> PathBuf {
 pub(super) fn find(file: &Path, check: &[u8]) -> Option<(Seal, PathBuf)> {
     let next = next(file);
     // Once more at the end: another process may put it in its place meanwhile.
-    [file, &next, file].into_iter().find_map(|place| {
-        let seal = Seal::from_file(place, false).ok().filter(|seal| encryption::proves(seal, check))?;
-        Some((seal, place.to_owned()))
-    })
+    [file, &next, file].into_iter().find_map(|place| Some((seal_in(place, check)?, place.to_owned())))
+}
+
+/// The same of a key that has to be the one of a database; `advice` tells the way out where it is another one.
+pub(super) fn proven(file: &Path, check: &[u8], database: &str, advice: &str) -> StoreResult<(Seal, PathBuf)> {
+    if let Some(found) = find(file, check) {
+        return Ok(found);
+    }
+    Seal::from_file(file, false)?;
+    let shown = file.display();
+    Err(StoreError::Unusable(format!("{shown}: is not the key that {database} was sealed with; {advice}")))
 }
 
 /// Puts the new key that proves this check in its place, and logs it. Where that fails the key is used from where it
@@ -120,7 +120,7 @@ pub(super) fn put_in_place(file: &Path, check: &[u8], mut step: impl FnMut(&str)
     let next = next(file);
     let directory = fs::File::open(directory_of(file))?;
     directory.lock()?;
-    if !proves(&next, check) {
+    if seal_in(&next, check).is_none() {
         return Ok(None);
     }
     let kept = match fs::read_to_string(file) {
@@ -149,7 +149,7 @@ pub(super) fn kept(file: &Path, key: &Seal) -> Option<PathBuf> {
     files.find(|file| Seal::from_file(file, false).is_ok_and(|kept| kept == *key))
 }
 
-/// Returns whether a file holds the key that proves this check.
-pub(super) fn proves(file: &Path, check: &[u8]) -> bool {
-    Seal::from_file(file, false).is_ok_and(|seal| encryption::proves(&seal, check))
+/// The seal in a file, where it proves this check.
+pub(super) fn seal_in(file: &Path, check: &[u8]) -> Option<Seal> {
+    Seal::from_file(file, false).ok().filter(|seal| encryption::proves(seal, check))
 }

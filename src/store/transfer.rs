@@ -95,7 +95,9 @@ pub fn transfer<'a>(
         };
         let key_check = source.store_rows().fact(KEY_CHECK).await?;
         let old = match (&keys.from, &key_check) {
-            (Some(file), Some(check)) => Some(proven(file, check)?),
+            (Some(file), Some(check)) => {
+                Some(key_file::proven(file, check, "the source", "name the file with the right one")?.0)
+            }
             _ => None,
         };
         let mut target: Box<dyn CopyEnd> = match to {
@@ -141,16 +143,6 @@ pub fn transfer<'a>(
         }
         Ok(copied)
     })
-}
-
-/// The key in a file, which has to be the one that a database with this check was sealed with.
-fn proven(file: &Path, check: &[u8]) -> StoreResult<Seal> {
-    if let Some((seal, _)) = key_file::find(file, check) {
-        return Ok(seal);
-    }
-    Seal::from_file(file, false)?;
-    let words = "is not the key that the source was sealed with; name the file with the right one";
-    Err(StoreError::Unusable(format!("{}: {words}", file.display())))
 }
 
 /// Copies every row, and holds what has arrived to what was sent.

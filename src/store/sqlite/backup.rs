@@ -5,8 +5,8 @@ use std::{fs, path::PathBuf};
 use rusqlite::Connection;
 
 use super::{
-    connection::{self, Purpose, check_library},
-    copy::{self, copy, key_check, open_ours, prove_key, same_file},
+    connection::check_library,
+    copy::{self, copy, key_of, open_ours, same_file},
     files::{directory_of, unusable, with_suffix},
     restore::settle,
     soundness::check_log,
@@ -17,7 +17,7 @@ pub use super::{
     restore::{RestoreOptions, Restored, is_pending, restore},
     staging::StepObserver,
 };
-use crate::{StoreError, StoreResult, encryption::Seal, key_file::find};
+use crate::{StoreError, StoreResult};
 
 /// Options of a backup.
 #[derive(Debug, Clone)]
@@ -98,11 +98,7 @@ fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> St
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let contents = copy(source, database, &file, target)?;
     options.observer.step("copied");
-    // A rotation that was broken off has left the key beside its file.
-    let check = key_check(&connection::open(&file, Purpose::Read)?)?.unwrap_or_default();
-    let place = find(key_file, &check).map_or_else(|| key_file.clone(), |(_, place)| place);
-    let seal = Seal::from_file(&place, false)?;
-    prove_key(&file, &seal, key_file, database)?;
+    let seal = key_of(&file, database, key_file)?;
     if options.with_key {
         claim.put(KEY, seal.text().as_bytes()).map_err(unwritable)?;
     }

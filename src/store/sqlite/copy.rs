@@ -25,7 +25,8 @@ use super::{
 use crate::{
     RefusalCause, SchemaState, StoreError, StoreResult, audit_log,
     domain::{AuditState, audit::hex},
-    encryption::{KEY_CHECK, Seal, proves},
+    encryption::{KEY_CHECK, Seal},
+    key_file::proven,
     sql::{driven, on_sqlite},
 };
 
@@ -112,23 +113,13 @@ fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<Stri
     Ok((schema, rows))
 }
 
-/// Returns the proof of the data key, where there is one.
-pub(super) fn key_check(conn: &Connection) -> StoreResult<Option<Vec<u8>>> {
-    fact(conn, KEY_CHECK)
-}
-
-pub(super) fn prove_key(copy: &Path, seal: &Seal, key_file: &Path, database: &Path) -> StoreResult<()> {
-    match key_check(&connection::open(copy, Purpose::Read)?)?.map(|check| proves(seal, &check)) {
-        Some(true) => Ok(()),
-        Some(false) => Err(unusable(
-            key_file,
-            &format!(
-                "is not the key that {} was sealed with; name the right one with --key; nothing was replaced",
-                database.display()
-            ),
-        )),
-        None => Err(unusable(database, "does not say which key belongs to it; it was never opened to its end")),
-    }
+/// The data key of a copy of a database, from this file or the one that a broken-off rotation has left beside it.
+pub(super) fn key_of(copy: &Path, database: &Path, key_file: &Path) -> StoreResult<Seal> {
+    let Some(check) = fact::<Vec<u8>>(&connection::open(copy, Purpose::Read)?, KEY_CHECK)? else {
+        return Err(unusable(database, "does not say which key belongs to it; it was never opened to its end"));
+    };
+    let advice = "name the right one with --key; nothing was replaced";
+    Ok(proven(key_file, &check, &database.display().to_string(), advice)?.0)
 }
 
 pub(super) fn same_file(one: &Path, other: &Path) -> bool {

@@ -11,7 +11,7 @@ pub(super) use super::staging::being_restored;
 pub use super::staging::is_pending;
 use super::{
     connection::{self, Purpose, check_library},
-    copy::{self, Contents, copy, open_ours, prove_key, same_file},
+    copy::{self, Contents, copy, key_of, open_ours, same_file},
     files::{directory_of, make_directory, unusable, with_suffix},
     instance::Gate,
     soundness::NEWEST_SUFFIX,
@@ -149,8 +149,7 @@ fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> St
                       (avert backup writes it to FILE.key, unless it is told --no-key); nothing was replaced";
         return Err(unusable(&key_from, advice));
     }
-    let seal = Seal::from_file(&key_from, false)?;
-    prove_key(&file, &seal, &key_from, from)?;
+    let seal = key_of(&file, from, &key_from)?;
     let other_key = Seal::from_file(key_file, false).map_or(true, |present| present != seal);
     if other_key && !options.replace_key {
         let advice = format!(

@@ -14,14 +14,13 @@ use tokio::sync::watch::{self, Receiver, Sender};
 use super::{
     checkpoint::Checkpointer,
     connection::{self, Purpose, check_library},
-    copy::key_check,
     files::{SameFiles, directory_of, make_directory, unusable},
     instance::{Gate, Instances, Turnstile},
     migrate::{MIGRATIONS, applied, inspect, migrate},
     readers::{Reader, Readers},
     restore, schema,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
-    sql::Statements as _,
+    sql::{Statements as _, fact},
     watch as watcher,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
@@ -33,7 +32,7 @@ use crate::{
         Actor, DatabaseId, EndpointId, InstanceId, RenderEvent, batch,
         url::{EndpointUrl, PlainHttp},
     },
-    encryption,
+    encryption::{self, KEY_CHECK},
     key_file::DataKey,
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
     subjects::opening,
@@ -311,7 +310,8 @@ fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
     let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
     conn.pragma_update(None, "secure_delete", true)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let check = key_check(&tx)?.ok_or_else(|| StoreError::Corrupt("no proof of the data key".to_owned()))?;
+    let check: Option<Vec<u8>> = fact(&tx, KEY_CHECK)?;
+    let check = check.ok_or_else(|| StoreError::Corrupt("no proof of the data key".to_owned()))?;
     let seal = key.seal(&check)?;
     for (key, id, text, removed) in open(&tx)? {
         let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
