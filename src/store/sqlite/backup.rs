@@ -4,18 +4,17 @@ use std::{fs, path::PathBuf};
 
 use rusqlite::Connection;
 
+pub use super::{
+    copy::Contents,
+    restore::{RestoreOptions, Restored, is_pending, restore},
+    staging::StepObserver,
+};
 use super::{
-    connection::check_library,
     copy::{self, copy, key_of, open_ours, same_file},
     files::{directory_of, unusable, with_suffix},
     restore::settle,
     soundness::check_log,
     staging::{CHECKSUM, DATABASE, KEY, Move, OwnStaging, Staging, settle_all},
-};
-pub use super::{
-    copy::Contents,
-    restore::{RestoreOptions, Restored, is_pending, restore},
-    staging::StepObserver,
 };
 use crate::{StoreError, StoreResult};
 
@@ -58,7 +57,6 @@ pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
 const UNWRITABLE: &str = "cannot be written; name another place";
 
 fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
-    check_library()?;
     let BackupOptions { database, target, .. } = options;
     settle(database)?;
     check_log(database)?;

@@ -10,8 +10,8 @@ use crate::{RefusalCause, StoreError, StoreResult, error::beside};
 /// Marks a database file as avert's (`PRAGMA application_id`): the letters `avrt`.
 pub(super) const APPLICATION_ID: i32 = 0x6176_7274;
 
-/// The oldest SQLite that is safe: earlier ones can corrupt a database when a write-ahead log is reset.
-const OLDEST_SQLITE: i32 = 3_051_003;
+// Earlier libraries can corrupt a database when a write-ahead log is reset.
+const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// Longest wait of a statement for another process.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -25,18 +25,6 @@ pub(super) enum Purpose {
     Read,
     /// Moves the write-ahead log into the database.
     Checkpoint,
-}
-
-/// Refuses a SQLite library that is too old.
-pub(super) fn check_library() -> StoreResult<()> {
-    let found = rusqlite::version_number();
-    if found < OLDEST_SQLITE {
-        let version = rusqlite::version();
-        return Err(StoreError::Unusable(format!(
-            "this build has SQLite {version}: 3.51.3 or newer is needed; use a newer build"
-        )));
-    }
-    Ok(())
 }
 
 /// Opens a connection; the file is made where it is missing and the connection writes. The files that connections share

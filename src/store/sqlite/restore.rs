@@ -10,7 +10,7 @@ use rusqlite::Connection;
 pub(super) use super::staging::being_restored;
 pub use super::staging::is_pending;
 use super::{
-    connection::{self, Purpose, check_library},
+    connection::{self, Purpose},
     copy::{self, Contents, copy, key_of, open_ours, same_file},
     files::{directory_of, make_directory, unusable, with_suffix},
     instance::Gate,
@@ -78,7 +78,6 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
 const UNWRITABLE: &str = "cannot be written; nothing was replaced";
 
 fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
-    check_library()?;
     let RestoreOptions { database, key_file, from, .. } = options;
     if same_file(database, from) {
         return Err(unusable(from, "is the database itself; name a backup of it"));

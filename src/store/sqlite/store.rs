@@ -13,7 +13,7 @@ use tokio::sync::watch::{self, Receiver, Sender};
 
 use super::{
     checkpoint::Checkpointer,
-    connection::{self, Purpose, check_library},
+    connection::{self, Purpose},
     files::{SameFiles, directory_of, make_directory, unusable},
     instance::{Gate, Instances, Turnstile},
     migrate::{MIGRATIONS, applied, inspect, migrate},
@@ -221,7 +221,6 @@ impl SqliteStore {
 }
 
 pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
-    check_library()?;
     let database = &options.database;
     open_at(options, directory_of(database), database).map_err(|error| error.at(database))
 }
