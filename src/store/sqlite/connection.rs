@@ -1,8 +1,9 @@
-//! Connections to the database file: their opening, and the meaning of SQLite's errors to a caller.
+//! Connections to the database file: their opening, copies of their pages, and the meaning of SQLite's errors to a
+//! caller.
 
-use std::{path::Path, time::Duration};
+use std::{fs::File, path::Path, time::Duration};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, ErrorCode, OpenFlags, backup::Backup, config::DbConfig};
 
 use super::files::with_suffix;
 use crate::{RefusalCause, StoreError, StoreResult, error::beside};
@@ -122,6 +123,24 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
         uri,
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )
+}
+
+/// Pages copied in one go.
+const PAGES: std::ffi::c_int = 16_384;
+/// Pause before the next attempt while another process keeps the database locked.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Copies every page into an empty file, which needs no log beside it then; errors call it `name`.
+pub(super) fn copy_pages(source: &Connection, to: &Path, name: &Path) -> StoreResult<()> {
+    let failed = |error: rusqlite::Error| StoreError::from(error).at(name);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
+    Backup::new(source, &mut target)
+        .and_then(|copying| copying.run_to_completion(PAGES, PAUSE, None))
+        .map_err(failed)?;
+    target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).map_err(failed)?;
+    target.close().map_err(|(_, error)| failed(error))?;
+    File::open(to).and_then(|file| file.sync_all()).map_err(StoreError::of_file(name, "cannot be written"))
 }
 
 fn cause_of(error: &rusqlite::Error) -> Option<RefusalCause> {

@@ -9,10 +9,9 @@ use std::{
     fs::{self, File},
     io::{self, ErrorKind, Read as _},
     path::Path,
-    time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags, backup::Backup as Copying};
+use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 
 use super::{
@@ -29,11 +28,6 @@ use crate::{
     key_file::proven,
     sql::{driven, on_sqlite},
 };
-
-/// Pages copied in one go.
-const PAGES: std::ffi::c_int = 16_384;
-/// Pause before the next attempt while another process keeps the database locked.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Contents of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,17 +61,8 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
     source.execute_batch("BEGIN")?;
     // Counting can come upon damage before the copy is looked through.
     let told = contents(source, source_path).map_err(|error| error.at(source_path))?;
-    let failed = |error: rusqlite::Error| StoreError::from(error).at(name);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
-    Copying::new(source, &mut target)
-        .and_then(|copying| copying.run_to_completion(PAGES, PAUSE, None))
-        .map_err(failed)?;
+    connection::copy_pages(source, to, name)?;
     source.execute_batch("ROLLBACK")?;
-    // One file that needs no log beside it.
-    target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).map_err(failed)?;
-    target.close().map_err(|(_, error)| failed(error))?;
-    File::open(to).and_then(|file| file.sync_all()).map_err(StoreError::of_file(name, "cannot be written"))?;
     let mut target = connection::open(to, Purpose::Read)?;
     check_integrity(&target, source_path)?;
     inspect(&target, name)?;

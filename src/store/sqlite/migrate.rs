@@ -146,15 +146,8 @@ pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) 
 /// Copies the database as it is to a private file beside it, which is removed where it is not given a name.
 fn copy_of(path: &Path) -> StoreResult<NamedTempFile> {
     let copy = NamedTempFile::new_in(directory_of(path)).map_err(unwritable(path))?;
-    let target = copy.path().to_str().ok_or_else(|| {
-        unusable(path, "the backup before the migration needs a path in Unicode; rename the directory")
-    })?;
-    // It takes an empty file as well as none; of its own it would make one that others can read. It cannot be done
-    // within a transaction.
-    let conn = connection::open(path, Purpose::Read)?;
-    conn.execute_batch("PRAGMA query_only = OFF")?;
-    conn.execute("VACUUM INTO ?1", [target]).map_err(|error| StoreError::from(error).at(copy.path()))?;
-    copy.as_file().sync_all().map_err(unwritable(path))?;
+    // The connection that migrates is within a transaction.
+    connection::copy_pages(&connection::open(path, Purpose::Read)?, copy.path(), copy.path())?;
     Ok(copy)
 }
 
