@@ -16,7 +16,7 @@ use crate::{
     domain::AuditState,
     store::{
         Actor,
-        sqlite::backup::{BackupOptions, Contents, RestoreOptions, StepObserver, back_up, restore},
+        sqlite::backup::{BackupOptions, Contents, RestoreOptions, back_up, restore},
     },
 };
 
@@ -42,9 +42,8 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
         key_file,
         target: args.file,
         overwrite: args.force,
-        observer: StepObserver::default(),
     };
-    let backup = back_up(&options)?;
+    let backup = back_up(&options, &|_| ())?;
     let key_file = backup.key.as_deref().unwrap_or(&options.key_file).display();
     say!("Keep {key_file} too: the secrets in the backup are encrypted with it.");
     warn_of_the_audit_log(&backup.contents);
@@ -66,9 +65,8 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
         from: args.file,
         key: args.key,
         by: Actor::at_this_machine(),
-        observer: StepObserver::default(),
     };
-    let restored = restore(&options)?;
+    let restored = restore(&options, &|_| ())?;
     warn_of_the_audit_log(&restored.contents);
     let from = options.from.display();
     if restored.sha256.is_none() {

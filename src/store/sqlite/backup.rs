@@ -7,7 +7,6 @@ use rusqlite::Connection;
 pub use super::{
     copy::Contents,
     restore::{RestoreOptions, Restored, is_pending, restore},
-    staging::StepObserver,
 };
 use super::{
     copy::{self, copy, key_of, open_ours, same_file},
@@ -30,8 +29,6 @@ pub struct BackupOptions {
     pub target: PathBuf,
     /// True where an existing file may be replaced.
     pub overwrite: bool,
-    /// Hears of each step.
-    pub observer: StepObserver,
 }
 
 /// A backup that was written and verified.
@@ -45,18 +42,18 @@ pub struct Backup {
 }
 
 /// Writes a backup: one state of the database, however much others write meanwhile. It gets its name only when it has
-/// been verified.
+/// been verified. `step` hears of each step on the file system.
 ///
 /// # Errors
 /// [`crate::StoreError`] with the file that is at fault and the way out. Nothing is left behind then.
-pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
-    back_up_to_its_place(options).map_err(|error| error.at(&options.target))
+pub fn back_up(options: &BackupOptions, step: &dyn Fn(&str)) -> StoreResult<Backup> {
+    back_up_to_its_place(options, step).map_err(|error| error.at(&options.target))
 }
 
 /// Fault of a target that cannot be written.
 const UNWRITABLE: &str = "cannot be written; name another place";
 
-fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
+fn back_up_to_its_place(options: &BackupOptions, step: &dyn Fn(&str)) -> StoreResult<Backup> {
     let BackupOptions { database, target, .. } = options;
     settle(database)?;
     check_log(database)?;
@@ -66,7 +63,7 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
     }
     settle_all(directory_of(target));
     let unwritable = StoreError::of_file(target, UNWRITABLE);
-    let staging = Staging::of(target).observed(&options.observer);
+    let staging = Staging::observed(target, step);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
         claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
@@ -90,12 +87,12 @@ fn back_up_to_its_place(options: &BackupOptions) -> StoreResult<Backup> {
 }
 
 /// Stages all files of a backup beside its place, verified.
-fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> StoreResult<(Contents, String)> {
+fn stage(claim: &OwnStaging<'_>, source: &Connection, options: &BackupOptions) -> StoreResult<(Contents, String)> {
     let BackupOptions { database, key_file, target, .. } = options;
     let unwritable = StoreError::of_file(target, UNWRITABLE);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let contents = copy(source, database, &file, target)?;
-    options.observer.step("copied");
+    claim.step("copied");
     let seal = key_of(&file, database, key_file)?;
     if options.with_key {
         claim.put(KEY, seal.text().as_bytes()).map_err(unwritable)?;

@@ -16,7 +16,7 @@ use super::{
     instance::Gate,
     soundness::NEWEST_SUFFIX,
     sql::Statements as _,
-    staging::{DATABASE, KEY, Move, OwnStaging, Staging, StagingState, StepObserver, name_of},
+    staging::{DATABASE, KEY, Move, OwnStaging, Staging, StagingState, name_of},
 };
 use crate::{
     StoreError, StoreResult, audit_log,
@@ -47,8 +47,6 @@ pub struct RestoreOptions {
     pub key: Option<PathBuf>,
     /// Actor of the restore in the audit log.
     pub by: Actor,
-    /// Hears of each step.
-    pub observer: StepObserver,
 }
 
 /// A backup that is in place now.
@@ -66,18 +64,18 @@ pub struct Restored {
 
 /// Puts a backup in the place of the database. Everything is verified before anything is replaced; the replaced files
 /// are kept under another name. Killed before it is committed it has not happened; killed behind that, the next start
-/// finishes it.
+/// finishes it. `step` hears of each step on the file system.
 ///
 /// # Errors
 /// [`crate::StoreError`] with the file that is at fault and the way out. Nothing was replaced then.
-pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
-    restore_in_place(options).map_err(|error| error.at(&options.database))
+pub fn restore(options: &RestoreOptions, step: &dyn Fn(&str)) -> StoreResult<Restored> {
+    restore_in_place(options, step).map_err(|error| error.at(&options.database))
 }
 
 /// Fault of a target that cannot be written.
 const UNWRITABLE: &str = "cannot be written; nothing was replaced";
 
-fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
+fn restore_in_place(options: &RestoreOptions, step: &dyn Fn(&str)) -> StoreResult<Restored> {
     let RestoreOptions { database, key_file, from, .. } = options;
     if same_file(database, from) {
         return Err(unusable(from, "is the database itself; name a backup of it"));
@@ -95,7 +93,7 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
         unusable(directory, busy)
     })?;
     let unwritable = StoreError::of_file(database, UNWRITABLE);
-    let staging = Staging::of(database).observed(&options.observer);
+    let staging = Staging::observed(database, step);
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
         claim.ok_or_else(|| unusable(directory, "another backup is being restored into it; nothing was replaced"))?;
@@ -131,15 +129,15 @@ fn restore_in_place(options: &RestoreOptions) -> StoreResult<Restored> {
 }
 
 /// Everything of the new state beside its place, verified; tells whether it has another key.
-fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> StoreResult<(Contents, bool)> {
+fn stage(claim: &OwnStaging<'_>, source: Connection, options: &RestoreOptions) -> StoreResult<(Contents, bool)> {
     let RestoreOptions { database, key_file, from, .. } = options;
     let unwritable = StoreError::of_file(database, UNWRITABLE);
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let contents = copy(&source, from, &file, from)?;
     drop(source);
-    options.observer.step("copied");
+    claim.step("copied");
     note_restore(&file, &options.by, from, &contents)?;
-    options.observer.step("noted");
+    claim.step("noted");
     let own_key = with_suffix(from, ".key");
     let key_from = options.key.clone().unwrap_or_else(|| if own_key.exists() { own_key } else { key_file.clone() });
     if !key_from.exists() {

@@ -10,7 +10,6 @@ use std::{
     io::{self, ErrorKind, Write as _},
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
@@ -23,31 +22,6 @@ const SUFFIX: &str = ".unfinished";
 const LOCK: &str = "lock";
 const PLAN: &str = "plan";
 const NEW_PLAN: &str = "plan.new";
-
-type Observe = dyn Fn(&str) + Send + Sync;
-
-/// An observer of steps on the file system, called behind each: it sees the state that a kill there leaves.
-#[derive(Clone, Default)]
-pub struct StepObserver(Option<Arc<Observe>>);
-
-impl StepObserver {
-    /// An observer that is called with a word for each step.
-    pub fn new(observe: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(observe)))
-    }
-
-    pub(super) fn step(&self, what: &str) {
-        if let Some(observe) = &self.0 {
-            observe(what);
-        }
-    }
-}
-
-impl std::fmt::Debug for StepObserver {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("StepObserver")
-    }
-}
 
 /// A step of a plan. Its names are of files in the directory that the target is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,21 +59,22 @@ pub(super) enum StagingState {
 }
 
 /// A staging directory of a target.
-#[derive(Debug, Clone)]
-pub(super) struct Staging {
+#[derive(Clone)]
+pub(super) struct Staging<'s> {
     target: PathBuf,
     directory: PathBuf,
-    steps: StepObserver,
+    /// Hears of each step on the file system behind it: it sees the state that a kill there leaves.
+    step: &'s dyn Fn(&str),
 }
 
-impl Staging {
+impl<'s> Staging<'s> {
     pub(super) fn of(target: &Path) -> Self {
-        Self { target: target.to_owned(), directory: with_suffix(target, SUFFIX), steps: StepObserver::default() }
+        Self::observed(target, &|_| ())
     }
 
     /// The same with an observer of its steps.
-    pub(super) fn observed(self, steps: &StepObserver) -> Self {
-        Self { steps: steps.clone(), ..self }
+    pub(super) fn observed(target: &Path, step: &'s dyn Fn(&str)) -> Self {
+        Self { target: target.to_owned(), directory: with_suffix(target, SUFFIX), step }
     }
 
     pub(super) fn directory(&self) -> &Path {
@@ -138,14 +113,14 @@ impl Staging {
     }
 
     /// Begins; `None` where another process is at it. Remains of others are ended before.
-    pub(super) fn claim(&self) -> io::Result<Option<OwnStaging>> {
+    pub(super) fn claim(&self) -> io::Result<Option<OwnStaging<'s>>> {
         if self.settle()? { self.take() } else { Ok(None) }
     }
 
-    fn take(&self) -> io::Result<Option<OwnStaging>> {
+    fn take(&self) -> io::Result<Option<OwnStaging<'s>>> {
         make_private(&self.directory)?;
         self.check_owner()?;
-        self.steps.step("staging directory");
+        (self.step)("staging directory");
         let path = self.file(LOCK);
         let lock = match make_file(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(&path)?,
@@ -153,19 +128,13 @@ impl Staging {
         };
         match lock.try_lock() {
             // The process that had it may have ended the whole meanwhile.
-            Ok(()) if !is_there(&path) => Ok(None),
-            Ok(()) => {
-                self.steps.step("lock");
-                Ok(Some(self.own(lock)))
-            }
-            Err(TryLockError::WouldBlock) => Ok(None),
+            Ok(()) if !is_there(&path) => return Ok(None),
+            Err(TryLockError::WouldBlock) => return Ok(None),
             // Some file systems have no locks, and backups go anywhere.
-            Err(TryLockError::Error(_)) => Ok(Some(self.own(lock))),
+            Ok(()) | Err(TryLockError::Error(_)) => (self.step)("lock"),
         }
-    }
-
-    fn own(&self, lock: File) -> OwnStaging {
-        OwnStaging { staging: self.clone(), committed: self.stage() == StagingState::Committed, _lock: lock }
+        let committed = self.stage() == StagingState::Committed;
+        Ok(Some(OwnStaging { staging: self.clone(), committed, _lock: lock }))
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -195,18 +164,23 @@ impl Staging {
 }
 
 /// A staging that is one's own. Dropped before it is committed, it is gone.
-pub(super) struct OwnStaging {
-    staging: Staging,
+pub(super) struct OwnStaging<'s> {
+    staging: Staging<'s>,
     committed: bool,
     _lock: File,
 }
 
-impl OwnStaging {
+impl OwnStaging<'_> {
+    /// Tells the observer of a step.
+    pub(super) fn step(&self, what: &str) {
+        (self.staging.step)(what);
+    }
+
     /// A new empty file that nobody else can read.
     pub(super) fn empty(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.staging.file(name);
         make_file(&path)?;
-        self.staging.steps.step(name);
+        self.step(name);
         Ok(path)
     }
 
@@ -215,7 +189,7 @@ impl OwnStaging {
         let mut file = File::options().write(true).open(self.empty(name)?)?;
         file.write_all(content)?;
         file.sync_all()?;
-        self.staging.steps.step(name);
+        self.step(name);
         Ok(())
     }
 
@@ -225,20 +199,19 @@ impl OwnStaging {
         sync(&self.staging.directory)?;
         fs::rename(self.staging.file(NEW_PLAN), self.staging.file(PLAN))?;
         self.committed = true;
-        self.staging.steps.step("plan");
+        self.step("plan");
         sync(&self.staging.directory)?;
         sync(self.staging.parent())
     }
 
     /// Makes the renames that are missing.
     pub(super) fn finish(&self) -> io::Result<()> {
-        let Staging { steps, .. } = &self.staging;
         let moves: Vec<Move> = serde_json::from_slice(&fs::read(self.staging.file(PLAN))?)?;
-        let missing = |step: &&Move| step.from.as_ref().is_none_or(|name| is_there(&self.staging.file(name)));
+        let missing = |one: &&Move| one.from.as_ref().is_none_or(|name| is_there(&self.staging.file(name)));
         let moves: Vec<&Move> = moves.iter().filter(missing).collect();
-        for step in &moves {
-            let to = self.staging.place(&step.to)?;
-            if !step.replace && step.aside.is_none() && is_there(&to) {
+        for Move { to, aside, replace, .. } in &moves {
+            let to = self.staging.place(to)?;
+            if !replace && aside.is_none() && is_there(&to) {
                 return Err(io::Error::new(ErrorKind::AlreadyExists, format!("{} is there already", to.display())));
             }
         }
@@ -248,18 +221,18 @@ impl OwnStaging {
                 && is_there(&to)
             {
                 fs::rename(&to, self.staging.place(aside)?)?;
-                steps.step("aside");
+                self.step("aside");
                 // The kept files have their names on the disk before anything takes their place.
                 sync(self.staging.parent())?;
             }
             if let Some(name) = from {
                 fs::rename(self.staging.file(name), to)?;
-                steps.step("in place");
+                self.step("in place");
             }
         }
         sync(self.staging.parent())?;
         fs::remove_file(self.staging.file(PLAN))?;
-        steps.step("plan removed");
+        self.step("plan removed");
         self.remove()
     }
 
@@ -279,18 +252,18 @@ impl OwnStaging {
             let staged = |name: &str| name == NEW_PLAN || STAGED.iter().any(|staged| name.starts_with(staged));
             if name.to_str().is_some_and(staged) {
                 fs::remove_file(entry.path())?;
-                self.staging.steps.step("removed");
+                self.step("removed");
             }
         }
         fs::remove_file(self.staging.file(LOCK))?;
-        self.staging.steps.step("lock removed");
+        self.step("lock removed");
         fs::remove_dir(&self.staging.directory)?;
-        self.staging.steps.step("staging directory removed");
+        self.step("staging directory removed");
         Ok(())
     }
 }
 
-impl Drop for OwnStaging {
+impl Drop for OwnStaging<'_> {
     fn drop(&mut self) {
         if !self.committed
             && is_there(&self.staging.directory)

@@ -13,7 +13,7 @@ use std::{
 
 use avert::{
     domain::Actor,
-    store::sqlite::backup::{BackupOptions, RestoreOptions, StepObserver, back_up, restore},
+    store::sqlite::backup::{BackupOptions, RestoreOptions, back_up, restore},
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -54,15 +54,15 @@ struct States {
 }
 
 impl States {
-    fn of(directory: &Path) -> (Self, StepObserver) {
+    fn of(directory: &Path) -> (Self, impl Fn(&str) + use<>) {
         let (place, steps) = (tempfile::tempdir().unwrap(), Arc::<Mutex<Vec<String>>>::default());
         let (to, heard, from) = (place.path().to_owned(), Arc::clone(&steps), directory.to_owned());
-        let observer = StepObserver::new(move |step| {
+        let observer = move |step: &str| {
             let mut heard = heard.lock().unwrap();
             let copy = to.join(heard.len().to_string());
             copy_all(&from, &copy);
             heard.push(step.to_owned());
-        });
+        };
         (Self { place, steps }, observer)
     }
 
@@ -99,7 +99,7 @@ fn two_desks() -> (TempDir, TempDir) {
     (root, other)
 }
 
-fn restoring(home: &Path, from: &Path, observer: StepObserver) -> RestoreOptions {
+fn restoring(home: &Path, from: &Path) -> RestoreOptions {
     RestoreOptions {
         database: home.join("avert.db"),
         key_file: home.join("secret.key"),
@@ -107,7 +107,6 @@ fn restoring(home: &Path, from: &Path, observer: StepObserver) -> RestoreOptions
         from: from.to_owned(),
         key: None,
         by: Actor::avert(),
-        observer,
     }
 }
 
@@ -117,7 +116,7 @@ fn a_restore_killed_behind_any_step_leaves_one_usable_state_and_the_next_start_f
     let home = root.path().join("home");
     let (states, observer) = States::of(&home);
 
-    restore(&restoring(&home, &other.path().join("file"), observer)).unwrap();
+    restore(&restoring(&home, &other.path().join("file")), &observer).unwrap();
 
     let mut totals = Vec::new();
     for (step, home) in states.each() {
@@ -148,7 +147,7 @@ fn what_a_killed_restore_had_put_aside_is_whole() {
     let (root, other) = two_desks();
     let home = root.path().join("home");
     let (states, observer) = States::of(&home);
-    restore(&restoring(&home, &other.path().join("file"), observer)).unwrap();
+    restore(&restoring(&home, &other.path().join("file")), &observer).unwrap();
     let (_, home) = states.each().into_iter().rfind(|(step, _)| step.contains("aside")).unwrap();
     assert_eq!(total(&home), 3);
 
@@ -159,14 +158,13 @@ fn what_a_killed_restore_had_put_aside_is_whole() {
     assert_eq!(total(&home), 2);
 }
 
-fn backing_up(root: &Path, overwrite: bool, observer: StepObserver) -> BackupOptions {
+fn backing_up(root: &Path, overwrite: bool) -> BackupOptions {
     BackupOptions {
         database: root.join("home/avert.db"),
         key_file: root.join("home/secret.key"),
         with_key: true,
         target: root.join("place/file"),
         overwrite,
-        observer,
     }
 }
 
@@ -181,7 +179,7 @@ fn a_backup_killed_behind_any_step_is_there_as_a_whole_or_not_at_all_behind_the_
     let (root, _other) = two_desks();
     let (states, observer) = States::of(root.path());
 
-    back_up(&backing_up(root.path(), false, observer)).unwrap();
+    back_up(&backing_up(root.path(), false), &observer).unwrap();
 
     let mut made = Vec::new();
     for (step, root) in states.each() {
@@ -195,11 +193,11 @@ fn a_backup_killed_behind_any_step_is_there_as_a_whole_or_not_at_all_behind_the_
 #[test]
 fn the_backup_that_a_killed_one_was_to_replace_comes_back_or_the_new_one_does() {
     let (root, _other) = two_desks();
-    back_up(&backing_up(root.path(), false, StepObserver::default())).unwrap();
+    back_up(&backing_up(root.path(), false), &|_| ()).unwrap();
     import(&root.path().join("home"), &alerts(3..=5));
     let (states, observer) = States::of(root.path());
 
-    back_up(&backing_up(root.path(), true, observer)).unwrap();
+    back_up(&backing_up(root.path(), true), &observer).unwrap();
 
     let mut totals = Vec::new();
     for (step, root) in states.each() {
