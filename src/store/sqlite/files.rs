@@ -41,6 +41,11 @@ pub(super) fn make_file(path: &Path) -> std::io::Result<fs::File> {
     fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
+/// Opens a private file to write to it, making it where it is missing.
+pub(super) fn open_or_make(path: &Path) -> std::io::Result<fs::File> {
+    fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
 /// Returns whether it is a regular file: opening a pipe would wait for the process at its other end.
 pub(super) fn is_regular(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| there.is_file())

@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::{
-    files::{directory_of, is_regular, make_file, make_private},
+    files::{directory_of, is_regular, make_file, make_private, open_or_make},
     worker::locked,
 };
 use crate::{RefusalCause, domain::InstanceId};
@@ -141,13 +141,8 @@ fn lock_file(path: &Path) -> io::Result<File> {
     if path.exists() && !is_regular(path) {
         return Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is no file", path.display())));
     }
-    match make_file(path) {
-        // A directory that cannot be written still allows a lock to be taken.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            File::options().write(true).open(path).or_else(|_| File::open(path))
-        }
-        made => made,
-    }
+    // A directory that cannot be written still allows a lock to be taken.
+    open_or_make(path).or_else(|error| File::open(path).map_err(|_| error))
 }
 
 /// Counts the processes that live on a data directory, and those that left their file behind. Changes nothing.

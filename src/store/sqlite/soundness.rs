@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 use super::{
     connection::{self, Purpose},
-    files::{make_file, unusable, with_suffix},
+    files::{open_or_make, unusable, with_suffix},
     instance::census,
     sql::{Statements as _, cell, fact},
 };
@@ -43,12 +43,9 @@ pub(super) fn check_file(database: &Path, key: Option<&Path>) -> StoreResult<()>
             Err(damaged(database, "is missing, and the log beside it (-wal) holds what belongs to it"))
         }
         // Made here, because SQLite would let others read it. Another process may be faster: then it is there as well.
-        Err(error) if error.kind() == ErrorKind::NotFound => match make_file(database) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                Err(StoreError::of_file(database, "cannot be made")(error))
-            }
-            _ => Ok(()),
-        },
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            open_or_make(database).map(drop).map_err(StoreError::of_file(database, "cannot be made"))
+        }
         Err(error) => Err(StoreError::of_file(database, "cannot be looked at")(error)),
         Ok(there) if !there.is_file() => Err(unusable(database, "is no file; name the database file")),
         // Whoever wants to write hears why that cannot be.
@@ -225,8 +222,7 @@ impl Newest {
             return;
         }
         let line = format!("{} {number:020}\n", self.database);
-        let file = File::options().write(true).open(&self.path).or_else(|_| make_file(&self.path));
-        match file.and_then(|file| file.write_all_at(line.as_bytes(), 0)) {
+        match open_or_make(&self.path).and_then(|file| file.write_all_at(line.as_bytes(), 0)) {
             Ok(()) => self.written = number,
             Err(error) => tracing::debug!(%error, "the newest change number cannot be written"),
         }

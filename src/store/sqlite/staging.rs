@@ -14,7 +14,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::files::{directory_of, is_regular, make_file, make_private, unusable, with_suffix};
+use super::files::{directory_of, is_regular, make_file, make_private, open_or_make, unusable, with_suffix};
 use crate::StoreError;
 
 /// Suffix of the name of a staging directory.
@@ -122,10 +122,7 @@ impl<'s> Staging<'s> {
         self.check_owner()?;
         (self.step)("staging directory");
         let path = self.file(LOCK);
-        let lock = match make_file(&path) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(&path)?,
-            made => made?,
-        };
+        let lock = open_or_make(&path)?;
         match lock.try_lock() {
             // The process that had it may have ended the whole meanwhile.
             Ok(()) if !is_there(&path) => return Ok(None),

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use super::{
     connection::{self, Purpose},
     counts::counted,
-    files::{directory_of, make_directory, make_file, unusable, with_suffix},
+    files::{directory_of, make_directory, open_or_make, unusable, with_suffix},
     find_index,
     instance::Gate,
     interned::Dictionary,
@@ -175,10 +175,6 @@ fn shut(file: &Path) -> StoreResult<Gate> {
 }
 
 fn open_target(file: &Path) -> StoreResult<Connection> {
-    match make_file(file) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            Err(StoreError::of_file(file, "cannot be made")(error))
-        }
-        _ => connection::open(file, Purpose::Write),
-    }
+    open_or_make(file).map_err(StoreError::of_file(file, "cannot be written"))?;
+    connection::open(file, Purpose::Write)
 }
