@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::{
     connection,
     files::{directory_of, is_regular, unusable},
-    migrate::{MIGRATIONS, applied, inspect, inspect_any, make_schema},
+    migrate::{MIGRATIONS, applied, inspect, make_schema},
     sql::Statements as _,
     staging::{being_restored, is_pending},
 };
@@ -23,15 +23,6 @@ use crate::{
 /// [`Newer`](crate::StoreError::Newer) where the schema is a newer one,
 /// [`Unusable`](crate::StoreError::Unusable) where it is altered or another program's.
 pub fn schema_of(path: &Path) -> StoreResult<SchemaState> {
-    look(path, inspect, true)
-}
-
-/// The same of what may be an unfinished copy.
-pub(super) fn schema_of_any(path: &Path) -> StoreResult<SchemaState> {
-    look(path, inspect_any, false)
-}
-
-fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<bool>, is_whole: bool) -> StoreResult<SchemaState> {
     if is_pending(path) {
         return Err(being_restored(directory_of(path)));
     }
@@ -45,7 +36,7 @@ fn look(path: &Path, inspect: fn(&Connection, &Path) -> StoreResult<bool>, is_wh
         let conn = connection::open_untouched(path)?;
         inspect(&conn, path)?;
         let applied = applied(&conn, path, MIGRATIONS)?;
-        if is_whole && applied > 0 {
+        if applied > 0 {
             check(&conn, path, applied)?;
         }
         Ok(applied)

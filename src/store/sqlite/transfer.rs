@@ -17,9 +17,10 @@ use super::{
     find_index,
     instance::Gate,
     interned::Dictionary,
-    migrate::{self, MIGRATIONS, migrate},
-    schema::{schema_of, schema_of_any},
+    migrate::{self, MIGRATIONS, applied, inspect_any, migrate},
+    schema::schema_of,
     sql::{Statements as _, fact},
+    staging::{being_restored, is_pending},
 };
 
 use crate::{
@@ -47,29 +48,32 @@ const CHECKPOINTS: &str = "PRAGMA wal_autocheckpoint = 16384";
 impl SqliteEnd {
     /// Opens the source of a copy as it is now.
     pub(crate) fn source(file: &Path) -> StoreResult<Self> {
-        let schema = schema_of(file)?;
-        require_current(&schema).map_err(|error| error.of(&file.display()))?;
+        require_current(&schema_of(file)?).map_err(|error| error.of(&file.display()))?;
         let gate = shut(file)?;
         let conn = connection::open(file, Purpose::Read)?;
         conn.execute_batch("BEGIN")?;
-        Self::of(file, conn, &schema, gate)
+        Self::of(file, conn, gate)
     }
 
     /// Opens the target of a copy; an empty file is made where there is none.
     pub(crate) fn target(file: &Path) -> StoreResult<Self> {
         make_directory(directory_of(file))?;
         let gate = shut(file)?;
-        let schema = schema_of_any(file)?;
-        Self::of(file, open_target(file)?, &schema, gate)
+        if is_pending(file) {
+            return Err(being_restored(directory_of(file)));
+        }
+        Self::of(file, open_target(file)?, gate)
     }
 
-    fn of(file: &Path, conn: Connection, schema: &SchemaState, gate: Gate) -> StoreResult<Self> {
+    fn of(file: &Path, conn: Connection, gate: Gate) -> StoreResult<Self> {
+        inspect_any(&conn, file)?;
+        let schema = SchemaState::after(applied(&conn, file, MIGRATIONS)?, MIGRATIONS);
         let desk = match schema {
             SchemaState::Current => fact(&conn, DESK)?,
             _ => None,
         };
         let occupant =
-            Occupant::of(schema, migrate::read_mark(&conn)?, desk).map_err(|error| error.of(&file.display()))?;
+            Occupant::of(&schema, migrate::read_mark(&conn)?, desk).map_err(|error| error.of(&file.display()))?;
         Ok(Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), occupant, _gate: gate })
     }
 
