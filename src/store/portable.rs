@@ -177,15 +177,16 @@ pub(super) enum Occupant {
 }
 
 impl Occupant {
-    /// Determines the content of a database with this schema, mark and desk.
-    pub(super) fn of(schema: &SchemaState, mark: Option<CopyMark>, desk: Option<Vec<u8>>) -> StoreResult<Self> {
-        match (schema, mark) {
-            (_, Some(mark)) => Ok(Self::Copy(mark)),
-            (SchemaState::Waiting(_), None) => {
+    /// Determines the content of a database with this mark and schema.
+    pub(super) async fn of(rows: &StoreRows<'_>, mark: Option<CopyMark>, schema: SchemaState) -> Work<Self> {
+        match (mark, schema) {
+            (Some(mark), _) => Ok(Self::Copy(mark)),
+            (None, SchemaState::Empty(_)) => Ok(Self::Nobody),
+            (None, SchemaState::Current) => Ok(rows.fact(DESK).await?.map_or(Self::Nobody, Self::Desk)),
+            (None, SchemaState::Waiting(_)) => {
                 let words = "holds another desk, of an older avert; name an empty database";
-                Err(StoreError::Unusable(words.to_owned()))
+                Err(StoreError::Unusable(words.to_owned()).into())
             }
-            (_, None) => Ok(desk.map_or(Self::Nobody, Self::Desk)),
         }
     }
 }
@@ -193,8 +194,8 @@ impl Occupant {
 /// A database that is copied from or to.
 #[async_trait(?Send)]
 pub(super) trait CopyEnd {
-    /// Returns the content of the database.
-    fn occupant(&self) -> &Occupant;
+    /// Determines the content of the database.
+    async fn occupant(&mut self) -> StoreResult<Occupant>;
 
     /// The rows of the database.
     fn store_rows(&mut self) -> StoreRows<'_>;
@@ -202,8 +203,9 @@ pub(super) trait CopyEnd {
     /// Refuses a source that was changed since it is read.
     async fn stood_still(&self) -> StoreResult<()>;
 
-    /// Marks it as an unfinished copy, and makes all tables there, with nothing in them.
-    async fn begin(&mut self, mark: &CopyMark) -> StoreResult<()>;
+    /// Marks it as an unfinished copy, and makes all tables there, with nothing in them. What was `found` there has to
+    /// be there still.
+    async fn begin(&mut self, mark: &CopyMark, found: &Occupant) -> StoreResult<()>;
 
     /// Stores rows, and commits them.
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;

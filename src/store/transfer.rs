@@ -107,7 +107,8 @@ pub fn transfer<'a>(
         let refused = |words: &str| StoreError::Unusable(format!("{to}: {words}"));
         let mark =
             CopyMark { source: from.to_string(), desk: source.store_rows().fact(DESK).await?.unwrap_or_default() };
-        match target.occupant() {
+        let found = target.occupant().await?;
+        match &found {
             Occupant::Nobody => {}
             Occupant::Copy(begun) if begun.desk == mark.desk => progress(CopyStep::BeginsAnew),
             Occupant::Copy(CopyMark { source, .. }) => {
@@ -129,7 +130,7 @@ pub fn transfer<'a>(
             Occupant::Desk(_) => return Err(refused("holds another desk; name an empty database")),
         }
         let new = keys.to.as_ref().map(|file| Seal::from_file(file, true)).transpose()?;
-        target.begin(&mark).await?;
+        target.begin(&mark, &found).await?;
         let tables = copy_rows(&mut *source, &mut *target, old.zip(new), &mut progress).await?;
         let copied = Transferred { tables, before: false, key_check };
         // A copy that differs from its source is no desk, nor is one that is out of date already.

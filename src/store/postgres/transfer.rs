@@ -14,13 +14,11 @@ use super::{
     pool::{Pool, connect},
 };
 use crate::{
-    SchemaState, StoreError, StoreResult,
+    StoreError, StoreResult,
     cells::{ToCell, cell},
     domain::database::PostgresAddress,
-    error::Work,
-    portable::{
-        CopyEnd, CopyMark, DESK, Occupant, PortableRow, PortableTable, TABLES, UNFINISHED_COPY, require_current,
-    },
+    error::{Work, WorkFault},
+    portable::{CopyEnd, CopyMark, Occupant, PortableRow, PortableTable, TABLES, UNFINISHED_COPY, require_current},
     sql::StoreRows,
 };
 
@@ -31,7 +29,6 @@ pub(crate) struct PostgresEnd {
     server: PostgresAddress,
     /// Signs of work on it when it began to be read.
     work: String,
-    occupant: Occupant,
     /// This run of `avert copy`.
     run: Uuid,
 }
@@ -61,16 +58,14 @@ impl PostgresEnd {
             let words = "another avert works on it; stop all of them first (one that was killed counts for 15 s)";
             return Err(StoreError::Unusable(format!("{server}: {words}")));
         }
-        let occupant = who_is_there(&conn).await?;
-        Ok(Self { conn, pool, server: server.clone(), work, occupant, run: Uuid::new_v4() })
+        Ok(Self { conn, pool, server: server.clone(), work, run: Uuid::new_v4() })
     }
 
     /// Opens the target of a copy. Nothing is changed before it begins.
     pub(crate) async fn target(server: &PostgresAddress) -> StoreResult<Self> {
         let (pool, conn) = connect(server).await?;
         conn.batch("SET statement_timeout = 0").await?;
-        let occupant = who_is_there(&conn).await.map_err(|fault| StoreError::from(fault).of(server))?;
-        Ok(Self { conn, pool, server: server.clone(), work: String::new(), occupant, run: Uuid::new_v4() })
+        Ok(Self { conn, pool, server: server.clone(), work: String::new(), run: Uuid::new_v4() })
     }
 
     async fn begin_batch(&self) -> Work<()> {
@@ -94,8 +89,12 @@ impl PostgresEnd {
 
 #[async_trait(?Send)]
 impl CopyEnd for PostgresEnd {
-    fn occupant(&self) -> &Occupant {
-        &self.occupant
+    async fn occupant(&mut self) -> StoreResult<Occupant> {
+        let found = async {
+            let schema = migrate::state_of_any(&self.conn).await?;
+            Occupant::of(&self.conn.rows(), migrate::read_mark(&self.conn).await?, schema).await
+        };
+        found.await.map_err(|fault: WorkFault| StoreError::from(fault).of(&self.server))
     }
 
     fn store_rows(&mut self) -> StoreRows<'_> {
@@ -112,12 +111,12 @@ impl CopyEnd for PostgresEnd {
         Err(StoreError::Unusable(format!("{}: {words}", self.server)))
     }
 
-    async fn begin(&mut self, mark: &CopyMark) -> StoreResult<()> {
+    async fn begin(&mut self, mark: &CopyMark, found: &Occupant) -> StoreResult<()> {
         migrate::make_lock(&self.conn).await?;
         self.conn.begin("").await?;
         // Nobody makes a desk of it meanwhile.
         migrate::lock(&self.conn).await?;
-        if who_is_there(&self.conn).await? != self.occupant {
+        if self.occupant().await? != *found {
             return Err(StoreError::Unusable(format!(
                 "{}: another process was at work on it meanwhile; run it again",
                 self.server
@@ -179,14 +178,4 @@ impl CopyEnd for PostgresEnd {
         self.conn.commit("SELECT nextval('change_number')").await?;
         Ok(migrate::gather_statistics(&self.conn).await?)
     }
-}
-
-/// Determines the content of a database.
-async fn who_is_there(conn: &Connection) -> Work<Occupant> {
-    let schema = migrate::state_of_any(conn).await?;
-    let desk = match schema {
-        SchemaState::Current => conn.rows().fact(DESK).await?,
-        _ => None,
-    };
-    Ok(Occupant::of(&schema, migrate::read_mark(conn).await?, desk)?)
 }

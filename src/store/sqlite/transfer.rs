@@ -19,7 +19,7 @@ use super::{
     interned::Dictionary,
     migrate::{self, MIGRATIONS, applied, inspect_any, migrate},
     schema::schema_of,
-    sql::{Statements as _, fact},
+    sql::Statements as _,
     staging::{being_restored, is_pending},
 };
 
@@ -27,7 +27,7 @@ use crate::{
     SchemaState, StoreError, StoreResult,
     cells::{SqlValue, ToCell},
     portable::{
-        AUDIT_START, CopyEnd, CopyMark, DESK, Occupant, PortableColumn, PortableRow, PortableTable, UNFINISHED_COPY,
+        AUDIT_START, CopyEnd, CopyMark, Occupant, PortableColumn, PortableRow, PortableTable, UNFINISHED_COPY,
         require_current,
     },
     sql::{StoreRows, on_sqlite},
@@ -38,7 +38,6 @@ pub(crate) struct SqliteEnd {
     file: PathBuf,
     conn: Connection,
     dictionary: Dictionary,
-    occupant: Occupant,
     _gate: Gate,
 }
 
@@ -52,7 +51,7 @@ impl SqliteEnd {
         let gate = shut(file)?;
         let conn = connection::open(file, Purpose::Read)?;
         conn.execute_batch("BEGIN")?;
-        Self::of(file, conn, gate)
+        Ok(Self::of(file, conn, gate))
     }
 
     /// Opens the target of a copy; an empty file is made where there is none.
@@ -62,19 +61,11 @@ impl SqliteEnd {
         if is_pending(file) {
             return Err(being_restored(directory_of(file)));
         }
-        Self::of(file, open_target(file)?, gate)
+        Ok(Self::of(file, open_target(file)?, gate))
     }
 
-    fn of(file: &Path, conn: Connection, gate: Gate) -> StoreResult<Self> {
-        inspect_any(&conn, file)?;
-        let schema = SchemaState::after(applied(&conn, file, MIGRATIONS)?, MIGRATIONS);
-        let desk = match schema {
-            SchemaState::Current => fact(&conn, DESK)?,
-            _ => None,
-        };
-        let occupant =
-            Occupant::of(&schema, migrate::read_mark(&conn)?, desk).map_err(|error| error.of(&file.display()))?;
-        Ok(Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), occupant, _gate: gate })
+    fn of(file: &Path, conn: Connection, gate: Gate) -> Self {
+        Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), _gate: gate }
     }
 
     /// Removes the rows of an unfinished copy.
@@ -109,8 +100,13 @@ impl SqliteEnd {
 
 #[async_trait(?Send)]
 impl CopyEnd for SqliteEnd {
-    fn occupant(&self) -> &Occupant {
-        &self.occupant
+    async fn occupant(&mut self) -> StoreResult<Occupant> {
+        let Self { file, conn, .. } = self;
+        inspect_any(conn, file)?;
+        let (schema, mark) =
+            (SchemaState::after(applied(conn, file, MIGRATIONS)?, MIGRATIONS), migrate::read_mark(conn)?);
+        let occupant = Occupant::of(&on_sqlite(conn), mark, schema).await;
+        occupant.map_err(|fault| StoreError::from(fault).of(&file.display()))
     }
 
     fn store_rows(&mut self) -> StoreRows<'_> {
@@ -122,8 +118,8 @@ impl CopyEnd for SqliteEnd {
         Ok(())
     }
 
-    async fn begin(&mut self, mark: &CopyMark) -> StoreResult<()> {
-        if matches!(self.occupant, Occupant::Copy(_)) {
+    async fn begin(&mut self, mark: &CopyMark, found: &Occupant) -> StoreResult<()> {
+        if matches!(found, Occupant::Copy(_)) {
             self.remove()?;
         }
         migrate::put_mark(&self.conn, mark)?;
