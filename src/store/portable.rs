@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use crate::{
     SchemaState, StoreError, StoreResult,
-    cells::{SqlValue, StoredRow, ToCell, cell},
+    cells::{SqlValue, StoredRow, ToCell, cell, storable},
     composed::insertion,
     error::Work,
     sql::StoreRows,
@@ -109,9 +109,12 @@ impl PortableTable {
             "SELECT {columns} FROM {} t WHERE {is_behind} AND {counts} ORDER BY {keys} LIMIT {BATCH}",
             self.name
         );
-        // What is text elsewhere and bytes here is carried as text.
+        // What is text elsewhere and bytes here is carried as text, and no text has what not every database holds.
         let carried = |row: &StoredRow<'_>, place: usize, kind: &str| match row.get(place)? {
-            SqlValue::Bytes(bytes) if kind == "octets" => Ok(String::from_utf8_lossy(&bytes).into_owned().into()),
+            SqlValue::Bytes(bytes) if kind == "octets" => {
+                Ok(storable(&String::from_utf8_lossy(&bytes)).to_string().into())
+            }
+            SqlValue::Text(text) => Ok(storable(&text).into_owned().into()),
             cell => Ok(cell),
         };
         let kinds = || self.columns.iter().map(|column| column.kind.as_str()).enumerate();

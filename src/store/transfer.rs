@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     StoreError, StoreResult, audit_log,
-    cells::{SqlValue, storable},
+    cells::SqlValue,
     domain::database::DatabaseLocation,
     encryption::{self, KEY_CHECK, SEALED, Seal, SealedColumn},
     key_file,
@@ -165,7 +165,6 @@ async fn copy_rows(
             let mut rows = table.next_rows(&source.store_rows(), last.as_ref()).await?;
             let Some(newest) = rows.last().cloned() else { break };
             for row in &mut rows {
-                make_storable(row);
                 if let Some(keys) = &keys {
                     seal_again(table, row, keys)?;
                 }
@@ -234,20 +233,10 @@ async fn checksum(
         let mut rows = table.next_rows(&end.store_rows(), last.as_ref()).await?;
         let Some(newest) = rows.last().cloned() else { return Ok(sum) };
         for row in &mut rows {
-            make_storable(row);
             prepare(row);
             sum.add(row);
         }
         last = Some(newest);
-    }
-}
-
-/// Takes the one character out that not every database holds.
-fn make_storable(row: &mut PortableRow) {
-    for cell in row {
-        if let SqlValue::Text(text) = cell {
-            *text = storable(text).into_owned().into();
-        }
     }
 }
 
