@@ -12,13 +12,18 @@ use crate::{
 };
 
 pub(super) const COLUMNS: &str =
-    "number, at, organization, actor, origin, action, subject, detail, previous, hash, person";
+    "number, at, organization, actor, origin, action, subject, detail, person, previous, hash";
 
 /// An entry and the hash that is stored with it.
 pub(super) fn read(row: &StoredRow<'_>) -> Work<(AuditRecord, [u8; 32])> {
+    let (number, entry) = read_unlinked(row)?;
+    Ok((AuditRecord { number, entry, previous: row.get(9)? }, row.get(10)?))
+}
+
+/// An entry by the columns before its hashes, with the first of them.
+pub(super) fn read_unlinked(row: &StoredRow<'_>) -> Work<(i64, UnlinkedEntry)> {
     let texts = [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?];
-    let entry = UnlinkedEntry { at: row.get(1)?, organization: row.get(2)?, texts, person: row.get(10)? };
-    Ok((AuditRecord { number: row.get(0)?, entry, previous: row.get(8)? }, row.get(9)?))
+    Ok((row.get(0)?, UnlinkedEntry { at: row.get(1)?, organization: row.get(2)?, texts, person: row.get(8)? }))
 }
 
 pub(super) fn read_link(row: &StoredRow<'_>) -> Work<AuditLink> {
@@ -73,7 +78,7 @@ pub(super) async fn link(rows: &StoreRows<'_>, entry: UnlinkedEntry) -> Work<()>
     let [actor, origin, action, subject, detail] = texts;
     let added = format!("INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
     let (number, previous, hash) = (record.number, &record.previous, record.hash());
-    rows.run(&added, &[&number, at, organization, actor, origin, action, subject, detail, previous, &hash, person])
+    rows.run(&added, &[&number, at, organization, actor, origin, action, subject, detail, person, previous, &hash])
         .await
         .map(drop)
 }

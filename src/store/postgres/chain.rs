@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     audit_log,
-    cells::{StoredRow, cell},
+    cells::cell,
     domain::audit::{AuditLink, AuditRecord, UnlinkedEntry},
     error::Work,
     sql::StoreRows,
@@ -54,12 +54,7 @@ pub(crate) async fn link(rows: &StoreRows<'_>) -> Work<bool> {
     let mut last = audit_log::last_number(rows).await?;
     let take = "DELETE FROM audit_pending WHERE key IN (SELECT key FROM audit_pending ORDER BY key LIMIT ?1)
         RETURNING key, at, organization, actor, origin, action, subject, detail, person";
-    let read = |row: &StoredRow<'_>| {
-        let texts = [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?];
-        let entry = UnlinkedEntry { at: row.get(1)?, organization: row.get(2)?, texts, person: row.get(8)? };
-        Ok((row.get::<i64>(0)?, entry))
-    };
-    let mut taken = rows.all(take, &[&AT_ONCE], read).await?;
+    let mut taken = rows.all(take, &[&AT_ONCE], audit_log::read_unlinked).await?;
     if taken.is_empty() {
         return Ok(false);
     }
