@@ -12,7 +12,7 @@ use std::{
 
 use deadpool_postgres::Connect;
 use futures::future::BoxFuture;
-use rustls::{ClientConfig, pki_types::ServerName};
+use rustls::pki_types::ServerName;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     task::JoinHandle,
@@ -58,17 +58,20 @@ impl DatabaseServer {
         if let Some(password) = &address.password {
             config.password(password.reveal());
         }
-        config.ssl_mode(match address.tls {
-            DatabaseTls::Disable => SslMode::Disable,
-            DatabaseTls::Prefer => SslMode::Prefer,
-            DatabaseTls::Require | DatabaseTls::VerifyCa | DatabaseTls::VerifyFull => SslMode::Require,
-        });
+        let (mode, proof) = match address.tls {
+            DatabaseTls::Disable => (SslMode::Disable, ServerProof::Nothing),
+            DatabaseTls::Prefer => (SslMode::Prefer, ServerProof::Nothing),
+            DatabaseTls::Require => (SslMode::Require, ServerProof::Nothing),
+            DatabaseTls::VerifyCa => (SslMode::Require, ServerProof::Certificate),
+            DatabaseTls::VerifyFull => (SslMode::Require, ServerProof::CertificateAndName),
+        };
         config
+            .ssl_mode(mode)
+            .application_name("avert")
             .connect_timeout(CONNECT)
             .tcp_user_timeout(Duration::from_secs(5))
             .keepalives_idle(Duration::from_secs(5));
-        config.application_name("avert");
-        Ok(Self { config, tls: Tls::of(address)? })
+        Ok(Self { config, tls: Tls::of(address, proof)? })
     }
 
     /// Opens a connection outside a pool, which is driven until it ends.
@@ -95,46 +98,39 @@ impl Connect for DatabaseServer {
     }
 }
 
-/// A maker of TLS connections for one address.
+/// A maker of TLS connections to one host.
 #[derive(Clone)]
-pub(super) struct Tls(Arc<ClientConfig>);
+pub(super) struct Tls {
+    connector: TlsConnector,
+    /// Nothing where certificates know no such name. A socket has none, and is not encrypted.
+    host: Option<ServerName<'static>>,
+}
 
 impl Tls {
     /// Reads the certificates that an address names.
-    pub(super) fn of(address: &PostgresAddress) -> StoreResult<Self> {
-        let proof = match address.tls {
-            DatabaseTls::Disable | DatabaseTls::Prefer | DatabaseTls::Require => ServerProof::Nothing,
-            DatabaseTls::VerifyCa => ServerProof::Certificate,
-            DatabaseTls::VerifyFull => ServerProof::CertificateAndName,
-        };
+    fn of(address: &PostgresAddress, proof: ServerProof) -> StoreResult<Self> {
         let named = match &address.authorities {
             Some(file) if proof != ServerProof::Nothing => ca_file(file),
             _ => Ok(CaCertificates::default()),
         };
         let named = named.map_err(|why| format!("sslrootcert {why}"));
         let config = named.and_then(|named| trust::client(&named, proof)).map_err(StoreError::Unusable)?;
-        Ok(Self(Arc::new(config.with_no_client_auth())))
+        let connector = Arc::new(config.with_no_client_auth()).into();
+        Ok(Self { connector, host: ServerName::try_from(address.host.clone()).ok() })
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
     type Stream = Encrypted<S>;
-    type TlsConnect = TlsTo;
+    type TlsConnect = Self;
     type Error = io::Error;
 
-    fn make_tls_connect(&mut self, host: &str) -> io::Result<TlsTo> {
-        // A socket has none, and is not encrypted.
-        Ok(TlsTo { config: Arc::clone(&self.0), name: ServerName::try_from(host.to_owned()).ok() })
+    fn make_tls_connect(&mut self, _: &str) -> io::Result<Self> {
+        Ok(self.clone())
     }
 }
 
-/// A handshake with a host that is to come.
-pub(super) struct TlsTo {
-    config: Arc<ClientConfig>,
-    name: Option<ServerName<'static>>,
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for TlsTo {
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Tls {
     type Stream = Encrypted<S>;
     type Error = io::Error;
     type Future = BoxFuture<'static, io::Result<Encrypted<S>>>;
@@ -143,8 +139,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for TlsTo
         Box::pin(async move {
             let nameless =
                 || io::Error::new(io::ErrorKind::InvalidInput, "there are no certificates for a host of this name");
-            let name = self.name.ok_or_else(nameless)?;
-            TlsConnector::from(self.config).connect(name, stream).await.map(Encrypted)
+            self.connector.connect(self.host.ok_or_else(nameless)?, stream).await.map(Encrypted)
         })
     }
 }
