@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, MutexGuard,
+        Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -41,8 +41,8 @@ const BEHIND_A_COMMIT: Duration = Duration::from_secs(1);
 pub(crate) struct Connection {
     client: Option<Object>,
     place: Option<OwnedSemaphorePermit>,
-    in_transaction: AtomicBool,
-    lost: AtomicBool,
+    /// True where it is lost, or within a transaction.
+    unusable: AtomicBool,
     read_only: AtomicBool,
     changed: AtomicBool,
 }
@@ -50,13 +50,13 @@ pub(crate) struct Connection {
 impl Connection {
     /// One of a pool, with its place there.
     pub(super) fn new(client: Object, place: Option<OwnedSemaphorePermit>) -> Self {
-        let [in_transaction, lost, read_only, changed] = std::array::from_fn(|_| AtomicBool::new(false));
-        Self { client: Some(client), place, in_transaction, lost, read_only, changed }
+        let [unusable, read_only, changed] = std::array::from_fn(|_| AtomicBool::new(false));
+        Self { client: Some(client), place, unusable, read_only, changed }
     }
 
     /// Closes it, so that another connection can be opened; returns its place in the pool.
     pub(super) fn give_up(mut self) -> Option<OwnedSemaphorePermit> {
-        self.lost.store(true, Ordering::Relaxed);
+        self.unusable.store(true, Ordering::Relaxed);
         self.place.take()
     }
 
@@ -67,7 +67,7 @@ impl Connection {
     /// Notes the result of a statement; a connection that it has cost is not used again.
     fn noticed<T>(&self, done: Result<T, tokio_postgres::Error>) -> Result<T, tokio_postgres::Error> {
         if done.as_ref().is_err_and(ends_the_connection) {
-            self.lost.store(true, Ordering::Relaxed);
+            self.unusable.store(true, Ordering::Relaxed);
         }
         if done.as_ref().is_err_and(is_read_only) {
             self.read_only.store(true, Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl Connection {
 
     /// Begins a transaction in this mode.
     pub(super) async fn begin(&self, mode: &str) -> Work<()> {
-        self.in_transaction.store(true, Ordering::Relaxed);
+        self.unusable.store(true, Ordering::Relaxed);
         Ok(self.noticed(self.client()?.batch_execute(&format!("BEGIN {mode}")).await)?)
     }
 
@@ -88,7 +88,7 @@ impl Connection {
         let mut answers = std::pin::pin!(self.noticed(answers)?);
         // The first answer is the one to COMMIT.
         self.noticed(answers.try_next().await)?;
-        self.in_transaction.store(false, Ordering::Relaxed);
+        self.unusable.store(false, Ordering::Relaxed);
         let behind = async {
             let mut number = None;
             while let Some(answer) = self.noticed(answers.try_next().await)? {
@@ -108,7 +108,7 @@ impl Connection {
                 Ok(None)
             }
             Err(_) => {
-                self.lost.store(true, Ordering::Relaxed);
+                self.unusable.store(true, Ordering::Relaxed);
                 Ok(None)
             }
         }
@@ -119,7 +119,7 @@ impl Connection {
         if let Ok(client) = self.client()
             && client.batch_execute("ROLLBACK").await.is_ok()
         {
-            self.in_transaction.store(false, Ordering::Relaxed);
+            self.unusable.store(false, Ordering::Relaxed);
         }
     }
 
@@ -177,7 +177,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         let read_only = *self.read_only.get_mut();
-        if (*self.in_transaction.get_mut() || *self.lost.get_mut() || read_only)
+        if (*self.unusable.get_mut() || read_only)
             && let Some(client) = self.client.take()
         {
             if let Some(pool) = Object::pool(&client).filter(|_| read_only) {
@@ -225,17 +225,13 @@ impl<'r> Unit<'r> {
         Ok(read)
     }
 
-    fn entries(&self) -> MutexGuard<'_, Vec<UnlinkedEntry>> {
-        locked(&self.entries)
-    }
-
     /// Adds an entry to the audit log.
     pub(crate) fn put_down(&self, entry: UnlinkedEntry) {
-        self.entries().push(entry);
+        locked(&self.entries).push(entry);
     }
 
     /// Takes the entries for the audit log out of the unit of work.
     pub(super) fn take_entries(&self) -> Vec<UnlinkedEntry> {
-        std::mem::take(&mut *self.entries())
+        std::mem::take(&mut *locked(&self.entries))
     }
 }
