@@ -60,7 +60,6 @@ pub(super) async fn start(
     pool: Pool,
     shared: Arc<Shared>,
     changes: watch::Sender<u64>,
-    apart: bool,
 ) -> StoreResult<Keeper> {
     let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
@@ -69,7 +68,7 @@ pub(super) async fn start(
     let work = move || {
         runtime.block_on(async {
             match announce(&server, &shared).await {
-                Ok(client) => {
+                Ok((client, apart)) => {
                     let _ = tell.send(Ok(()));
                     keep(&server, &pool, client, &shared, &changes, apart, stopped).await;
                 }
@@ -82,9 +81,9 @@ pub(super) async fn start(
     Ok(keeper)
 }
 
-/// Announces this process; returns the connection that sends the heartbeats from then on. A connection that was closed
-/// a moment ago may still count for the server.
-async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<Client> {
+/// Announces this process; returns the connection that sends the heartbeats from then on, and whether the clocks are
+/// apart. A connection that was closed a moment ago may still count for the server.
+async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<(Client, bool)> {
     let announced = async {
         let client = match server.client().await {
             Err(error) if is_full(&error) => {
@@ -94,7 +93,8 @@ async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<Clien
             client => client?,
         };
         announce_alive(&client, &shared.context.own.0).await?;
-        Ok(client)
+        let apart = compare_clocks(&client, false).await?;
+        Ok((client, apart))
     };
     match timeout(2 * CONNECT, announced).await {
         Ok(announced) => announced.map_err(|error| unreachable(&error)),
@@ -172,10 +172,7 @@ async fn beat(client: &Client, shared: &Shared, apart: &mut bool) -> Result<(), 
     for drawing in &*DRAW_TOGETHER {
         client.execute(drawing, &[]).await?;
     }
-    let date: i64 = client.query_one(SERVERS_DATE, &[]).await?.try_get(0)?;
-    if let Ok(date) = moment(date) {
-        observe(apart, date, SystemClock.now());
-    }
+    *apart = compare_clocks(client, *apart).await?;
     let check: Vec<u8> = client.query_one(&format!("SELECT {CHECK}"), &[]).await?.try_get(0)?;
     // A key that was rotated is put in its place here even while nothing is sealed or opened. Where it is not here,
     // whoever needs it says so.
@@ -245,15 +242,17 @@ fn in_words(ahead: TimeDelta) -> Option<String> {
     })
 }
 
-/// Compares the clocks again, and logs it where they have come apart or together since.
-fn observe(apart: &mut bool, server: Timestamp, here: Timestamp) {
-    let ahead = server - here;
+/// Compares the clocks, and logs it where they have come apart or together since. Returns whether they are apart.
+async fn compare_clocks(client: &Client, were_apart: bool) -> Result<bool, tokio_postgres::Error> {
+    let date: i64 = client.query_one(SERVERS_DATE, &[]).await?.try_get(0)?;
+    let Ok(date) = moment(date) else { return Ok(were_apart) };
+    let ahead = date - SystemClock.now();
     metrics::gauge!("avert_clock_off_seconds").set(-ahead.as_seconds_f64());
     let words = in_words(ahead);
-    match (&words, *apart) {
+    match (&words, were_apart) {
         (Some(words), false) => tracing::warn!("{words}: {CLOCK_ADVICE}"),
         (None, true) => tracing::info!("this machine's clock is the server's again"),
         _ => {}
     }
-    *apart = words.is_some();
+    Ok(words.is_some())
 }

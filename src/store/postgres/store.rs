@@ -28,11 +28,7 @@ use crate::{
     cells::cell,
     change_number::tell_newer,
     context::StoreContext,
-    domain::{
-        Actor, DatabaseId, InstanceId, RenderEvent,
-        database::PostgresAddress,
-        time::{Clock as _, SystemClock},
-    },
+    domain::{Actor, DatabaseId, InstanceId, RenderEvent, database::PostgresAddress},
     error::{Work, WorkFault},
     subjects::opening,
     units::{AnyUnit, UnitContext, UnitOfWork, Units, Way},
@@ -241,18 +237,13 @@ impl PostgresStore {
             let rows = conn.rows();
             let (data_key, database) = opening::open(&rows, &options.secret_key_file, "the database", WHENCE).await?;
             conn.commit("").await?;
-            let apart = keeper::apart(&conn, SystemClock.now()).await?;
-            if let Some(words) = &apart {
-                tracing::warn!("{words}: {}", keeper::CLOCK_ADVICE);
-            }
             let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
             let newest: i64 = conn.rows().one(NEWEST_CHANGE, &[], cell).await?;
             let (changes, _) = watch::channel(newest.unsigned_abs());
             let render = options.render;
             let context = StoreContext { render, data_key, database, own };
             let shared = Arc::new(Shared { context, organizations: Mutex::default(), links: AtomicBool::new(false) });
-            let keeper =
-                keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone(), apart.is_some()).await?;
+            let keeper = keeper::start(server, pool.clone(), Arc::clone(&shared), changes.clone()).await?;
             let store = Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper: Arc::new(keeper) };
             Ok(Arc::new(store) as SharedStore)
         })
