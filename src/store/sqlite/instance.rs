@@ -92,6 +92,11 @@ impl Drop for Instances {
     }
 }
 
+/// Directory of the locks of a database's processes.
+pub(super) fn instances_of(database: &Path) -> PathBuf {
+    database.with_file_name("instances")
+}
+
 /// A shared or exclusive lock on a data directory: shared by who has the database open, exclusive for who replaces it.
 #[derive(Debug)]
 pub(super) struct Gate {

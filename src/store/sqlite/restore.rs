@@ -13,7 +13,7 @@ use super::{
     connection::{self, Purpose},
     copy::{self, Contents, copy, key_of, open_ours, same_file},
     files::{directory_of, make_directory, unusable, with_suffix},
-    instance::Gate,
+    instance::{Gate, instances_of},
     soundness::NEWEST_SUFFIX,
     sql::Statements as _,
     staging::{DATABASE, KEY, Move, OwnStaging, Staging, StagingState, name_of},
@@ -86,8 +86,7 @@ fn restore_in_place(options: &RestoreOptions, step: &dyn Fn(&str)) -> StoreResul
     let sha256 = copy::check_sum(from, &with_suffix(from, copy::CHECKSUM_SUFFIX))?;
     let directory = directory_of(database);
     make_directory(directory)?;
-    let instances = directory.join("instances");
-    let _shut = shut(&instances)?.ok_or_else(|| {
+    let _shut = shut(database)?.ok_or_else(|| {
         let busy =
             "another avert works on it; end it (avert serve, a console), then restore again; nothing was replaced";
         unusable(directory, busy)
@@ -184,8 +183,10 @@ fn empty_log(database: &Path) {
     }
 }
 
-fn shut(instances: &Path) -> StoreResult<Option<Gate>> {
-    Gate::shut(instances).map_err(StoreError::of_file(instances, "cannot be locked; nothing was replaced"))
+/// Keeps all others out of a database's directory; `None` while another process works there.
+pub(super) fn shut(database: &Path) -> StoreResult<Option<Gate>> {
+    let instances = instances_of(database);
+    Gate::shut(&instances).map_err(StoreError::of_file(&instances, "cannot be locked; nothing was replaced"))
 }
 
 /// Ends a restore that was broken off: a committed one is put in place, of another one nothing stays.
@@ -195,7 +196,7 @@ pub(super) fn settle(database: &Path) -> StoreResult<()> {
         if staging.stage() == StagingState::Nothing {
             return Ok(());
         }
-        let gate = shut(&directory.join("instances"))?;
+        let gate = shut(database)?;
         if gate.is_some() {
             let broken_off = "a restore that was broken off cannot be finished";
             return staging.settle().map(drop).map_err(StoreError::of_file(directory, broken_off));

@@ -29,7 +29,7 @@ use uuid::Uuid;
 use super::{
     connection::{self, Purpose},
     files::{open_or_make, unusable, with_suffix},
-    instance::census,
+    instance::{census, instances_of},
     sql::{Statements as _, cell, fact},
 };
 use crate::{RefusalCause, StoreError, StoreResult, domain::DatabaseId, portable::DESK};
@@ -118,10 +118,6 @@ pub(super) fn check_log(database: &Path) -> StoreResult<()> {
         Ok(Some(what)) if is_alone() => Err(damaged(database, &what)),
         _ => Ok(()),
     }
-}
-
-fn instances_of(database: &Path) -> PathBuf {
-    database.with_file_name("instances")
 }
 
 fn has_log(database: &Path) -> bool {

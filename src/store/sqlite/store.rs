@@ -15,7 +15,7 @@ use super::{
     checkpoint::Checkpointer,
     connection::{self, Purpose},
     files::{SameFiles, directory_of, make_directory, unusable},
-    instance::{Gate, Instances, Turnstile},
+    instance::{Gate, Instances, Turnstile, instances_of},
     migrate::{MIGRATIONS, applied, inspect, migrate},
     readers::{Reader, Readers},
     restore, schema,
@@ -228,7 +228,7 @@ pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
 /// Opens everything of a database in its directory.
 fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreResult<SqliteStore> {
     make_directory(directory)?;
-    let announced = directory.join("instances");
+    let announced = instances_of(database);
     let unannounced = StoreError::of_file(&announced, "this process cannot announce itself there");
     restore::settle(database)?;
     let gate = Gate::enter(&announced)

@@ -18,6 +18,7 @@ use super::{
     instance::Gate,
     interned::Dictionary,
     migrate::{self, MIGRATIONS, applied, inspect_any, migrate},
+    restore,
     schema::schema_of,
     sql::Statements as _,
     staging::{being_restored, is_pending},
@@ -167,11 +168,9 @@ impl CopyEnd for SqliteEnd {
     }
 }
 
-/// Takes the gate of the directory, which keeps all others out.
+/// Keeps all others out of the directory.
 fn shut(file: &Path) -> StoreResult<Gate> {
-    let instances = file.with_file_name("instances");
-    let gate = Gate::shut(&instances).map_err(StoreError::of_file(&instances, "cannot be locked"))?;
-    gate.ok_or_else(|| unusable(file, "another avert works on it; stop it first"))
+    restore::shut(file)?.ok_or_else(|| unusable(file, "another avert works on it; stop it first"))
 }
 
 fn open_target(file: &Path) -> StoreResult<Connection> {
