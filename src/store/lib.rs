@@ -77,7 +77,6 @@ pub trait Store:
     + SourceStore
     + TruthStore
     + UpkeepStore
-    + std::fmt::Debug
     + 'static
 {
     /// This process, as it signs its claims and leases.

@@ -200,12 +200,6 @@ impl Store for PostgresStore {
     }
 }
 
-impl std::fmt::Debug for PostgresStore {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PostgresStore").field("instance", &self.shared.context.own).finish_non_exhaustive()
-    }
-}
-
 /// Options of a PostgreSQL store.
 #[derive(Clone)]
 pub struct PostgresOptions {

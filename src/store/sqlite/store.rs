@@ -144,12 +144,6 @@ impl Store for SqliteStore {
     }
 }
 
-impl std::fmt::Debug for SqliteStore {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqliteStore").field("instance", &self.shared.context.own).finish_non_exhaustive()
-    }
-}
-
 /// A step of opening that takes long where the database is large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LongStep {

@@ -60,7 +60,7 @@ async fn a_server_that_is_not_there_is_told_and_its_password_is_not() {
     options.server.host = nowhere.to_str().unwrap().to_owned();
     options.server.password = Some(Secret::new("correct horse"));
 
-    let error = PostgresStore::open(&options).await.unwrap_err();
+    let error = PostgresStore::open(&options).await.err().unwrap();
 
     assert!(matches!(&error, StoreError::Unavailable(words) if words.contains("cannot be reached")), "{error:?}");
     assert!(!format!("{error} {error:?}").contains("horse"));
@@ -569,7 +569,7 @@ async fn a_server_without_tls_is_refused_where_it_has_to_have_it() {
     let mut options = ground.options();
     options.server.tls = DatabaseTls::Require;
 
-    let error = PostgresStore::open(&options).await.unwrap_err();
+    let error = PostgresStore::open(&options).await.err().unwrap();
 
     assert!(matches!(&error, StoreError::Unavailable(words) if words.contains("TLS")), "{error:?}");
 }

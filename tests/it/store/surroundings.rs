@@ -140,7 +140,7 @@ async fn what_an_administrator_adds_for_himself_is_told_by_the_doctor_alone() {
     let opened = PostgresStore::open(&ground.options()).await;
     let examined = findings(ground.database.server(), Some(&ground.options().secret_key_file)).await;
 
-    assert!(opened.is_ok(), "{opened:?}");
+    assert!(opened.is_ok(), "{:?}", opened.err());
     let schema = examined.iter().find(|finding| finding.check == "schema").unwrap();
     assert!(schema.grade == Grade::Notice && schema.found.contains("index reports on alert"), "{schema:?}");
     assert!(!schema.found.contains("reports_done"), "a table beside it is nobody's business: {schema:?}");

@@ -42,7 +42,6 @@ pub enum Trouble {
 }
 
 /// A real store behind scripted troubles.
-#[derive(Debug)]
 pub struct TroubledStore {
     inner: SharedStore,
     script: Arc<Mutex<HashMap<&'static str, VecDeque<Trouble>>>>,
