@@ -118,7 +118,8 @@ pub(super) const KEY_CHECK: &str = "key_check";
 /// The last column of queries for sealed values: the proof of the key that they are sealed with, in the same snapshot.
 pub(super) const CHECK: &str = "(SELECT value FROM fact WHERE name = 'key_check')";
 const KEY_CHECK_TEXT: &[u8] = b"avert";
-const KEY_PROOF: SealedColumn = SealedColumn { table: "fact", name: "value" };
+/// The column of that proof.
+pub(super) const KEY_PROOF: SealedColumn = SealedColumn { table: "fact", name: "value" };
 
 /// A column of sealed values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

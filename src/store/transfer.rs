@@ -10,7 +10,7 @@ use crate::{
     StoreError, StoreResult, audit_log,
     cells::SqlValue,
     domain::database::DatabaseLocation,
-    encryption::{self, KEY_CHECK, SEALED, Seal, SealedColumn},
+    encryption::{KEY_CHECK, KEY_PROOF, SEALED, Seal, SealedColumn},
     key_file,
     portable::{self, CopyEnd, CopyMark, DESK, Occupant, PortableRow, PortableTable},
     postgres::transfer::PostgresEnd,
@@ -160,26 +160,28 @@ async fn copy_rows(
         .collect();
     let mut all_sent = Vec::new();
     for (table, there) in &ends {
-        let (mut sent, mut last) = (Checksum::default(), None);
+        let mut sent = Checksum::default();
+        let seal_again = |row: &mut PortableRow| match &keys {
+            Some((old, new)) => change_sealed(table, row, |column, id, bytes| {
+                *bytes = column.seal_again(old, new, id, bytes)?;
+                Ok(())
+            }),
+            None => Ok(()),
+        };
         loop {
-            let mut rows = table.next_rows(&source.store_rows(), last.as_ref()).await?;
-            let Some(newest) = rows.last().cloned() else { break };
-            for row in &mut rows {
-                if let Some(keys) = &keys {
-                    seal_again(table, row, keys)?;
-                }
-                sent.add(row);
+            let rows = sent.next(source, table, seal_again).await?;
+            if rows.is_empty() {
+                break;
             }
             target.write(there, &rows).await?;
             progress(CopyStep::Copied { table: table.name, rows: sent.rows, of: table.rows.max(sent.rows) });
-            last = Some(newest);
         }
         all_sent.push(sent);
     }
     let mut tables = Vec::new();
     for ((_, table), sent) in ends.iter().zip(all_sent) {
         progress(CopyStep::Compares { table: table.name });
-        tables.push(sent.compared(table.name, checksum(target, table, |_| {}).await?));
+        tables.push(sent.compared(table.name, checksum(target, table, |_| Ok(())).await?));
     }
     Ok(tables)
 }
@@ -194,26 +196,46 @@ async fn compare(
     for (table, there) in
         portable::tables(&source.store_rows()).await?.iter().zip(portable::tables(&target.store_rows()).await?)
     {
-        let from = checksum(source, table, |row| leave_out_sealed(table, row)).await?;
+        // The columns of both ends are in the same order.
+        let leave_out_sealed = |row: &mut PortableRow| {
+            change_sealed(table, row, |_, _, bytes| {
+                bytes.clear();
+                Ok(())
+            })
+        };
+        let from = checksum(source, table, leave_out_sealed).await?;
         progress(CopyStep::Compares { table: table.name });
-        let to = checksum(target, &there, |row| leave_out_sealed(&there, row)).await?;
+        let to = checksum(target, &there, leave_out_sealed).await?;
         tables.push(from.compared(table.name, to));
     }
     Ok(tables)
 }
 
-/// The number of rows, and a SHA-256 over their cells.
+/// The number of the rows that were read of a table, a SHA-256 over their cells, and the last one as it was read.
 #[derive(Default)]
 struct Checksum {
     rows: u64,
     digest: Sha256,
+    last: Option<PortableRow>,
 }
 
 impl Checksum {
-    fn add(&mut self, row: &PortableRow) {
-        self.rows += 1;
-        // What ends a text is escaped in it: rows that differ are written differently.
-        self.digest.update(format!("{row:?}"));
+    /// Reads the next rows, each as `prepare` leaves it; none at the end.
+    async fn next(
+        &mut self,
+        end: &mut dyn CopyEnd,
+        table: &PortableTable,
+        prepare: impl Fn(&mut PortableRow) -> StoreResult<()>,
+    ) -> StoreResult<Vec<PortableRow>> {
+        let mut rows = table.next_rows(&end.store_rows(), self.last.as_ref()).await?;
+        self.last = rows.last().cloned();
+        self.rows += rows.len() as u64;
+        for row in &mut rows {
+            prepare(row)?;
+            // What ends a text is escaped in it: rows that differ are written differently.
+            self.digest.update(format!("{row:?}"));
+        }
+        Ok(rows)
     }
 
     fn compared(self, table: &'static str, there: Self) -> TransferredTable {
@@ -226,55 +248,29 @@ impl Checksum {
 async fn checksum(
     end: &mut dyn CopyEnd,
     table: &PortableTable,
-    prepare: impl Fn(&mut PortableRow),
+    prepare: impl Fn(&mut PortableRow) -> StoreResult<()> + Copy,
 ) -> StoreResult<Checksum> {
-    let (mut sum, mut last) = (Checksum::default(), None);
-    loop {
-        let mut rows = table.next_rows(&end.store_rows(), last.as_ref()).await?;
-        let Some(newest) = rows.last().cloned() else { return Ok(sum) };
-        for row in &mut rows {
-            prepare(row);
-            sum.add(row);
-        }
-        last = Some(newest);
-    }
+    let mut sum = Checksum::default();
+    while !sum.next(end, table, prepare).await?.is_empty() {}
+    Ok(sum)
 }
 
-/// Returns what proves the data key, in the row that does.
-fn key_check_of<'a>(table: &PortableTable, row: &'a mut PortableRow) -> Option<&'a mut SqlValue<'static>> {
-    let is_check = table.name == "fact" && row.contains(&KEY_CHECK.into());
-    if is_check { table.cell(row, "value") } else { None }
-}
-
-/// Returns what is sealed in a table, column by column.
-fn sealed_of(table: &PortableTable) -> impl Iterator<Item = SealedColumn> {
-    let name = table.name;
-    SEALED.into_iter().filter(move |column| column.table == name)
-}
-
-fn seal_again(table: &PortableTable, row: &mut PortableRow, (old, new): &(Seal, Seal)) -> StoreResult<()> {
-    if let Some(check) = key_check_of(table, row) {
-        *check = SqlValue::Bytes(encryption::key_check(new)?);
-    }
-    for column in sealed_of(table) {
-        let id = table.cell(row, "id").cloned();
+/// Changes every sealed value of a row, the proof of the data key among them. `change` gets its column and its row's
+/// id.
+fn change_sealed(
+    table: &PortableTable,
+    row: &mut PortableRow,
+    change: impl Fn(SealedColumn, &[u8], &mut Vec<u8>) -> StoreResult<()>,
+) -> StoreResult<()> {
+    for column in SEALED.into_iter().chain([KEY_PROOF]).filter(|column| column.table == table.name) {
+        let id = table.cell(row, if column == KEY_PROOF { "name" } else { "id" }).cloned();
         // The credential of an endpoint that was removed is gone.
         if let (Some(id), Some(SqlValue::Bytes(bytes))) = (id, table.cell(row, column.name))
             && !bytes.is_empty()
+            && (column != KEY_PROOF || id == KEY_CHECK.into())
         {
-            *bytes = column.seal_again(old, new, id.bytes(), bytes)?;
+            change(column, id.bytes(), bytes)?;
         }
     }
     Ok(())
-}
-
-fn leave_out_sealed(table: &PortableTable, row: &mut PortableRow) {
-    if let Some(check) = key_check_of(table, row) {
-        *check = SqlValue::Null;
-    }
-    for column in sealed_of(table) {
-        if let Some(SqlValue::Bytes(bytes)) = table.cell(row, column.name) {
-            bytes.clear();
-        }
-    }
 }
