@@ -255,30 +255,23 @@ impl State {
         self.shared.instances.announce_once().map_err(StoreError::of_file(&self.shared.path, "cannot be written"))?;
         let turn = self.turnstile.enter();
         let no_checkpoint = self.checkpointer.wait();
-        self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.conn.run("BEGIN IMMEDIATE", &[])?;
         drop((no_checkpoint, turn));
         let number = self.conn.one("SELECT number FROM change_number", &[], cell);
         number.inspect_err(|_| self.abandon())
     }
 
-    fn savepoint(&self, sql: &str) -> rusqlite::Result<usize> {
-        self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute([]))
-    }
-
     fn unit(&mut self, change: i64, job: Job) -> Result<Reply, Option<Reply>> {
-        if let Err(error) = self.savepoint("SAVEPOINT unit") {
-            refuse(job, &error.into());
+        if let Err(error) = self.conn.run("SAVEPOINT unit", &[]) {
+            refuse(job, &error);
             return Err(None);
         }
         let mut unit = Unit { conn: &mut self.conn, dictionary: &mut self.dictionary, shared: &self.shared, change };
         let done = catch_unwind(AssertUnwindSafe(|| job(Ok(&mut unit))));
         let failure = match done {
-            Ok(Ok(reply)) => match self.savepoint("RELEASE unit") {
+            Ok(Ok(reply)) => match self.conn.run("RELEASE unit", &[]) {
                 Ok(_) => return Ok(reply),
-                Err(error) => {
-                    let error = StoreError::from(error);
-                    Some(Box::new(move |_| reply(Some(error))) as Reply)
-                }
+                Err(error) => Some(Box::new(move |_| reply(Some(error))) as Reply),
             },
             Ok(Err(reply)) => Some(reply),
             // The panic hook has reported it; dropping the job has told the caller.
@@ -286,7 +279,7 @@ impl State {
         };
         self.dictionary.clear();
         if !self.conn.is_autocommit()
-            && let Err(error) = self.savepoint("ROLLBACK TO unit").and_then(|_| self.savepoint("RELEASE unit"))
+            && let Err(error) = self.conn.execute_batch("ROLLBACK TO unit; RELEASE unit")
         {
             tracing::error!(%error, "a unit of work could not be rolled back; its whole group is");
             self.abandon();
@@ -296,11 +289,10 @@ impl State {
 
     fn commit(&mut self, visible: bool) -> StoreResult<()> {
         if visible {
-            self.conn.prepare_cached("UPDATE change_number SET number = number + 1")?.execute([])?;
+            self.conn.run("UPDATE change_number SET number = number + 1", &[])?;
             self.unindexed = find_index::count_unindexed(&self.conn)?;
         }
-        self.conn.prepare_cached("COMMIT")?.execute([])?;
-        Ok(())
+        self.conn.run("COMMIT", &[]).map(drop)
     }
 
     /// Rolls back whatever is open.
