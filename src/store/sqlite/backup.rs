@@ -67,8 +67,10 @@ fn back_up_to_its_place(options: &BackupOptions, step: &dyn Fn(&str)) -> StoreRe
     let claim = staging.claim().map_err(unwritable)?;
     let mut claim =
         claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
-    let key_target = options.with_key.then(|| with_suffix(target, ".key"));
-    for file in [target, &with_suffix(target, copy::CHECKSUM_SUFFIX)].into_iter().chain(&key_target) {
+    let parts = [(KEY, ".key"), (CHECKSUM, copy::CHECKSUM_SUFFIX), (DATABASE, "")]
+        .map(|(name, suffix)| (name, with_suffix(target, suffix)));
+    let parts = &parts[usize::from(!options.with_key)..];
+    for (_, file) in parts.iter().rev() {
         match fs::symlink_metadata(file) {
             Ok(there) if there.is_dir() => return Err(unusable(file, "is a directory; name a file in it")),
             Ok(_) if !options.overwrite => {
@@ -78,12 +80,9 @@ fn back_up_to_its_place(options: &BackupOptions, step: &dyn Fn(&str)) -> StoreRe
         }
     }
     let (contents, sha256) = stage(&claim, &source, options)?;
-    let part = |name: &str, suffix: &str| Move::new(name, &with_suffix(target, suffix), options.overwrite);
-    let key_part = options.with_key.then(|| part(KEY, ".key"));
-    let parts: Vec<Move> =
-        key_part.into_iter().chain([part(CHECKSUM, copy::CHECKSUM_SUFFIX), part(DATABASE, "")]).collect();
-    claim.commit(&parts).and_then(|()| claim.finish()).map_err(unwritable)?;
-    Ok(Backup { key: key_target, sha256, contents })
+    let moves: Vec<Move> = parts.iter().map(|(name, file)| Move::new(name, file, options.overwrite)).collect();
+    claim.commit(&moves).and_then(|()| claim.finish()).map_err(unwritable)?;
+    Ok(Backup { key: options.with_key.then(|| with_suffix(target, ".key")), sha256, contents })
 }
 
 /// Stages all files of a backup beside its place, verified.
