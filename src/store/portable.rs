@@ -213,8 +213,8 @@ pub(super) trait CopyEnd {
     /// Stores rows, and commits them.
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()>;
 
-    /// Adds every alert to the searches.
-    async fn index(&self) -> StoreResult<()>;
+    /// Adds the next alerts behind this key to the searches; returns the last one's key, `None` at the end.
+    async fn index_behind(&self, key: i64) -> StoreResult<Option<i64>>;
 
     /// Ends the copy: makes the counts from the alerts, and removes the mark.
     async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()>;

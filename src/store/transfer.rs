@@ -136,7 +136,10 @@ pub fn transfer<'a>(
         // A copy that differs from its source is no desk, nor is one that is out of date already.
         if copied.is_same() {
             progress(CopyStep::Indexes);
-            target.index().await?;
+            let mut last = Some(0);
+            while let Some(indexed) = last {
+                last = target.index_behind(indexed).await?;
+            }
             source.stood_still().await?;
             let (tables, newest) =
                 (portable::tables(&target.store_rows()).await?, audit_log::last_number(&source.store_rows()).await?);

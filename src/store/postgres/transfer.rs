@@ -148,33 +148,29 @@ impl CopyEnd for PostgresEnd {
         Ok(())
     }
 
-    async fn index(&self) -> StoreResult<()> {
-        let mut last = Some(0);
-        while let Some(indexed) = last {
-            self.begin_batch().await?;
-            last = find::index_behind(&self.conn, indexed).await?;
-            self.conn.commit("").await?;
-        }
-        Ok(())
+    async fn index_behind(&self, key: i64) -> StoreResult<Option<i64>> {
+        self.begin_batch().await?;
+        let last = find::index_behind(&self.conn, key).await?;
+        self.conn.commit("").await?;
+        Ok(last)
     }
 
     async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()> {
-        self.begin_batch().await?;
-        let counts = format!(
-            "INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts) {}; {}",
-            counted(),
-            TOTALS
-        );
-        self.conn.batch(&counts).await?;
-        self.conn.run("UPDATE audit_head SET number = $1", &[&newest_entry]).await?;
         // New rows get keys behind those that came.
-        for name in tables.iter().filter(|table| table.columns[0].name == "key").map(|table| table.name) {
-            let next = format!(
-                "SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name}"
-            );
-            self.conn.rows().one(&next, &[], cell::<i64>).await?;
-        }
-        self.conn.batch(&format!("DROP TABLE {UNFINISHED_COPY}")).await?;
+        let next_key = |name: &str| {
+            format!(
+                "SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name};"
+            )
+        };
+        let keyed = tables.iter().filter(|table| table.columns[0].name == "key");
+        let ended = format!(
+            "INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts) {};
+             {TOTALS}; {} UPDATE audit_head SET number = {newest_entry}; DROP TABLE {UNFINISHED_COPY}",
+            counted(),
+            keyed.map(|table| next_key(table.name)).collect::<String>()
+        );
+        self.begin_batch().await?;
+        self.conn.batch(&ended).await?;
         self.conn.commit("SELECT nextval('change_number')").await?;
         Ok(migrate::gather_statistics(&self.conn).await?)
     }

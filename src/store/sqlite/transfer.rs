@@ -147,23 +147,20 @@ impl CopyEnd for SqliteEnd {
         Ok(self.conn.execute_batch("COMMIT")?)
     }
 
-    async fn index(&self) -> StoreResult<()> {
-        let mut last = Some(0);
-        while let Some(indexed) = last {
-            self.conn.execute_batch("BEGIN IMMEDIATE")?;
-            last = find_index::index_behind(&self.conn, indexed)?;
-            self.conn.execute_batch("COMMIT")?;
-        }
-        Ok(())
+    async fn index_behind(&self, key: i64) -> StoreResult<Option<i64>> {
+        self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        let last = find_index::index_behind(&self.conn, key)?;
+        self.conn.execute_batch("COMMIT")?;
+        Ok(last)
     }
 
     async fn finish(&self, _tables: &[PortableTable], newest_entry: i64) -> StoreResult<()> {
-        self.conn
-            .execute_batch(&format!("BEGIN IMMEDIATE; INSERT INTO alert_count SELECT *, 1 FROM ({})", counted()))?;
-        self.conn.run("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'audit'", &[&newest_entry])?;
         Ok(self.conn.execute_batch(&format!(
-            "UPDATE change_number SET number = number + 1; DROP TABLE {UNFINISHED_COPY}; COMMIT; \
-             PRAGMA wal_checkpoint(TRUNCATE)"
+            "BEGIN IMMEDIATE; INSERT INTO alert_count SELECT *, 1 FROM ({});
+             UPDATE sqlite_sequence SET seq = {newest_entry} WHERE name = 'audit';
+             UPDATE change_number SET number = number + 1; DROP TABLE {UNFINISHED_COPY}; COMMIT;
+             PRAGMA wal_checkpoint(TRUNCATE)",
+            counted()
         ))?)
     }
 }
