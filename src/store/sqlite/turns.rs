@@ -39,14 +39,21 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         Self { bounds, shares: HashMap::new(), turns: VecDeque::new(), waiting: 0 }
     }
 
+    fn share(&mut self, whose: Whose) -> &mut Share<Work> {
+        self.shares.entry(whose).or_insert_with(|| Share { waiting: VecDeque::new(), running: 0 })
+    }
+
+    fn running(&self, whose: &Whose) -> usize {
+        self.shares.get(whose).map_or(0, |share| share.running)
+    }
+
     /// Puts work in the queue; gives it back where a bound is reached.
     pub(super) fn push(&mut self, whose: Whose, work: Work) -> Result<(), Work> {
         let waiting = self.shares.get(&whose).map_or(0, |share| share.waiting.len());
         if waiting >= self.bounds.waiting || self.waiting >= self.bounds.waiting_in_all {
             return Err(work);
         }
-        let share = self.shares.entry(whose).or_insert_with(|| Share { waiting: VecDeque::new(), running: 0 });
-        share.waiting.push_back(work);
+        self.share(whose).waiting.push_back(work);
         if waiting == 0 {
             self.turns.push_back(whose);
         }
@@ -58,8 +65,7 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
     /// and among equals the one whose turn it is. [`FairQueue::done`] has to follow.
     pub(super) fn pop(&mut self) -> Option<(Whose, Work)> {
         let bound = self.bounds.at_once;
-        let running = |whose| self.shares.get(whose).map_or(0, |share: &Share<Work>| share.running);
-        let turns = self.turns.iter().enumerate().map(|(turn, whose)| (running(whose), turn));
+        let turns = self.turns.iter().enumerate().map(|(turn, whose)| (self.running(whose), turn));
         let (_, turn) = turns.filter(|(running, _)| *running < bound).min()?;
         let whose = self.turns.remove(turn)?;
         let share = self.shares.get_mut(&whose)?;
@@ -75,13 +81,11 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
     /// Begins work that did not wait, where no other owner's turn comes first and its owner's share is not used up.
     /// [`FairQueue::done`] has to follow.
     pub(super) fn begin(&mut self, whose: Whose) -> bool {
-        let running = |whose| self.shares.get(whose).map_or(0, |share: &Share<Work>| share.running);
-        if running(&whose) >= self.bounds.at_once
-            || self.turns.iter().any(|waiting| running(waiting) < self.bounds.at_once)
-        {
+        let has_turn = |whose| self.running(whose) < self.bounds.at_once;
+        if !has_turn(&whose) || self.turns.iter().any(has_turn) {
             return false;
         }
-        self.shares.entry(whose).or_insert_with(|| Share { waiting: VecDeque::new(), running: 0 }).running += 1;
+        self.share(whose).running += 1;
         true
     }
 
