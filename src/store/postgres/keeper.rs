@@ -150,9 +150,10 @@ async fn keep(
             Err(_) => tracing::debug!("the database does not answer"),
         }
     }
+    // Others learn at once that it is gone.
     let leave = async {
         let connected = open_or_anew(&mut client, server).await?;
-        leave(&connected, &own).await
+        connected.execute("DELETE FROM instance WHERE id = $1", &[&own]).await
     };
     // A failure here is made good by the missing heartbeats.
     let _ = timeout(LEAVE, leave).await;
@@ -212,11 +213,6 @@ async fn announce_alive(client: &Client, own: &Uuid) -> Result<(), tokio_postgre
     client.execute(alive, &[own]).await?;
     client.execute(&format!("DELETE FROM instance WHERE beat_at < clock_timestamp() - 4 * {DEAD_AFTER}"), &[]).await?;
     Ok(())
-}
-
-/// Removes the row of this process, which tells others that it is gone.
-async fn leave(client: &Client, own: &Uuid) -> Result<(), tokio_postgres::Error> {
-    client.execute("DELETE FROM instance WHERE id = $1", &[own]).await.map(drop)
 }
 
 /// Tolerated difference of the clocks.

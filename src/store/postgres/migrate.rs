@@ -90,7 +90,7 @@ pub fn migrate(server: &PostgresAddress) -> BoxFuture<'_, StoreResult<Vec<&'stat
 pub(super) async fn bring_up(conn: &Connection) -> StoreResult<Vec<&'static str>> {
     refuse_strangers(conn).await?;
     make_lock(conn).await?;
-    conn.begin("").await?;
+    begin_alone(conn).await?;
     let applied = apply(conn).await?;
     conn.commit("").await?;
     offer_trigrams(conn).await;
@@ -168,9 +168,14 @@ pub(super) async fn lock(conn: &Connection) -> Work<()> {
 /// A step over many rows takes its time.
 const PATIENT: &str = "SET LOCAL statement_timeout = 0";
 
-async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
+/// Begins a transaction that takes its time, with no other process at work on the schema.
+async fn begin_alone(conn: &Connection) -> Work<()> {
+    conn.begin("").await?;
     conn.batch(PATIENT).await?;
-    lock(conn).await?;
+    lock(conn).await
+}
+
+async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
     refuse_strangers(conn).await?;
     let pending = &MIGRATIONS[applied(conn).await?..];
     if pending.is_empty() {
@@ -215,9 +220,7 @@ pub(super) async fn gather_statistics(conn: &Connection) -> Work<()> {
 }
 
 async fn index_trigrams(conn: &Connection) -> Work<()> {
-    conn.begin("").await?;
-    conn.batch(PATIENT).await?;
-    lock(conn).await?;
+    begin_alone(conn).await?;
     conn.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm").await?;
     // It may be in a schema that no name is looked up in.
     let operators = "SELECT extnamespace::regnamespace || '.gin_trgm_ops' FROM pg_extension WHERE extname = 'pg_trgm'";
