@@ -64,7 +64,11 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
     connection::copy_pages(source, to, name)?;
     source.execute_batch("ROLLBACK")?;
     let mut target = connection::open(to, Purpose::Read)?;
-    check_integrity(&target, source_path)?;
+    let lines: Vec<String> = target.all("PRAGMA integrity_check(3)", &[], cell)?;
+    if lines != ["ok"] {
+        let what = format!("{} ({})", source_path.display(), lines.join("; "));
+        return Err(StoreError::Refused(RefusalCause::Damaged, what));
+    }
     inspect(&target, name)?;
     let found = contents(&target, to)?;
     if found != told {
@@ -76,15 +80,6 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
     let (schema, rows) = found;
     let audit = driven(Box::pin(audit_log::verify(&on_sqlite(&mut target))))?;
     Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit })
-}
-
-fn damaged(path: &Path, what: &str) -> StoreError {
-    StoreError::Refused(RefusalCause::Damaged, format!("{} ({what})", path.display()))
-}
-
-fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
-    let lines: Vec<String> = conn.all("PRAGMA integrity_check(3)", &[], cell)?;
-    if lines != ["ok"] { Err(damaged(path, &lines.join("; "))) } else { Ok(()) }
 }
 
 /// The number of the newest schema step, and the rows of each table.
