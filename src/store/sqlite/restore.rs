@@ -1,9 +1,6 @@
 //! Restore: a backup in the place of the database, all of it or nothing, however it ends.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
@@ -28,10 +25,6 @@ use crate::{
     encryption::Seal,
     sql::{driven, on_sqlite},
 };
-
-/// Most looks of a start that waits for another one to finish a restore.
-const LOOKS: u32 = 50;
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Options of a restore.
 #[derive(Debug, Clone)]
@@ -192,20 +185,16 @@ pub(super) fn shut(database: &Path) -> StoreResult<Option<Gate>> {
 /// Ends a restore that was broken off: a committed one is put in place, of another one nothing stays.
 pub(super) fn settle(database: &Path) -> StoreResult<()> {
     let (staging, directory) = (Staging::of(database), directory_of(database));
-    for _ in 0..LOOKS {
-        if staging.stage() == StagingState::Nothing {
-            return Ok(());
-        }
-        let gate = shut(database)?;
-        if gate.is_some() {
-            let broken_off = "a restore that was broken off cannot be finished";
-            return staging.settle().map(drop).map_err(StoreError::of_file(directory, broken_off));
-        }
-        if staging.stage() == StagingState::Part {
-            // Nothing has happened: it waits until nobody is at work here.
-            return Ok(());
-        }
-        std::thread::sleep(LOOK);
+    if staging.stage() == StagingState::Nothing {
+        return Ok(());
     }
-    Err(being_restored(directory))
+    match (shut(database)?, staging.stage()) {
+        (Some(_shut), _) => {
+            let broken_off = "a restore that was broken off cannot be finished";
+            staging.settle().map(drop).map_err(StoreError::of_file(directory, broken_off))
+        }
+        (None, StagingState::Committed) => Err(being_restored(directory)),
+        // Nothing has happened: it waits until nobody is at work here.
+        (None, _) => Ok(()),
+    }
 }
