@@ -65,7 +65,8 @@ impl Served {
             || PathBuf::from(std::env::var_os("AVERT_BENCH_DIR").unwrap_or_default()),
             |made| made.path().into(),
         );
-        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(&directory, event_body)).expect("a store");
+        let store: SharedStore =
+            SqliteStore::open(&SqliteOptions::file(directory.join("avert.db"), event_body)).expect("a store");
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store, providers, Arc::new(SystemClock), EngineSettings::default());
         let acting = engine.acting_for(engine.local_caller(Some("default")).await.expect("an organization"));

@@ -153,7 +153,8 @@ impl Desk {
         let directory =
             tempfile::tempdir_in(std::env::var_os("AVERT_BENCH_DIR").unwrap_or_else(|| std::env::temp_dir().into()))
                 .unwrap();
-        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory.path(), plain_events)).unwrap();
+        let store: SharedStore =
+            SqliteStore::open(&SqliteOptions::file(directory.path().join("avert.db"), plain_events)).unwrap();
         let organization = runtime.block_on(store.organizations()).unwrap()[0].organization.id;
         Self { runtime, store, organization, directory, alerts: 0 }
     }

@@ -139,7 +139,7 @@ struct Desk {
 impl Desk {
     async fn new(url: &str) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let options = SqliteOptions::directory(directory.path(), event_body);
+        let options = SqliteOptions::file(directory.path().join("avert.db"), event_body);
         let store: SharedStore = SqliteStore::open(&options).expect("a store");
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let settings = EngineSettings { addresses: AddressPolicy::loopback(), ..EngineSettings::default() };

@@ -477,7 +477,7 @@ pub(super) mod tests {
         leave_unindexed(&store).await;
         store.close();
 
-        let again = Arc::new(store::open(&SqliteOptions::directory(directory.path(), no_events)).unwrap());
+        let again = Arc::new(store::open(&SqliteOptions::file(directory.path().join("avert.db"), no_events)).unwrap());
 
         assert_eq!(found(&again, "till").await, 1);
         caught_up(&again).await;

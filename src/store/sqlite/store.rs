@@ -185,11 +185,6 @@ impl PageCaches {
 }
 
 impl SqliteOptions {
-    /// A store in a data directory, where the database is `avert.db`.
-    pub fn directory(path: impl AsRef<Path>, render: RenderEvent) -> Self {
-        Self::file(path.as_ref().join("avert.db"), render)
-    }
-
     /// A store in a database file.
     pub fn file(path: impl Into<PathBuf>, render: RenderEvent) -> Self {
         Self {

@@ -69,7 +69,7 @@ impl Ground for Sqlite {
     }
 
     async fn open_service(&self) -> SharedStore {
-        let options = SqliteOptions::directory(&self.directory, plain_events);
+        let options = SqliteOptions::file(self.directory.join("avert.db"), plain_events);
         SqliteStore::open(&SqliteOptions { serves: true, ..options }).unwrap()
     }
 
@@ -78,7 +78,7 @@ impl Ground for Sqlite {
     }
 
     async fn open_by(&self, key_file: &Path) -> StoreResult<SharedStore> {
-        let options = SqliteOptions::directory(&self.directory, plain_events);
+        let options = SqliteOptions::file(self.directory.join("avert.db"), plain_events);
         let store = SqliteStore::open(&SqliteOptions { secret_key_file: Some(key_file.to_owned()), ..options })?;
         Ok(store)
     }
@@ -139,7 +139,7 @@ pub(crate) const WITHOUT_NEWEST: &str = "DROP TABLE sale_count; DROP TABLE sourc
 
 /// Opens the store of a directory, once more where it is open already, as another process would.
 pub(crate) fn open(directory: &Path) -> SharedStore {
-    SqliteStore::open(&SqliteOptions::directory(directory, plain_events)).unwrap()
+    SqliteStore::open(&SqliteOptions::file(directory.join("avert.db"), plain_events)).unwrap()
 }
 
 /// Writes the few facts of an event that tests look at.

@@ -21,7 +21,7 @@ use super::{
 use crate::support::alerts::{noon, open_alert};
 
 fn options(directory: &Path) -> SqliteOptions {
-    SqliteOptions::directory(directory, plain_events)
+    SqliteOptions::file(directory.join("avert.db"), plain_events)
 }
 
 /// The words of a refusal to open.

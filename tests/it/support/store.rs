@@ -9,7 +9,7 @@ use avert::{
 
 /// Opens the store of a directory, making it if need be; a second time as another process would.
 pub fn open(directory: &Path) -> SharedStore {
-    SqliteStore::open(&SqliteOptions::directory(directory, event_body)).expect("the store opens")
+    SqliteStore::open(&SqliteOptions::file(directory.join("avert.db"), event_body)).expect("the store opens")
 }
 
 /// The database file of a directory's store.
