@@ -9,15 +9,12 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, ErrorKind},
     path::{Path, PathBuf},
-    sync::Mutex,
+    sync::OnceLock,
     thread::sleep,
     time::{Duration, Instant},
 };
 
-use super::{
-    files::{directory_of, is_regular, make_file, make_private, open_or_make},
-    worker::locked,
-};
+use super::files::{directory_of, is_regular, make_file, make_private, open_or_make};
 use crate::{RefusalCause, domain::InstanceId};
 
 /// This process's own lock, and the directory with everybody's.
@@ -26,14 +23,14 @@ pub(crate) struct Instances {
     directory: PathBuf,
     own: InstanceId,
     /// Locked until it is dropped; nothing where it could not be made yet.
-    lock: Mutex<Option<File>>,
+    lock: OnceLock<File>,
 }
 
 impl Instances {
     /// Announces this process as alive, and removes what dead ones left. Where nothing can be written it is done before
     /// the first write.
     pub(super) fn announce(directory: &Path, own: InstanceId) -> io::Result<Self> {
-        let instances = Self { directory: directory.to_owned(), own, lock: Mutex::default() };
+        let instances = Self { directory: directory.to_owned(), own, lock: OnceLock::new() };
         match instances.announce_once() {
             Err(error) if RefusalCause::of_io(&error).is_none() && error.kind() != ErrorKind::PermissionDenied => {
                 Err(error)
@@ -44,12 +41,11 @@ impl Instances {
 
     /// Announces this process, unless it has been: others would take the work of one that is not for a dead one's.
     pub(super) fn announce_once(&self) -> io::Result<()> {
-        let mut held = locked(&self.lock);
-        if held.is_some() {
-            return Ok(());
+        if self.lock.get().is_none() {
+            // Only the writer comes here once the store is open.
+            let _ = self.lock.set(make_locked(&lock_path(&self.directory, self.own))?);
+            self.remove_dead();
         }
-        *held = Some(make_locked(&lock_path(&self.directory, self.own))?);
-        self.remove_dead();
         Ok(())
     }
 
@@ -86,7 +82,7 @@ impl Instances {
 
 impl Drop for Instances {
     fn drop(&mut self) {
-        if locked(&self.lock).is_some() {
+        if self.lock.get().is_some() {
             let _ = fs::remove_file(lock_path(&self.directory, self.own));
         }
     }
