@@ -20,7 +20,7 @@ use super::{
     readers::{Reader, Readers},
     restore, schema,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
-    sql::{Statements as _, fact},
+    sql::{Statements as _, cell},
     watch as watcher,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
@@ -32,7 +32,7 @@ use crate::{
         Actor, DatabaseId, EndpointId, InstanceId, RenderEvent, batch,
         url::{EndpointUrl, PlainHttp},
     },
-    encryption::{self, KEY_CHECK},
+    encryption::{self, CHECK},
     key_file::DataKey,
     sql::{SqliteRows, StoreRows, driven, on_sqlite},
     subjects::opening,
@@ -295,12 +295,9 @@ fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
         return Ok(());
     }
     // Overwritten data leave nothing behind in the file.
-    let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
     conn.pragma_update(None, "secure_delete", true)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let check: Option<Vec<u8>> = fact(&tx, KEY_CHECK)?;
-    let check = check.ok_or_else(|| StoreError::Corrupt("no proof of the data key".to_owned()))?;
-    let seal = key.seal(&check)?;
+    let seal = key.seal(&tx.one(&format!("SELECT {CHECK}"), &[], cell::<Vec<u8>>)?)?;
     for (key, id, text, removed) in open(&tx)? {
         let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
         let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
@@ -311,7 +308,7 @@ fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
         )?;
     }
     tx.commit()?;
-    conn.pragma_update(None, "secure_delete", before)?;
+    conn.pragma_update(None, "secure_delete", false)?;
     // The write-ahead log held them too.
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(())
