@@ -3,6 +3,7 @@
 
 use std::{fs::File, path::Path, time::Duration};
 
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags, backup::Backup, config::DbConfig};
 
 use super::files::with_suffix;
@@ -111,18 +112,9 @@ pub(super) fn open_untouched(path: &Path) -> StoreResult<Connection> {
 
 /// Opens a database that nobody writes to.
 fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
-    let mut uri = "file:".to_owned();
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' => uri.push((*byte).into()),
-            other => uri.push_str(&format!("%{other:02x}")),
-        }
-    }
-    uri.push_str("?immutable=1");
-    Connection::open_with_flags(
-        uri,
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )
+    let path = percent_encode(path.as_os_str().as_encoded_bytes(), NON_ALPHANUMERIC);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
 }
 
 /// Pages copied in one go.
