@@ -118,10 +118,7 @@ impl StoreRows<'_> {
     ) -> Work<Vec<T>> {
         match self {
             Self::Sqlite(conn) => Ok(locked(conn).all(sql, values, read)?),
-            Self::Postgres(conn) => {
-                let rows = conn.query(&for_postgres(sql), &typed(values)).await?;
-                rows.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
-            }
+            Self::Postgres(conn) => conn.all(&for_postgres(sql), &typed(values), read).await,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::{
     domain::audit::{AuditLink, AuditRecord, UnlinkedEntry},
     error::Work,
     sql::StoreRows,
+    worker::locked,
 };
 
 /// Most entries that are linked in one transaction.
@@ -18,7 +19,7 @@ const AT_ONCE: i64 = 1_000;
 
 /// Stores the entries of a unit of work, to be linked later. Returns whether there are any.
 pub(crate) async fn put_down(unit: &Unit<'_>) -> Work<bool> {
-    let entries = unit.take_entries();
+    let entries = std::mem::take(&mut *locked(&unit.entries));
     if entries.is_empty() {
         return Ok(false);
     }

@@ -144,20 +144,17 @@ impl Connection {
         Ok(self.noticed(self.client()?.batch_execute(sql).await)?)
     }
 
-    pub(crate) async fn query(&self, sql: &str, values: Values<'_>) -> Work<Vec<Row>> {
-        let client = self.client()?;
-        let statement = self.noticed(client.prepare_cached(sql).await)?;
-        Ok(self.noticed(client.query(&statement, values).await)?)
-    }
-
     /// Reads every row of the answer.
-    pub(super) async fn all<T>(
+    pub(crate) async fn all<T>(
         &self,
         sql: &str,
         values: Values<'_>,
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
-        self.query(sql, values).await?.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
+        let client = self.client()?;
+        let statement = self.noticed(client.prepare_cached(sql).await)?;
+        let rows = self.noticed(client.query(&statement, values).await)?;
+        rows.iter().map(|row| read(&StoredRow::Postgres(row))).collect()
     }
 
     /// Returns the rows of the answer to SQL that is composed for one use: it is planned for its values and not cached.
@@ -203,7 +200,8 @@ pub(crate) struct Unit<'r> {
     pub(crate) shared: &'r Shared,
     /// Actor in the audit log.
     pub(super) by: &'r Actor,
-    entries: Mutex<Vec<UnlinkedEntry>>,
+    /// Entries for the audit log that it has not stored yet.
+    pub(super) entries: Mutex<Vec<UnlinkedEntry>>,
 }
 
 impl<'r> Unit<'r> {
@@ -228,10 +226,5 @@ impl<'r> Unit<'r> {
     /// Adds an entry to the audit log.
     pub(crate) fn put_down(&self, entry: UnlinkedEntry) {
         locked(&self.entries).push(entry);
-    }
-
-    /// Takes the entries for the audit log out of the unit of work.
-    pub(super) fn take_entries(&self) -> Vec<UnlinkedEntry> {
-        std::mem::take(&mut *locked(&self.entries))
     }
 }
