@@ -39,29 +39,29 @@ const TOO_LARGE_BYTES: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) struct Checkpointer {
     worker: Worker<SyncSender<()>>,
-    exclusive: Arc<Mutex<()>>,
-    full: Arc<AtomicBool>,
+    shared: Arc<Shared>,
+}
+
+/// State that the thread shares with writers.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Held while a checkpoint keeps writers out.
+    exclusive: Mutex<()>,
+    /// True where the disk was found to be full.
+    full: AtomicBool,
 }
 
 impl Checkpointer {
     /// Starts the thread.
     pub(super) fn start(database: &Path, turnstile: Turnstile) -> StoreResult<Self> {
         let conn = open(database, Purpose::Checkpoint)?;
-        let exclusive = Arc::new(Mutex::new(()));
-        let full = Arc::<AtomicBool>::default();
+        let shared = Arc::<Shared>::default();
         let path = with_suffix(database, "-wal");
-        let log = Log {
-            conn,
-            path,
-            turnstile,
-            exclusive: Arc::clone(&exclusive),
-            full: Arc::clone(&full),
-            anew_at: ANEW_BYTES,
-        };
+        let log = Log { conn, path, turnstile, shared: Arc::clone(&shared), anew_at: ANEW_BYTES };
         // One waiting signal says as much as many.
         let (wake, signals) = sync_channel(1);
         let worker = Worker::start("avert-checkpoint", wake, move || log.run(&signals))?;
-        Ok(Self { worker, exclusive, full })
+        Ok(Self { worker, shared })
     }
 
     /// Wakes the thread: the log has grown.
@@ -72,14 +72,14 @@ impl Checkpointer {
 
     /// Wakes the thread: the disk is full, and a log that begins anew needs no more room.
     pub(super) fn found_full(&self) {
-        self.full.store(true, Ordering::Relaxed);
+        self.shared.full.store(true, Ordering::Relaxed);
         self.committed();
     }
 
     /// Waits until no checkpoint keeps writers out. On a slow disk that takes longer than another process is waited
     /// for.
     pub(super) fn wait(&self) -> MutexGuard<'_, ()> {
-        locked(&self.exclusive)
+        locked(&self.shared.exclusive)
     }
 
     /// Ends the thread.
@@ -93,9 +93,7 @@ struct Log {
     conn: Connection,
     path: PathBuf,
     turnstile: Turnstile,
-    /// Held while a checkpoint keeps writers out.
-    exclusive: Arc<Mutex<()>>,
-    full: Arc<AtomicBool>,
+    shared: Arc<Shared>,
     anew_at: u64,
 }
 
@@ -104,7 +102,7 @@ impl Log {
         while signals.recv().is_ok() {
             let size = self.bytes();
             let room = free_bytes(&self.path).map_or(u64::MAX, |free| (free / 2).max(LEAST_BYTES));
-            if self.full.swap(false, Ordering::Relaxed) {
+            if self.shared.full.swap(false, Ordering::Relaxed) {
                 self.anew_at = 0;
             } else if size < WORTHWHILE_BYTES.min(room) {
                 self.anew_at = ANEW_BYTES;
@@ -128,12 +126,12 @@ impl Log {
         self.checkpoint("PASSIVE")?;
         if size >= TOO_LARGE_BYTES {
             let _turn = self.turnstile.enter();
-            let _exclusive = locked(&self.exclusive);
+            let _exclusive = locked(&self.shared.exclusive);
             self.checkpoint("TRUNCATE")?;
         } else if size >= self.anew_at {
             self.checkpoint("PASSIVE")?;
             let _turn = self.turnstile.enter();
-            let _exclusive = locked(&self.exclusive);
+            let _exclusive = locked(&self.shared.exclusive);
             self.conn.busy_timeout(PATIENCE)?;
             let is_anew = self.checkpoint("RESTART");
             self.conn.busy_timeout(BUSY_TIMEOUT)?;
