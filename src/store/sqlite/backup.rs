@@ -65,8 +65,7 @@ fn back_up_to_its_place(options: &BackupOptions, step: &dyn Fn(&str)) -> StoreRe
     let unwritable = StoreError::of_file(target, UNWRITABLE);
     let staging = Staging::observed(target, step);
     let claim = staging.claim().map_err(unwritable)?;
-    let mut claim =
-        claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
+    let claim = claim.ok_or_else(|| unusable(target, "another backup is being written there; name another file"))?;
     let parts = [(KEY, ".key"), (CHECKSUM, copy::CHECKSUM_SUFFIX), (DATABASE, "")]
         .map(|(name, suffix)| (name, with_suffix(target, suffix)));
     let parts = &parts[usize::from(!options.with_key)..];

@@ -87,32 +87,32 @@ fn restore_in_place(options: &RestoreOptions, step: &dyn Fn(&str)) -> StoreResul
     let unwritable = StoreError::of_file(database, UNWRITABLE);
     let staging = Staging::observed(database, step);
     let claim = staging.claim().map_err(unwritable)?;
-    let mut claim =
+    let claim =
         claim.ok_or_else(|| unusable(directory, "another backup is being restored into it; nothing was replaced"))?;
     let (contents, other_key) = stage(&claim, source, options)?;
     empty_log(database);
     let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
     let aside = |file: &Path, suffix: &str| with_suffix(file, &format!(".before-restore.{stamp}{suffix}"));
     let kept = database.exists().then(|| aside(database, ""));
-    let mut moves = Vec::new();
-    // A log that is still there must not be taken for the new database's.
-    for suffix in ["-wal", "-shm"] {
-        let (to, kept) = (name_of(&with_suffix(database, suffix)), name_of(&aside(database, suffix)));
-        moves.push(Move { from: None, to, aside: Some(kept), replace: false });
-    }
+    let kept_key = (other_key && key_file.exists()).then(|| aside(key_file, ""));
     // The number of the newest change is no longer true.
     let unknown = format!("{DATABASE}{NEWEST_SUFFIX}");
     claim.put(&unknown, b"").map_err(unwritable)?;
-    moves.push(Move::new(&unknown, &with_suffix(database, NEWEST_SUFFIX), true));
-    let replacing = |from: &str, file: &Path| {
-        let kept = name_of(&aside(file, ""));
-        Move { aside: Some(kept), ..Move::new(from, file, true) }
+    let keeping = |from: Option<&str>, file: &Path, suffix: &str| Move {
+        from: from.map(str::to_owned),
+        to: name_of(&with_suffix(file, suffix)),
+        aside: Some(name_of(&aside(file, suffix))),
+        replace: true,
     };
-    moves.push(replacing(DATABASE, database));
-    let mut kept_key = None;
+    let mut moves = vec![
+        // A log that is still there must not be taken for the new database's.
+        keeping(None, database, "-wal"),
+        keeping(None, database, "-shm"),
+        Move::new(&unknown, &with_suffix(database, NEWEST_SUFFIX), true),
+        keeping(Some(DATABASE), database, ""),
+    ];
     if other_key {
-        kept_key = key_file.exists().then(|| aside(key_file, ""));
-        moves.push(replacing(KEY, key_file));
+        moves.push(keeping(Some(KEY), key_file, ""));
     }
     claim.commit(&moves).map_err(unwritable)?;
     let committed = "cannot be written; the backup is verified, and the next start puts it in its place";

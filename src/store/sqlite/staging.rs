@@ -105,7 +105,7 @@ impl<'s> Staging<'s> {
         if self.stage() == StagingState::Committed {
             match claim.finish() {
                 // Something else has taken the place since, and nobody was told that this is there.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => claim.discard()?,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => fs::remove_file(self.file(PLAN))?,
                 done => done?,
             }
         }
@@ -130,8 +130,7 @@ impl<'s> Staging<'s> {
             // Some file systems have no locks, and backups go anywhere.
             Ok(()) | Err(TryLockError::Error(_)) => (self.step)("lock"),
         }
-        let committed = self.stage() == StagingState::Committed;
-        Ok(Some(OwnStaging { staging: self.clone(), committed, _lock: lock }))
+        Ok(Some(OwnStaging { staging: self.clone(), _lock: lock }))
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -163,7 +162,6 @@ impl<'s> Staging<'s> {
 /// A staging that is one's own. Dropped before it is committed, it is gone.
 pub(super) struct OwnStaging<'s> {
     staging: Staging<'s>,
-    committed: bool,
     _lock: File,
 }
 
@@ -191,11 +189,10 @@ impl OwnStaging<'_> {
     }
 
     /// Commits the plan: from here on the replacement has happened.
-    pub(super) fn commit(&mut self, moves: &[Move]) -> io::Result<()> {
+    pub(super) fn commit(&self, moves: &[Move]) -> io::Result<()> {
         self.put(NEW_PLAN, &serde_json::to_vec(moves)?)?;
         sync(&self.staging.directory)?;
         fs::rename(self.staging.file(NEW_PLAN), self.staging.file(PLAN))?;
-        self.committed = true;
         self.step("plan");
         sync(&self.staging.directory)?;
         sync(self.staging.parent())
@@ -233,15 +230,6 @@ impl OwnStaging<'_> {
         self.remove()
     }
 
-    /// Gives it up, committed or not.
-    pub(super) fn discard(mut self) -> io::Result<()> {
-        if self.committed {
-            fs::remove_file(self.staging.file(PLAN))?;
-            self.committed = false;
-        }
-        self.remove()
-    }
-
     /// Removes what is left. A directory that bears the name by chance may hold anything: only what is staged goes.
     fn remove(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.staging.directory)?.flatten() {
@@ -262,8 +250,7 @@ impl OwnStaging<'_> {
 
 impl Drop for OwnStaging<'_> {
     fn drop(&mut self) {
-        if !self.committed
-            && is_there(&self.staging.directory)
+        if self.staging.stage() == StagingState::Part
             && let Err(error) = self.remove()
         {
             warn_of_leftovers(&self.staging.directory, &error);
