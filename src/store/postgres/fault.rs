@@ -17,44 +17,23 @@ impl From<tokio_postgres::Error> for WorkFault {
                 Self::Lost(StoreError::Unavailable(format!("the connection to it was lost ({words})")))
             };
         };
-        let message = told.message();
-        if ends_the_connection(&error) {
-            return Self::Lost(refusal(told));
-        }
         match told.code() {
-            &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => Self::Again(
-                StoreError::Unavailable(format!("too many writes to the same rows at once ({message}); try again")),
-            ),
+            _ if ends_the_connection(&error) => Self::Lost(refusal(told)),
+            &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => {
+                let message = told.message();
+                let words = format!("too many writes to the same rows at once ({message}); try again");
+                Self::Again(StoreError::Unavailable(words))
+            }
             &SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly(refusal(told)),
             _ => Self::Final(refusal(told)),
         }
     }
 }
 
-/// Returns the error in the words of its cause.
+/// Returns the error by its cause, where it is one that has advice, or else in words.
 fn refusal(told: &DbError) -> StoreError {
     let message = told.message();
-    if let Some(cause) = cause_of(told) {
-        return StoreError::Refused(cause, message.to_owned());
-    }
-    match told.code() {
-        &SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unavailable(format!(
-            "{message}: this user needs a grant; `avert help postgresql` has those that are needed"
-        )),
-        &SqlState::QUERY_CANCELED => StoreError::Unavailable(format!("it took too long: {message}")),
-        &SqlState::UNDEFINED_TABLE
-        | &SqlState::UNDEFINED_COLUMN
-        | &SqlState::UNDEFINED_FUNCTION
-        | &SqlState::UNDEFINED_OBJECT => StoreError::Unusable(format!(
-            "its schema is not what avert made ({message}); `avert doctor` names what is missing"
-        )),
-        _ => StoreError::Unavailable(message.to_owned()),
-    }
-}
-
-/// The cause of a refusal by its SQLSTATE, where it is one that has advice.
-fn cause_of(told: &DbError) -> Option<RefusalCause> {
-    Some(match *told.code() {
+    let cause = match *told.code() {
         SqlState::DISK_FULL => RefusalCause::DiskFull,
         SqlState::TOO_MANY_CONNECTIONS => RefusalCause::Connections,
         SqlState::LOCK_NOT_AVAILABLE => RefusalCause::Locked,
@@ -62,8 +41,23 @@ fn cause_of(told: &DbError) -> Option<RefusalCause> {
         SqlState::DUPLICATE_PSTATEMENT | SqlState::INVALID_SQL_STATEMENT_NAME => RefusalCause::Pooler,
         SqlState::UNTRANSLATABLE_CHARACTER | SqlState::CHARACTER_NOT_IN_REPERTOIRE => RefusalCause::Encoding,
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => RefusalCause::Damaged,
-        _ => return None,
-    })
+        SqlState::INSUFFICIENT_PRIVILEGE => {
+            return StoreError::Unavailable(format!(
+                "{message}: this user needs a grant; `avert help postgresql` has those that are needed"
+            ));
+        }
+        SqlState::QUERY_CANCELED => return StoreError::Unavailable(format!("it took too long: {message}")),
+        SqlState::UNDEFINED_TABLE
+        | SqlState::UNDEFINED_COLUMN
+        | SqlState::UNDEFINED_FUNCTION
+        | SqlState::UNDEFINED_OBJECT => {
+            return StoreError::Unusable(format!(
+                "its schema is not what avert made ({message}); `avert doctor` names what is missing"
+            ));
+        }
+        _ => return StoreError::Unavailable(message.to_owned()),
+    };
+    StoreError::Refused(cause, message.to_owned())
 }
 
 /// Beginnings of errors that come from a value or a column, and not from the connection.
