@@ -48,13 +48,12 @@ pub(super) struct Pool {
     /// The connection that nothing but commits of answers gets; opened with the first claim.
     kept: deadpool_postgres::Pool,
     places: Arc<Semaphore>,
-    withdrawn: Arc<Mutex<Withdrawn>>,
+    withdrawn: Arc<Mutex<Option<Withdrawn>>>,
 }
 
 /// Places that the server had no connection for, and the time of the first withdrawal.
-#[derive(Default)]
 struct Withdrawn {
-    since: Option<Instant>,
+    since: Instant,
     places: Vec<OwnedSemaphorePermit>,
 }
 
@@ -133,17 +132,13 @@ impl Pool {
     }
 
     fn withdraw(&self, place: Option<OwnedSemaphorePermit>) {
-        let mut withdrawn = locked(&self.withdrawn);
-        withdrawn.since.get_or_insert_with(Instant::now);
-        withdrawn.places.extend(place);
+        let first = || Withdrawn { since: Instant::now(), places: Vec::new() };
+        locked(&self.withdrawn).get_or_insert_with(first).places.extend(place);
     }
 
     /// Gives the places back that were withdrawn long enough ago: the server may have connections again.
     fn give_back(&self) {
-        let mut withdrawn = locked(&self.withdrawn);
-        if withdrawn.since.is_some_and(|since| since.elapsed() > WITHDRAWN) {
-            *withdrawn = Withdrawn::default();
-        }
+        drop(locked(&self.withdrawn).take_if(|withdrawn| withdrawn.since.elapsed() > WITHDRAWN));
     }
 }
 
