@@ -46,19 +46,17 @@ fn run(conn: &Connection, shared: &Shared, changes: &watch::Sender<u64>, stopped
         if changes.receiver_count() == 0 {
             continue;
         }
-        let version = conn.one("PRAGMA data_version", &[], cell::<i64>);
-        let newer = match version {
-            Ok(version) if seen == Some(version) => continue,
-            Ok(version) => newest_change(conn).map(|number| (version, number)),
-            Err(error) => Err(error),
-        };
-        match newer {
-            Ok((version, number)) => {
-                seen = Some(version);
-                tell_newer(changes, number);
+        let mut look = || -> StoreResult<()> {
+            let version = Some(conn.one("PRAGMA data_version", &[], cell::<i64>)?);
+            if seen != version {
+                tell_newer(changes, newest_change(conn)?);
+                seen = version;
             }
+            Ok(())
+        };
+        if let Err(error) = look() {
             // Asked again in a moment.
-            Err(error) => tracing::debug!(%error, "the database did not tell whether it changed"),
+            tracing::debug!(%error, "the database did not tell whether it changed");
         }
     }
     keep();
