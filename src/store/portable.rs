@@ -74,11 +74,6 @@ pub(super) struct PortableTable {
 }
 
 impl PortableTable {
-    /// The columns of the primary key.
-    pub(super) fn key(&self) -> impl Iterator<Item = &PortableColumn> {
-        self.columns.iter().filter(|column| column.is_key)
-    }
-
     /// The cell of a row in this column.
     pub(super) fn cell<'a>(&self, row: &'a mut PortableRow, name: &str) -> Option<&'a mut SqlValue<'static>> {
         let place = self.columns.iter().position(|column| column.name == name)?;
@@ -97,7 +92,8 @@ impl PortableTable {
             (_, name) => format!("t.{name}"),
         };
         let columns: Vec<String> = self.columns.iter().map(read).collect();
-        let keys: Vec<&str> = self.key().map(|column| column.name.as_str()).collect();
+        let keys = self.columns.iter().filter(|column| column.is_key).map(|column| column.name.as_str());
+        let keys: Vec<&str> = keys.collect();
         let places: Vec<String> = (1..=keys.len()).map(|place| format!("?{place}")).collect();
         let behind: Vec<&dyn ToCell> =
             after.into_iter().flatten().take(keys.len()).map(|cell| cell as &dyn ToCell).collect();

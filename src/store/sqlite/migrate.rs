@@ -91,7 +91,7 @@ pub(super) fn migrate(
     before: &dyn Fn(u64),
 ) -> StoreResult<Option<PathBuf>> {
     let applied = applied(conn, path, migrations)?;
-    let pending = &migrations[applied.min(migrations.len())..];
+    let pending = &migrations[applied..];
     if pending.is_empty() {
         return Ok(None);
     }
