@@ -2,18 +2,16 @@
 
 use std::{
     borrow::Cow,
-    fs,
-    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use async_trait::async_trait;
-use rusqlite::Connection;
+use rusqlite::{Connection, config::DbConfig};
 
 use super::{
     connection::{self, Purpose},
     counts::counted,
-    files::{directory_of, make_directory, open_or_make, unusable, with_suffix},
+    files::{directory_of, make_directory, open_or_make, unusable},
     find_index,
     instance::Gate,
     interned::Dictionary,
@@ -42,9 +40,6 @@ pub(crate) struct SqliteEnd {
     _gate: Gate,
 }
 
-/// Moves copied pages from the log into the file now and then: the log is as large as the pages that are not moved.
-const CHECKPOINTS: &str = "PRAGMA wal_autocheckpoint = 16384";
-
 impl SqliteEnd {
     /// Opens the source of a copy as it is now.
     pub(crate) fn source(file: &Path) -> StoreResult<Self> {
@@ -62,27 +57,12 @@ impl SqliteEnd {
         if is_pending(file) {
             return Err(being_restored(directory_of(file)));
         }
-        Ok(Self::of(file, open_target(file)?, gate))
+        open_or_make(file).map_err(StoreError::of_file(file, "cannot be written"))?;
+        Ok(Self::of(file, connection::open(file, Purpose::Write)?, gate))
     }
 
     fn of(file: &Path, conn: Connection, gate: Gate) -> Self {
         Self { file: file.to_owned(), conn, dictionary: Dictionary::new(), _gate: gate }
-    }
-
-    /// Removes the rows of an unfinished copy.
-    fn remove(&mut self) -> StoreResult<()> {
-        // The file is closed first.
-        self.conn = Connection::open_in_memory()?;
-        for suffix in ["", "-wal", "-shm"] {
-            match fs::remove_file(with_suffix(&self.file, suffix)) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(StoreError::of_file(&self.file, "the unfinished copy cannot be removed")(error));
-                }
-                _ => {}
-            }
-        }
-        self.conn = open_target(&self.file)?;
-        Ok(())
     }
 
     /// A cell as it is stored: words and ids that alerts share stand for themselves once.
@@ -121,12 +101,17 @@ impl CopyEnd for SqliteEnd {
 
     async fn begin(&mut self, mark: &CopyMark, found: &Occupant) -> StoreResult<()> {
         if matches!(found, Occupant::Copy(_)) {
-            self.remove()?;
+            // The rows of the unfinished copy go.
+            self.conn.flush_prepared_statement_cache();
+            self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
+            self.conn.execute_batch("VACUUM")?;
+            self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;
         }
         migrate::put_mark(&self.conn, mark)?;
         let _mode: String = self.conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         migrate(&mut self.conn, &self.file, MIGRATIONS, &|_| ())?;
-        Ok(self.conn.execute_batch(CHECKPOINTS)?)
+        // The log is as large as the pages that are not moved from it into the file.
+        Ok(self.conn.execute_batch("PRAGMA wal_autocheckpoint = 16384")?)
     }
 
     async fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
@@ -168,9 +153,4 @@ impl CopyEnd for SqliteEnd {
 /// Keeps all others out of the directory.
 fn shut(file: &Path) -> StoreResult<Gate> {
     restore::shut(file)?.ok_or_else(|| unusable(file, "another avert works on it; stop it first"))
-}
-
-fn open_target(file: &Path) -> StoreResult<Connection> {
-    open_or_make(file).map_err(StoreError::of_file(file, "cannot be written"))?;
-    connection::open(file, Purpose::Write)
 }
