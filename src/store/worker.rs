@@ -12,8 +12,7 @@ use crate::{StoreError, StoreResult};
 /// A worker thread, and the sending end of the queue that it takes from.
 #[derive(Debug)]
 pub(crate) struct Worker<S> {
-    queue: Mutex<Option<S>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    running: Mutex<Option<(S, JoinHandle<()>)>>,
 }
 
 impl<S> Worker<S> {
@@ -22,19 +21,19 @@ impl<S> Worker<S> {
         let thread = Builder::new().name(name.to_owned()).spawn(work);
         let thread =
             thread.map_err(|error| StoreError::Unavailable(format!("the thread {name} cannot be started: {error}")))?;
-        Ok(Self { queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) })
+        Ok(Self { running: Mutex::new(Some((queue, thread))) })
     }
 
     /// Gives the queue to `put`, unless it is closed.
     pub(crate) fn with_queue<T>(&self, put: impl FnOnce(&S) -> T) -> Option<T> {
-        locked(&self.queue).as_ref().map(put)
+        locked(&self.running).as_ref().map(|(queue, _)| put(queue))
     }
 
     /// Finishes the work that was asked for and ends the thread.
     pub(crate) fn close(&self) {
-        drop(locked(&self.queue).take());
-        let thread = locked(&self.thread).take();
-        if let Some(thread) = thread {
+        let running = locked(&self.running).take();
+        if let Some((queue, thread)) = running {
+            drop(queue);
             // It catches panics of the work, and has none of its own.
             let _ = thread.join();
         }
