@@ -104,7 +104,7 @@ pub(super) fn migrate(
             backup = Some(copy_of(path)?);
         }
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-        make_schema(&tx, pending.iter())?;
+        make_schema(&tx, pending)?;
         for (number, name, checksum) in pending.iter().map(Migration::row) {
             tx.execute(
                 "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
@@ -123,13 +123,13 @@ pub(super) fn migrate(
 }
 
 /// Makes the schema of these steps.
-pub(super) fn make_schema<'a>(conn: &Connection, mut steps: impl Iterator<Item = &'a Migration>) -> StoreResult<()> {
+pub(super) fn make_schema(conn: &Connection, steps: &[Migration]) -> StoreResult<()> {
     conn.execute_batch(
         "CREATE TABLE IF NOT EXISTS schema_migration (
             number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum BLOB NOT NULL, applied_at INTEGER NOT NULL
         ) STRICT;",
     )?;
-    Ok(steps.try_for_each(|step| conn.execute_batch(step.sql))?)
+    Ok(steps.iter().try_for_each(|step| conn.execute_batch(step.sql))?)
 }
 
 /// Counts the applied migrations; refuses a database that has others than these.

@@ -47,7 +47,7 @@ pub fn schema_of(path: &Path) -> StoreResult<SchemaState> {
 /// Compares a database with its first steps.
 pub(super) fn compare(conn: &Connection, steps: usize) -> StoreResult<Differences> {
     let model = Connection::open_in_memory()?;
-    make_schema(&model, MIGRATIONS.iter().take(steps))?;
+    make_schema(&model, &MIGRATIONS[..steps])?;
     Ok(Differences::between(&objects(&model)?, objects(conn)?, |_| false))
 }
 
@@ -78,7 +78,7 @@ mod tests {
 
     fn told(change: &str) -> Differences {
         let conn = Connection::open_in_memory().unwrap();
-        make_schema(&conn, MIGRATIONS.iter()).unwrap();
+        make_schema(&conn, MIGRATIONS).unwrap();
         conn.execute_batch(change).unwrap();
         compare(&conn, MIGRATIONS.len()).unwrap()
     }
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn each_step_is_measured_by_itself() {
         let conn = Connection::open_in_memory().unwrap();
-        make_schema(&conn, MIGRATIONS.iter().take(7)).unwrap();
+        make_schema(&conn, &MIGRATIONS[..7]).unwrap();
 
         assert_eq!(compare(&conn, 7).unwrap(), Differences::default());
         assert!(!compare(&conn, 8).unwrap().missing.is_empty());
