@@ -34,16 +34,18 @@ impl DataKey {
     /// Reads the key of a database, made where the database has no check of one yet. A key that a broken-off rotation
     /// has left is put in its place. `whence` tells the sources of a missing one.
     pub(super) fn unlock(file: &Path, check: Option<Vec<u8>>, database: &str, whence: &str) -> StoreResult<Self> {
-        let Some(check) = check else {
+        let known = if let Some(check) = check {
+            let (seal, place) = proven(file, &check, database, "put the right file there")
+                .map_err(|error| StoreError::Unusable(format!("{error} ({whence})")))?;
+            if place != file {
+                take_over(file, &check);
+            }
+            (check, seal)
+        } else {
             let seal = Seal::from_file(file, true)?;
-            return Ok(Self { file: file.to_owned(), known: Mutex::new((encryption::key_check(&seal)?, seal)) });
+            (encryption::key_check(&seal)?, seal)
         };
-        let (seal, place) = proven(file, &check, database, "put the right file there")
-            .map_err(|error| StoreError::Unusable(format!("{error} ({whence})")))?;
-        if place != file {
-            take_over(file, &check);
-        }
-        Ok(Self { file: file.to_owned(), known: Mutex::new((check, seal)) })
+        Ok(Self { file: file.to_owned(), known: Mutex::new(known) })
     }
 
     /// The check of the key, as a database keeps it.
