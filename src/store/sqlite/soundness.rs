@@ -87,10 +87,9 @@ pub(super) fn check_after_unclean_end(database: &Path, before: &dyn Fn(u64)) -> 
     if !is_unclean {
         return Ok(());
     }
-    let look = || -> StoreResult<Vec<String>> {
-        connection::open(database, Purpose::Read)?.all("PRAGMA quick_check(1)", &[], cell)
-    };
-    let what = match look() {
+    let looked = connection::open(database, Purpose::Read)
+        .and_then(|conn| conn.all("PRAGMA quick_check(1)", &[], cell::<String>));
+    let what = match looked {
         Ok(lines) if lines == ["ok"] => return Ok(()),
         Ok(lines) => lines.join("; "),
         Err(StoreError::Refused(RefusalCause::Damaged, what)) => what,
@@ -237,10 +236,8 @@ fn check_newest(conn: &Connection, database: &Path) -> StoreResult<Option<String
     let Ok(text) = fs::read_to_string(&beside) else { return Ok(None) };
     let mut words = text.split_whitespace();
     let (id, number) = (words.next(), words.next().and_then(|word| word.parse::<u64>().ok()));
-    let kept: Option<[u8; 16]> = fact(conn, DESK)?;
-    let Some(number) =
-        number.filter(|_| kept.is_some_and(|kept| id == Some(&DatabaseId(Uuid::from_bytes(kept)).to_string())))
-    else {
+    let kept: Option<Uuid> = fact(conn, DESK)?;
+    let Some(number) = number.filter(|_| kept.is_some_and(|kept| id == Some(&DatabaseId(kept).to_string()))) else {
         return Ok(None);
     };
     let found = newest_change(conn)?;
