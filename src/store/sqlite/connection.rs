@@ -10,7 +10,7 @@ use super::files::with_suffix;
 use crate::{RefusalCause, StoreError, StoreResult, error::beside};
 
 /// Marks a database file as avert's (`PRAGMA application_id`): the letters `avrt`.
-pub(super) const APPLICATION_ID: i32 = 0x6176_7274;
+pub(super) const APPLICATION_ID: i64 = 0x6176_7274;
 
 // Earlier libraries can corrupt a database when a write-ahead log is reset.
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003);

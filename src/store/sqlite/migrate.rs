@@ -14,7 +14,7 @@ use super::{
     connection::{self, APPLICATION_ID, Purpose},
     files::{directory_of, unusable, with_suffix},
     find_index,
-    sql::{Statements as _, cell, micros},
+    sql::{Statements as _, cell},
 };
 use crate::{
     StoreError, StoreResult,
@@ -69,16 +69,11 @@ pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<bool> {
 
 /// The same of what may be an unfinished copy.
 pub(super) fn inspect_any(conn: &Connection, path: &Path) -> StoreResult<bool> {
-    let look = || -> rusqlite::Result<(i32, i64)> {
-        let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
-        let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        Ok((application, tables))
-    };
-    match look() {
-        Ok((0, 0)) => Ok(true),
-        Ok((APPLICATION_ID, _)) => Ok(false),
-        Ok(_) => Err(unusable(path, "is a database of another program; name another file or data directory")),
-        Err(error) => Err(StoreError::from(error).at(path)),
+    let found = "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id";
+    match conn.one(found, &[], |row| Ok((row.get(0)?, row.get(1)?))).map_err(|error| error.at(path))? {
+        (0, 0_i64) => Ok(true),
+        (APPLICATION_ID, _) => Ok(false),
+        _ => Err(unusable(path, "is a database of another program; name another file or data directory")),
     }
 }
 
@@ -106,9 +101,9 @@ pub(super) fn migrate(
         tx.pragma_update(None, "application_id", APPLICATION_ID)?;
         make_schema(&tx, pending)?;
         for (number, name, checksum) in pending.iter().map(Migration::row) {
-            tx.execute(
+            tx.run(
                 "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
-                (number, name, checksum, micros(SystemClock.now())),
+                &[&number, &name, &checksum, &SystemClock.now()],
             )?;
         }
         if pending.iter().any(|step| step.file == INDEXES_ALERTS) {
@@ -132,10 +127,13 @@ pub(super) fn make_schema(conn: &Connection, steps: &[Migration]) -> StoreResult
     Ok(steps.iter().try_for_each(|step| conn.execute_batch(step.sql))?)
 }
 
+fn has_table(conn: &Connection, name: &str) -> StoreResult<bool> {
+    conn.one("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1", &[&name], cell)
+}
+
 /// Counts the applied migrations; refuses a database that has others than these.
 pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'";
-    if conn.first(table, &[], cell::<i64>)?.is_none() {
+    if !has_table(conn, "schema_migration")? {
         return Ok(0);
     }
     let rows = "SELECT number, checksum FROM schema_migration ORDER BY number";
@@ -168,8 +166,7 @@ fn unwritable(file: &Path) -> impl Fn(io::Error) -> StoreError {
 
 /// The mark, where there is one.
 pub(super) fn read_mark(conn: &Connection) -> StoreResult<Option<CopyMark>> {
-    let is_there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-    if conn.first(is_there, &[&UNFINISHED_COPY], cell::<i64>)?.is_none() {
+    if !has_table(conn, UNFINISHED_COPY)? {
         return Ok(None);
     }
     conn.first(&format!("SELECT source, desk FROM {UNFINISHED_COPY}"), &[], |row| {
