@@ -2,6 +2,7 @@
 
 use crate::{
     cells::{StoredRow, cell},
+    composed::insertion,
     domain::{
         Actor, AuditState,
         audit::{AuditCheck, AuditLink, AuditNote, AuditRecord, UnlinkedEntry},
@@ -76,7 +77,7 @@ pub(super) async fn link(rows: &StoreRows<'_>, entry: UnlinkedEntry) -> Work<()>
     let record = entry.following(newest(rows).await?, last_number(rows).await?);
     let UnlinkedEntry { at, organization, texts, person } = &record.entry;
     let [actor, origin, action, subject, detail] = texts;
-    let added = format!("INSERT INTO audit ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+    let added = insertion("audit", COLUMNS.split(", "));
     let (number, previous, hash) = (record.number, &record.previous, record.hash());
     rows.run(&added, &[&number, at, organization, actor, origin, action, subject, detail, person, previous, &hash])
         .await
