@@ -13,7 +13,6 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 use tokio_postgres::Client;
-use uuid::Uuid;
 
 use super::{
     connection::{Connection, Shared},
@@ -92,7 +91,7 @@ async fn announce(server: &DatabaseServer, shared: &Shared) -> StoreResult<(Clie
             }
             client => client?,
         };
-        announce_alive(&client, &shared.context.own.0).await?;
+        announce_alive(&client, shared).await?;
         let apart = compare_clocks(&client, false).await?;
         Ok((client, apart))
     };
@@ -111,7 +110,6 @@ async fn keep(
     mut apart: bool,
     mut stopped: oneshot::Receiver<()>,
 ) {
-    let own = shared.context.own.0;
     let mut client = Some(client);
     let mut next_beat = Instant::now() + BEAT;
     loop {
@@ -153,7 +151,7 @@ async fn keep(
     // Others learn at once that it is gone.
     let leave = async {
         let connected = open_or_anew(&mut client, server).await?;
-        connected.execute("DELETE FROM instance WHERE id = $1", &[&own]).await
+        connected.execute("DELETE FROM instance WHERE id = $1", &[&shared.context.own.0]).await
     };
     // A failure here is made good by the missing heartbeats.
     let _ = timeout(LEAVE, leave).await;
@@ -169,7 +167,7 @@ async fn open_or_anew(client: &mut Option<Client>, server: &DatabaseServer) -> R
 
 /// Sends a heartbeat, and does the upkeep that goes with each.
 async fn beat(client: &Client, shared: &Shared, apart: &mut bool) -> Result<(), tokio_postgres::Error> {
-    announce_alive(client, &shared.context.own.0).await?;
+    announce_alive(client, shared).await?;
     for drawing in &*DRAW_TOGETHER {
         client.execute(drawing, &[]).await?;
     }
@@ -207,10 +205,10 @@ pub(crate) async fn is_beside_service(conn: &Connection, own: InstanceId) -> Wor
 }
 
 /// Sends a heartbeat, and removes rows of dead processes: a missing row says the same.
-async fn announce_alive(client: &Client, own: &Uuid) -> Result<(), tokio_postgres::Error> {
+async fn announce_alive(client: &Client, shared: &Shared) -> Result<(), tokio_postgres::Error> {
     let alive = "INSERT INTO instance (id, beat_at) VALUES ($1, clock_timestamp())
         ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at";
-    client.execute(alive, &[own]).await?;
+    client.execute(alive, &[&shared.context.own.0]).await?;
     client.execute(&format!("DELETE FROM instance WHERE beat_at < clock_timestamp() - 4 * {DEAD_AFTER}"), &[]).await?;
     Ok(())
 }

@@ -241,15 +241,14 @@ fn check_newest(conn: &Connection, database: &Path) -> StoreResult<Option<String
         return Ok(None);
     };
     let found = newest_change(conn)?;
-    let lost = || {
+    Ok((number > found).then(|| {
         let beside = beside.display();
         format!(
             "ends at change {found}, and change {number} was recorded: its log (-wal) is missing or cut, or the file \
                 is an earlier one (to go on \
              with it as it is, remove {beside})"
         )
-    };
-    Ok((number > found).then(lost))
+    }))
 }
 
 #[cfg(test)]
