@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, LazyLock, Mutex},
 };
 
-use futures::{FutureExt as _, future::BoxFuture};
+use futures::FutureExt as _;
 use tokio_postgres::types::ToSql;
 
 use crate::{
@@ -215,7 +215,7 @@ fn missing(key: i64) -> StoreError {
 }
 
 /// Returns the result of a unit of work that waits for nothing: it is polled once.
-pub(super) fn driven<T>(work: BoxFuture<'_, Work<T>>) -> StoreResult<T> {
+pub(super) fn driven<T>(work: impl Future<Output = Work<T>>) -> StoreResult<T> {
     let waits = || StoreError::Unavailable("a unit of work waited for something beside its database".to_owned());
     work.now_or_never().ok_or_else(waits)?.map_err(StoreError::from)
 }
@@ -232,7 +232,7 @@ mod tests {
             std::task::Poll::<Work<()>>::Pending
         });
 
-        let done = driven(Box::pin(waits));
+        let done = driven(waits);
 
         assert!(matches!(done, Err(StoreError::Unavailable(_))), "{done:?}");
         assert_eq!(polls, 1);

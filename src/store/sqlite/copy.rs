@@ -78,7 +78,7 @@ pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Pa
         ));
     }
     let (schema, rows) = found;
-    let audit = driven(Box::pin(audit_log::verify(&on_sqlite(&mut target))))?;
+    let audit = driven(audit_log::verify(&on_sqlite(&mut target)))?;
     Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit })
 }
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-pub(super) use super::staging::being_restored;
 pub use super::staging::is_pending;
 use super::{
     connection::{self, Purpose},
@@ -13,7 +12,7 @@ use super::{
     instance::{Gate, instances_of},
     soundness::NEWEST_SUFFIX,
     sql::Statements as _,
-    staging::{DATABASE, KEY, Move, OwnStaging, Staging, StagingState, name_of},
+    staging::{DATABASE, KEY, Move, OwnStaging, Staging, StagingState, being_restored, name_of},
 };
 use crate::{
     StoreError, StoreResult, audit_log,
@@ -160,7 +159,7 @@ fn note_restore(copy: &Path, by: &Actor, from: &Path, contents: &Contents) -> St
     let mut conn = connection::open(copy, Purpose::Write)?;
     conn.execute_batch("BEGIN")?;
     let note = AuditNote::new("backup.restored", "", what);
-    driven(Box::pin(audit_log::link_for_all(&on_sqlite(&mut conn), by, &note, SystemClock.now())))?;
+    driven(audit_log::link_for_all(&on_sqlite(&mut conn), by, &note, SystemClock.now()))?;
     Ok(conn.execute_batch("COMMIT")?)
 }
 

@@ -21,6 +21,7 @@ use super::{
     restore, schema,
     soundness::{check_after_unclean_end, check_file, newest_change, refuse_empty},
     sql::{Statements as _, cell},
+    staging::being_restored,
     watch as watcher,
     writer::{Memory, Shared, Unit, WriteKind, Writer},
 };
@@ -223,7 +224,7 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     let gate = Gate::enter(&announced)
         .map_err(unannounced)?
         .filter(|_| !restore::is_pending(database))
-        .ok_or_else(|| restore::being_restored(directory))?;
+        .ok_or_else(|| being_restored(directory))?;
     let key_file = options.secret_key_file.clone().unwrap_or_else(|| directory.join("secret.key"));
     // A key in a place of the operator's own says nothing: it may be there before the database is.
     let key_beside = (options.secret_key_file.is_none() && key_file.exists()).then_some(key_file.as_path());
@@ -257,12 +258,12 @@ fn open_at(options: &SqliteOptions, directory: &Path, database: &Path) -> StoreR
     }
     schema::check(&conn, database, MIGRATIONS.len())?;
     if is_waiting {
-        gate.open_behind().map_err(|_| restore::being_restored(directory))?;
+        gate.open_behind().map_err(|_| being_restored(directory))?;
     }
     let whence = "it was made with the database; a backup of the data directory has it";
     conn.execute_batch("BEGIN IMMEDIATE")?;
     let name = database.display().to_string();
-    let (data_key, identity) = driven(Box::pin(opening::open(&on_sqlite(&mut conn), &key_file, &name, whence)))?;
+    let (data_key, identity) = driven(opening::open(&on_sqlite(&mut conn), &key_file, &name, whence))?;
     conn.execute_batch("COMMIT")?;
     seal_open_ones(&mut conn, &data_key)?;
     let own = if options.serves { InstanceId::serving() } else { InstanceId::generate() };
