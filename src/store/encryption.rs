@@ -19,6 +19,7 @@ use chacha20poly1305::{
     XChaCha20Poly1305, XNonce,
     aead::{Aead as _, Generate as _, KeyInit as _, Payload},
 };
+use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -99,13 +100,17 @@ impl Seal {
 
 /// Writes a key into a file that is not there yet, all of it or nothing, for its owner alone.
 pub(super) fn put_key(path: &Path, text: &str) -> std::io::Result<()> {
-    let directory = directory_of(path);
     // A temporary file is 0600 from its first moment.
-    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    let mut file = NamedTempFile::new_in(directory_of(path))?;
     file.write_all(text.as_bytes())?;
+    give_name(file, path)
+}
+
+/// Gives a file the name of one that is not there yet, when all of it is on the disk.
+pub(super) fn give_name(file: NamedTempFile, path: &Path) -> std::io::Result<()> {
     file.as_file().sync_all()?;
-    file.persist_noclobber(path).map_err(|error| error.error)?;
-    fs::File::open(directory)?.sync_all()
+    file.persist_noclobber(path)?;
+    fs::File::open(directory_of(path))?.sync_all()
 }
 
 /// Returns whether other users can read a file.

@@ -2,7 +2,6 @@
 //! of an unfinished copy; an existing database is backed up before it changes.
 
 use std::{
-    fs::File,
     io,
     path::{Path, PathBuf},
 };
@@ -19,6 +18,7 @@ use super::{
 use crate::{
     StoreError, StoreResult,
     domain::time::{Clock as _, SystemClock},
+    encryption::give_name,
     portable::{CopyMark, UNFINISHED_COPY},
     schema::{self, Migration, migrations},
 };
@@ -112,7 +112,7 @@ pub(super) fn migrate(
     }
     // It has its name before what it is a backup of is changed for good; of a migration that was broken off none is
     // left.
-    let backup = backup.map(|copy| give_name(copy, path, applied)).transpose()?;
+    let backup = backup.map(|copy| name_backup(copy, path, applied)).transpose()?;
     tx.commit()?;
     Ok(backup)
 }
@@ -150,12 +150,10 @@ fn copy_of(path: &Path) -> StoreResult<NamedTempFile> {
 }
 
 /// Names a copy of the database by its schema and the time.
-fn give_name(copy: NamedTempFile, path: &Path, schema: usize) -> StoreResult<PathBuf> {
+fn name_backup(copy: NamedTempFile, path: &Path, schema: usize) -> StoreResult<PathBuf> {
     let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
     let backup = with_suffix(path, &format!(".schema-{schema}.{stamp}.backup"));
-    copy.persist_noclobber(&backup).map_err(|error| unwritable(&backup)(error.error))?;
-    let named = File::open(directory_of(path)).and_then(|directory| directory.sync_all());
-    named.map_err(unwritable(&backup))?;
+    give_name(copy, &backup).map_err(unwritable(&backup))?;
     Ok(backup)
 }
 
