@@ -281,10 +281,7 @@ pub(super) async fn read_mark(conn: &Connection) -> Work<Option<CopyMark>> {
 
 /// Refuses a database with a mark.
 pub(super) async fn refuse_copy(conn: &Connection) -> Work<()> {
-    match read_mark(conn).await? {
-        Some(mark) => Err(StoreError::Unusable(mark.refusal()).into()),
-        None => Ok(()),
-    }
+    read_mark(conn).await?.map_or(Ok(()), |mark| Err(unusable(&mark.refusal())))
 }
 
 /// Marks the database, or takes the mark over: from now on this run works on it.
@@ -305,5 +302,5 @@ pub(super) async fn hold_mark(conn: &Connection, run: &Uuid) -> Work<()> {
     if conn.rows().first(&held, &[], cell::<Uuid>).await?.as_ref() == Some(run) {
         return Ok(());
     }
-    Err(StoreError::Unusable("another `avert copy` has begun anew meanwhile".to_owned()).into())
+    Err(unusable("another `avert copy` has begun anew meanwhile"))
 }
