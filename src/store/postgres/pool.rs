@@ -74,13 +74,10 @@ impl Pool {
 
     /// Waits for a connection.
     pub(super) async fn take(&self) -> Work<Connection> {
-        match timeout(ACQUIRE, self.wait()).await {
-            Ok(taken) => taken,
-            Err(_) => Err(StoreError::Unavailable(
-                "every connection to it has been at work for too long; try again".to_owned(),
-            )
-            .into()),
-        }
+        timeout(ACQUIRE, self.wait()).await.unwrap_or_else(|_| {
+            let words = "every connection to it has been at work for too long; try again";
+            Err(StoreError::Unavailable(words.to_owned()).into())
+        })
     }
 
     /// Waits for a connection to commit an answer whose call was made: the first that is free, or the one kept for it.

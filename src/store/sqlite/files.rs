@@ -24,16 +24,15 @@ pub(super) fn make_private(directory: &Path) -> std::io::Result<()> {
 }
 
 pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
-    match make_private(directory) {
-        Ok(()) => Ok(()),
-        Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
-            Err(unusable(directory, "is a file, and a directory is needed; name another data directory"))
+    make_private(directory).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+            unusable(directory, "is a file, and a directory is needed; name another data directory")
         }
-        Err(error) => {
+        _ => {
             let words = "the directory cannot be made; make it, or name another data directory";
-            Err(StoreError::of_file(directory, words)(error))
+            StoreError::of_file(directory, words)(error)
         }
-    }
+    })
 }
 
 /// Makes an empty private file.
