@@ -104,8 +104,7 @@ pub(super) fn proven(file: &Path, check: &[u8], database: &str, advice: &str) ->
 fn take_over(file: &Path, check: &[u8]) {
     match put_in_place(file, check, |_| {}) {
         Ok(kept) => {
-            let kept = kept.map(|kept| kept.display().to_string());
-            tracing::info!(file = %file.display(), kept, "the new data key of a rotation is in its place now");
+            tracing::info!(file = %file.display(), ?kept, "the new data key of a rotation is in its place now");
         }
         Err(error) => {
             let next = next(file);
