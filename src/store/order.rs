@@ -16,6 +16,14 @@ pub(super) enum Nulls {
     Least,
 }
 
+impl Nulls {
+    /// Returns whether rows without a value are met before those with one, from the beginning of a sort or backwards
+    /// from its end.
+    pub(super) fn come_first(self, order: SortOrder, backwards: bool) -> bool {
+        (self == Self::Least && order == SortOrder::Ascending) != backwards
+    }
+}
+
 /// The column of a sort field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OrderColumn {
@@ -73,17 +81,9 @@ pub(super) const fn direction(order: SortOrder) -> &'static str {
 /// The ORDER BY of rows that all have a value to sort by, or none. It has no word on nulls, so that an index serves
 /// both directions.
 pub(super) fn push_direction(sql: &mut Sql, value: Option<&str>, order: SortOrder) {
-    sql.push(" ORDER BY ");
-    push_terms(sql, value, order);
-}
-
-/// The terms of an ORDER BY.
-pub(super) fn push_terms(sql: &mut Sql, value: Option<&str>, order: SortOrder) {
     let direction = direction(order);
-    if let Some(value) = value {
-        sql.push(&format!("{value} {direction}, "));
-    }
-    sql.push(&format!("a.id {direction}"));
+    let value = value.map_or_else(String::new, |value| format!("{value} {direction}, "));
+    sql.push(&format!(" ORDER BY {value}a.id {direction}"));
 }
 
 /// The column of a sort.
@@ -98,25 +98,24 @@ pub(super) struct SortColumn {
     pub(super) words: Option<Vec<i64>>,
 }
 
-impl SortColumn {
-    /// Returns whether rows without a value come before those with one.
-    pub(super) fn nulls_come_first(&self, order: SortOrder) -> bool {
-        self.nulls == Nulls::Least && order == SortOrder::Ascending
-    }
-}
+/// The index of SQLite in the order of the id, which decides between alerts that are equal otherwise.
+pub(super) const BY_ID: &str = "alert_by_id";
 
 /// Returns whether an index holds only rows with a value to sort by.
 pub(super) fn is_partial(index: &str) -> bool {
     matches!(index, "alert_by_expired_at" | "alert_by_open_deadline")
 }
 
-/// The ORDER BY of a whole sort, from its beginning or backwards from its end. To SQLite a null is less than any value.
+/// The ORDER BY of a whole sort, from its beginning or backwards from its end. An index of SQLite serves it wherever the
+/// nulls are.
 pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder, backwards: bool) {
-    sql.push(" ORDER BY ");
-    if column.nulls == Nulls::Last {
-        sql.push(&format!("{} IS NULL{}, ", column.value, if backwards { " DESC" } else { "" }));
-    }
-    push_terms(sql, Some(&column.value), if backwards { order.reversed() } else { order });
+    let direction = direction(if backwards { order.reversed() } else { order });
+    let nulls = match column.nulls {
+        Nulls::Never => "",
+        nulls if nulls.come_first(order, backwards) => " NULLS FIRST",
+        _ => " NULLS LAST",
+    };
+    sql.push(&format!(" ORDER BY {} {direction}{nulls}, a.id {direction}", column.value));
 }
 
 /// Part of all matches, in an order.

@@ -195,7 +195,12 @@ impl Counts {
 
     /// Number of matching alerts on these days.
     pub(super) fn total(&self, filter: &CellFilter, days: Range) -> u64 {
-        let wanted = self.wanted(filter);
+        self.total_of(|cell| filter.matches(cell), days)
+    }
+
+    /// Number of alerts on these days in the wanted cells.
+    pub(super) fn total_of(&self, is_wanted: impl Fn(&Cell) -> bool, days: Range) -> u64 {
+        let wanted: Vec<bool> = self.cells.iter().map(is_wanted).collect();
         if days == (None, None) {
             return self.totals.iter().zip(&wanted).filter(|(_, wanted)| **wanted).map(|(alerts, _)| alerts).sum();
         }

@@ -28,8 +28,9 @@ use super::{
 };
 use crate::{
     StoreResult,
-    domain::{Alert, FindQuery, MatchGrade, OrganizationId, SortField, SortOrder, find::among},
+    domain::{Alert, FindQuery, MatchGrade, OrganizationId, Sort, SortField, SortOrder, find::among},
     filter::SearchShare,
+    order::PagePart,
 };
 
 /// Bounds of each way before another one is taken.
@@ -214,10 +215,11 @@ impl Search<'_> {
             SearchShare::Waiting => (SortField::HoursLeft, SortOrder::Ascending),
             SearchShare::Rest => (SortField::AlertTimeStamp, SortOrder::Descending),
         };
+        let all = PagePart { sort: Sort { field, order }, offset: 0, limit: marks.len() };
         let column = sort_column(reader, self.organization, field)?;
         let Reader { conn, dictionary, .. } = reader;
         let mut found = Vec::new();
-        for key in marks.sorted(conn, self.organization, &column, (order, false), (0, marks.len()))? {
+        for key in marks.sorted(conn, self.organization, &column, all)? {
             if self.matches(conn, dictionary, key)? {
                 found.push(read_by_key(conn, dictionary, key)?);
             }

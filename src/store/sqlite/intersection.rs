@@ -48,14 +48,14 @@ fn by_conditions(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
     if others.is_everything() {
         return Ok(marks);
     }
-    match by_words(reader, &others)? {
+    match by_columns(reader, &others)? {
         Some(words) => Ok(marks.common(&words)),
         None => Ok(marks.and(&reader.conn, &matching(&others))?),
     }
 }
 
 /// By the columns of words and companies, where nothing else is asked for.
-pub(super) fn by_words(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
+pub(super) fn by_columns(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
     if !wanted.is_of_words() {
         return Ok(None);
     }
@@ -67,7 +67,7 @@ pub(super) fn by_words(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Opti
 fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
     if wanted.companies.is_some() && wanted.is_of_words() {
         // The counts know nothing of companies.
-        return by_words(reader, wanted);
+        return by_columns(reader, wanted);
     }
     let is_timed = wanted.transaction_time != (None, None);
     if wanted.texts.is_empty() && (!is_timed || wanted.is_in_transaction_time()) {
@@ -96,7 +96,7 @@ fn by_parts(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> 
         return Ok(Some(marks.and(conn, &from_alerts(Sql::new("SELECT a.key "), &rest, Some("alert_by_id")))?));
     }
     let tests = u128::from(marks.len()) * ROW;
-    let others = if tests < FEW || is_by_deadline(&rest) { None } else { by_words(reader, &rest)? };
+    let others = if tests < FEW || is_by_deadline(&rest) { None } else { by_columns(reader, &rest)? };
     if let Some(words) = others {
         return Ok(Some(marks.common(&words)));
     }

@@ -8,7 +8,7 @@
 //!    the order of provider, type or status: the counts say which of them the page belongs to ([`by_words`]).
 //! 2. By walking the index that is in the order of the sort, as far as a budget reaches ([`walk`]).
 //! 3. By walking it past marks on everything that matches ([`past_marks`]), word by word where the columns tell these.
-//! 4. By putting everything that matches in order ([`sorted_marks`]).
+//! 4. By putting everything that matches in order ([`Marks::sorted`]).
 //!
 //! A filter that takes more than one index is marked first, by each of them and by the columns: that is the total as
 //! well ([`intersection`](super::intersection)).
@@ -17,27 +17,27 @@ use rusqlite::Connection;
 
 use super::{
     budget::{FEW_STEPS, FEWEST_STEPS},
-    counts::{CellFilter, day_start},
+    counts::{Cell, CellFilter, NO_OUTCOME, day_start},
     intersection::{
-        BY_TIME, by_words, by_words_index, counted, from_alerts, from_own_index, from_texts, has_one_organization,
-        is_by_deadline, matched, matching,
+        BY_DEADLINE, BY_TIME, by_columns, by_words_index, counted, from_alerts, from_own_index, from_texts,
+        has_one_organization, is_by_deadline, matched, matching,
     },
-    marked_orders::{FEW, by_id, marks_in_words, ordered, past_marks, reversed, sorted_marks, wait, words_of},
-    marks::{Marks, ROW},
-    query::{SortColumn, Wanted, is_partial, sort_column},
+    marks::{Marks, ROW, past_marks, reversed},
+    query::{SortColumn, Wanted, id_column, sort_column},
     readers::Reader,
     sql::{Sql, Statements as _, cell, keys},
 };
 use crate::{
     StoreResult,
     domain::{
-        AlertFilter, AlertId, AlertQuery, OrganizationId, Page, SharedAlert, SortField, SortOrder, time::Timestamp,
+        AlertFilter, AlertId, AlertQuery, AlertStatus, OrganizationId, Page, SharedAlert, SortField, SortOrder,
+        time::Timestamp,
     },
-    order::{Nulls, PagePart, push_direction},
+    order::{BY_ID, PagePart, is_partial, push_direction, push_order},
 };
 
-/// Most rows that are passed on the way to a page before the matches are marked first.
-const MOST_PASSED: u64 = 500;
+/// Most alerts that are not parted by their words before they are put in order.
+const FEW: u64 = 4_000;
 
 /// Number of steps through the columns that cost as much as one along an index.
 const COLUMN_SHARE: u128 = 40;
@@ -108,59 +108,54 @@ fn page_keys(
     wanted: &Wanted,
     part: PagePart,
     total: u64,
-    matched: Option<Marks>,
+    mut marks: Option<Marks>,
 ) -> StoreResult<Vec<i64>> {
     let column = sort_column(reader, wanted.organization, part.sort.field)?;
-    if wanted.is_counted() {
-        if part.sort.field == SortField::AlertTimeStamp {
-            return by_days(reader, wanted, &column, part, total);
-        }
-        if let Some(words) = &column.words {
-            return in_words(reader, wanted, words, part);
-        }
+    if wanted.is_counted() && part.sort.field == SortField::AlertTimeStamp {
+        return by_days(reader, wanted, &column, part, total);
     }
-    let all = reader.counts.of(wanted.organization).all();
-    if total > FEW
-        && let Some(words) = &column.words
+    if let Some(words) = &column.words
+        && (wanted.is_counted() || total > FEW)
     {
-        let found = match &matched {
-            Some(marks) => marks_in_words(reader, wanted.organization, words, part, marks)?,
-            None => {
-                let marks = Marks::of(&reader.conn, &matching(wanted))?;
-                marks_in_words(reader, wanted.organization, words, part, &marks)?
-            }
-        };
-        if let Some(keys) = found {
+        if !wanted.is_counted() && marks.is_none() {
+            marks = Some(everything(reader, wanted)?);
+        }
+        if let Some(keys) = by_words(reader, wanted, words, part, marks.as_ref())? {
             return Ok(keys);
         }
     }
-    let Some(index) = column.index else {
-        let marks = matched.map_or_else(|| everything(reader, wanted), Ok)?;
-        return sorted_marks(&reader.conn, wanted.organization, &column, part, total, &marks);
-    };
-    if let Some(marks) = matched {
-        let near = part.backwards(total).unwrap_or(part);
-        if u128::from(total) * u128::from(total) * ROW < u128::from(near.offset + near.limit) * u128::from(all) {
-            return sorted_marks(&reader.conn, wanted.organization, &column, part, total, &marks);
-        }
-        return past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks);
-    }
-    let costs = Costs::of(reader, wanted, part, total);
-    if costs.walking <= costs.marking.min(costs.sorting)
-        && let Some(keys) = walk(reader, wanted, &column, index, part, total)?
+    in_order(reader, wanted, &column, part, total, marks)
+}
+
+/// A part in the order of a column, by the cheapest way; `marks` are on everything that matches, where they are known.
+fn in_order(
+    reader: &mut Reader,
+    wanted: &Wanted,
+    column: &SortColumn,
+    part: PagePart,
+    total: u64,
+    marks: Option<Marks>,
+) -> StoreResult<Vec<i64>> {
+    let costs = Costs::of(reader, wanted, column, part, total, marks.is_some());
+    if let Some(index) = column.index
+        && marks.is_none()
+        && costs.walking <= costs.marking.min(costs.sorting)
+        && let Some(keys) = walk(reader, wanted, column, index, part, total)?
     {
         return Ok(keys);
     }
-    let marks = everything(reader, wanted)?;
-    if costs.sorting < costs.marking {
-        return sorted_marks(&reader.conn, wanted.organization, &column, part, total, &marks);
+    let marks = marks.map_or_else(|| everything(reader, wanted), Ok)?;
+    match column.index {
+        Some(index) if costs.marking <= costs.sorting => {
+            past_marks(&reader.conn, wanted.organization, column, index, part, marks)
+        }
+        _ => Ok(marks.sorted(&reader.conn, wanted.organization, column, part)?),
     }
-    past_marks(&reader.conn, wanted.organization, (&column, index), part, total, marks)
 }
 
 /// Marks everything that matches: by the columns where they tell, else by an index.
 pub(super) fn everything(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
-    match by_words(reader, wanted)? {
+    match by_columns(reader, wanted)? {
         Some(marks) => Ok(marks),
         None => Ok(Marks::of(&reader.conn, &matching(wanted))?),
     }
@@ -175,34 +170,40 @@ struct Costs {
 }
 
 impl Costs {
-    fn of(reader: &Reader, wanted: &Wanted, part: PagePart, total: u64) -> Self {
+    fn of(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart, total: u64, is_marked: bool) -> Self {
         let near = part.backwards(total).unwrap_or(part);
-        let (page, total, all) = (
-            u128::from(near.offset + near.limit),
-            u128::from(total),
-            u128::from(reader.counts.of(wanted.organization).all()),
-        );
+        let counts = reader.counts.of(wanted.organization);
+        let (page, total, all) = (u128::from(near.offset + near.limit), u128::from(total), u128::from(counts.all()));
         // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
         let passed = page * all / total.max(1);
-        let counts = reader.counts.of(wanted.organization);
         let within = u128::from(counts.total(&CellFilter::default(), wanted.alert_days()));
         let finding = match () {
+            () if is_marked => 0,
             () if wanted.expires.is_some() || wanted.is_in_transaction_time() => total,
             () if wanted.is_texts_only() && wanted.indexed_texts().is_some() => total,
             () if wanted.has_own_index() => total * ROW,
             () if is_by_deadline(wanted) => u128::from(counted(reader, wanted)),
             () => within,
         };
-        let walking = match part.sort.field {
-            SortField::AlertTimeStamp => page * within / total.max(1),
+        let walking = match column.index {
+            Some(BY_TIME) => page * within / total.max(1),
             // The index holds little but what is asked for.
-            SortField::HoursLeft => page,
-            _ if wanted.is_in_every_index() => passed,
+            Some(BY_DEADLINE) => page,
+            Some(index) if knows_words(wanted, index) => passed,
             _ => passed * ROW,
         };
-        let marking = if wanted.is_of_words() { all / COLUMN_SHARE } else { finding + total };
+        let marking = match () {
+            () if is_marked => 0,
+            () if wanted.is_of_words() => all / COLUMN_SHARE,
+            () => finding + total,
+        };
         Self { walking, marking: marking + passed, sorting: finding + total * ROW }
     }
+}
+
+/// Returns whether an index in the order of a sort knows all that is asked for.
+fn knows_words(wanted: &Wanted, index: &str) -> bool {
+    wanted.is_in_every_index() && !is_partial(index) && index != BY_ID
 }
 
 /// Returns whether the counts say that everything that matches waits for an answer: each has a deadline then.
@@ -210,46 +211,10 @@ fn waits(reader: &mut Reader, wanted: &Wanted) -> StoreResult<bool> {
     if wanted.cells.statuses.is_none() && wanted.cells.outcomes.is_none() {
         return Ok(false);
     }
-    let waiting = waiting(reader, wanted)?;
-    Ok(counted(reader, wanted) == counted(reader, &waiting))
-}
-
-/// The same filter, of what waits for an answer only.
-fn waiting(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Wanted> {
-    let mut waiting = wanted.clone();
-    wait(reader, waiting.organization, &mut waiting.cells)?;
-    Ok(waiting)
-}
-
-/// Number of matches without a value in the column, as far as the index or the counts tell it. Every stored alert has a
-/// deadline.
-fn nulls(
-    reader: &mut Reader,
-    wanted: &Wanted,
-    by: (&SortColumn, &str),
-    part: PagePart,
-    total: u64,
-) -> StoreResult<Option<u64>> {
-    let valued = match part.sort.field {
-        _ if by.0.nulls == Nulls::Never => total,
-        // All of them wait for an answer, and none has expired.
-        SortField::HoursLeft if wanted.expires.is_some() => total,
-        SortField::ExpiredAt if wanted.expires.is_some() => 0,
-        SortField::HoursLeft if wanted.is_counted() => {
-            let waiting = waiting(reader, wanted)?;
-            counted(reader, &waiting)
-        }
-        SortField::ExpiredAt if wanted.is_counted() => {
-            let cells = CellFilter { expired: Some(true), ..wanted.cells.clone() };
-            if wanted.cells.expired == Some(false) { 0 } else { counted(reader, &Wanted { cells, ..wanted.clone() }) }
-        }
-        _ if is_partial(by.1) => return Ok(None),
-        _ => {
-            let nulls = of_group(Sql::new("SELECT count(*) "), wanted, by, Group::Nulls);
-            return reader.budget.run(FEW_STEPS, || count(&reader.conn, &nulls));
-        }
-    };
-    Ok(Some(total.saturating_sub(valued)))
+    let expired = reader.dictionary.words.find(&reader.conn, AlertStatus::Expired.as_str())?;
+    let is_over = |cell: &Cell| cell.outcome != NO_OUTCOME || Some(cell.status) == expired;
+    let counts = reader.counts.of(wanted.organization);
+    Ok(counts.total_of(|cell| wanted.cells.matches(cell) && is_over(cell), wanted.alert_days()) == 0)
 }
 
 /// In the order of the alert time: the counts tell which days the page lies on, and only those are looked at.
@@ -274,137 +239,223 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: PagePart
     }
     // Alerts without a time come last in either direction.
     if let Some(part) = rest.take(total.saturating_sub(dated)) {
-        found.extend(walk_group(&reader.conn, wanted, (column, BY_TIME), Group::Nulls, part)?);
+        let mut sql = from_alerts(Sql::new("SELECT a.key "), wanted, Some(BY_TIME));
+        sql.push(" AND a.alert_time IS NULL");
+        push_direction(&mut sql, None, part.sort.order);
+        sql.window(part.offset, part.limit);
+        found.extend(keys(&reader.conn, &sql)?);
     }
     Ok(found)
 }
 
-/// In the order of provider, type or status: the counts tell which words the page belongs to.
-fn in_words(reader: &mut Reader, wanted: &Wanted, words: &[i64], part: PagePart) -> StoreResult<Vec<i64>> {
-    let (mut rest, mut keys) = (part, Vec::new());
-    for word in ordered(words, part.sort.order) {
+/// In the order of provider, type or status, one word after the other: the counts tell the number of each, or else the
+/// marks on everything that matches and the columns. Nothing where the columns do not tell.
+fn by_words(
+    reader: &mut Reader,
+    wanted: &Wanted,
+    words: &[i64],
+    part: PagePart,
+    marks: Option<&Marks>,
+) -> StoreResult<Option<Vec<i64>>> {
+    let mut words = words.to_vec();
+    if part.sort.order == SortOrder::Descending {
+        words.reverse();
+    }
+    let (mut rest, mut found) = (part, Vec::new());
+    for word in words {
         let mut of_word = wanted.clone();
-        let list = words_of(&mut of_word.cells, part.sort.field);
+        let list = match part.sort.field {
+            SortField::Provider => &mut of_word.cells.providers,
+            SortField::Type => &mut of_word.cells.types,
+            _ => &mut of_word.cells.statuses,
+        };
         if rest.limit == 0 || list.as_ref().is_some_and(|wanted| !wanted.contains(&word)) {
             continue;
         }
         *list = Some(vec![word]);
-        let alerts = counted(reader, &of_word);
+        let marked = match marks {
+            None => None,
+            Some(marks) => match reader.having(wanted.organization, &of_word.cells, None)? {
+                Some(having) => Some(having.common(marks)),
+                None => return Ok(None),
+            },
+        };
+        let alerts = marked.as_ref().map_or_else(|| counted(reader, &of_word), Marks::len);
         if let Some(part) = rest.take(alerts) {
-            keys.extend(in_word(reader, &of_word, part, alerts)?);
+            found.extend(in_order(reader, &of_word, &id_column(), part, alerts, marked)?);
         }
     }
-    Ok(keys)
+    Ok(Some(found))
 }
 
-/// So many of `total`, which all have the same word, in the order of the id: by walking it a little, else past marks.
-fn in_word(reader: &mut Reader, wanted: &Wanted, part: PagePart, total: u64) -> StoreResult<Vec<i64>> {
-    let near = part.backwards(total).unwrap_or(part);
-    let passed = (near.offset + near.limit).saturating_mul(reader.counts.of(wanted.organization).all()) / total.max(1);
-    if passed < MOST_PASSED {
-        let mut walk = from_alerts(Sql::new("SELECT a.key "), wanted, Some("alert_by_id"));
-        push_direction(&mut walk, None, near.sort.order);
-        walk.window(near.offset, near.limit);
-        if let Some(keys) = reader.budget.run(FEWEST_STEPS, || keys(&reader.conn, &walk))? {
-            return Ok(if near.offset == part.offset { keys } else { reversed(keys) });
-        }
-    }
-    let marks = everything(reader, wanted)?;
-    by_id(reader, wanted.organization, part, total, marks)
-}
-
-/// Walks the index that is in the order of the sort, each group from the end that is nearer; `None` when the page was
-/// not reached within the budget, or where its groups cannot be told.
+/// Walks the index that is in the order of the sort from the end that is nearer; `None` when the page was not reached
+/// within the budget. Rows without a value are walked apart, by id, where the index holds none.
 fn walk(
-    reader: &mut Reader,
+    reader: &Reader,
     wanted: &Wanted,
     column: &SortColumn,
     index: &str,
     part: PagePart,
     total: u64,
 ) -> StoreResult<Option<Vec<i64>>> {
-    let by = (column, index);
-    if column.nulls == Nulls::Last && part.backwards(total).is_none() {
-        // Mostly a page from the beginning has values alone.
-        let walked = |reader: &Reader| walk_group(&reader.conn, wanted, by, Group::Valued, part);
-        match limited(reader, wanted, index, || walked(reader))? {
-            Some(keys) if keys.len() as u64 == part.limit => return Ok(Some(keys)),
-            None => return Ok(None),
-            _ => {}
-        }
-    }
-    let Some(nulls) = nulls(reader, wanted, by, part, total)? else { return Ok(None) };
-    let mut groups = [(Group::Valued, total.saturating_sub(nulls)), (Group::Nulls, nulls)];
-    if column.nulls_come_first(part.sort.order) {
+    let backwards = part.backwards(total);
+    let has_nulls = match index {
+        BY_DEADLINE => !wanted.waits && wanted.expires.is_none(),
+        _ => is_partial(index) && wanted.cells.expired != Some(true),
+    };
+    let value = &column.value;
+    let mut groups = vec![(index, if is_partial(index) { format!(" AND {value} IS NOT NULL") } else { String::new() })];
+    groups.extend(has_nulls.then(|| (BY_ID, format!(" AND {value} IS NULL"))));
+    if column.nulls.come_first(part.sort.order, backwards.is_some()) {
         groups.reverse();
     }
-    limited(reader, wanted, index, || {
-        let (mut rest, mut found) = (part, Vec::new());
-        for (group, alerts) in groups {
-            let Some(part) = rest.take(alerts) else { continue };
-            let back = part.backwards(alerts);
-            let keys = walk_group(&reader.conn, wanted, by, group, back.unwrap_or(part))?;
-            found.extend(if back.is_some() { reversed(keys) } else { keys });
+    let walked = || {
+        let (mut rest, mut found) = (backwards.unwrap_or(part), Vec::new());
+        for (index, condition) in groups {
+            let from = |select| {
+                let mut sql = from_alerts(Sql::new(select), wanted, Some(index));
+                sql.push(&condition);
+                sql
+            };
+            let mut page = from("SELECT a.key ");
+            push_order(&mut page, column, part.sort.order, backwards.is_some());
+            page.window(rest.offset, rest.limit);
+            let keys = keys(&reader.conn, &page)?;
+            match keys.len() as u64 {
+                0 => rest.offset = rest.offset.saturating_sub(count(&reader.conn, &from("SELECT count(*) "))?),
+                some => (rest.offset, rest.limit) = (0, rest.limit - some),
+            }
+            found.extend(keys);
+            if rest.limit == 0 {
+                break;
+            }
         }
-        Ok(found)
-    })
-}
-
-/// Walks under the budget, or to the end where no row has to be read for it.
-fn limited<T>(
-    reader: &Reader,
-    wanted: &Wanted,
-    index: &str,
-    walk: impl FnOnce() -> rusqlite::Result<T>,
-) -> StoreResult<Option<T>> {
-    if wanted.is_in_every_index() && !is_partial(index) {
-        Ok(Some(walk()?))
-    } else {
-        reader.budget.run(FEW_STEPS, walk)
+        Ok(if backwards.is_some() { reversed(found) } else { found })
+    };
+    if knows_words(wanted, index) {
+        return Ok(Some(walked()?));
     }
-}
-
-/// Rows with a value to sort by, or those without one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Group {
-    Valued,
-    Nulls,
-}
-
-/// Walks a part of a group: rows with a value in its order, those without one by id.
-fn walk_group(
-    conn: &Connection,
-    wanted: &Wanted,
-    by: (&SortColumn, &str),
-    group: Group,
-    part: PagePart,
-) -> rusqlite::Result<Vec<i64>> {
-    if part.limit == 0 {
-        return Ok(Vec::new());
-    }
-    let mut sql = of_group(Sql::new("SELECT a.key "), wanted, by, group);
-    push_direction(&mut sql, (group == Group::Valued).then_some(by.0.value.as_str()), part.sort.order);
-    sql.window(part.offset, part.limit);
-    keys(conn, &sql)
-}
-
-/// FROM and WHERE of a group.
-fn of_group(sql: Sql, wanted: &Wanted, (column, index): (&SortColumn, &str), group: Group) -> Sql {
-    let index = if group == Group::Nulls { nulls_index(index) } else { index };
-    let mut sql = from_alerts(sql, wanted, Some(index));
-    if column.nulls != Nulls::Never {
-        let is = if group == Group::Nulls { "IS" } else { "IS NOT" };
-        sql.push(&format!(" AND {} {is} NULL", column.value));
-    }
-    sql
-}
-
-/// The index to find nulls by: those on deadlines and expiry hold none.
-fn nulls_index(index: &str) -> &str {
-    if is_partial(index) { "alert_by_id" } else { index }
+    reader.budget.run(if index == BY_ID { FEWEST_STEPS } else { FEW_STEPS }, walked)
 }
 
 fn count(conn: &Connection, sql: &Sql) -> rusqlite::Result<u64> {
     let counted = keys(conn, sql)?;
     Ok(counted.first().copied().unwrap_or_default().unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Sort, time::Timestamp};
+    use crate::sqlite::marks::tests::{marked, reading};
+
+    /// Everything of an organization.
+    fn everything_of(reader: &mut Reader, organization: i64) -> StoreResult<Wanted> {
+        Wanted::new(reader, organization, &AlertFilter::default(), Timestamp::UNIX_EPOCH)
+    }
+
+    #[tokio::test]
+    async fn a_page_of_what_is_marked_is_that_of_its_order() {
+        let pages = reading(|reader, organization| {
+            let (wanted, mut pages) = (everything_of(reader, organization)?, Vec::new());
+            for (field, order) in
+                SortField::ALL.into_iter().flat_map(|field| SortOrder::ALL.map(|order| (field, order)))
+            {
+                let column = sort_column(reader, organization, field)?;
+                let mut sql = Sql::new("SELECT a.key FROM alert a WHERE a.key % 2 = 0");
+                push_order(&mut sql, &column, order, false);
+                let expected = keys(&reader.conn, &sql)?;
+                for offset in 0..expected.len() {
+                    let part = PagePart {
+                        sort: Sort { field, order },
+                        offset: offset as u64,
+                        limit: (expected.len() - offset).min(4) as u64,
+                    };
+                    let marks = marked(reader, "key % 2 = 0")?;
+                    let found = match (&column.words, column.index) {
+                        (Some(words), _) => by_words(reader, &wanted, words, part, Some(&marks))?.unwrap(),
+                        (None, Some(index)) => past_marks(&reader.conn, organization, &column, index, part, marks)?,
+                        (None, None) => unreachable!("every other order has an index"),
+                    };
+                    let wanted: Vec<i64> = expected.iter().copied().skip(offset).take(4).collect();
+                    pages.push((field, order, offset, found, wanted));
+                }
+            }
+            Ok(pages)
+        })
+        .await;
+
+        assert!(pages.len() > 500);
+        for (field, order, offset, found, wanted) in pages {
+            assert_eq!(found, wanted, "{field:?} {order:?} {offset}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_page_is_the_same_by_walking_as_by_sorting() {
+        let pages = reading(|reader, organization| {
+            let (wanted, mut pages) = (everything_of(reader, organization)?, Vec::new());
+            for (field, order) in
+                SortField::ALL.into_iter().flat_map(|field| SortOrder::ALL.map(|order| (field, order)))
+            {
+                let column = sort_column(reader, organization, field)?;
+                let Some(index) = column.index else { continue };
+                let marks = marked(reader, "1")?;
+                for offset in 0..57 {
+                    let part = PagePart { sort: Sort { field, order }, offset, limit: 4 };
+                    let walked = walk(reader, &wanted, &column, index, part, marks.len())?.unwrap();
+                    pages.push((part, walked, marks.sorted(&reader.conn, organization, &column, part)?));
+                }
+            }
+            Ok(pages)
+        })
+        .await;
+
+        assert!(pages.len() > 500);
+        for (part, walked, sorted) in pages {
+            assert_eq!((walked.len(), &walked), (4, &sorted), "{part:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_another_organization_has_is_on_no_page() {
+        let found = reading(|reader, organization| {
+            let (wanted, mut found) = (everything_of(reader, organization + 1)?, Vec::new());
+            for field in SortField::ALL {
+                let (column, marks) = (sort_column(reader, organization, field)?, marked(reader, "1")?);
+                let part = PagePart { sort: Sort { field, ..Sort::default() }, offset: 0, limit: 4 };
+                found.extend(match (&column.words, column.index) {
+                    (None, Some(index)) => past_marks(&reader.conn, organization + 1, &column, index, part, marks)?,
+                    _ => {
+                        let words = column.words.as_deref().unwrap_or_default();
+                        by_words(reader, &wanted, words, part, Some(&marks))?.unwrap()
+                    }
+                });
+            }
+            Ok(found)
+        })
+        .await;
+
+        assert_eq!(found, [0; 0]);
+    }
+
+    #[tokio::test]
+    async fn ids_are_in_order_whether_rows_are_read_or_their_index_is_walked() {
+        let pages = reading(|reader, organization| {
+            let mut pages = Vec::new();
+            for (order, offset) in SortOrder::ALL.into_iter().flat_map(|order| [0, 7, 26].map(|offset| (order, offset)))
+            {
+                let part = PagePart { sort: Sort { order, ..Sort::default() }, offset, limit: 4 };
+                let (column, marks) = (id_column(), marked(reader, "key % 2 = 0")?);
+                let read = marks.sorted(&reader.conn, organization, &column, part)?;
+                pages.push((read, past_marks(&reader.conn, organization, &column, BY_ID, part, marks)?));
+            }
+            Ok(pages)
+        })
+        .await;
+
+        for (read, walked) in pages {
+            assert_eq!((read.len(), &read), (4, &walked));
+        }
+    }
 }

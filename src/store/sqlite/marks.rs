@@ -10,8 +10,7 @@ use super::{
 };
 use crate::{
     StoreResult,
-    domain::SortOrder,
-    order::{Nulls, SortColumn, is_partial, push_direction, push_order},
+    order::{BY_ID, PagePart, SortColumn, is_partial, push_direction, push_order},
 };
 
 /// Cost of reading a row, in steps along an index.
@@ -97,22 +96,23 @@ impl Marks {
         Ok(Self(both))
     }
 
-    /// So many of what is marked of an organization, from `offset` on, in the order of a column: the row of each is
-    /// read.
+    /// A part of what is marked of an organization, in the order of a column, from the end that is nearer: the row of
+    /// each is read.
     pub(super) fn sorted(
         &self,
         conn: &Connection,
         organization: i64,
         column: &SortColumn,
-        (order, backwards): (SortOrder, bool),
-        (offset, limit): (u64, u64),
+        part: PagePart,
     ) -> rusqlite::Result<Vec<i64>> {
+        let back = part.backwards(self.len());
         let mut sql = Sql::new("SELECT a.key FROM json_each(");
         sql.value(self.to_json());
         sql.with(") marked CROSS JOIN alert a ON a.key = marked.value WHERE a.organization = ", organization);
-        push_order(&mut sql, column, order, backwards);
-        sql.window(offset, limit);
-        keys(conn, &sql)
+        push_order(&mut sql, column, part.sort.order, back.is_some());
+        sql.window(back.unwrap_or(part).offset, part.limit);
+        let keys = keys(conn, &sql)?;
+        Ok(if back.is_some() { reversed(keys) } else { keys })
     }
 
     /// Keys that are marked, as an array in JSON.
@@ -172,50 +172,60 @@ impl Window {
     }
 }
 
-/// A page of what is marked in the order of an index, from `offset` on; from the end where `backwards`, its keys too.
-pub(super) fn page(
+/// Walks an index past the marks on everything that matches, from the end that is nearer.
+pub(super) fn past_marks(
     conn: &Connection,
     organization: i64,
-    (column, index): (&SortColumn, &str),
-    (order, backwards): (SortOrder, bool),
-    (offset, limit): (u64, u64),
+    column: &SortColumn,
+    index: &str,
+    part: PagePart,
+    marks: Marks,
+) -> StoreResult<Vec<i64>> {
+    let backwards = is_nearer_to_end(conn, organization, column, part, &marks)?;
+    Ok(page(conn, organization, column, index, part, backwards, marks)?)
+}
+
+/// A part of what is marked, by walking the index that is in its order, from the beginning or backwards from the end.
+fn page(
+    conn: &Connection,
+    organization: i64,
+    column: &SortColumn,
+    index: &str,
+    part: PagePart,
+    backwards: bool,
     mut marks: Marks,
 ) -> rusqlite::Result<Vec<i64>> {
-    let direction = if backwards { order.reversed() } else { order };
-    let has_nulls = column.nulls != Nulls::Never;
-    let knows_nulls = has_nulls && !is_partial(index);
-    let mut valued = of_index(index, organization);
-    if has_nulls {
-        valued.push(&format!(" AND {} IS NOT NULL", column.value));
+    let (order, back) = (part.sort.order, part.seen_from_end(marks.len()));
+    let mut ordered = of_index(index, organization);
+    if is_partial(index) {
+        ordered.push(&format!(" AND {} IS NOT NULL", column.value));
     }
-    push_direction(&mut valued, Some(&column.value), direction);
-    let others = if knows_nulls {
-        let mut nulls = of_index(index, organization);
-        nulls.push(&format!(" AND {} IS NULL", column.value));
-        push_direction(&mut nulls, None, direction);
-        nulls
+    push_order(&mut ordered, column, order, backwards);
+    let mut by_id = of_index(BY_ID, organization);
+    push_direction(&mut by_id, None, if backwards { order.reversed() } else { order });
+    let mut window =
+        Window { skip: if backwards { back.offset } else { part.offset }, left: part.limit, keys: Vec::new() };
+    // Whatever is still marked once everything on a partial index is passed has no value.
+    if !is_partial(index) {
+        window.fill(conn, &ordered, &mut marks)?;
+    } else if column.nulls.come_first(order, backwards) {
+        let mut nulls = marks.clone();
+        each_key(conn, &ordered, |key| {
+            nulls.take(key);
+            true
+        })?;
+        window.fill(conn, &by_id, &mut nulls)?;
+        window.fill(conn, &ordered, &mut marks)?;
     } else {
-        // Whatever is still marked once everything with a value is passed has none.
-        by_id(organization, direction)
-    };
-    let mut window = Window { skip: offset, left: limit, keys: Vec::new() };
-    if has_nulls && column.nulls_come_first(order) != backwards {
-        let mut without = marks.clone();
-        if !knows_nulls {
-            each_key(conn, &valued, |key| {
-                without.take(key);
-                true
-            })?;
-        }
-        window.fill(conn, &others, &mut without)?;
-        window.fill(conn, &valued, &mut marks)?;
-    } else {
-        window.fill(conn, &valued, &mut marks)?;
-        if has_nulls {
-            window.fill(conn, &others, &mut marks)?;
-        }
+        window.fill(conn, &ordered, &mut marks)?;
+        window.fill(conn, &by_id, &mut marks)?;
     }
-    Ok(window.keys)
+    Ok(if backwards { reversed(window.keys) } else { window.keys })
+}
+
+pub(super) fn reversed(mut keys: Vec<i64>) -> Vec<i64> {
+    keys.reverse();
+    keys
 }
 
 /// Size of the samples of marked rows and of all alerts that tell the place of a page in an index.
@@ -224,14 +234,14 @@ const SAMPLE: usize = 64;
 /// Returns whether a page is met sooner from the end of an index. Marked rows may lie close together there, so some of
 /// them, and some of all alerts, are put in its order. Where that tells nothing, the smaller number of marked rows
 /// before or behind the page decides.
-pub(super) fn is_nearer_to_end(
+fn is_nearer_to_end(
     conn: &Connection,
     organization: i64,
     column: &SortColumn,
-    order: SortOrder,
-    (before, behind): (u64, u64),
+    part: PagePart,
     marks: &Marks,
 ) -> StoreResult<bool> {
+    let (before, behind) = (part.offset, part.seen_from_end(marks.len()).offset);
     let step = usize::try_from(newest_key(conn)?).unwrap_or_default() / SAMPLE + 1;
     let all = Marks((1..).step_by(step).take(SAMPLE).collect());
     let step = marks.0.count_ones(..) / SAMPLE + 1;
@@ -239,7 +249,7 @@ pub(super) fn is_nearer_to_end(
     let mut ordered = Sql::new("SELECT a.key FROM json_each(");
     ordered.value(Marks(&all.0 | &marked.0).to_json());
     ordered.with(") sampled CROSS JOIN alert a ON a.key = sampled.value WHERE a.organization = ", organization);
-    push_order(&mut ordered, column, order, false);
+    push_order(&mut ordered, column, part.sort.order, false);
     let place = before.saturating_mul(marked.len()) / (before + behind).max(1);
     let (mut met, mut passed, mut left) = (0, 0_u64, 0_u64);
     for key in keys(conn, &ordered)? {
@@ -250,12 +260,6 @@ pub(super) fn is_nearer_to_end(
         met += u64::from(marked.has(key));
     }
     Ok(if passed.abs_diff(left) <= 1 { behind < before } else { left < passed })
-}
-
-fn by_id(organization: i64, order: SortOrder) -> Sql {
-    let mut sql = of_index("alert_by_id", organization);
-    push_direction(&mut sql, None, order);
-    sql
 }
 
 fn of_index(index: &str, organization: i64) -> Sql {
@@ -282,7 +286,9 @@ pub(super) fn each_key(conn: &Connection, sql: &Sql, mut goes_on: impl FnMut(usi
 pub(super) mod tests {
     use super::*;
     use crate::domain::time::Timestamp;
-    use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, Provider, SortField};
+    use crate::domain::{
+        Alert, AlertId, AlertPatch, AlertType, Currency, Deadline, Provider, Sort, SortField, SortOrder,
+    };
     use crate::sqlite::query::sort_column;
     use crate::sqlite::readers::Reader;
     use crate::sqlite::tests::open;
@@ -343,22 +349,13 @@ pub(super) mod tests {
                         expected.push(i64::try_from(key).unwrap());
                         true
                     })?;
-                    for offset in 0..30_u8 {
-                        for backwards in [false, true] {
-                            let marks = marked(reader, "key % 2 = 0")?;
-                            let found = page(
-                                &reader.conn,
-                                organization,
-                                (&column, index),
-                                (order, backwards),
-                                (offset.into(), 4),
-                                marks,
-                            )?;
-                            let all: Vec<i64> =
-                                if backwards { expected.iter().rev().copied().collect() } else { expected.clone() };
-                            let wanted: Vec<i64> = all.into_iter().skip(offset.into()).take(4).collect();
-                            pages.push((field, order, backwards, offset, found, wanted));
-                        }
+                    for (offset, backwards) in (0..27).flat_map(|offset| [(offset, false), (offset, true)]) {
+                        let part = PagePart { sort: Sort { field, order }, offset, limit: 4 };
+                        let marks = marked(reader, "key % 2 = 0")?;
+                        let found = page(&reader.conn, organization, &column, index, part, backwards, marks)?;
+                        let wanted: Vec<i64> =
+                            expected.iter().copied().skip(usize::try_from(offset).unwrap()).take(4).collect();
+                        pages.push((field, order, backwards, offset, found, wanted));
                     }
                 }
             }
@@ -381,8 +378,9 @@ pub(super) mod tests {
             {
                 let (column, marks) = (sort_column(reader, organization, field)?, marked(reader, keys)?);
                 for order in [SortOrder::Ascending, SortOrder::Descending] {
-                    for around in [(0, 9), (8, 1)] {
-                        nearer.push(is_nearer_to_end(&reader.conn, organization, &column, order, around, &marks)?);
+                    for offset in [0, marks.len() - 2] {
+                        let part = PagePart { sort: Sort { field, order }, offset, limit: 1 };
+                        nearer.push(is_nearer_to_end(&reader.conn, organization, &column, part, &marks)?);
                     }
                 }
             }

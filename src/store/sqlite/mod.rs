@@ -20,7 +20,6 @@ mod instance;
 mod interned;
 mod intersection;
 pub(super) mod list;
-mod marked_orders;
 mod marks;
 mod migrate;
 pub mod names;

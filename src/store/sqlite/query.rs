@@ -17,7 +17,7 @@ use crate::{
 };
 pub(super) use crate::{
     filter::Conditions,
-    order::{SortColumn, is_partial},
+    order::{BY_ID, SortColumn},
 };
 
 /// A compiled filter, with words and ids replaced by their keys.
@@ -261,7 +261,7 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
 
 /// The column of the id, which decides between alerts that are equal otherwise.
 pub(super) fn id_column() -> SortColumn {
-    SortColumn { value: "a.id".to_owned(), index: Some("alert_by_id"), nulls: Nulls::Never, words: None }
+    SortColumn { value: "a.id".to_owned(), index: Some(BY_ID), nulls: Nulls::Never, words: None }
 }
 
 /// Reads conditions.
