@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row};
 
 use super::{
     counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start, newest_key},
-    intersection::{BY_DEADLINE, BY_TIME, by_words_index, counted, from_alerts, from_own_index, matched, rows_index},
+    intersection::{BY_DEADLINE, BY_TIME, from_alerts, matched, own_index},
     list::{everything, planned},
     marks::Marks,
     query::Wanted,
@@ -90,7 +90,6 @@ impl InsightScope for Scope<'_> {
 fn from(mut sql: Sql, tables: &str, wanted: &Wanted) -> Sql {
     sql.push(tables);
     wanted.push_conditions(&mut sql, wanted.alert_time);
-    wanted.push_text_tests(&mut sql);
     sql
 }
 
@@ -130,12 +129,13 @@ fn kinds(reader: &mut Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<Ve
 }
 
 /// The cells of what the counts know nothing of.
-fn counted_now(reader: &Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<HashMap<(i64, Cell), u64>> {
-    let select = format!(
-        "SELECT {}, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired_at IS NOT NULL ",
-        days.of_alert()
-    );
-    let sql = from_own_index(Sql::new(&select), wanted, rows_index(reader, wanted));
+fn counted_now(reader: &mut Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<HashMap<(i64, Cell), u64>> {
+    let select =
+        format!("{}, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired_at IS NOT NULL ", days.of_alert());
+    let sql = match matched(reader, wanted)? {
+        Some(marks) => marks.rows(&select, wanted.organization),
+        None => from_alerts(Sql::new(&format!("SELECT {select}")), wanted, Some(own_index(wanted))),
+    };
     // Counted here: a GROUP BY would put every row in order first.
     let mut cells = HashMap::new();
     reader.conn.all(&sql.text, &sql.cells(), |row| {
@@ -171,16 +171,16 @@ fn sums_by(
 ) -> StoreResult<Vec<CurrencySum>> {
     let Some(organization) = reader.organization(organization)? else { return Ok(Vec::new()) };
     let Some(wanted) = planned(reader, organization, filter, now)? else { return Ok(Vec::new()) };
-    let selected = Sql::new(&format!("SELECT {SUMS} "));
-    let through_index = || from_own_index(selected.clone(), &wanted, Some(by_words_index(&wanted)));
-    if counted(reader, &wanted) <= few {
-        return read_sums(&reader.conn, through_index());
-    }
     let marks = match matched(reader, &wanted)? {
         Some(marks) => marks,
         None => everything(reader, &wanted)?,
     };
-    marked_sums(&reader.conn, organization, &marks)
+    if marks.len() > few {
+        return marked_sums(&reader.conn, organization, &marks);
+    }
+    let mut sql = marks.rows(SUMS, organization);
+    sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
+    reader.conn.all(&sql.text, &sql.cells(), |row| currency_sum(row, 0))
 }
 
 /// Sums what is marked by the indexes of currencies and of amounts: no row is read.
@@ -223,11 +223,6 @@ fn marked_sums(conn: &Connection, organization: i64, marks: &Marks) -> StoreResu
     // They stand in the order of their codes.
     sums.sort_by_key(|(sum, _)| Reverse(sum.alerts));
     Ok(sums.into_iter().map(|(sum, _)| sum).collect())
-}
-
-fn read_sums(conn: &Connection, mut sql: Sql) -> StoreResult<Vec<CurrencySum>> {
-    sql.push(" GROUP BY a.currency ORDER BY count(*) DESC, a.currency");
-    conn.all(&sql.text, &sql.cells(), |row| currency_sum(row, 0))
 }
 
 #[cfg(test)]

@@ -19,8 +19,7 @@ use super::{
     budget::{FEW_STEPS, FEWEST_STEPS},
     counts::{Cell, CellFilter, NO_OUTCOME, day_start},
     intersection::{
-        BY_DEADLINE, BY_TIME, by_columns, by_words_index, counted, from_alerts, from_own_index, from_texts,
-        has_one_organization, is_by_deadline, matched, matching,
+        BY_DEADLINE, BY_TIME, by_columns, counted, from_alerts, is_by_deadline, matched, matching, own_index,
     },
     marks::{Marks, ROW, past_marks, reversed},
     query::{SortColumn, Wanted, id_column, sort_column},
@@ -96,11 +95,8 @@ fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
     if wanted.is_counted() {
         return Ok(counted(reader, wanted));
     }
-    let counting = Sql::new("SELECT count(*) ");
-    if wanted.is_texts_only() {
-        return Ok(count(&reader.conn, &from_texts(counting, wanted, has_one_organization(&reader.conn)?))?);
-    }
-    Ok(count(&reader.conn, &from_own_index(counting, wanted, Some(by_words_index(wanted))))?)
+    let counting = from_alerts(Sql::new("SELECT count(*) "), wanted, Some(own_index(wanted)));
+    Ok(count(&reader.conn, &counting)?)
 }
 
 fn page_keys(
@@ -179,16 +175,14 @@ impl Costs {
         let within = u128::from(counts.total(&CellFilter::default(), wanted.alert_days()));
         let finding = match () {
             () if is_marked => 0,
-            () if wanted.expires.is_some() || wanted.is_in_transaction_time() => total,
-            () if wanted.is_texts_only() && wanted.indexed_texts().is_some() => total,
-            () if wanted.has_own_index() => total * ROW,
+            () if wanted.expires.is_some() || wanted.is_timed() => total,
             () if is_by_deadline(wanted) => u128::from(counted(reader, wanted)),
             () => within,
         };
         let walking = match column.index {
             Some(BY_TIME) => page * within / total.max(1),
             // The index holds little but what is asked for.
-            Some(BY_DEADLINE) => page,
+            Some(BY_DEADLINE) if !has_nulls(wanted, BY_DEADLINE) => page,
             Some(index) if knows_words(wanted, index) => passed,
             _ => passed * ROW,
         };
@@ -198,6 +192,14 @@ impl Costs {
             () => finding + total,
         };
         Self { walking, marking: marking + passed, sorting: finding + total * ROW }
+    }
+}
+
+/// Returns whether what matches may have no value to sort by, and so no place in a partial index.
+fn has_nulls(wanted: &Wanted, index: &str) -> bool {
+    match index {
+        BY_DEADLINE => !wanted.waits && wanted.expires.is_none(),
+        _ => is_partial(index) && wanted.cells.expired != Some(true),
     }
 }
 
@@ -299,13 +301,9 @@ fn walk(
     total: u64,
 ) -> StoreResult<Option<Vec<i64>>> {
     let backwards = part.backwards(total);
-    let has_nulls = match index {
-        BY_DEADLINE => !wanted.waits && wanted.expires.is_none(),
-        _ => is_partial(index) && wanted.cells.expired != Some(true),
-    };
     let value = &column.value;
     let mut groups = vec![(index, if is_partial(index) { format!(" AND {value} IS NOT NULL") } else { String::new() })];
-    groups.extend(has_nulls.then(|| (BY_ID, format!(" AND {value} IS NULL"))));
+    groups.extend(has_nulls(wanted, index).then(|| (BY_ID, format!(" AND {value} IS NULL"))));
     if column.nulls.come_first(part.sort.order, backwards.is_some()) {
         groups.reverse();
     }

@@ -76,11 +76,6 @@ impl Marks {
         Ok(Self(both))
     }
 
-    /// Returns whether reading the row of each is less than going through all of so many.
-    pub(super) fn is_few(&self, all: u64) -> bool {
-        u128::from(self.len()) * ROW < u128::from(all)
-    }
-
     /// Of what is marked, what a statement finds that a key is put behind.
     pub(super) fn tested(&self, conn: &Connection, mut test: Sql) -> rusqlite::Result<Self> {
         test.push(" AND a.key = ");
@@ -106,17 +101,23 @@ impl Marks {
         part: PagePart,
     ) -> rusqlite::Result<Vec<i64>> {
         let back = part.backwards(self.len());
-        let mut sql = Sql::new("SELECT a.key FROM json_each(");
-        sql.value(self.to_json());
-        sql.with(") marked CROSS JOIN alert a ON a.key = marked.value WHERE a.organization = ", organization);
+        let mut sql = self.rows("a.key", organization);
         push_order(&mut sql, column, part.sort.order, back.is_some());
         sql.window(back.unwrap_or(part).offset, part.limit);
         let keys = keys(conn, &sql)?;
         Ok(if back.is_some() { reversed(keys) } else { keys })
     }
 
+    /// A SELECT from the rows of an organization that are marked.
+    pub(super) fn rows(&self, select: &str, organization: i64) -> Sql {
+        let mut sql = Sql::new(&format!("SELECT {select} FROM json_each("));
+        sql.value(self.to_json());
+        sql.with(") marked CROSS JOIN alert a ON a.key = marked.value WHERE a.organization = ", organization);
+        sql
+    }
+
     /// Keys that are marked, as an array in JSON.
-    pub(super) fn to_json(&self) -> String {
+    fn to_json(&self) -> String {
         // One text that grows: there may be a hundred thousand of them.
         let mut marked = "[".to_owned();
         for key in self.0.ones() {
@@ -246,9 +247,7 @@ fn is_nearer_to_end(
     let all = Marks((1..).step_by(step).take(SAMPLE).collect());
     let step = marks.0.count_ones(..) / SAMPLE + 1;
     let marked = Marks(marks.0.ones().step_by(step).collect());
-    let mut ordered = Sql::new("SELECT a.key FROM json_each(");
-    ordered.value(Marks(&all.0 | &marked.0).to_json());
-    ordered.with(") sampled CROSS JOIN alert a ON a.key = sampled.value WHERE a.organization = ", organization);
+    let mut ordered = Marks(&all.0 | &marked.0).rows("a.key", organization);
     push_order(&mut ordered, column, part.sort.order, false);
     let place = before.saturating_mul(marked.len()) / (before + behind).max(1);
     let (mut met, mut passed, mut left) = (0, 0_u64, 0_u64);

@@ -99,17 +99,21 @@ impl Wanted {
 
     /// Returns whether the counts alone know the total.
     pub(super) fn is_counted(&self) -> bool {
-        self.transaction_time == (None, None)
+        !self.is_timed()
             && self.companies.is_none()
             && self.expires.is_none()
             && self.texts.is_empty()
             && self.conditions.is_any()
     }
 
-    /// Returns whether words and companies are all that is asked for.
+    /// Returns whether a time of the transaction is asked for.
+    pub(super) fn is_timed(&self) -> bool {
+        self.transaction_time != (None, None)
+    }
+
+    /// Returns whether nothing is asked for but words and companies.
     pub(super) fn is_of_words(&self) -> bool {
-        let others = Self { cells: CellFilter::default(), companies: None, ..self.clone() };
-        others.is_everything() && !(self.cells.is_any() && self.companies.is_none())
+        Self { cells: CellFilter::default(), companies: None, ..self.clone() }.is_everything()
     }
 
     /// Returns whether an index on any order knows all that is asked for: the network, the type and the company.
@@ -120,24 +124,12 @@ impl Wanted {
 
     /// Returns whether the index of transaction times knows all that is asked for.
     pub(super) fn is_in_transaction_time(&self) -> bool {
-        self.transaction_time != (None, None)
-            && Self { transaction_time: (None, None), ..self.clone() }.is_in_every_index()
-    }
-
-    /// Returns whether a condition has an index of its own, through which everything that matches is found without
-    /// looking at the rest.
-    pub(super) fn has_own_index(&self) -> bool {
-        self.expires.is_some() || self.transaction_time != (None, None) || self.indexed_texts().is_some()
+        self.is_timed() && Self { transaction_time: (None, None), ..self.clone() }.is_in_every_index()
     }
 
     /// Returns whether every alert is wanted.
     pub(super) fn is_everything(&self) -> bool {
         self.cells.is_any() && self.alert_time == (None, None) && self.is_counted()
-    }
-
-    /// Returns whether texts are all that is asked for.
-    pub(super) fn is_texts_only(&self) -> bool {
-        !self.texts.is_empty() && Self { texts: Vec::new(), ..self.clone() }.is_everything()
     }
 
     /// Expression for the trigram index: every text of three characters or more, each as a phrase, which is a substring
@@ -162,7 +154,7 @@ impl Wanted {
         days_of(self.span)
     }
 
-    /// Adds every condition but the texts.
+    /// Adds every condition.
     pub(super) fn push_conditions(&self, sql: &mut Sql, alert_time: Range) {
         sql.push(" WHERE a.organization = ");
         sql.value(self.organization);
@@ -198,10 +190,6 @@ impl Wanted {
             None => {}
         }
         self.conditions.push_tests(sql);
-    }
-
-    /// Adds every text as a test of rows that come from elsewhere.
-    pub(super) fn push_text_tests(&self, sql: &mut Sql) {
         for text in &self.texts {
             sql.push(" AND instr((SELECT s.text FROM alert_search s WHERE s.alert = a.key), ");
             sql.value(text.clone());
