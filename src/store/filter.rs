@@ -55,17 +55,32 @@ pub(super) fn is_indexed(text: &str) -> bool {
     text.chars().nth(2).is_some()
 }
 
-/// Local conditions, with names as alerts have them; none where anything will do.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Conditions {
+/// Adds the tests of expiry, of the time of the transaction, and of open deadlines up to a moment or any.
+pub(super) fn push_times(sql: &mut Sql, expired: Option<bool>, transaction: Range, expires: Option<Option<i64>>) {
+    match expired {
+        Some(true) => sql.push(" AND a.expired_at IS NOT NULL"),
+        Some(false) => sql.push(" AND a.expired_at IS NULL"),
+        None => {}
+    }
+    sql.range("a.transaction_time", transaction);
+    match expires {
+        Some(Some(limit)) => sql.with(" AND a.expired_at IS NULL AND a.open_deadline <= ", limit),
+        Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
+        None => {}
+    }
+}
+
+/// A local condition, with names as alerts have them.
+#[derive(Debug, Clone)]
+pub(super) enum Condition {
     /// In millionths.
-    pub(super) amounts: Option<RangeInclusive<i64>>,
-    pub(super) currencies: Option<Vec<String>>,
+    Amounts(RangeInclusive<i64>),
+    Currencies(Vec<String>),
     /// Every issuer's name that is wanted.
-    pub(super) issuers: Option<Vec<String>>,
-    pub(super) mccs: Option<Vec<String>>,
-    /// Answered from the first moment on, before the second one.
-    pub(super) answered: Option<(i64, i64)>,
+    Issuers(Vec<String>),
+    Mccs(Vec<String>),
+    /// Answered within these moments.
+    Answered(Range),
 }
 
 /// Every name of an issuer, each once, by jumping from one to the next along the index.
@@ -77,80 +92,75 @@ pub(super) const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
     FROM name WHERE name.value IS NOT NULL
 ) SELECT value FROM name WHERE value IS NOT NULL";
 
-impl Conditions {
+impl Condition {
     /// Reads conditions, with the names of all issuers where any is asked for: these are compared here, as the domain
     /// does it. The condition on notices is a filter of types.
-    pub(super) fn of(asked: &LocalConditions, names: Option<Vec<String>>) -> Self {
+    pub(super) fn all_of(asked: &LocalConditions, names: Option<Vec<String>>) -> Vec<Self> {
         let LocalConditions { amounts: _, currencies, issuers: _, mccs, notices: _, answered } = asked;
         let some = |texts: Vec<String>| Some(texts).filter(|texts| !texts.is_empty());
-        Self {
-            amounts: asked.micros(),
-            currencies: some(spellings(currencies)),
-            issuers: names.map(|names| names.into_iter().filter(|name| asked.wants_issuer(name)).collect()),
-            mccs: some(mccs.clone()),
-            answered: answered.map(CalendarDay::range).map(|(from, until)| (micros(from), micros(until))),
-        }
+        let issuers = names.map(|names| names.into_iter().filter(|name| asked.wants_issuer(name)).collect());
+        let answered = answered.map(CalendarDay::range).map(|(from, until)| (Some(micros(from)), Some(micros(until))));
+        [
+            asked.micros().map(Self::Amounts),
+            some(spellings(currencies)).map(Self::Currencies),
+            issuers.map(Self::Issuers),
+            some(mccs.clone()).map(Self::Mccs),
+            answered.map(Self::Answered),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
-    /// Returns whether nothing is asked for.
-    pub(super) fn is_any(&self) -> bool {
-        let Self { amounts, currencies, issuers, mccs, answered } = self;
-        amounts.is_none() && currencies.is_none() && issuers.is_none() && mccs.is_none() && answered.is_none()
-    }
-
-    /// Returns whether no alert can fulfil them.
+    /// Returns whether no alert can fulfil it.
     pub(super) fn is_impossible(&self) -> bool {
-        self.amounts.as_ref().is_some_and(RangeInclusive::is_empty) || self.issuers.as_ref().is_some_and(Vec::is_empty)
-    }
-
-    /// Adds them as tests of rows that come from elsewhere.
-    pub(super) fn push_tests(&self, sql: &mut Sql) {
-        self.push_amounts(sql);
-        self.push_currencies(sql);
-        self.push_issuers(sql);
-        self.push_mccs(sql);
-        if self.answered.is_some() {
-            sql.push(" AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key");
-            self.push_answered(sql);
-            sql.push(")");
+        match self {
+            Self::Amounts(amounts) => amounts.is_empty(),
+            Self::Issuers(issuers) => issuers.is_empty(),
+            _ => false,
         }
     }
 
-    pub(super) fn push_amounts(&self, sql: &mut Sql) {
-        if let Some(amounts) = &self.amounts {
-            sql.with(" AND a.amount_micros BETWEEN ", *amounts.start());
-            sql.with(" AND ", *amounts.end());
+    /// Tables with the index of SQLite to find alerts `a` by, where there is one; of answers with their outcome `o`.
+    pub(super) fn tables(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Amounts(_) => "alert a INDEXED BY alert_by_amount",
+            Self::Currencies(_) => "alert a INDEXED BY alert_by_currency",
+            Self::Issuers(_) => "alert a INDEXED BY alert_by_issuer",
+            Self::Mccs(_) => return None,
+            Self::Answered(_) => "outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert",
+        })
+    }
+
+    /// Adds it as a test of rows of [`Self::tables`].
+    pub(super) fn push(&self, sql: &mut Sql) {
+        match self {
+            Self::Amounts(amounts) => {
+                sql.with(" AND a.amount_micros BETWEEN ", *amounts.start());
+                sql.with(" AND ", *amounts.end());
+            }
+            Self::Currencies(currencies) => sql.one_of(" AND a.currency", currencies.iter().cloned()),
+            Self::Issuers(issuers) => {
+                // As a JSON array: there may be any number.
+                let issuers = serde_json::Value::from(issuers.as_slice()).to_string();
+                sql.push(" AND a.issuer /*-*/IN (SELECT value FROM json_each(");
+                sql.with("/*+= ANY (ARRAY(SELECT json_array_elements_text(*/", issuers);
+                sql.push("/*-*/))/*+::text::json)))*/");
+            }
+            Self::Mccs(mccs) => {
+                sql.with(" AND trim(a.mcc, ", BLANKS.clone());
+                sql.one_of(")", mccs.iter().cloned());
+            }
+            Self::Answered(range) => sql.range("o.action_time", *range),
         }
     }
 
-    pub(super) fn push_currencies(&self, sql: &mut Sql) {
-        if let Some(currencies) = &self.currencies {
-            sql.one_of(" AND a.currency", currencies.iter().cloned());
-        }
-    }
-
-    pub(super) fn push_issuers(&self, sql: &mut Sql) {
-        if let Some(issuers) = &self.issuers {
-            // As a JSON array: there may be any number.
-            let issuers = serde_json::Value::from(issuers.as_slice()).to_string();
-            sql.push(" AND a.issuer /*-*/IN (SELECT value FROM json_each(");
-            sql.with("/*+= ANY (ARRAY(SELECT json_array_elements_text(*/", issuers);
-            sql.push("/*-*/))/*+::text::json)))*/");
-        }
-    }
-
-    /// Adds the test of an outcome's time.
-    pub(super) fn push_answered(&self, sql: &mut Sql) {
-        if let Some((from, until)) = self.answered {
-            sql.range("o.action_time", (Some(from), Some(until)));
-        }
-    }
-
-    pub(super) fn push_mccs(&self, sql: &mut Sql) {
-        if let Some(mccs) = &self.mccs {
-            sql.with(" AND trim(a.mcc, ", BLANKS.clone());
-            sql.one_of(")", mccs.iter().cloned());
-        }
+    /// Adds it as a test of alerts `a` that come from elsewhere.
+    pub(super) fn push_test(&self, sql: &mut Sql) {
+        let is_of_outcome = matches!(self, Self::Answered(_));
+        sql.push(if is_of_outcome { " AND EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key" } else { "" });
+        self.push(sql);
+        sql.push(if is_of_outcome { ")" } else { "" });
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     composed::{Range, Sql},
     domain::{AlertFilter, fold::fold, time::Timestamp},
     error::Work,
-    filter::{Conditions, FilterRanges, ISSUERS, is_indexed},
+    filter::{Condition, FilterRanges, ISSUERS, is_indexed, push_times},
 };
 
 /// A compiled filter.
@@ -29,7 +29,7 @@ pub(super) struct Wanted {
     expires: Option<Option<i64>>,
     /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     texts: Vec<String>,
-    conditions: Conditions,
+    conditions: Vec<Condition>,
     /// True where all that matches waits for an answer, each with an open deadline: the indexes of waiting alerts hold
     /// it.
     pub(super) waits: bool,
@@ -62,7 +62,7 @@ impl Wanted {
             companies: companies.iter().map(|company| company.0).collect(),
             expires,
             texts,
-            conditions: Conditions::of(conditions, names),
+            conditions: Condition::all_of(conditions, names),
             // They are of open deadlines, which only what waits has.
             waits: expires.is_some(),
         })
@@ -74,7 +74,7 @@ impl Wanted {
             && self.companies.is_empty()
             && self.expires.is_none()
             && self.texts.is_empty()
-            && self.conditions.is_any()
+            && self.conditions.is_empty()
     }
 
     /// The same, where it is known that all that matches waits.
@@ -116,19 +116,9 @@ impl Wanted {
         sql.with(" FROM alert a WHERE a.organization = ", self.organization);
         self.push_words(sql);
         sql.range("a.alert_time", self.alert_time);
-        sql.range("a.transaction_time", self.transaction_time);
-        match self.expired {
-            Some(true) => sql.push(" AND a.expired_at IS NOT NULL"),
-            Some(false) => sql.push(" AND a.expired_at IS NULL"),
-            None => {}
-        }
+        push_times(sql, self.expired, self.transaction_time, self.expires);
         if !self.companies.is_empty() {
             sql.one_of(" AND a.company", self.companies.iter().copied());
-        }
-        match self.expires {
-            Some(Some(limit)) => sql.with(" AND a.expired_at IS NULL AND a.open_deadline <= ", limit),
-            Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
-            None => {}
         }
         if self.waits {
             sql.push(" AND a.open_deadline IS NOT NULL");
@@ -136,7 +126,7 @@ impl Wanted {
         for text in &self.texts {
             sql.with(" AND a.searched LIKE ", format!("%{}%", literal(text)));
         }
-        self.conditions.push_tests(sql);
+        self.conditions.iter().for_each(|condition| condition.push_test(sql));
     }
 
     /// FROM and WHERE over the fewest counts of what is wanted: those of days only where days are asked for.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{
     counts::CellFilter,
     marks::{Marks, ROW},
-    query::{Conditions, Wanted},
+    query::Wanted,
     readers::Reader,
     sql::{Sql, Statements as _, cell, phrase},
 };
@@ -23,7 +23,7 @@ const FEW: u128 = 10_000;
 /// Everything that matches, where it takes more than one index to know: that is the total as well.
 pub(super) fn matched(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Option<Marks>> {
     let is_indexed = wanted.expires.is_some() || wanted.texts.is_empty() && !wanted.is_timed() && !wanted.is_of_words();
-    if wanted.is_counted() || wanted.conditions.is_any() && (is_indexed || wanted.is_in_transaction_time()) {
+    if wanted.is_counted() || wanted.conditions.is_empty() && (is_indexed || wanted.is_in_transaction_time()) {
         return Ok(None);
     }
     let (cache, of) = (reader.marks(), (reader.newest()?, matching(wanted), reader.budget.is_hurried()));
@@ -40,18 +40,19 @@ pub(super) fn by_columns(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Op
 
 /// By the texts, the time of the transaction and the local conditions, and then by what else is asked.
 fn find(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
-    let has_index = wanted.indexed_texts().is_some() || wanted.is_timed() && wanted.conditions.is_any();
+    let has_index = wanted.indexed_texts().is_some() || wanted.is_timed() && wanted.conditions.is_empty();
     if !has_index && is_little(reader, wanted) {
         return Ok(Marks::of(&reader.conn, &matching(wanted))?);
     }
     let marks = parts(&reader.conn, wanted, reader.counts.of(wanted.organization).all())?;
-    let conditions = Conditions { mccs: wanted.conditions.mccs.clone(), ..Conditions::default() };
+    let mut conditions = wanted.conditions.clone();
+    conditions.retain(|condition| condition.tables().is_none());
     let mut rest = Wanted { texts: Vec::new(), transaction_time: (None, None), conditions, ..wanted.clone() };
     if wanted.is_timed() {
         rest = Wanted { cells: CellFilter { providers: None, types: None, ..rest.cells }, companies: None, ..rest };
     }
     // No index knows merchant categories.
-    let index = rest.conditions.is_any().then(|| own_index(&rest));
+    let index = rest.conditions.is_empty().then(|| own_index(&rest));
     let selected = from_alerts(Sql::new("SELECT a.key "), &rest, index);
     let Some(marks) = marks else { return Ok(Marks::of(&reader.conn, &selected)?) };
     if rest.is_everything() && has_one_organization(&reader.conn)? {
@@ -67,9 +68,6 @@ fn find(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Marks> {
     }
     Ok(marks.and(&reader.conn, &selected)?)
 }
-
-/// Adds one of the conditions to a statement.
-type Push = fn(&Conditions, &mut Sql);
 
 /// Marks that texts, the time of the transaction and the conditions leave, each by its index: of texts those of other
 /// organizations too. `None` where no condition has an index.
@@ -91,26 +89,16 @@ fn parts(conn: &Connection, wanted: &Wanted, alerts: u64) -> StoreResult<Option<
             alert_time: (None, None),
             expires: None,
             texts: Vec::new(),
-            conditions: Conditions::default(),
+            conditions: Vec::new(),
             ..wanted.clone()
         };
         all.push(Marks::of(conn, &from_alerts(Sql::new("SELECT a.key "), &timed, Some(BY_TRANSACTION_TIME)))?);
     }
-    let Conditions { issuers, amounts, currencies, answered, mccs: _ } = &wanted.conditions;
-    let indexed: [(bool, &str, Push); 4] = [
-        (issuers.is_some(), "alert a INDEXED BY alert_by_issuer", Conditions::push_issuers),
-        (amounts.is_some(), "alert a INDEXED BY alert_by_amount", Conditions::push_amounts),
-        (currencies.is_some(), "alert a INDEXED BY alert_by_currency", Conditions::push_currencies),
-        (
-            answered.is_some(),
-            "outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert",
-            Conditions::push_answered,
-        ),
-    ];
-    for (_, tables, push) in indexed.into_iter().filter(|(asked, ..)| *asked) {
+    for condition in &wanted.conditions {
+        let Some(tables) = condition.tables() else { continue };
         let mut sql = Sql::new(&format!("SELECT a.key FROM {tables}"));
         sql.with(" WHERE a.organization = ", wanted.organization);
-        push(&wanted.conditions, &mut sql);
+        condition.push(&mut sql);
         all.push(Marks::of(conn, &sql)?);
     }
     Ok(all.into_iter().reduce(|left, right| left.common(&right)))

@@ -9,15 +9,12 @@ use super::{
     readers::Reader,
     sql::{Range, Sql, Statements as _, cell, phrase},
 };
+pub(super) use crate::order::SortColumn;
 use crate::{
     StoreResult,
-    domain::{AlertFilter, AlertType, LocalConditions, SortField, fold::fold, time::Timestamp},
-    filter::{FilterRanges, ISSUERS, is_indexed},
-    order::{self, Nulls, OrderColumn},
-};
-pub(super) use crate::{
-    filter::Conditions,
-    order::{BY_ID, SortColumn},
+    domain::{AlertFilter, AlertType, SortField, fold::fold, time::Timestamp},
+    filter::{Condition, FilterRanges, ISSUERS, is_indexed, push_times},
+    order::{self, BY_ID, Nulls, OrderColumn},
 };
 
 /// A compiled filter, with words and ids replaced by their keys.
@@ -33,7 +30,7 @@ pub(super) struct Wanted {
     pub(super) expires: Option<Option<i64>>,
     /// Texts that the searched text has to contain: `q`, and the beginning of the descriptor.
     pub(super) texts: Vec<String>,
-    pub(super) conditions: Conditions,
+    pub(super) conditions: Vec<Condition>,
     /// Range of the matches by the counts, within [`Wanted::alert_time`]; a help for walks by the alert time.
     pub(super) span: Range,
     /// True where the counts say that everything that matches waits for an answer.
@@ -73,6 +70,7 @@ impl Wanted {
                 companies.iter().map(|id| dictionary.ids.find(conn, id.0.as_bytes())).collect();
             Some(keys?.into_iter().flatten().collect())
         };
+        let names = (!conditions.issuers.is_empty()).then(|| conn.all(ISSUERS, &[&organization], cell)).transpose()?;
         Ok(Self {
             organization,
             cells,
@@ -81,7 +79,7 @@ impl Wanted {
             companies,
             expires,
             texts,
-            conditions: read_conditions(conn, organization, conditions)?,
+            conditions: Condition::all_of(conditions, names),
             span: alert_time,
             waits: false,
         })
@@ -94,7 +92,7 @@ impl Wanted {
             .into_iter()
             .flatten()
             .any(Vec::is_empty)
-            || self.conditions.is_impossible()
+            || self.conditions.iter().any(Condition::is_impossible)
     }
 
     /// Returns whether the counts alone know the total.
@@ -103,7 +101,7 @@ impl Wanted {
             && self.companies.is_none()
             && self.expires.is_none()
             && self.texts.is_empty()
-            && self.conditions.is_any()
+            && self.conditions.is_empty()
     }
 
     /// Returns whether a time of the transaction is asked for.
@@ -175,21 +173,8 @@ impl Wanted {
                 None => {}
             }
         }
-        match cells.expired {
-            Some(true) => sql.push(" AND a.expired_at IS NOT NULL"),
-            Some(false) => sql.push(" AND a.expired_at IS NULL"),
-            None => {}
-        }
-        sql.range("a.transaction_time", self.transaction_time);
-        match self.expires {
-            Some(Some(limit)) => {
-                sql.push(" AND a.expired_at IS NULL AND a.open_deadline <= ");
-                sql.value(limit);
-            }
-            Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
-            None => {}
-        }
-        self.conditions.push_tests(sql);
+        push_times(sql, cells.expired, self.transaction_time, self.expires);
+        self.conditions.iter().for_each(|condition| condition.push_test(sql));
         for text in &self.texts {
             sql.push(" AND instr((SELECT s.text FROM alert_search s WHERE s.alert = a.key), ");
             sql.value(text.clone());
@@ -250,10 +235,4 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
 /// The column of the id, which decides between alerts that are equal otherwise.
 pub(super) fn id_column() -> SortColumn {
     SortColumn { value: "a.id".to_owned(), index: Some(BY_ID), nulls: Nulls::Never, words: None }
-}
-
-/// Reads conditions.
-fn read_conditions(conn: &Connection, organization: i64, asked: &LocalConditions) -> StoreResult<Conditions> {
-    let names = (!asked.issuers.is_empty()).then(|| conn.all(ISSUERS, &[&organization], cell)).transpose()?;
-    Ok(Conditions::of(asked, names))
 }
