@@ -83,14 +83,19 @@ pub(super) enum Condition {
     Answered(Range),
 }
 
-/// Every name of an issuer, each once, by jumping from one to the next along the index.
-pub(super) const ISSUERS: &str = "WITH RECURSIVE name (value) AS (
-    SELECT min(issuer) FROM alert/*-*/ INDEXED BY alert_by_issuer/*+*/ WHERE organization = ?1
-    UNION ALL
-    SELECT (SELECT min(a.issuer) FROM alert a/*-*/ INDEXED BY alert_by_issuer/*+*/
-        WHERE a.organization = ?1 AND a.issuer > name.value)
-    FROM name WHERE name.value IS NOT NULL
-) SELECT value FROM name WHERE value IS NOT NULL";
+/// A SELECT of every value of a text column of an organization's alerts, each once, by jumping from one to the next along
+/// the column's index.
+pub(super) fn distinct(column: &str) -> String {
+    let alerts = format!("FROM alert a/*-*/ INDEXED BY alert_by_{column}/*+*/ WHERE a.organization = ?1");
+    format!(
+        "WITH RECURSIVE name (value) AS (
+            SELECT min(a.{column}) {alerts}
+            UNION ALL
+            SELECT (SELECT min(a.{column}) {alerts} AND a.{column} > name.value) FROM name
+            WHERE name.value IS NOT NULL
+        ) SELECT value FROM name WHERE value IS NOT NULL"
+    )
+}
 
 impl Condition {
     /// Reads conditions, with the names of all issuers where any is asked for: these are compared here, as the domain

@@ -10,7 +10,7 @@ use crate::{
     composed::{Range, Sql},
     domain::{AlertFilter, fold::fold, time::Timestamp},
     error::Work,
-    filter::{Condition, FilterRanges, ISSUERS, is_indexed, push_times},
+    filter::{Condition, FilterRanges, distinct, is_indexed, push_times},
 };
 
 /// A compiled filter.
@@ -49,7 +49,7 @@ impl Wanted {
         let names = if conditions.issuers.is_empty() {
             None
         } else {
-            Some(conn.rows().all(ISSUERS, &[&organization], cell).await?)
+            Some(conn.rows().all(&distinct("issuer"), &[&organization], cell).await?)
         };
         let asked = words.into_iter().filter(|(_, words)| !words.is_empty());
         Ok(Self {

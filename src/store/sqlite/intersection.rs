@@ -3,7 +3,7 @@
 //! Local conditions are marks by the index of each column. Searched texts are marks by trigrams: three characters and
 //! more by their own, two by those that begin with them.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
 use super::{
     counts::CellFilter,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     StoreResult,
-    filter::{DESCRIPTOR_MARK, searchable},
+    filter::{DESCRIPTOR_MARK, distinct, searchable},
 };
 
 /// Fewer steps than this are taken before the columns are gone through.
@@ -124,10 +124,10 @@ fn of_pair(conn: &Connection, organization: i64, pair: &str, alerts: u64) -> Sto
     if pair.chars().count() != 2 {
         return Ok(None);
     }
-    let beginning = "SELECT term, doc FROM alert_trigram_term WHERE term >= ?1 AND term < ?2 LIMIT ?3";
+    let beginning =
+        format!("SELECT term, doc FROM alert_trigram_term WHERE term >= ?1 AND term < ?2 LIMIT {}", MOST_TERMS + 1);
     let end = format!("{pair}{}", char::MAX);
-    let terms: Vec<(String, i64)> =
-        conn.all(beginning, &[&pair, &end, &limit(MOST_TERMS)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let terms: Vec<(String, i64)> = conn.all(&beginning, &[&pair, &end], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let postings: u64 = terms.iter().map(|(_, alerts)| alerts.unsigned_abs()).sum();
     if terms.len() > MOST_TERMS || postings > alerts {
         return Ok(None);
@@ -140,7 +140,11 @@ fn of_pair(conn: &Connection, organization: i64, pair: &str, alerts: u64) -> Sto
     if pair.starts_with(DESCRIPTOR_MARK) {
         return Ok(Some(marks));
     }
-    let Some(endings) = last_fours(conn, organization)? else { return Ok(None) };
+    let endings = format!("{} LIMIT {}", distinct("card_last_four"), MOST_ENDINGS + 1);
+    let endings: Vec<String> = conn.all(&endings, &[&organization], cell)?;
+    if endings.len() > MOST_ENDINGS {
+        return Ok(None);
+    }
     for ending in endings.into_iter().filter(|ending| searchable(ending).ends_with(pair)) {
         let mut ends = Sql::new("SELECT a.key FROM alert a INDEXED BY alert_by_card_last_four WHERE a.organization = ");
         ends.value(organization);
@@ -158,30 +162,6 @@ fn by_scan(conn: &Connection, organization: i64, text: &str) -> rusqlite::Result
     scan.push(") > 0 AND s.organization = ");
     scan.value(organization);
     Marks::of(conn, &scan)
-}
-
-/// Endings that the text of an alert can have, each once; `None` where these are too many.
-fn last_fours(conn: &Connection, organization: i64) -> StoreResult<Option<Vec<String>>> {
-    // A loose index scan: each value is looked for behind the one before. An empty one ends nothing.
-    let mut next = conn.prepare_cached(
-        "SELECT card_last_four FROM alert INDEXED BY alert_by_card_last_four WHERE organization = ?1 AND \
-            card_last_four > ?2
-         ORDER BY card_last_four LIMIT 1",
-    )?;
-    let (mut values, mut last) = (Vec::new(), String::new());
-    while let Some(value) = next.query_row((organization, &last), |row| row.get::<_, String>(0)).optional()? {
-        if values.len() == MOST_ENDINGS {
-            return Ok(None);
-        }
-        values.push(value.clone());
-        last = value;
-    }
-    Ok(Some(values))
-}
-
-/// The LIMIT of one more than is allowed, so that more are noticed.
-fn limit(most: usize) -> i64 {
-    i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1)
 }
 
 fn with_trigrams(expression: String) -> Sql {

@@ -13,7 +13,7 @@ pub(super) use crate::order::SortColumn;
 use crate::{
     StoreResult,
     domain::{AlertFilter, AlertType, SortField, fold::fold, time::Timestamp},
-    filter::{Condition, FilterRanges, ISSUERS, is_indexed, push_times},
+    filter::{Condition, FilterRanges, distinct, is_indexed, push_times},
     order::{self, BY_ID, Nulls, OrderColumn},
 };
 
@@ -70,7 +70,9 @@ impl Wanted {
                 companies.iter().map(|id| dictionary.ids.find(conn, id.0.as_bytes())).collect();
             Some(keys?.into_iter().flatten().collect())
         };
-        let names = (!conditions.issuers.is_empty()).then(|| conn.all(ISSUERS, &[&organization], cell)).transpose()?;
+        let names = (!conditions.issuers.is_empty())
+            .then(|| conn.all(&distinct("issuer"), &[&organization], cell))
+            .transpose()?;
         Ok(Self {
             organization,
             cells,
