@@ -17,9 +17,9 @@ const MOST: usize = 4_096;
 /// One table of values with their keys.
 #[derive(Debug)]
 pub(crate) struct Interned<T: ?Sized> {
-    insert: &'static str,
-    find: &'static str,
-    read: &'static str,
+    insert: String,
+    find: String,
+    read: String,
     keys: HashMap<Arc<T>, i64>,
     values: HashMap<i64, Arc<T>>,
 }
@@ -36,18 +36,7 @@ pub(crate) struct Dictionary {
 impl Dictionary {
     /// An empty cache.
     pub(super) fn new() -> Self {
-        Self {
-            words: Interned::new(
-                "INSERT INTO word (value) VALUES (?1) RETURNING key",
-                "SELECT key FROM word WHERE value = ?1",
-                "SELECT value FROM word WHERE key = ?1",
-            ),
-            ids: Interned::new(
-                "INSERT INTO reference (value) VALUES (?1) RETURNING key",
-                "SELECT key FROM reference WHERE value = ?1",
-                "SELECT value FROM reference WHERE key = ?1",
-            ),
-        }
+        Self { words: Interned::of("word"), ids: Interned::of("reference") }
     }
 
     /// Drops everything: keys handed out in a transaction that was rolled back are not keys.
@@ -62,8 +51,14 @@ where
     T: ?Sized + Hash + Eq + ToCell,
     Arc<T>: for<'a> From<&'a T> + Borrow<T> + for<'c> FromCell<'c>,
 {
-    fn new(insert: &'static str, find: &'static str, read: &'static str) -> Self {
-        Self { insert, find, read, keys: HashMap::new(), values: HashMap::new() }
+    fn of(table: &str) -> Self {
+        Self {
+            insert: format!("INSERT INTO {table} (value) VALUES (?1) RETURNING key"),
+            find: format!("SELECT key FROM {table} WHERE value = ?1"),
+            read: format!("SELECT value FROM {table} WHERE key = ?1"),
+            keys: HashMap::new(),
+            values: HashMap::new(),
+        }
     }
 
     fn clear(&mut self) {
@@ -85,7 +80,7 @@ where
         if let Some(&key) = self.keys.get(value) {
             return Ok(Some(key));
         }
-        let key = conn.first(self.find, &[&value], cell)?;
+        let key = conn.first(&self.find, &[&value], cell)?;
         if let Some(key) = key {
             self.remember(key, Arc::from(value));
         }
@@ -97,7 +92,7 @@ where
         if let Some(key) = self.find(conn, value)? {
             return Ok(key);
         }
-        let key = conn.one(self.insert, &[&value], cell)?;
+        let key = conn.one(&self.insert, &[&value], cell)?;
         self.remember(key, Arc::from(value));
         Ok(key)
     }
@@ -107,7 +102,7 @@ where
         if let Some(value) = self.values.get(&key) {
             return Ok(Arc::clone(value));
         }
-        let value: Arc<T> = conn.one(self.read, &[&key], cell)?;
+        let value: Arc<T> = conn.one(&self.read, &[&key], cell)?;
         self.remember(key, Arc::clone(&value));
         Ok(value)
     }
