@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::{
-    counts::{Cell, CellFilter, NO_OUTCOME, newest_key, on_day, touched_days},
+    counts::{Cell, CellFilter, newest_key, on_day, touched_days},
     marks::Marks,
 };
-use crate::StoreResult;
+use crate::{StoreResult, cells::StoredRow};
 
 /// Of more alerts no columns are kept. Reading them at first would take longer than anybody waits, and the memory would
 /// be too much.
@@ -122,15 +122,8 @@ impl Columns {
 }
 
 fn kind(organization: i64, row: &Row<'_>) -> StoreResult<Kind> {
-    let outcome: Option<i64> = row.get(4)?;
-    let cell = Cell {
-        provider: row.get(1)?,
-        alert_type: row.get(2)?,
-        status: row.get(3)?,
-        outcome: outcome.unwrap_or(NO_OUTCOME),
-        expired: row.get(5)?,
-    };
-    Ok(Kind { organization, cell, company: row.get(6)? })
+    let row = StoredRow::Sqlite(row);
+    Ok(Kind { organization, cell: Cell::read(&row, 1)?, company: row.get(6)? })
 }
 
 #[cfg(test)]

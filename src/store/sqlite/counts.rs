@@ -14,7 +14,11 @@ use rusqlite::Connection;
 
 use super::sql::{Range, Statements as _, cell};
 pub(super) use crate::alert_rows::{CountChanges, DAY_MICROS, NO_DAY, day_of};
-use crate::{StoreError, StoreResult, cells::BoundValues};
+use crate::{
+    StoreError, StoreResult,
+    cells::{BoundValues, StoredRow},
+    error::Work,
+};
 
 /// The SELECT of the counts, from the alerts.
 pub(super) fn counted() -> String {
@@ -64,6 +68,19 @@ pub(super) struct Cell {
     pub(super) status: i64,
     pub(super) outcome: i64,
     pub(super) expired: bool,
+}
+
+impl Cell {
+    /// Reads the columns of a cell, which begin at this one.
+    pub(super) fn read(row: &StoredRow<'_>, first: usize) -> Work<Self> {
+        Ok(Self {
+            provider: row.get(first)?,
+            alert_type: row.get(first + 1)?,
+            status: row.get(first + 2)?,
+            outcome: row.get::<Option<i64>>(first + 3)?.unwrap_or(NO_OUTCOME),
+            expired: row.get(first + 4)?,
+        })
+    }
 }
 
 /// A cell of one organization on one day.
@@ -277,21 +294,13 @@ impl CountCache {
         }
         // Named, because the primary key begins with the organization too, and would look at all of its rows.
         let index = if counts.change.is_some() { "INDEXED BY alert_count_by_change" } else { "" };
-        let mut statement = conn.prepare_cached(&format!(
+        let changed = format!(
             "SELECT day, provider, type, status, outcome, expired, alerts FROM alert_count {index} WHERE organization \
                 = ?1 AND changed > ?2"
-        ))?;
-        let mut rows = statement.query([organization, counts.change.unwrap_or(-1)])?;
-        while let Some(row) = rows.next()? {
-            let cell = Cell {
-                provider: row.get(1)?,
-                alert_type: row.get(2)?,
-                status: row.get(3)?,
-                outcome: row.get(4)?,
-                expired: row.get(5)?,
-            };
-            counts.set(row.get(0)?, cell, row.get(6)?)?;
-        }
+        );
+        let since = counts.change.unwrap_or(-1);
+        let read = |row: &StoredRow<'_>| Ok(counts.set(row.get(0)?, Cell::read(row, 1)?, row.get(6)?)?);
+        conn.all(&changed, &[&organization, &since], read)?;
         counts.change = Some(newest);
         Ok(())
     }
