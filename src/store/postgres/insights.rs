@@ -64,27 +64,16 @@ impl InsightScope for Scope<'_> {
         tests: &str,
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
-        let select = format!("SELECT {select}");
         let mut sql = Sql::default();
-        match of {
-            Reach::Waiting | Reach::Expired => {
-                sql.push(&select);
-                self.wanted.push_alerts(&mut sql);
-            }
-            Reach::Answered => {
-                sql.push("WITH scope AS (SELECT a.key, a.provider, a.status, a.alert_time");
-                self.wanted.push_alerts(&mut sql);
-                sql.push(&format!(") {select} FROM outcome o JOIN scope a ON a.key = o.alert WHERE true"));
-            }
-            Reach::Raised(from, until) => {
-                sql.push(&select);
-                sql.with(" FROM alert a WHERE a.organization = ", self.wanted.organization);
-                sql.range("a.alert_time", (Some(micros(from)), Some(micros(until))));
-            }
-            Reach::Reported(from, until) => {
-                sql.push(&select);
-                sql.push(&insights::reports_of(self.wanted.organization, from, until));
-            }
+        if let Some(tables) = of.unfiltered(self.wanted.organization) {
+            sql.push(&format!("SELECT {select} {tables}"));
+        } else if of == Reach::Answered {
+            sql.push("WITH scope AS (SELECT a.key, a.provider, a.status, a.alert_time");
+            self.wanted.push_alerts(&mut sql);
+            sql.push(&format!(") SELECT {select} FROM outcome o JOIN scope a ON a.key = o.alert WHERE true"));
+        } else {
+            sql.push(&format!("SELECT {select}"));
+            self.wanted.push_alerts(&mut sql);
         }
         sql.push(tests);
         self.unit.conn.made(&sql, read).await

@@ -7,12 +7,12 @@ use rusqlite::{Connection, Row};
 
 use super::{
     counts::{Cell, NO_DAY, NO_OUTCOME, day_of, day_start, newest_key},
-    intersection::{BY_DEADLINE, BY_TIME, from_alerts, matched, own_index},
+    intersection::{BY_DEADLINE, from_alerts, matched, own_index},
     list::{everything, planned},
     marks::Marks,
     query::Wanted,
     readers::Reader,
-    sql::{Sql, Statements as _, micros},
+    sql::{Sql, Statements as _},
 };
 use crate::{
     StoreError, StoreResult,
@@ -38,16 +38,13 @@ pub(crate) fn insights(
     let Some(organization) = reader.organization(organization)? else { return Ok(insights::none(calendar, now)) };
     reader.refresh_counts(organization)?;
     let wanted = Wanted::new(reader, organization, filter, now)?;
-    let everything = Wanted::new(reader, organization, &AlertFilter::default(), now)?;
-    let mut scope = Scope { reader, wanted, everything };
+    let mut scope = Scope { reader, wanted };
     driven(Box::pin(insights::insights(&mut scope, calendar, now)))
 }
 
 struct Scope<'r> {
     reader: &'r mut Reader,
     wanted: Wanted,
-    /// All that the organization has.
-    everything: Wanted,
 }
 
 impl InsightScope for Scope<'_> {
@@ -63,34 +60,21 @@ impl InsightScope for Scope<'_> {
         read: impl Fn(&StoredRow<'_>) -> Work<T> + Send,
     ) -> Work<Vec<T>> {
         let wanted = &self.wanted;
-        let select = Sql::new(&format!("SELECT {select} "));
-        let mut sql = match of {
-            Reach::Raised(from, until) => {
-                let span = (Some(micros(from)), Some(micros(until)));
-                from_alerts(select, &Wanted { span, ..self.everything.clone() }, Some(BY_TIME))
-            }
-            Reach::Reported(from, until) => {
-                let mut sql = select;
-                sql.push(&insights::reports_of(wanted.organization, from, until));
-                sql
-            }
-            _ if wanted.is_impossible() => return Ok(Vec::new()),
-            Reach::Waiting => from_alerts(select, wanted, Some(BY_DEADLINE)),
-            Reach::Answered => {
-                let answers = "FROM outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert";
-                from(select, answers, wanted)
-            }
-            Reach::Expired => from(select, "FROM alert a INDEXED BY alert_by_expired_at", wanted),
-        };
+        let mut sql = Sql::new(&format!("SELECT {select} "));
+        if let Some(tables) = of.unfiltered(wanted.organization) {
+            sql.push(&tables);
+        } else if wanted.is_impossible() {
+            return Ok(Vec::new());
+        } else if of == Reach::Answered {
+            sql.push("FROM outcome o INDEXED BY outcome_by_action_time CROSS JOIN alert a ON a.key = o.alert");
+            wanted.push_conditions(&mut sql, wanted.alert_time);
+        } else {
+            let index = if of == Reach::Waiting { BY_DEADLINE } else { "alert_by_expired_at" };
+            sql = from_alerts(sql, wanted, Some(index));
+        }
         sql.push(tests);
         Ok(self.reader.conn.all(&sql.text, &sql.cells(), read)?)
     }
-}
-
-fn from(mut sql: Sql, tables: &str, wanted: &Wanted) -> Sql {
-    sql.push(tables);
-    wanted.push_conditions(&mut sql, wanted.alert_time);
-    sql
 }
 
 fn kinds(reader: &mut Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<Vec<CountedKind>> {
@@ -130,20 +114,17 @@ fn kinds(reader: &mut Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<Ve
 
 /// The cells of what the counts know nothing of.
 fn counted_now(reader: &mut Reader, wanted: &Wanted, days: ToldDays) -> StoreResult<HashMap<(i64, Cell), u64>> {
-    let select =
-        format!("{}, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired_at IS NOT NULL ", days.of_alert());
-    let sql = match matched(reader, wanted)? {
+    let select = format!("{}, a.provider, a.type, a.status, a.outcome, a.expired_at IS NOT NULL ", days.of_alert());
+    // The index knows words and companies.
+    let marks = if wanted.is_of_words() { None } else { matched(reader, wanted)? };
+    let sql = match marks {
         Some(marks) => marks.rows(&select, wanted.organization),
         None => from_alerts(Sql::new(&format!("SELECT {select}")), wanted, Some(own_index(wanted))),
     };
     // Counted here: a GROUP BY would put every row in order first.
     let mut cells = HashMap::new();
     reader.conn.all(&sql.text, &sql.cells(), |row| {
-        let has_outcome: bool = row.get(4)?;
-        let outcome = if has_outcome { NO_OUTCOME + 1 } else { NO_OUTCOME };
-        let cell =
-            Cell { provider: row.get(1)?, alert_type: row.get(2)?, status: row.get(3)?, outcome, expired: row.get(5)? };
-        *cells.entry((row.get(0)?, cell)).or_default() += 1;
+        *cells.entry((row.get(0)?, Cell::read(row, 1)?)).or_default() += 1;
         Ok(())
     })?;
     Ok(cells)

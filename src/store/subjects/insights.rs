@@ -44,14 +44,23 @@ pub(crate) enum Reach {
     Reported(Timestamp, Timestamp),
 }
 
-/// Reports of these moments, behind a SELECT. None was recorded before it happened, but for clocks that differ.
-pub(crate) fn reports_of(organization: i64, from: Timestamp, until: Timestamp) -> String {
-    let (from, until) = (micros(from), micros(until));
-    format!(
-        " FROM truth t WHERE t.organization = {organization} AND t.recorded_at >= {} AND t.at >= {from} \
-            AND t.at < {until}",
-        from - DAY_MICROS
-    )
+impl Reach {
+    /// FROM and WHERE of what is asked for whatever the filter.
+    pub(crate) fn unfiltered(self, organization: i64) -> Option<String> {
+        let (tables, time, from, until) = match self {
+            Self::Raised(from, until) => ("alert a/*-*/ INDEXED BY alert_by_time/*+*/", "a.alert_time", from, until),
+            Self::Reported(from, until) => ("truth t", "t.at", from, until),
+            Self::Waiting | Self::Answered | Self::Expired => return None,
+        };
+        let (from, until) = (micros(from), micros(until));
+        let mut sql =
+            format!("FROM {tables} WHERE organization = {organization} AND {time} >= {from} AND {time} < {until}");
+        if matches!(self, Self::Reported(..)) {
+            // None was recorded before it happened, but for clocks that differ.
+            sql.push_str(&format!(" AND t.recorded_at >= {}", from - DAY_MICROS));
+        }
+        Some(sql)
+    }
 }
 
 /// Number of alerts of a kind on a day.
