@@ -254,27 +254,16 @@ fn spread(text: &str) -> Vec<String> {
     places.into_iter().map(|place| all[place].clone()).collect()
 }
 
-/// The trigrams that begin with a word too short for one.
-pub(super) enum Beginning {
-    None,
-    /// As an expression that any of them fulfils.
-    Some(String),
-    Many,
-}
-
 /// Most trigrams that are asked for.
 const MOST_TRIGRAMS: usize = 200;
 
-pub(super) fn trigrams_beginning_with(conn: &Connection, word: &str) -> StoreResult<Beginning> {
+/// The trigrams that begin with a word too short for one, as phrases; `None` where there are too many.
+pub(super) fn trigrams_beginning_with(conn: &Connection, word: &str) -> StoreResult<Option<Vec<String>>> {
     let word = find_key(word);
     let end = format!("{word}{}", char::MAX);
     let beginning = "SELECT term FROM alert_find_term WHERE term >= ?1 AND term < ?2 LIMIT ?3";
     let terms: Vec<String> = conn.all(beginning, &[&word, &end, &(MOST_TRIGRAMS as i64 + 1)], cell)?;
-    Ok(match terms.len() {
-        0 => Beginning::None,
-        1..=MOST_TRIGRAMS => Beginning::Some(terms.iter().map(|term| phrase(term)).collect::<Vec<_>>().join(" OR ")),
-        _ => Beginning::Many,
-    })
+    Ok((terms.len() <= MOST_TRIGRAMS).then(|| terms.iter().map(|term| phrase(term)).collect()))
 }
 
 #[cfg(test)]

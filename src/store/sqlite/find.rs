@@ -12,22 +12,23 @@
 //! marked first. Alerts that wait are mostly the newest. For them the indexes are read only between the first and the
 //! last row that waits.
 
-use std::cell::OnceCell;
+use std::{cell::OnceCell, sync::LazyLock};
 
 use rusqlite::Connection;
 
 use super::{
-    beginnings::{Asked, Beginning, FieldOwners, UNINDEXED, trigrams_beginning_with},
+    beginnings::{Asked, FieldOwners, UNINDEXED, trigrams_beginning_with},
     find_index::unindexed,
     interned::Dictionary,
     marks::Marks,
     query::sort_column,
     readers::Reader,
-    rows::{read_by_key, read_searched},
+    rows::{read_alerts, read_by_key, read_searched},
     sql::Sql,
 };
 use crate::{
     StoreResult,
+    alert_rows::selection,
     domain::{Alert, FindQuery, MatchGrade, OrganizationId, Sort, SortField, SortOrder, find::among},
     filter::SearchShare,
     order::PagePart,
@@ -40,14 +41,16 @@ struct Bounds {
     candidates: usize,
     /// Cost of a candidate whose row tells its place in the order, in steps along the index that is in this order.
     row: u64,
-    /// Number of alerts that are read where some tenth of them are candidates, before the candidates are marked.
-    dense: usize,
-    /// Number of alerts that are read for words that are too short for the index. After them the index is asked for the
-    /// trigrams that begin with one.
+    /// Number of alerts that are read before the candidates are marked, where some tenth of all are candidates, or words
+    /// are too short for the index. After them the index is asked for the trigrams that begin with one.
     walk: usize,
 }
 
-const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, dense: 400, walk: 400 };
+const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, walk: 400 };
+
+/// Reads those of an organization's alerts whose keys are in an array in JSON.
+static READ_OWN: LazyLock<String> =
+    LazyLock::new(|| selection("a.organization = ?1 AND a.key IN (SELECT value FROM json_each(?2))"));
 
 /// Returns the matches, best first.
 pub(crate) fn find(
@@ -70,14 +73,9 @@ fn find_within(
     let asked = Asked::of(&reader.conn, query.words(), MatchGrade::Inside, FieldOwners::All)?;
     let few = asked.map_or(Ok(None), |asked| few_candidates(&reader.conn, &asked, bounds.candidates))?;
     if let Some(few) = few {
-        let Reader { conn, dictionary, .. } = reader;
-        let mut is_own = conn.prepare_cached("SELECT 1 FROM alert WHERE key = ?1 AND organization = ?2")?;
-        let mut alerts = Vec::new();
-        for key in few {
-            if is_own.exists((key, organization))? {
-                alerts.push(read_by_key(conn, dictionary, key)?);
-            }
-        }
+        let few = serde_json::Value::from(few).to_string();
+        let stored = read_alerts(&reader.conn, &mut reader.dictionary, &READ_OWN, &[&organization, &few])?;
+        let alerts: Vec<Alert> = stored.into_iter().map(|stored| stored.alert).collect();
         return Ok(among(query, &alerts, size).into_iter().cloned().collect());
     }
     reader.refresh_counts(organization)?;
@@ -101,8 +99,6 @@ fn few_candidates(conn: &Connection, asked: &Asked, most: usize) -> StoreResult<
         return Ok(None);
     }
     keys.extend(unindexed(conn)?);
-    keys.sort_unstable();
-    keys.dedup();
     Ok(Some(keys))
 }
 
@@ -117,44 +113,32 @@ struct Search<'a> {
     waiting: &'a OnceCell<Marks>,
 }
 
-/// Matches of a walk; `is_done` where it has looked at everything that it had to.
-struct Walked {
-    found: Vec<Alert>,
-    is_done: bool,
-}
-
 impl Search<'_> {
     /// The first of those that match so well, so many at most.
     fn run(&self, reader: &mut Reader, missing: usize) -> StoreResult<Vec<Alert>> {
         let fields = if self.is_waiting() { FieldOwners::Own } else { FieldOwners::All };
         let asked = Asked::of(&reader.conn, self.query.words(), self.grade, fields)?;
         let short = self.short_words();
-        if short.is_empty() {
-            if asked.as_ref().is_some_and(|asked| asked.is_dense) {
-                let walked = self.walk(reader, None, missing, self.bounds.dense)?;
-                if walked.is_done {
-                    return Ok(walked.found);
-                }
-            }
-            return self.first(reader, asked.as_ref(), missing);
-        }
         // The index knows no word that is very short. Mostly many alerts have it, and are met soon.
-        let candidates = asked.as_ref().map(|asked| self.mark(&reader.conn, asked)).transpose()?;
-        let walked = self.walk(reader, candidates.as_ref(), missing, self.bounds.walk)?;
-        if walked.is_done {
-            return Ok(walked.found);
+        if !short.is_empty() || asked.as_ref().is_some_and(|asked| asked.is_dense) {
+            let asked = asked.as_ref().filter(|_| !short.is_empty());
+            let candidates = asked.map(|asked| self.mark(&reader.conn, asked)).transpose()?;
+            if let Some(found) = self.walk(reader, candidates.as_ref(), missing, self.bounds.walk)? {
+                return Ok(found);
+            }
+        }
+        if short.is_empty() {
+            return self.first(reader, asked.as_ref(), missing);
         }
         let mut all: Vec<String> = asked.into_iter().filter_map(|asked| asked.trigrams).collect();
         for word in short {
-            match trigrams_beginning_with(&reader.conn, word)? {
-                Beginning::None => {
-                    let unindexed = Marks::of(&reader.conn, &Sql::new(UNINDEXED))?;
-                    return self.sorted(reader, &unindexed, missing);
-                }
-                Beginning::Some(trigrams) => all.push(format!("({trigrams})")),
-                // A prefix of so many trigrams is nearly everywhere.
-                Beginning::Many => {}
+            // A prefix of too many trigrams is nearly everywhere.
+            let Some(trigrams) = trigrams_beginning_with(&reader.conn, word)? else { continue };
+            if trigrams.is_empty() {
+                let unindexed = Marks::of(&reader.conn, &Sql::new(UNINDEXED))?;
+                return self.sorted(reader, &unindexed, missing);
             }
+            all.push(format!("({})", trigrams.join(" OR ")));
         }
         let all = (!all.is_empty()).then(|| Asked { trigrams: Some(all.join(" AND ")), heads: None, is_dense: true });
         self.first(reader, all.as_ref(), missing)
@@ -180,7 +164,7 @@ impl Search<'_> {
                 return self.sorted(reader, marks, missing);
             }
         }
-        Ok(self.walk(reader, marks.as_ref(), missing, usize::MAX)?.found)
+        Ok(self.walk(reader, marks.as_ref(), missing, usize::MAX)?.unwrap_or_default())
     }
 
     /// Marks the candidates.
@@ -243,11 +227,16 @@ impl Search<'_> {
     }
 
     /// Walks the share in its order until the page is full; reads so many of the candidates at most, which are all
-    /// where no marks are given.
-    fn walk(&self, reader: &mut Reader, marks: Option<&Marks>, missing: usize, most: usize) -> StoreResult<Walked> {
+    /// where no marks are given. `None` where it has not looked at everything that it had to.
+    fn walk(
+        &self,
+        reader: &mut Reader,
+        marks: Option<&Marks>,
+        missing: usize,
+        most: usize,
+    ) -> StoreResult<Option<Vec<Alert>>> {
         let Reader { conn, dictionary, .. } = reader;
-        let mut walked = Walked { found: Vec::new(), is_done: true };
-        let mut read = 0;
+        let (mut found, mut read) = (Vec::new(), 0);
         let ordered = match self.share {
             SearchShare::Waiting => {
                 "alert_by_open_deadline WHERE a.organization = ?1 AND a.open_deadline IS NOT NULL \
@@ -259,7 +248,7 @@ impl Search<'_> {
         let passed = (!self.is_waiting() && marks.is_none()).then(|| self.waiting(conn)).transpose()?;
         let mut statement = conn.prepare_cached(&format!("SELECT a.key FROM alert a INDEXED BY {ordered}"))?;
         let mut rows = statement.query([self.organization])?;
-        while walked.found.len() < missing
+        while found.len() < missing
             && let Some(row) = rows.next()?
         {
             let key: i64 = row.get(0)?;
@@ -267,15 +256,14 @@ impl Search<'_> {
                 continue;
             }
             if read == most {
-                walked.is_done = false;
-                return Ok(walked);
+                return Ok(None);
             }
             read += 1;
             if self.matches(conn, dictionary, key)? {
-                walked.found.push(read_by_key(conn, dictionary, key)?);
+                found.push(read_by_key(conn, dictionary, key)?);
             }
         }
-        Ok(walked)
+        Ok(Some(found))
     }
 }
 
@@ -357,16 +345,16 @@ mod tests {
             let query = FindQuery::parse(text).unwrap();
             for size in [1, 5, 100] {
                 let expected: Vec<_> = among(&query, &alerts, size).into_iter().map(|alert| alert.id).collect();
-                for (candidates, row, dense, walk) in [
-                    (1_000, 5, 400, 2_000),
-                    (3, 0, 400, 2_000),
-                    (3, 5, 7, 10),
-                    (3, u64::MAX, 0, 0),
-                    (0, u64::MAX, 1, 1),
-                    (0, 5, 30, 30),
-                    (0, 0, 60, 60),
+                for (candidates, row, walk) in [
+                    (1_000, 5, 400),
+                    (3, 0, 400),
+                    (3, 5, 7),
+                    (3, u64::MAX, 0),
+                    (0, u64::MAX, 1),
+                    (0, 5, 30),
+                    (0, 0, 2_000),
                 ] {
-                    let (query, bounds) = (query.clone(), Bounds { candidates, row, dense, walk });
+                    let (query, bounds) = (query.clone(), Bounds { candidates, row, walk });
                     let found = store
                         .read_list(organization, move |reader| find_within(bounds, reader, organization, &query, size))
                         .await
