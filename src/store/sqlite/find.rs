@@ -50,7 +50,7 @@ const BOUNDS: Bounds = Bounds { candidates: 300, row: 5, walk: 400 };
 
 /// Reads those of an organization's alerts whose keys are in an array in JSON.
 static READ_OWN: LazyLock<String> =
-    LazyLock::new(|| selection("a.organization = ?1 AND a.key IN (SELECT value FROM json_each(?2))"));
+    LazyLock::new(|| selection("+a.organization = ?1 AND a.key IN (SELECT value FROM json_each(?2))"));
 
 /// Returns the matches, best first.
 pub(crate) fn find(
