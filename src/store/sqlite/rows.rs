@@ -7,12 +7,12 @@ use rusqlite::{CachedStatement, Connection};
 use super::{
     counts::{Cell, CountKey, NO_OUTCOME, day_of},
     interned::Dictionary,
-    sql::{Statements as _, bound, cell, micros},
+    sql::{Statements as _, cell, micros},
 };
 use crate::{
     StoreError, StoreResult,
     alert_rows::{Stored, alert_of, columns, read_fields, selection, value_of},
-    cells::{SqlValue, StoredRow, ToCell},
+    cells::{SqlValue, ToCell},
     composed::insertion,
     domain::{
         Alert, Amount, OrganizationId, Outcome,
@@ -55,12 +55,8 @@ pub(crate) fn read_alerts(
     sql: &str,
     values: &[&dyn ToCell],
 ) -> StoreResult<Vec<Stored>> {
-    let mut statement = bound(conn, sql, values)?;
-    let (mut rows, mut all, mut shared) = (statement.raw_query(), Vec::new(), Some((conn, dictionary)));
-    while let Some(row) = rows.next()? {
-        all.push(alert_of(&StoredRow::Sqlite(row), &mut shared)?);
-    }
-    Ok(all)
+    let mut shared = Some((conn, dictionary));
+    conn.all(sql, values, |row| alert_of(row, &mut shared))
 }
 
 /// Reads one alert by its row's key.
@@ -94,14 +90,12 @@ pub(super) fn read_searched(
     is_waiting: bool,
     key: i64,
 ) -> StoreResult<Option<Alert>> {
-    let mut statement = conn.prepare_cached(&READ_SEARCHED)?;
-    let mut rows = statement.query((key, organization, is_waiting))?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let (mut alert, mut outcome) = (Alert::default(), Outcome::default());
-    let (row, shared) = (StoredRow::Sqlite(row), &mut Some((conn, dictionary)));
-    let next = read_fields(&row, shared, 0, searched(Alert::FIELDS), &mut alert)?;
-    read_fields(&row, shared, next, searched(Outcome::FIELDS), &mut outcome)?;
-    Ok(Some(Alert { outcome: Some(outcome), ..alert }))
+    conn.first(&READ_SEARCHED, &[&key, &organization, &is_waiting], |row| {
+        let (mut alert, mut outcome, mut shared) = (Alert::default(), Outcome::default(), Some((conn, dictionary)));
+        let next = read_fields(row, &mut shared, 0, searched(Alert::FIELDS), &mut alert)?;
+        read_fields(row, &mut shared, next, searched(Outcome::FIELDS), &mut outcome)?;
+        Ok(Alert { outcome: Some(outcome), ..alert })
+    })
 }
 
 static READ_OUTCOME: LazyLock<String> = LazyLock::new(|| {
@@ -111,12 +105,11 @@ static READ_OUTCOME: LazyLock<String> = LazyLock::new(|| {
 
 /// Reads the outcome of an alert, but for the alert's id.
 pub(super) fn read_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) -> StoreResult<Option<Outcome>> {
-    let mut statement = conn.prepare_cached(&READ_OUTCOME)?;
-    let mut rows = statement.query([alert])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let mut outcome = Outcome::default();
-    read_fields(&StoredRow::Sqlite(row), &mut Some((conn, dictionary)), 0, Outcome::FIELDS.iter(), &mut outcome)?;
-    Ok(Some(outcome))
+    conn.first(&READ_OUTCOME, &[&alert], |row| {
+        let mut outcome = Outcome::default();
+        read_fields(row, &mut Some((conn, dictionary)), 0, Outcome::FIELDS.iter(), &mut outcome)?;
+        Ok(outcome)
+    })
 }
 
 /// Finds or makes the count that an alert belongs to, by the keys of its words.
