@@ -83,8 +83,8 @@ pub(super) enum Condition {
     Answered(Range),
 }
 
-/// A SELECT of every value of a text column of an organization's alerts, each once, by jumping from one to the next along
-/// the column's index.
+/// A SELECT of every value of a text column of an organization's alerts, each once, by jumping from one to the next
+/// along the column's index.
 pub(super) fn distinct(column: &str) -> String {
     let alerts = format!("FROM alert a/*-*/ INDEXED BY alert_by_{column}/*+*/ WHERE a.organization = ?1");
     format!(

@@ -106,8 +106,8 @@ pub(super) fn is_partial(index: &str) -> bool {
     matches!(index, "alert_by_expired_at" | "alert_by_open_deadline")
 }
 
-/// The ORDER BY of a whole sort, from its beginning or backwards from its end. An index of SQLite serves it wherever the
-/// nulls are.
+/// The ORDER BY of a whole sort, from its beginning or backwards from its end. An index of SQLite serves it wherever
+/// the nulls are.
 pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder, backwards: bool) {
     let direction = direction(if backwards { order.reversed() } else { order });
     let nulls = match column.nulls {

@@ -41,8 +41,8 @@ struct Bounds {
     candidates: usize,
     /// Cost of a candidate whose row tells its place in the order, in steps along the index that is in this order.
     row: u64,
-    /// Number of alerts that are read before the candidates are marked, where some tenth of all are candidates, or words
-    /// are too short for the index. After them the index is asked for the trigrams that begin with one.
+    /// Number of alerts that are read before the candidates are marked, where some tenth of all are candidates, or
+    /// words are too short for the index. After them the index is asked for the trigrams that begin with one.
     walk: usize,
 }
 
