@@ -246,6 +246,9 @@ impl Place<'_> {
             }
             Fact::KeyFile { .. } => fine(format!("{}, for its owner only", self.key_shown())),
             Fact::NothingSealed => fine("nothing is sealed yet".to_owned()),
+            Fact::Key(Some(file)) if Some(&*file) == self.key_file => {
+                fine("is the one that the database was sealed with".to_owned())
+            }
             Fact::Key(Some(file)) => {
                 fine(format!("the one that the database was sealed with is in {}", file.display()))
             }
