@@ -44,7 +44,7 @@ async fn whatever_a_gateway_does_wrong_nothing_is_lost_done_twice_or_called_refu
     let sum = |what: &str| told.iter().filter_map(|told| told.get(what)).sum::<usize>();
     let heard = ["resolved", "failed", "unknown", "busy"].map(|what| (what, sum(what)));
     println!("{heard:?}, {} calls", sum("calls"));
-    assert!(heard.iter().all(|(_, times)| *times > 50), "every kind of answer was given: {heard:?}");
+    assert!(heard.iter().all(|(_, times)| *times > 20), "every kind of answer was given: {heard:?}");
 }
 
 /// What a caller was told of a decision.
