@@ -69,9 +69,9 @@ pub(super) async fn page(unit: &UnitOfWork<'_>, owner: i64, filter: &DeliveryFil
     }
     if let Some(event) = filter.event {
         sql.with(" AND v.id = ", event.0);
-        // An event's deliveries are among its alert's, which an index of SQLite finds.
+        // An event's deliveries are among its alert's, or those of no alert, which an index of SQLite finds.
         let place = sql.values.len();
-        sql.push(&format!("/*-*/ AND d.alert = (SELECT e.alert FROM event e WHERE e.id = ?{place})/*+*/"));
+        sql.push(&format!("/*-*/ AND d.alert IS (SELECT e.alert FROM event e WHERE e.id = ?{place})/*+*/"));
     }
     if let Some(kind) = &filter.kind {
         sql.with(" AND d.kind = ", kind.as_str().to_owned());

@@ -429,12 +429,16 @@ async fn a_stop_is_reported_once_a_day_where_that_is_wanted(fixture: Fixture) {
     node.round().await;
     node.acting.stop_rules().await.unwrap();
     let today = reported().await;
+    let all = fixture.store.deliveries(fixture.organization, DeliveryFilter::default()).await.unwrap().data;
+    let of_event = DeliveryFilter { event: Some(all[0].event), ..DeliveryFilter::default() };
+    let of_event = fixture.store.deliveries(fixture.organization, of_event).await.unwrap().data;
     node.acting.start_rules().await.unwrap();
     node.clock.advance(Duration::hours(24));
     node.round().await;
     let tomorrow = reported().await;
 
     assert_eq!((today, tomorrow), (1, 2));
+    assert_eq!((all[0].kind.clone(), of_event), (EventKind::RuleStopped, vec![all[0].clone()]));
 }
 
 async fn a_file_that_cannot_be_read_stops_its_rules_until_it_can(fixture: Fixture) {
