@@ -5,6 +5,7 @@
 //! that finds a plan of a dead owner makes the renames that are missing. So a process may be killed at any point.
 
 use std::{
+    cell::Cell,
     ffi::OsString,
     fs::{self, File, TryLockError},
     io::{self, ErrorKind, Write as _},
@@ -105,7 +106,10 @@ impl<'s> Staging<'s> {
         if self.stage() == StagingState::Committed {
             match claim.finish() {
                 // Something else has taken the place since, and nobody was told that this is there.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => fs::remove_file(self.file(PLAN))?,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    fs::remove_file(self.file(PLAN))?;
+                    claim.is_committed.set(false);
+                }
                 done => done?,
             }
         }
@@ -130,7 +134,8 @@ impl<'s> Staging<'s> {
             // Some file systems have no locks, and backups go anywhere.
             Ok(()) | Err(TryLockError::Error(_)) => (self.step)("lock"),
         }
-        Ok(Some(OwnStaging { staging: self.clone(), _lock: lock }))
+        let is_committed = Cell::new(self.stage() == StagingState::Committed);
+        Ok(Some(OwnStaging { staging: self.clone(), is_committed, _lock: lock }))
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -162,6 +167,7 @@ impl<'s> Staging<'s> {
 /// A staging that is one's own. Dropped before it is committed, it is gone.
 pub(super) struct OwnStaging<'s> {
     staging: Staging<'s>,
+    is_committed: Cell<bool>,
     _lock: File,
 }
 
@@ -193,6 +199,7 @@ impl OwnStaging<'_> {
         self.put(NEW_PLAN, &serde_json::to_vec(moves)?)?;
         sync(&self.staging.directory)?;
         fs::rename(self.staging.file(NEW_PLAN), self.staging.file(PLAN))?;
+        self.is_committed.set(true);
         self.step("plan");
         sync(&self.staging.directory)?;
         sync(self.staging.parent())
@@ -250,7 +257,7 @@ impl OwnStaging<'_> {
 
 impl Drop for OwnStaging<'_> {
     fn drop(&mut self) {
-        if self.staging.stage() == StagingState::Part
+        if !self.is_committed.get()
             && let Err(error) = self.remove()
         {
             warn_of_leftovers(&self.staging.directory, &error);
@@ -303,4 +310,28 @@ pub(super) fn being_restored(directory: &Path) -> StoreError {
         directory,
         "a backup is being restored into it, or its schema brought up to date; try again when that is done",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_staging_that_has_ended_takes_nothing_of_the_next_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("desk.backup");
+        let first = Staging::of(&target).claim().unwrap().unwrap();
+        first.put(DATABASE, b"first").unwrap();
+        first
+            .commit(&[Move { from: Some(DATABASE.into()), to: "desk.backup".into(), aside: None, replace: false }])
+            .unwrap();
+        first.finish().unwrap();
+        let next = Staging::of(&target).claim().unwrap().unwrap();
+        next.put(DATABASE, b"next").unwrap();
+
+        drop(first);
+
+        assert_eq!(fs::read(next.staging.file(DATABASE)).unwrap(), b"next");
+        assert!(is_there(&next.staging.file(LOCK)));
+    }
 }
