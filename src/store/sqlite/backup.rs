@@ -91,7 +91,7 @@ fn stage(claim: &OwnStaging<'_>, source: &Connection, options: &BackupOptions) -
     let file = claim.empty(DATABASE).map_err(unwritable)?;
     let contents = copy(source, database, &file, target)?;
     claim.step("copied");
-    let seal = key_of(&file, database, key_file)?;
+    let (seal, _) = key_of(&file, database, key_file)?;
     if options.with_key {
         claim.put(KEY, seal.text().as_bytes()).map_err(unwritable)?;
     }

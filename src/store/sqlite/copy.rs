@@ -8,7 +8,7 @@ use std::{
     collections::BTreeMap,
     fs::{self, File},
     io::{self, ErrorKind, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use rusqlite::Connection;
@@ -93,13 +93,14 @@ fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<Stri
     Ok((schema, rows))
 }
 
-/// The data key of a copy of a database, from this file or the one that a broken-off rotation has left beside it.
-pub(super) fn key_of(copy: &Path, database: &Path, key_file: &Path) -> StoreResult<Seal> {
+/// The data key of a copy of a database, with its place: this file, or the one that a broken-off rotation has left beside
+/// it.
+pub(super) fn key_of(copy: &Path, database: &Path, key_file: &Path) -> StoreResult<(Seal, PathBuf)> {
     let Some(check) = fact::<Vec<u8>>(&connection::open(copy, Purpose::Read)?, KEY_CHECK)? else {
         return Err(unusable(database, "does not say which key belongs to it; it was never opened to its end"));
     };
     let advice = "name the right one with --key; nothing was replaced";
-    Ok(proven(key_file, &check, &database.display().to_string(), advice)?.0)
+    proven(key_file, &check, &database.display().to_string(), advice)
 }
 
 pub(super) fn same_file(one: &Path, other: &Path) -> bool {

@@ -137,12 +137,12 @@ fn stage(claim: &OwnStaging<'_>, source: Connection, options: &RestoreOptions) -
                       (avert backup writes it to FILE.key, unless it is told --no-key); nothing was replaced";
         return Err(unusable(&key_from, advice));
     }
-    let seal = key_of(&file, from, &key_from)?;
+    let (seal, place) = key_of(&file, from, &key_from)?;
     let other_key = Seal::from_file(key_file, false).map_or(true, |present| present != seal);
     if other_key && !options.replace_key {
         let advice = format!(
             "is not the key of this backup; put {} there, then restore again; nothing was replaced",
-            key_from.display()
+            place.display()
         );
         return Err(unusable(key_file, &advice));
     }
