@@ -77,7 +77,7 @@ pub async fn examine(location: &DatabaseLocation, key_file: Option<&Path>, now: 
     let place = Place { location, key_file, now };
     let findings = examined.facts.into_iter().map(|(check, fact)| match fact {
         Ok(fact) => place.finding(check, fact),
-        Err(error) => place.refused(check, &error),
+        Err(error) => place.refused(check, &error, place.way_out(check, &error)),
     });
     Examination { findings: findings.collect(), gateways: examined.gateways }
 }
@@ -88,6 +88,9 @@ const OVERDUE: Duration = Duration::minutes(15);
 const AHEAD: Duration = Duration::minutes(5);
 /// Most endpoints that are named.
 const MOST_NAMED: usize = 10;
+
+/// Advice for a database that is not the right one, or not for this user.
+const OTHER_DATABASE: &str = "use the avert that wrote it, grant what is missing, or name another database";
 
 /// An examined database.
 struct Place<'p> {
@@ -117,24 +120,22 @@ impl Place<'_> {
         }
     }
 
-    /// A fact that cannot be read: its cause, and the way out.
-    fn refused(&self, check: &'static str, error: &StoreError) -> Finding {
-        let advice = match (check, error) {
-            (_, StoreError::Refused(cause, _)) => cause.advice(),
-            ("database", StoreError::Newer(_) | StoreError::Unusable(_)) => {
-                "use the avert that wrote it, grant what is missing, or name another database"
-            }
-            ("database", _) if self.is_server() => {
-                "see whether the server runs, and whether host, port, name, user and password are right \
-                    (AVERT_DATABASE)"
-            }
+    /// Advice for a fact that cannot be read.
+    fn way_out(&self, check: &str, error: &StoreError) -> &'static str {
+        match (check, error) {
+            ("database", StoreError::Newer(_) | StoreError::Unusable(_)) => OTHER_DATABASE,
+            ("database", _) if self.is_server() => OTHER_DATABASE,
             ("database" | "log", _) => "let this user read and write the data directory, and look again",
             ("key file", _) => self.right_key(),
             _ => self.restore(),
-        };
-        let found = match error {
-            StoreError::Refused(cause, what) => format!("{what}: {cause}"),
-            other => other.to_string(),
+        }
+    }
+
+    /// A refusal: its cause, and the way out of it, or else this advice.
+    fn refused(&self, check: &'static str, error: &StoreError, advice: &str) -> Finding {
+        let (found, advice) = match error {
+            StoreError::Refused(cause, what) => (format!("{what}: {cause}"), cause.advice()),
+            other => (other.to_string(), advice),
         };
         match check {
             "database" if self.is_server() => Finding::wrong(check, format!("{}: {found}", self.location), advice),
@@ -170,6 +171,12 @@ impl Place<'_> {
             Fact::Restore { directory, .. } => notice(
                 format!("{} is left of a restore that was broken off; nothing was replaced", directory.display()),
                 "nothing: the next start removes it",
+            ),
+            Fact::Unreachable(error) => self.refused(
+                check,
+                &error,
+                "see whether the server runs, and whether host, port, name, user and password are right \
+                    (AVERT_DATABASE)",
             ),
             Fact::Absent => wrong(
                 format!("{place} does not exist"),

@@ -39,6 +39,8 @@ pub enum Fact {
         is_busy: bool,
         is_committed: bool,
     },
+    /// There is no connection to its server.
+    Unreachable(StoreError),
     /// There is no database.
     Absent,
     /// Something else than a file is in its place.

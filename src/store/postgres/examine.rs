@@ -30,7 +30,7 @@ pub fn examine<'a>(
         let (_pool, conn) = match connect(server).await {
             Ok(connected) => connected,
             Err(error) => {
-                found.add("database", Err(error));
+                found.add("database", Ok(Fact::Unreachable(error)));
                 add_key_file(&mut found, key_file, false);
                 return found;
             }
