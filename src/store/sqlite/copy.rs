@@ -93,8 +93,8 @@ fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<Stri
     Ok((schema, rows))
 }
 
-/// The data key of a copy of a database, with its place: this file, or the one that a broken-off rotation has left beside
-/// it.
+/// The data key of a copy of a database, with its place: this file, or the one that a broken-off rotation has left
+/// beside it.
 pub(super) fn key_of(copy: &Path, database: &Path, key_file: &Path) -> StoreResult<(Seal, PathBuf)> {
     let Some(check) = fact::<Vec<u8>>(&connection::open(copy, Purpose::Read)?, KEY_CHECK)? else {
         return Err(unusable(database, "does not say which key belongs to it; it was never opened to its end"));
