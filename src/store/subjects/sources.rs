@@ -93,41 +93,26 @@ units! {
     /// Those of these ids that are of events of a source which are stored.
     async fn known_events(
         organization: OrganizationId,
-        source: &str as to_owned,
-        events: Vec<String>,
+        [ref] source: &str as to_owned,
+        [ref] events: Vec<String>,
     ) -> Vec<String> {
-        Way::Read => |unit| async move {
-            let known = format!(
-                "SELECT e.event FROM source_event e JOIN organization o ON o.key = e.organization
-                WHERE o.id = ?1 AND e.source = ?3 AND e.event IN {TEXTS}"
-            );
-            unit.all(&known, &[organization, &serde_json::json!(events).to_string(), source], cell::<String>).await
-        }
+        Way::Read, organization => known_events
     }
 
     /// Counts a request whose signature was wrong.
-    async fn count_rejected(organization: OrganizationId, source: &str as to_owned, now: Timestamp) -> () {
-        Way::Quiet => |unit| async {
-            let organization = unit.owner(*organization).await?;
-            // Failures before counts, as where an event comes: so two of them at once do not deadlock.
-            let failure = Some("the signatures of its events are wrong");
-            source_ended(unit, organization, source, EVENTS, failure, *now).await?;
-            count(unit, organization, source, "rejected = rejected + 1", None).await
-        }
+    async fn count_rejected(organization: OrganizationId, [ref] source: &str as to_owned, now: Timestamp) -> () {
+        Way::Quiet, organization => count_rejected
     }
 
     /// Records how a poll of a list of a source ended: with a failure, in words, or well.
     async fn end_poll(
         organization: OrganizationId,
-        source: &str as to_owned,
-        list: &str as to_owned,
-        failure: Option<String>,
+        [ref] source: &str as to_owned,
+        [ref] list: &str as to_owned,
+        [ref] failure: Option<String>,
         now: Timestamp,
     ) -> () {
-        Way::Quiet => |unit| async {
-            let organization = unit.owner(*organization).await?;
-            source_ended(unit, organization, source, list, failure.as_deref(), *now).await
-        }
+        Way::Quiet, organization => end_poll
     }
 
     /// Counts of every source that ever sent something, by name.
@@ -149,6 +134,29 @@ units! {
     async fn remap_event(organization: OrganizationId, id: Uuid, [ref] result: EventResult, now: Timestamp) -> bool {
         result.way(), organization => remap
     }
+}
+
+async fn known_events(unit: &UnitOfWork<'_>, owner: i64, source: &str, events: &[String]) -> Work<Vec<String>> {
+    let known = format!("SELECT event FROM source_event WHERE organization = ?1 AND source = ?3 AND event IN {TEXTS}");
+    unit.all(&known, &[&owner, &serde_json::json!(events).to_string(), &source], cell).await
+}
+
+async fn count_rejected(unit: &UnitOfWork<'_>, owner: i64, source: &str, now: Timestamp) -> Work<()> {
+    // Failures before counts, as where an event comes: so two of them at once do not deadlock.
+    let failure = Some("the signatures of its events are wrong");
+    source_ended(unit, owner, source, EVENTS, failure, now).await?;
+    count(unit, owner, source, "rejected = rejected + 1", None).await
+}
+
+async fn end_poll(
+    unit: &UnitOfWork<'_>,
+    owner: i64,
+    source: &str,
+    list: &str,
+    failure: &Option<String>,
+    now: Timestamp,
+) -> Work<()> {
+    source_ended(unit, owner, source, list, failure.as_deref(), now).await
 }
 
 async fn receive(unit: &UnitOfWork<'_>, owner: i64, incoming: &IncomingEvent, now: Timestamp) -> Work<bool> {
