@@ -206,7 +206,6 @@ async fn turn(
     };
     let today = done_since(unit, owner, name, did, midnight(now)).await?;
     let Some((alert, alike)) = alike(unit, owner, &[alert]).await?.pop() else { return held("gone") };
-    let others = others_of_payment(unit, owner, &alert).await?;
     if !rule.rule.filter.matches(&alert, now) {
         return held("it does not match any more");
     }
@@ -227,7 +226,7 @@ async fn turn(
         duplicates.extend(Duplicate::of(&alert, other, coming));
     }
     let mut is_refunded_elsewhere = false;
-    for other in &others {
+    for other in others_of_payment(unit, owner, &alert).await? {
         let coming = open_resolution(unit, owner, other.id).await?;
         let said = other.outcome.as_ref().map_or("", |outcome| outcome.refunded.as_str());
         is_refunded_elsewhere |= is_refund(&other.status, said) || coming.is_some_and(|said| said.gives_money_back());
