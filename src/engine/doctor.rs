@@ -13,7 +13,7 @@ use crate::{
         time::{Timestamp, to_iso},
     },
     store::{
-        Depths, RefusalCause, SchemaState, StoreError,
+        Depths, RefusalCause, SchemaState, StoreError, UNFINISHED_COPY_ADVICE,
         examine::{EndpointHealth, Fact, PullHealth},
         postgres::{self, CLOCK_ADVICE},
         sqlite,
@@ -144,11 +144,9 @@ impl Place<'_> {
     }
 
     fn finding(&self, check: &'static str, fact: Fact) -> Finding {
-        let (fine, wrong) = (
-            |found: String| Finding::fine(check, found),
-            |found: String, advice: &str| Finding::wrong(check, found, advice),
-        );
+        let fine = |found: String| Finding::fine(check, found);
         let notice = |found: String, advice: &str| Finding::notice(check, found, advice);
+        let wrong = |found: String, advice: &str| Finding::wrong(check, found, advice);
         let place = self.location;
         match fact {
             Fact::Processes { living, dead } => {
@@ -183,10 +181,9 @@ impl Place<'_> {
                 "name the right --data-dir; where this is a new place, `avert serve` or `avert import` makes it",
             ),
             Fact::NoFile => wrong(format!("{place} is no file"), "move it away, and put the database there"),
-            Fact::UnfinishedCopy(source) => wrong(
-                format!("{place}: is an unfinished copy of {source}"),
-                "run the same `avert copy` again, or remove it",
-            ),
+            Fact::UnfinishedCopy(source) => {
+                wrong(format!("{place}: is an unfinished copy of {source}"), UNFINISHED_COPY_ADVICE)
+            }
             Fact::Emptied => wrong(format!("{place} is empty, and its key is there: it held alerts"), self.restore()),
             Fact::Database { schema: SchemaState::Current, steps, bytes, version } => {
                 let server = version.map_or_else(String::new, |version| format!("PostgreSQL {version}, "));

@@ -36,6 +36,7 @@ use tokio::sync::watch;
 
 pub use self::{
     error::{StoreError, StoreResult},
+    portable::UNFINISHED_COPY_ADVICE,
     postgres::{PostgresOptions, PostgresStore},
     schema::SchemaState,
     sqlite::{LongStep, PageCaches, SqliteOptions, SqliteStore},

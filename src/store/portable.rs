@@ -158,10 +158,13 @@ pub(super) struct CopyMark {
 /// Name of the fact that tells one desk from another.
 pub(super) const DESK: &str = "database";
 
+/// Advice for a copy that is not finished.
+pub const UNFINISHED_COPY_ADVICE: &str = "run the same `avert copy` again, or remove it";
+
 impl CopyMark {
     /// Reason of the refusal, with the way out.
     pub(super) fn refusal(&self) -> String {
-        format!("is an unfinished copy of {}; run the same `avert copy` again, or remove it", self.source)
+        format!("is an unfinished copy of {}; {UNFINISHED_COPY_ADVICE}", self.source)
     }
 }
 
