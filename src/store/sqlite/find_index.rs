@@ -197,13 +197,12 @@ fn texts_of_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64) 
 #[cfg(test)]
 pub(super) mod tests {
     use std::collections::BTreeSet;
-    use std::sync::Arc;
     use std::time::{Duration, Instant};
 
+    use super::super::SqliteStore;
     use super::super::readers::Reader;
-    use super::super::tests::{no_events, open};
+    use super::super::tests::{open, open_in};
     use super::super::writer::{MOST_UNINDEXED, Unit, WriteKind};
-    use super::super::{SqliteOptions, SqliteStore, store};
     use super::*;
     use crate::domain::resolution::Decision;
     use crate::domain::time::Timestamp;
@@ -477,7 +476,7 @@ pub(super) mod tests {
         leave_unindexed(&store).await;
         store.close();
 
-        let again = Arc::new(store::open(&SqliteOptions::file(directory.path().join("avert.db"), no_events)).unwrap());
+        let again = open_in(directory.path());
 
         assert_eq!(found(&again, "till").await, 1);
         caught_up(&again).await;

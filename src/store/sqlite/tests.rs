@@ -1,6 +1,7 @@
 //! Tests of the inside: the writer's own connection, groups, and faults in the middle of work.
 
 use std::{
+    path::Path,
     pin::Pin,
     sync::{Arc, mpsc},
     time::{Duration, Instant},
@@ -70,8 +71,13 @@ impl SqliteStore {
 /// A new store in a directory of its own.
 pub(super) fn open() -> (tempfile::TempDir, Arc<SqliteStore>) {
     let directory = tempfile::tempdir().unwrap();
-    let store = Arc::new(store::open(&SqliteOptions::file(directory.path().join("avert.db"), no_events)).unwrap());
+    let store = open_in(directory.path());
     (directory, store)
+}
+
+/// The store of a further process in a directory.
+pub(super) fn open_in(directory: &Path) -> Arc<SqliteStore> {
+    Arc::new(store::open(&SqliteOptions::file(directory.join("avert.db"), no_events)).unwrap())
 }
 
 fn noon() -> Timestamp {
@@ -457,7 +463,7 @@ async fn the_counts_are_what_counting_says() {
 #[tokio::test]
 async fn an_alert_that_was_read_is_read_again_once_another_process_has_changed_it() {
     let (directory, store) = open();
-    let other = Arc::new(store::open(&SqliteOptions::file(directory.path().join("avert.db"), no_events)).unwrap());
+    let other = open_in(directory.path());
     let organization = organization(&store).await;
     let before = AlertPatch::of(Alert { merchant_name: "before".to_owned(), ..rows(1).remove(0).alert });
     let id = before.alert.id;
@@ -562,7 +568,7 @@ async fn alerts_are_taken_in_by_small_commits_while_another_process_may_wait_to_
     let before = commits();
     let alone = store.ingest(organization, rows(450), noon()).await.unwrap();
     let by_itself = commits() - before;
-    let other = Arc::new(store::open(&SqliteOptions::file(directory.path().join("avert.db"), no_events)).unwrap());
+    let other = open_in(directory.path());
     let before = commits();
     let beside = store.ingest(organization, rows(450), noon()).await.unwrap();
     let beside_another = commits() - before;
