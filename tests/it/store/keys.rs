@@ -18,7 +18,10 @@ use super::{
     Fixture,
     ground::{Ground as _, Postgres},
 };
-use crate::support::alerts::{noon, open_alert};
+use crate::support::{
+    alerts::{noon, open_alert},
+    postgres::waits_for_a_lock,
+};
 
 contract!(
     everything_is_sealed_anew_and_the_old_key_opens_nothing,
@@ -224,8 +227,7 @@ async fn what_is_removed_while_the_key_is_rotated_stays_removed_on_postgres() {
         let store = Arc::clone(&fixture.store);
         async move { rotate_data_key(&store, &file, None, noon(), |_| {}).await.map(drop) }
     });
-    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while !rotating.is_finished() && hands.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+    waits_for_a_lock(&hands, &rotating).await;
     hands.batch_execute("COMMIT").await.unwrap();
     rotating.await.unwrap().unwrap();
 

@@ -29,6 +29,7 @@ use crate::support::{
     alerts::{NOON, noon, open_alert},
     clock::ManualClock,
     engine::{acting, impatient, network, says},
+    postgres::waits_for_a_lock,
 };
 
 contract!(
@@ -373,9 +374,7 @@ async fn a_rule_claims_alone_among_the_rules_and_on_the_payment_on_postgres(#[ca
         let (store, request) = (Arc::clone(&fixture.store), claim(&fixture, &one));
         async move { store.claim_by_rule(request, rule).await }
     });
-    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while !claiming.is_finished() && hands.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
-    let waited = !claiming.is_finished();
+    let waited = waits_for_a_lock(&hands, &claiming).await;
     hands.batch_execute("COMMIT").await.unwrap();
 
     let claimed = claiming.await.unwrap().unwrap();

@@ -16,7 +16,7 @@ use avert::{
     domain::database::{DatabaseTls, PostgresAddress},
     store::postgres::migrate,
 };
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, task::JoinHandle};
 use tokio_postgres::{Client, Config, NoTls};
 
 use super::{ports::free_port, tls::Authority};
@@ -45,6 +45,13 @@ const KEEP: &str = r#"
     "$1/pg_ctl" -w -s -D "$2/data" -m immediate stop
     rm -rf "$2"
 "#;
+
+/// Waits until a statement on a database waits for a lock, or a task has ended; true where it has not.
+pub async fn waits_for_a_lock<T>(hands: &Client, task: &JoinHandle<T>) -> bool {
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while !task.is_finished() && hands.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+    !task.is_finished()
+}
 
 /// A database of a test's own, dropped with it.
 pub struct Database {
