@@ -23,7 +23,7 @@ use crate::support::{
     postgres::Database,
 };
 
-/// What the doctor finds on a server.
+/// The doctor's findings on a server.
 async fn findings(server: PostgresAddress, key_file: Option<&Path>) -> Vec<Finding> {
     examine(&DatabaseLocation::Postgres(server), key_file, noon()).await.findings
 }
