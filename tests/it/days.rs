@@ -83,7 +83,7 @@ impl Day {
 /// Sends what stands in the open form, and waits until it can be taken back.
 fn send(terminal: &mut Terminal) {
     terminal.press(CTRL_S);
-    terminal.wait_for("undo");
+    terminal.wait_for_undo();
 }
 
 /// Opens the form on the cursor's alert, once it has looked for doubles.

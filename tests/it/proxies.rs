@@ -28,7 +28,7 @@ use crate::support::{
 const PAGE: &str = include_str!("../../assets/docs/proxies.md");
 
 /// The longest a test waits for what has to come.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The address that callers come from; the proxy itself comes from another one.
 const CALLER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);

@@ -77,7 +77,7 @@ fn an_alert_is_resolved_by_keys_and_the_database_holds_it() {
     open_form(&mut terminal, "i");
     terminal.press("3");
     terminal.press(CTRL_S);
-    terminal.wait_for("undo");
+    terminal.wait_for_undo();
     terminal.wait_gone("FIRST SHOP");
 
     let resolved = alert(home.path(), "SMOKE-0");
@@ -116,7 +116,7 @@ fn what_a_shell_has_stopped_leaves_the_terminal_alone_and_sends_once_it_has_it_a
     let home = tempfile::tempdir().unwrap();
     bring_in(home.path(), &["FIRST SHOP", "SECOND SHOP"]);
     let shell = ["--norc", "--noprofile", "-i"];
-    let variables = [("AVERT_GRACE_SECONDS", "5"), ("PS1", "shell> ")];
+    let variables = [("AVERT_GRACE_SECONDS", "20"), ("PS1", "shell> ")];
     let mut terminal = Terminal::start_program(Path::new("bash"), home.path(), &shell, &variables, 120, 40);
     terminal.wait_for("shell>");
     terminal.press(&format!("{} open\r", binary().display()));
@@ -125,7 +125,7 @@ fn what_a_shell_has_stopped_leaves_the_terminal_alone_and_sends_once_it_has_it_a
     terminal.press(CTRL_S);
     // A stop in the middle of a frame lets its rest through; for a second after a count nothing is drawn.
     terminal.wait_until("a second counted down", |screen| {
-        screen.contains(" u undo") && !screen.contains("u undoes") && !screen.contains("in 5 s")
+        screen.contains(" u undo") && !screen.contains("u undoes") && !screen.contains("in 20 s")
     });
 
     stop(&mut terminal);
@@ -143,7 +143,7 @@ fn what_a_shell_has_stopped_leaves_the_terminal_alone_and_sends_once_it_has_it_a
         .wait_until("the console, and no shell", |screen| screen.contains("SECOND SHOP") && !screen.contains("shell>"));
     let waited = Instant::now();
     while alert(home.path(), "SMOKE-0")["outcome"].is_null() {
-        assert!(waited.elapsed().as_secs() < 60, "nothing was sent; the screen:\n{}", terminal.text());
+        assert!(waited.elapsed().as_secs() < 120, "nothing was sent; the screen:\n{}", terminal.text());
     }
     terminal.press("q");
     terminal.wait_for("shell>");
@@ -158,7 +158,7 @@ fn a_decision_is_taken_back_within_its_grace() {
 
     open_form(&mut terminal, "n");
     terminal.press(CTRL_S);
-    terminal.wait_for("undo");
+    terminal.wait_for_undo();
     terminal.press("u");
     terminal.wait_gone("undo");
 
@@ -222,7 +222,7 @@ fn an_alert_is_resolved_with_the_mouse_alone() {
         screen.contains("alt-enter starts a line") && !screen.contains("Checking duplicates")
     });
     click_on(&mut terminal, "ctrl-s send");
-    terminal.wait_for("undo");
+    terminal.wait_for_undo();
     terminal.wait_gone("undo");
 
     // It leaves when what is with the service has come back.
@@ -331,7 +331,7 @@ fn the_demo_opens_on_alerts_and_leaves_nothing_behind() {
 
     open_form(&mut terminal, "n");
     terminal.press(CTRL_S);
-    terminal.wait_for("undo");
+    terminal.wait_for_undo();
     terminal.wait_gone("undo");
     terminal.press("3");
     terminal.wait_for("justt");

@@ -22,6 +22,9 @@ use tokio_util::sync::CancellationToken;
 use super::served::{PATIENCE, Served, json, refused};
 use crate::support::alerts::open_alert;
 
+/// So long that no test comes to its end.
+const HOUR: Duration = Duration::from_secs(3_600);
+
 const REFUNDED: &str = r#"{"refunded":"REFUNDED"}"#;
 
 /// Sends the beginning of a request on a connection of its own.
@@ -104,7 +107,8 @@ async fn what_an_operator_reads_over_its_time_is_given_up_with_advice(#[case] pa
 
 #[tokio::test]
 async fn bodies_on_their_way_hold_no_place() {
-    let served = Served::with(ApiOptions { max_in_flight: 1, ..ApiOptions::default() }).await;
+    let options = ApiOptions { max_in_flight: 1, body_timeout: HOUR, ..ApiOptions::default() };
+    let served = Served::with(options).await;
     let id = served.alert().await;
     let (token, client) = served.token_for(&served.acting).await;
     let mut slow = Vec::new();
@@ -174,7 +178,7 @@ fn median(mut all: Vec<Duration>) -> Duration {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_of_another_organization_is_answered_before_the_deep_lists_beside_it() {
     const LISTS: usize = 32;
-    let served = Arc::new(Served::start().await);
+    let served = Arc::new(Served::with(ApiOptions { list_timeout: HOUR, ..ApiOptions::default() }).await);
     let rows = |count: u64| {
         (1..=count).map(|line| AlertPatch::of(open_alert(&AlertId::generate().to_string())).at(line)).collect()
     };
@@ -353,7 +357,7 @@ async fn a_body_that_is_announced_too_large_is_refused_before_it_comes(
     #[case] kind: &str,
     #[case] length: u64,
 ) {
-    let served = Served::with(ApiOptions { body_timeout: Duration::from_secs(3_600), ..ApiOptions::default() }).await;
+    let served = Served::with(ApiOptions { body_timeout: HOUR, ..ApiOptions::default() }).await;
     let key = if request.contains("operator") { &served.operator_key } else { &served.key };
     let head = format!(
         "{request} HTTP/1.1\r\nHost: localhost\r\nX-API-KEY: {key}\r\nContent-Type: {kind}\r\nContent-Length: \

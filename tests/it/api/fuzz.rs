@@ -186,9 +186,10 @@ async fn thrown(served: &Served, bytes: &[u8], hang_up: bool) -> Vec<u8> {
     let mut answer = Vec::new();
     // The server may hang up before everything is sent.
     let _ = stream.write_all(bytes).await;
-    if hang_up {
-        let _ = stream.shutdown().await;
+    if !hang_up {
+        let _ = tokio::time::timeout(Duration::from_millis(200), stream.readable()).await;
     }
+    let _ = stream.shutdown().await;
     let streams = |answer: &[u8]| answer.windows(17).any(|window| window == b"text/event-stream");
     let reading = async { while !streams(&answer) && stream.read_buf(&mut answer).await.is_ok_and(|read| read > 0) {} };
     tokio::time::timeout(PATIENCE, reading).await.expect("the server closes the connection");
@@ -198,13 +199,7 @@ async fn thrown(served: &Served, bytes: &[u8], hang_up: bool) -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_bytes_are_the_servers_fault_and_what_is_refused_is_told_in_a_problem_document() {
     let (seed, count) = (seed(), sized(REQUESTS.0 / 10, REQUESTS.1 / 10));
-    let short = Duration::from_millis(200);
-    let options = ApiOptions {
-        head_timeout: short,
-        body_timeout: short,
-        tokens_per_minute: NonZeroU32::new(300).unwrap(),
-        ..ApiOptions::default()
-    };
+    let options = ApiOptions { tokens_per_minute: NonZeroU32::new(300).unwrap(), ..ApiOptions::default() };
     let served = Served::with(options).await;
     let other = served.another_organization().await;
     let judge = Judge::by(Descriptions::read());

@@ -495,7 +495,7 @@ fn the_console_answers_an_alert_of_another_machine() {
         screen.contains("alt-enter starts a line") && !screen.contains("Checking duplicates")
     });
     terminal.press("\x13");
-    terminal.wait_for("undo");
+    terminal.wait_for_undo();
     terminal.wait_gone("undo");
 
     let resolved = || {

@@ -79,7 +79,7 @@ async fn what_keeps_a_database_from_being_opened_is_told_in_time_and_without_the
 
             let said = all(&output);
             assert_eq!(output.status.code(), Some(1), "{address} {arguments:?}: {said}");
-            assert!(began.elapsed() < Duration::from_secs(20), "{address} {arguments:?}: {:?}", began.elapsed());
+            assert!(began.elapsed() < Duration::from_secs(60), "{address} {arguments:?}: {:?}", began.elapsed());
             assert!(said.contains(named) && !said.contains("horse"), "{address} {arguments:?}: {said}");
         }
     }

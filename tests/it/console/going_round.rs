@@ -58,7 +58,7 @@ impl Surface for Shown {
 }
 
 /// How long a word may take to come to the screen before a test gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A loop that goes round in a task of its own.
 struct Going {

@@ -206,7 +206,7 @@ async fn a_decision_leaves_once_the_journal_has_it_on_the_disk() {
 
     runner.run(sent("console-1"));
     runner.run(Effect::Resolve(1, alerts[0].id, request, clock().now()));
-    let taken = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
+    let taken = tokio::time::timeout(Wait::from_secs(120), incoming.recv()).await.unwrap();
 
     assert!(matches!(taken, Some(Message::Resolved(1, Ok(_)))), "{taken:?}");
     assert!(journal_text(directory.path()).contains(r#""step":"sent","decision":"console-1""#));
@@ -232,16 +232,16 @@ async fn what_was_to_be_kept_while_the_desk_could_not_be_written_is_kept_once_it
     runner.run(Effect::OpenDesk);
     let mut told = Vec::new();
     while !matches!(told.last(), Some(Message::DeskOpened(Err(_)))) {
-        told.push(tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap().unwrap());
+        told.push(tokio::time::timeout(Wait::from_secs(120), incoming.recv()).await.unwrap().unwrap());
     }
     std::fs::remove_file(&blocked).unwrap();
     runner.run(Effect::OpenDesk);
-    let opened = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
+    let opened = tokio::time::timeout(Wait::from_secs(120), incoming.recv()).await.unwrap();
     assert!(matches!(opened, Some(Message::DeskOpened(Ok(_)))), "{opened:?}");
     let request = ResolveRequest { resolution: refunded(), idempotency_key: Some("console-1".to_owned()) };
     runner.run(sent("console-1"));
     runner.run(Effect::Resolve(1, alerts[0].id, request, now));
-    let taken = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
+    let taken = tokio::time::timeout(Wait::from_secs(120), incoming.recv()).await.unwrap();
     runner.finish().await;
 
     assert!(matches!(taken, Some(Message::Resolved(1, Ok(_)))), "{taken:?}");

@@ -79,7 +79,7 @@ async fn a_disk_that_takes_nothing_more_gives_no_false_yes_and_all_goes_on_once_
     let began = Instant::now();
     // Its last answer may be a second old.
     while desk.get("/ready").await.0 != StatusCode::OK {
-        assert!(began.elapsed() < Duration::from_secs(30), "it recovers by itself");
+        assert!(began.elapsed() < Duration::from_secs(120), "it recovers by itself");
     }
     let (status, alert) = desk.refund(&ids[0]).await;
     assert_eq!((status.as_u16(), &alert["status"]), (200, &json!("RESOLVED")), "{alert}");

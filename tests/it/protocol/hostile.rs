@@ -33,7 +33,7 @@ const ALERTS: usize = 10;
 /// Things that happen at a desk.
 const STEPS: usize = 14;
 /// How long a call may take. One that is cut off although it was only slow is a doubt as any other.
-const CALL: Duration = Duration::from_millis(250);
+const CALL: Duration = Duration::from_secs(1);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_a_gateway_does_wrong_nothing_is_lost_done_twice_or_called_refused_that_was_applied() {
@@ -137,7 +137,10 @@ impl Desk {
                 let seconds = *[1, 3, 10, 29, 31, 300].choose(&mut self.chance).unwrap();
                 self.pass(seconds);
             }
-            6 => self.clocks.jump(TimeDelta::days(*[-1, 1, 1, 2].choose(&mut self.chance).unwrap())),
+            6 => {
+                self.clocks.jump(TimeDelta::days(*[-1, 1, 1, 2].choose(&mut self.chance).unwrap()));
+                self.gateway.pass(0);
+            }
             7 | 8 => {
                 let node = self.chance.random_range(0..2);
                 self.nodes[node].0.reconcile_once().await.unwrap();
@@ -179,6 +182,7 @@ impl Desk {
 
     /// A process ends and another one starts in its place, or the whole machine is booted.
     async fn restart(&mut self) {
+        self.gateway.pass(0);
         if self.chance.random_ratio(1, 3) {
             self.nodes.clear();
             self.clocks = self.clocks.booted();

@@ -136,7 +136,7 @@ async fn a_server_that_is_asked_to_end_lets_a_decision_answer_its_caller() {
     let gateway = gateway("applied").await;
     let gate = Arc::new(Semaphore::new(0));
     gateway.answer(Answer::Gated(Arc::clone(&gate), 422));
-    let desk = Arc::new(Desk::new(&gateway, "").await);
+    let desk = Arc::new(Desk::new(&gateway, "timeout_seconds = 60").await);
     let server = desk.serve();
     let asking = tokio::spawn({
         let (desk, url) = (Arc::clone(&desk), server.url.clone());

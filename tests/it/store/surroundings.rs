@@ -318,7 +318,8 @@ async fn an_answer_is_committed_while_every_other_connection_is_at_work(#[case] 
         .collect();
 
     let commit = committed(&fixture, yes(&request, generation));
-    let alert = tokio::time::timeout(Duration::from_secs(4), commit).await.expect("a connection is kept for it");
+    let alert = tokio::time::timeout(Duration::from_secs(60), commit).await.expect("a connection is kept for it");
+    assert!(waiting.iter().any(|one| !one.is_finished()), "the others are still at work");
 
     locked.rollback().await.unwrap();
     assert!(alert.outcome.is_some());

@@ -34,7 +34,7 @@ use super::{
 pub const CONSISTENCY_LAG: Duration = Duration::from_secs(30);
 
 /// The longest a test waits for something that has to come.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A network without faults that can do this about lost answers.
 pub fn network(lookup: bool, idempotent: bool) -> Arc<Simulator> {

@@ -64,6 +64,8 @@ struct World {
     rng: StdRng,
     applied: BTreeMap<AlertId, Vec<Applied>>,
     refused: HashSet<AttemptId>,
+    /// Attempts that it said it does not know: it takes none of them any more.
+    denied: HashSet<AttemptId>,
     /// Attempts whose first call is being worked on.
     at_work: HashSet<AttemptId>,
     /// Attempts that were submitted, and those that were asked about: they fail only the first time.
@@ -110,6 +112,7 @@ impl Outside {
             rng: StdRng::seed_from_u64(seed),
             applied: BTreeMap::new(),
             refused: HashSet::new(),
+            denied: HashSet::new(),
             at_work: HashSet::new(),
             submitted: HashSet::new(),
             looked_up: HashSet::new(),
@@ -254,7 +257,7 @@ async fn submit(shared: Arc<Shared>, network: String, body: Bytes) -> Option<Res
     let apply = || {
         let mut world = shared.world();
         world.at_work.remove(&attempt);
-        world.applied.entry(alert).or_default().push(decision.clone());
+        (!world.denied.contains(&attempt)).then(|| world.applied.entry(alert).or_default().push(decision.clone()))
     };
     let after = |applied: bool| {
         if applied {
@@ -265,12 +268,12 @@ async fn submit(shared: Arc<Shared>, network: String, body: Bytes) -> Option<Res
     };
     match fault {
         None => {
-            apply();
+            apply()?;
             Some(statement(StatusCode::OK, "applied"))
         }
         Some(Fault::Slow) => {
             tokio::time::sleep(delays[0]).await;
-            apply();
+            apply()?;
             tokio::time::sleep(delays[1]).await;
             Some(statement(StatusCode::OK, "applied"))
         }
@@ -280,7 +283,9 @@ async fn submit(shared: Arc<Shared>, network: String, body: Bytes) -> Option<Res
                 tokio::time::sleep(delays[0]).await;
                 let mut world = shared.world();
                 world.at_work.remove(&attempt);
-                world.applied.entry(alert).or_default().push(decision);
+                if !world.denied.contains(&attempt) {
+                    world.applied.entry(alert).or_default().push(decision);
+                }
             });
             None
         }
@@ -315,7 +320,10 @@ async fn look_up(State(shared): State<Arc<Shared>>, Path((network, attempt)): Pa
     match (applied, world.refused.contains(&attempt)) {
         (true, _) => statement(StatusCode::OK, "applied"),
         (false, true) => statement(StatusCode::OK, "refused"),
-        (false, false) => statement(StatusCode::NOT_FOUND, "not_known"),
+        (false, false) => {
+            world.denied.insert(attempt);
+            statement(StatusCode::NOT_FOUND, "not_known")
+        }
     }
 }
 

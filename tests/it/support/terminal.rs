@@ -252,6 +252,13 @@ impl Terminal {
         self.wait_until(&format!("{text:?} on the screen"), |screen| screen.contains(text));
     }
 
+    /// Waits until an answer that was sent can be taken back: the form itself speaks of undoing.
+    pub fn wait_for_undo(&self) {
+        self.wait_for_frames("an answer that can be undone", |frames| {
+            frames.iter().any(|frame| frame.contains(" u undo") && !frame.contains("u undoes"))
+        });
+    }
+
     /// Waits until a text has been on the screen since the last key, and is no longer: one that has not come yet is not
     /// gone.
     pub fn wait_gone(&self, text: &str) {

@@ -28,7 +28,7 @@ fn answer(terminal: &mut Terminal, number: u32) {
     terminal.wait_for(&format!("network id  FAR-{number} "));
     open_form(terminal, "n");
     terminal.press(CTRL_S);
-    terminal.wait_for("undo");
+    terminal.wait_for_undo();
 }
 
 fn money(number: u32) -> String {
@@ -61,7 +61,7 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     for number in [1, 2] {
         open_form(&mut terminal, "n");
         terminal.press(CTRL_S);
-        terminal.wait_for("undo");
+        terminal.wait_for_undo();
         recorded(&terminal, number);
         terminal.wait_for(&format!("network id  FAR-{} ", number + 1));
     }

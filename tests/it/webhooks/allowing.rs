@@ -183,7 +183,7 @@ async fn an_engine_at_loopback_lets_nobody_read_this_machines_services() {
         assert!(said.contains(SETTING), "{said}");
     }
     let warned = Arc::new(log);
-    let told = tokio::time::timeout(std::time::Duration::from_secs(30), async {
+    let told = tokio::time::timeout(std::time::Duration::from_secs(120), async {
         while !std::fs::read_to_string(warned.path()).unwrap().contains(SETTING) {
             tokio::task::yield_now().await;
         }

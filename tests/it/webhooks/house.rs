@@ -178,7 +178,7 @@ impl House {
             }
         };
         assert!(
-            tokio::time::timeout(Duration::from_secs(30), reached).await.is_ok(),
+            tokio::time::timeout(Duration::from_secs(120), reached).await.is_ok(),
             "{what}: {:?}",
             self.deliveries(alert).await
         );

@@ -232,7 +232,7 @@ async fn a_dispatcher_moves_while_it_has_nothing_to_do_and_not_while_the_store_d
 
     assert!(while_it_waits.is_err(), "it waits for the store");
     for _ in 0..3 {
-        tokio::time::timeout(std::time::Duration::from_secs(30), heartbeat.changed())
+        tokio::time::timeout(std::time::Duration::from_secs(120), heartbeat.changed())
             .await
             .expect("it moves again")
             .unwrap();
