@@ -164,6 +164,7 @@ impl Command {
             Self::Alerts(AlertsCommand::Resolve(args)) => &mut args.remote,
             Self::Alerts(AlertsCommand::Export(args)) => &mut args.remote,
             Self::Rules(RulesCommand::Rehearse(args)) => &mut args.remote,
+            Self::Rules(RulesCommand::List(args) | RulesCommand::Stop(args) | RulesCommand::Start(args)) => args,
             Self::Sales(SalesCommand::Set(args)) => &mut args.remote,
             Self::Journal(JournalCommand::Export(args)) => &mut args.remote,
             Self::Orders(OrdersCommand::Import(args)) => &mut args.remote,
@@ -176,7 +177,7 @@ impl Command {
                 *profile = before.profile;
                 return Ok(());
             }
-            _ => refuse!("the flags of another deployment are for `avert`, `avert open` and `avert alerts`"),
+            _ => refuse!("the flags of another deployment are none of this command's"),
         };
         if remote.is_given() {
             refuse!("the flags of a deployment stand before the command and behind it: say them at one place");

@@ -438,6 +438,23 @@ fn what_cannot_be_meant_is_refused(#[case] arguments: &[&str], #[case] words: &s
     assert!(errors(&output).contains(words), "{}", errors(&output));
 }
 
+#[rstest]
+#[case("list")]
+#[case("stop")]
+#[case("start")]
+fn the_rules_of_another_deployment_are_reached_by_flags_before_the_command(#[case] command: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let key = home.path().join("key");
+    std::fs::write(&key, "k").unwrap();
+    let key = key.to_str().unwrap();
+
+    let flags = ["--url", "http://127.0.0.1:1", "--api-key-file", key, "--operator-key-file", key];
+    let output = run(home.path(), &[&flags[..], &["rules", command]].concat());
+
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("connection refused"), "{}", errors(&output));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_another_machine_says_cannot_steer_the_terminal_nor_hide_in_it() {
     const HOSTILE: &str = "A\u{1b}[2J\u{9b}31m\u{202e}B\u{200b}C\u{61c}D\u{feff}E\u{ad}F\u{2028}G\u{e0041}H\u{2066}";

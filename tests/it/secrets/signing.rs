@@ -83,6 +83,6 @@ fn a_rotation_says_what_it_did_and_is_refused_where_nothing_is_kept() {
     assert!(first.contains("key ") && !first.contains("beforeUntil"), "{first}");
     assert!(second.contains("beforeUntil  20"), "{second}");
     assert!(nothing_there.contains("no avert data"), "{nothing_there}");
-    assert!(elsewhere.contains("the flags of another deployment are for"), "{elsewhere}");
+    assert!(elsewhere.contains("the flags of another deployment are none"), "{elsewhere}");
     assert!(unknown.contains("everything"), "{unknown}");
 }
