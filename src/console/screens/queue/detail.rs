@@ -22,7 +22,7 @@ use crate::{
     answer_words::answer_words,
     code_words::{dispute_reason, field_value, merchant_category},
     domain::{
-        Alert, AlertStatus, Deadline, Delivery, Money,
+        Alert, AlertStatus, Deadline, Delivery, Money, Provider,
         field::{Content, Field, Kind, Section, Shown},
     },
     screens::webhooks::draw::outlook,
@@ -272,6 +272,9 @@ impl Parts<'_> {
             let due = format!("{}, in {}", self.cx.times().minute(at), times::short(at - self.cx.now));
             let behind = facts.iter().position(|fact| fact.label == "alerted").map_or(facts.len(), |at| at + 1);
             facts.insert(behind, self.fact("due", due));
+        }
+        if alert.provider == Provider::Stripe {
+            facts.push(self.fact("deadline", "no network deadline"));
         }
         self.section("NETWORK", facts);
     }
