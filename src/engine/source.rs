@@ -114,8 +114,11 @@ impl InboundSource {
             _ => {}
         }
         row.alert.origin = Some(Origin { source: self.name.clone(), answers, reference });
+        row.moves_deadline = matches!(row.alert.deadline, Deadline::At(_));
         if let (Deadline::Unknown, Some(window)) = (row.alert.deadline, self.reader.window()) {
-            row.alert.deadline = Deadline::At(later_by(row.alert.alert_time.unwrap_or(now), window));
+            // Where no network waits, a warning that came late can be answered as any other.
+            let raised = row.alert.alert_time.filter(|_| row.alert.provider != Provider::Stripe);
+            row.alert.deadline = Deadline::At(later_by(raised.unwrap_or(now), window));
         }
         row
     }

@@ -65,6 +65,8 @@ pub struct AlertPatch {
     pub event: bool,
     /// True where a gateway brought it, which takes its answer.
     pub from_gateway: bool,
+    /// True where its deadline is a sender's own, which goes before one that was reckoned.
+    pub moves_deadline: bool,
 }
 
 impl AlertPatch {
@@ -80,7 +82,7 @@ impl AlertPatch {
         if alert.status == AlertStatus::default() {
             alert.status = AlertStatus::Open;
         }
-        Self { line, alert, given, event: false, from_gateway: false }
+        Self { line, alert, given, event: false, from_gateway: false, moves_deadline: false }
     }
 
     /// Returns the patch as from another line.
@@ -314,7 +316,8 @@ fn complete_outcome(alert: &mut Alert, now: Timestamp) {
 }
 
 /// Merges a patch into a known alert. Given provider data are taken over; outcome, status, deadline and the service's
-/// own times stay, and of a resolved alert every time does. `None` where nothing changes.
+/// own times stay, and of a resolved alert every time does. A source's own deadline moves that of an open alert. `None`
+/// where nothing changes.
 pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Alert> {
     let mut merged = known.clone();
     for field in patch.given.fields() {
@@ -337,6 +340,9 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
     // Whoever brought it first: what a gateway knows is answered there.
     if patch.from_gateway && known.outcome.is_none() && known.is_answered_here() {
         merged.origin = None;
+    }
+    if patch.moves_deadline && known.waits_until().is_some() {
+        merged.deadline = patch.alert.deadline;
     }
     (merged != *known).then_some(Alert { updated_at: Some(now), ..merged })
 }
@@ -518,5 +524,23 @@ mod tests {
         let merged = merge(&known, patch, now());
 
         assert_eq!(merged.map(|merged| merged.origin), moves.then_some(None));
+    }
+
+    #[rstest]
+    #[case::of_an_open_alert(AlertStatus::Open, true, true)]
+    #[case::of_an_expired_one(AlertStatus::Expired, true, false)]
+    #[case::that_was_reckoned(AlertStatus::Open, false, false)]
+    fn a_deadline_of_a_sources_own_moves_one_that_was_reckoned(
+        #[case] status: AlertStatus,
+        #[case] moves_deadline: bool,
+        #[case] moves: bool,
+    ) {
+        let known = Alert { deadline: Deadline::At(now()), status, ..Alert::sample() };
+        let sooner = Deadline::At(now() - TimeDelta::hours(1));
+        let patch = AlertPatch { moves_deadline, ..AlertPatch::of(Alert { deadline: sooner, ..known.clone() }) };
+
+        let merged = merge(&known, patch, now());
+
+        assert_eq!(merged.map(|merged| merged.deadline), moves.then_some(sooner));
     }
 }

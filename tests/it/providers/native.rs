@@ -9,7 +9,8 @@ use std::{
 
 use avert::{
     domain::{
-        Alert, AlertQuery, AlertStatus, Answers, Decision, Secret, TruthKind, source::SourceStatus, time::to_iso,
+        Alert, AlertQuery, AlertStatus, Answers, Deadline, Decision, Secret, TruthKind, source::SourceStatus,
+        time::to_iso,
     },
     engine::{Engine, EngineSettings, InboundSource, PullFrom, PullOf, Pulled, SignedRequest},
     inbound::signature::SourceHeaders,
@@ -279,6 +280,21 @@ async fn an_alert_is_what_justt_said_of_it_last_however_it_came() {
 }
 
 #[tokio::test]
+async fn a_deadline_that_the_poll_brings_goes_before_one_that_was_reckoned() {
+    let mut alerts = ethoca(&["A"]);
+    let webhook = json!({"type": "pre_chargeback_alert.received", "timestamp": NOON, "data": alerts[0]});
+    alerts[0]["metadata"] = json!({"responseDeadline": to_iso(noon() + TimeDelta::hours(5))});
+    let house = House::new("justt", None, justt(Begins::Zero, alerts)).await;
+
+    house.receive("msg_1", &webhook).await;
+    let reckoned = house.alerts().await[0].deadline;
+    house.poll().await;
+
+    let brought = house.alerts().await[0].deadline;
+    assert_eq!([reckoned, brought], [24, 5].map(|hours| Deadline::At(noon() + TimeDelta::hours(hours))));
+}
+
+#[tokio::test]
 async fn the_list_of_another_account_is_polled_from_its_beginning() {
     let mut house = House::new("justt", None, |asked| {
         let name = asked.header("reference-account-id");
@@ -493,6 +509,23 @@ async fn stripes_warnings_become_alerts_and_its_disputes_and_refunds_reports() {
     assert_eq!(kinds, [TruthKind::Dispute, TruthKind::Refund]);
     let counts = house.counts().await;
     assert_eq!((counts.received, counts.mapped, counts.unmapped), (4, 4, 0));
+}
+
+#[tokio::test]
+async fn a_warning_that_comes_days_late_can_be_answered_where_no_network_waits() {
+    let house = House::new("stripe", None, stripe).await;
+    let mut warning = stripe_warning(3, &charge(3));
+    warning["created"] = json!((noon() - TimeDelta::days(4)).timestamp());
+
+    house
+        .receive(
+            "unused",
+            &json!({"id": "evt_3", "type": "radar.early_fraud_warning.created", "created": noon().timestamp(),
+                "data": {"object": warning}}),
+        )
+        .await;
+
+    assert_eq!(house.alerts().await[0].status, AlertStatus::Open);
 }
 
 #[tokio::test]
