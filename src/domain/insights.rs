@@ -89,9 +89,9 @@ pub struct Insights {
     pub undated: u64,
     /// Counts for monitoring programmes of this month, whatever the filter.
     pub monitored: Vec<MonitoredCount>,
-    /// True where disputes of this month were reported: chargebacks are counted by them, and not by alerts.
+    /// True where disputes of this month name a scheme: chargebacks are counted by them, and not by alerts.
     pub has_dispute_feed: bool,
-    /// True where fraud of this month was reported, likewise.
+    /// True where fraud reports of this month name one, likewise.
     pub has_fraud_feed: bool,
 }
 
@@ -246,12 +246,13 @@ impl InsightsBuilder {
     }
 
     /// Adds reports of this month on cards with this BIN, or of this network where no BIN is known. From the first one
-    /// on, alerts that tell of the same are not counted: reports are added before alerts.
+    /// on that tells either, alerts that tell of the same are not counted: reports are added before alerts.
     pub fn add_reported(&mut self, kind: TruthKind, card: &str, network: &str, reports: u64) {
-        let (is_fraud, is_dispute) = (kind == TruthKind::Fraud, kind == TruthKind::Dispute);
+        let is_told = |wanted| kind == wanted && !(card.is_empty() && network.is_empty());
+        let (is_fraud, is_dispute) = (is_told(TruthKind::Fraud), is_told(TruthKind::Dispute));
         self.has_fraud_feed |= is_fraud;
         self.has_dispute_feed |= is_dispute;
-        let scheme = CardScheme::of_card(card).or_else(|| CardScheme::known(network));
+        let scheme = CardScheme::of_card(card).or_else(|| CardScheme::of_word(network));
         self.count_monitored(scheme, is_fraud, is_dispute, reports);
     }
 

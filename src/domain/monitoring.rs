@@ -32,6 +32,15 @@ impl CardScheme {
             _ => None,
         }
     }
+
+    /// Returns the scheme of a payment provider's word by its beginning: `visadebit`, `mc_applepay`, `maestro`.
+    pub fn of_word(word: &str) -> Option<Self> {
+        match word.get(..2)?.to_ascii_lowercase().as_str() {
+            "vi" => Some(Self::Visa),
+            "ma" | "mc" => Some(Self::Mastercard),
+            _ => None,
+        }
+    }
 }
 
 /// Counts of a month for monitoring programmes on one scheme's cards.
@@ -226,6 +235,17 @@ mod tests {
     #[case("", None)]
     fn a_cards_scheme_is_told_by_its_first_digits(#[case] card: &str, #[case] scheme: Option<CardScheme>) {
         assert_eq!(CardScheme::of_card(card), scheme);
+    }
+
+    #[rstest]
+    #[case("visa_applepay", Some(CardScheme::Visa))]
+    #[case("VISADEBIT", Some(CardScheme::Visa))]
+    #[case("mc", Some(CardScheme::Mastercard))]
+    #[case("MasterCard", Some(CardScheme::Mastercard))]
+    #[case("amex", None)]
+    #[case("", None)]
+    fn a_scheme_is_what_a_providers_word_begins_with(#[case] word: &str, #[case] scheme: Option<CardScheme>) {
+        assert_eq!(CardScheme::of_word(word), scheme);
     }
 
     #[rstest]

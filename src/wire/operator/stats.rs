@@ -107,10 +107,10 @@ json_type! {
         undated: u64,
         /// Counts for the card schemes' monitoring programmes of this month, whatever the filter.
         monitored: Vec<MonitoredCountJson>,
-        /// True where disputes of this month were reported: chargebacks are counted by them, and not by alerts.
+        /// True where disputes of this month name a scheme: chargebacks are counted by them, and not by alerts.
         #[serde(default)]
         has_dispute_feed: bool,
-        /// True where fraud of this month was reported, likewise.
+        /// True where fraud reports of this month name one, likewise.
         #[serde(default)]
         has_fraud_feed: bool,
     }

@@ -480,7 +480,8 @@ fn stripe(asked: &Asked) -> Play {
             vec![stripe_warning(2, &charge(2)), stripe_warning(1, &charge(1))]
         }
         "/v1/disputes" => vec![json!({"id": "dp_1", "charge": "ch_1", "amount": 12_345, "currency": "eur",
-            "reason": "fraudulent", "status": "needs_response", "created": noon().timestamp()})],
+            "reason": "fraudulent", "status": "needs_response", "created": noon().timestamp(),
+            "payment_method_details": {"card": {"brand": "visa"}}})],
         "/v1/refunds" => vec![json!({"id": "re_1", "charge": "ch_1", "amount": 12_345, "currency": "eur",
             "status": "succeeded", "created": noon().timestamp()})],
         "/v1/charges/ch_3" => return Play::json(200, &charge(3)),
@@ -507,6 +508,7 @@ async fn stripes_warnings_become_alerts_and_its_disputes_and_refunds_reports() {
     let reports = store.truth_of(caller.organization.organization.id, first.id).await.unwrap();
     let kinds: Vec<TruthKind> = reports.iter().map(|(report, _)| report.kind).collect();
     assert_eq!(kinds, [TruthKind::Dispute, TruthKind::Refund]);
+    assert_eq!(reports[0].0.network.as_deref(), Some("visa"));
     let counts = house.counts().await;
     assert_eq!((counts.received, counts.mapped, counts.unmapped), (4, 4, 0));
 }

@@ -164,16 +164,20 @@ async fn disputes_of_the_month_count_in_place_of_alerts_once_one_is_reported(fix
         (found.has_dispute_feed, found.has_fraud_feed, counts.collect::<Vec<_>>())
     };
     let before = counted().await;
+    let of_no_scheme = report(&[("id", "D-0"), ("at", "2026-03-02T10:00:00Z")]);
+    fixture.store.record_truth(fixture.organization, vec![of_no_scheme], noon()).await.unwrap();
+    let without_scheme = counted().await;
 
     let disputes = [
         report(&[("id", "D-1"), ("card_bin", "411111"), ("at", "2026-03-02T10:00:00Z")]),
-        report(&[("id", "D-2"), ("network", "mastercard"), ("at", "2026-03-09T10:00:00Z")]),
+        report(&[("id", "D-2"), ("network", "mc_applepay"), ("at", "2026-03-09T10:00:00Z")]),
         report(&[("id", "D-3"), ("card_bin", "411111"), ("at", "2026-02-27T10:00:00Z")]),
         report(&[("id", "D-4"), ("card_bin", "411111"), ("status", "prevented"), ("at", "2026-03-09T10:00:00Z")]),
     ];
     fixture.store.record_truth(fixture.organization, disputes.to_vec(), noon()).await.unwrap();
 
     assert_eq!(before, (false, false, vec![(CardScheme::Visa, 2, 2)]));
+    assert_eq!(without_scheme, before, "a dispute that names no scheme measures none");
     let expected = vec![(CardScheme::Visa, 2, 1), (CardScheme::Mastercard, 0, 1)];
     assert_eq!(counted().await, (true, false, expected), "fraud is counted by alerts still");
 }

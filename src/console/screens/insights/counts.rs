@@ -213,15 +213,15 @@ pub fn measured(view: &InsightsView<'_>, sheet: &mut Sheet<'_>) {
     sheet.table(gauges(view), &readings);
     let sales = CardScheme::ALL.map(|scheme| sales_words(view, scheme, month));
     let chargebacks = match view.insights().has_dispute_feed {
-        true => "Chargebacks are this month's reported disputes.",
+        true => "Chargebacks are this month's disputes that name a scheme.",
         false => {
-            "No dispute reported this month: alerts not refunded or expired count. Chargebacks without an alert are \
-                not included."
+            "No dispute of this month names a scheme: alerts not refunded or expired count. Chargebacks without an \
+                alert are not included."
         }
     };
     let fraud = match view.insights().has_fraud_feed {
-        true => "Visa fraud is this month's fraud reports.",
-        false => "No fraud reported this month: fraud alerts count.",
+        true => "Visa fraud is this month's fraud reports that name a scheme.",
+        false => "No fraud report of this month names a scheme: fraud alerts count.",
     };
     let how = ["Enter sales: avert sales set", chargebacks, fraud].map(str::to_owned);
     for words in sales.into_iter().chain(how) {
