@@ -117,7 +117,7 @@ pub fn by_with_comment(alert: &Alert, by: Option<&str>) -> String {
 /// Author of an alert's outcome, as `by maria`, where that is known: by the service's audit log, else by this desk's
 /// journal for a place.
 pub fn who_answered(alert: AlertId, audit: &[AuditEntry], history: &History, place: &str) -> Option<String> {
-    let audited = audit.iter().find(|entry| entry.tells_of_resolution() && entry.is_of(alert));
+    let audited = audit.iter().find(|entry| entry.tells_of_resolution() && entry.alert() == Some(alert));
     audited.map(|entry| format!("by {}", entry.by_whom())).or_else(|| {
         let mut ours = history.on(alert).filter(|record| record.place == place);
         ours.find(|record| record.is_recorded_by_it()).map(|record| maker(record).unwrap_or_else(|| "here".to_owned()))

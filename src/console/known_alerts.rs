@@ -41,7 +41,7 @@ impl KnownAlerts {
         }
         if let Message::AuditOf(_, Ok(entries)) = message {
             let answers = entries.iter().filter(|entry| entry.tells_of_resolution());
-            let author = |entry: &AuditEntry| Some((entry.subject.parse().ok()?, format!("by {}", entry.by_whom())));
+            let author = |entry: &AuditEntry| Some((entry.alert()?, format!("by {}", entry.by_whom())));
             self.authors.extend(answers.filter_map(author));
         }
     }

@@ -180,15 +180,14 @@ pub struct AuditEntry {
 }
 
 impl AuditEntry {
-    /// Returns true for an entry about this alert: it was resolved, a dry rule would have
-    /// answered it, or a person decided a parked attempt on it.
-    pub fn is_of(&self, alert: AlertId) -> bool {
-        let id = alert.to_string();
-        match self.action.as_str() {
-            ALERT_RESOLVED | WOULD_ANSWER => self.subject == id,
-            ATTEMPT_SETTLED => self.detail.contains(&id),
-            _ => false,
-        }
+    /// Returns the alert that it is about: its subject, or the one whose parked attempt a person decided.
+    pub fn alert(&self) -> Option<AlertId> {
+        let id = match self.action.as_str() {
+            ATTEMPT_SETTLED => self.detail.strip_prefix("alert ")?.split(':').next()?,
+            action if action == WOULD_ANSWER || action.starts_with("alert.") => &self.subject,
+            _ => return None,
+        };
+        id.parse().ok()
     }
 
     /// Returns true for the entry of a resolved alert.
@@ -204,7 +203,7 @@ impl AuditEntry {
 
 /// Returns the entries about these alerts.
 pub fn audit_of(entries: Vec<AuditEntry>, alerts: &[AlertId]) -> Vec<AuditEntry> {
-    entries.into_iter().filter(|entry| alerts.iter().any(|alert| entry.is_of(*alert))).collect()
+    entries.into_iter().filter(|entry| entry.alert().is_some_and(|alert| alerts.contains(&alert))).collect()
 }
 
 /// An entry, as the one after it refers to it. Number 0 is where a log begins.

@@ -686,6 +686,23 @@ fn the_audit_log_names_an_alert_by_what_it_is_known_by() {
 }
 
 #[test]
+fn what_a_dry_rule_would_answer_is_about_its_alert() {
+    let mut rig = started(desk());
+    audit(&rig, 1);
+    rig.service.audit.lock().unwrap()[0].action = "rule.would_answer".to_owned();
+
+    rig.press("4 tab");
+    rig.advance(Duration::milliseconds(20));
+    let row = line(&mut rig, "▌");
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(200));
+
+    let case = rig.screen();
+    assert!(row.contains("rule would answer") && row.contains("ETHOCA ··0420"), "{row}");
+    assert!(case.contains("WHAT HAPPENED") && case.contains("rule would answer by key 7Qd2Kx"), "{case}");
+}
+
+#[test]
 fn what_can_be_taken_back_has_the_sign_that_the_legend_gives_it() {
     let mut rig = started(desk());
     rig.press("n ctrl-s 4 tab");

@@ -7,7 +7,10 @@ use crate::{
     desk::{Fate, History, JournalStep},
     domain::{Alert, AuditEntry, Timestamp},
     resolving::UNCHECKED,
-    screens::activity::result::{RowTone, step_words},
+    screens::activity::{
+        result::{RowTone, step_words},
+        rows::action_words,
+    },
     unfinished::{Unfinished, attempt_fate, is_parked},
 };
 
@@ -128,9 +131,11 @@ impl AlertEvents<'_> {
             let what = format!("{} sent by {}: {stands}", in_words(&attempt.resolution), attempt.actor);
             self.add(attempt.started_at, RowTone::Unsure, &what);
         }
-        for entry in known.audit.iter().filter(|entry| entry.is_of(self.alert.id) && !entry.tells_of_resolution()) {
+        for entry in
+            known.audit.iter().filter(|entry| entry.alert() == Some(self.alert.id) && !entry.tells_of_resolution())
+        {
             let said = entry.detail.rsplit(": ").next().unwrap_or_default();
-            self.add(entry.at, RowTone::Plain, &format!("result set by {}: {said}", entry.by_whom()));
+            self.add(entry.at, RowTone::Plain, &format!("{} by {}: {said}", action_words(entry), entry.by_whom()));
         }
     }
 }

@@ -70,7 +70,7 @@ impl<'a> ActivityItem<'a> {
             Self::Attempt(attempt) => Some(attempt.alert),
             Self::Contradicted(of) => Some(of.alert),
             Self::Draft(draft) => draft.alerts.first().copied(),
-            Self::Audit(entry) => entry.action.starts_with("alert.").then(|| entry.subject.parse().ok()).flatten(),
+            Self::Audit(entry) => entry.alert(),
             Self::Told(told) => told.said.alert.as_ref().map(|alert| alert.id),
             Self::Noted(note) => Some(note.alert),
         }
@@ -163,10 +163,18 @@ fn by(who: String) -> ActivityRow {
 
 fn of_audit(entry: &AuditEntry, cx: &AppContext) -> ActivityRow {
     ActivityRow {
-        what: sanitize(&entry.action).replace(['.', '_'], " "),
-        named: ActivityItem::Audit(entry).alert().map(|id| alert_name(id, cx)).unwrap_or_default(),
+        what: action_words(entry),
+        named: entry.alert().map(|id| alert_name(id, cx)).unwrap_or_default(),
         result: sanitize(&entry.detail).into_owned(),
         ..by(sanitize(&entry.by_whom()).into_owned())
+    }
+}
+
+/// Action of an entry of the audit log: `rule would answer`
+pub fn action_words(entry: &AuditEntry) -> String {
+    match entry.action.as_str() {
+        "attempt.settled" => "result set".to_owned(),
+        action => sanitize(action).replace(['.', '_'], " "),
     }
 }
 
@@ -276,8 +284,7 @@ fn messages(cx: &AppContext) -> impl Iterator<Item = ActivityItem<'_>> {
 
 /// Returns true where the audit log tells of an answer that was given here.
 fn repeats_answer(entry: &AuditEntry, cx: &AppContext) -> bool {
-    let alert = ActivityItem::Audit(entry).alert();
-    entry.action == "alert.resolved" && alert.is_some_and(|alert| cx.ledger.history().on(alert).next().is_some())
+    entry.tells_of_resolution() && entry.alert().is_some_and(|alert| cx.ledger.history().on(alert).next().is_some())
 }
 
 /// Returns what somebody has to see to: answers of this desk, those that the engine has not finished, and those that a
