@@ -777,3 +777,17 @@ fn an_answer_that_is_recorded_here_says_so_before_and_after() {
     assert!(rig.service.alert(id).unwrap().outcome.is_some());
     assert!(rig.screen().contains(told), "{}", rig.screen());
 }
+
+#[test]
+fn a_form_for_several_says_how_many_are_recorded_here_alone() {
+    let by = |answers| Some(Origin { source: "one".to_owned(), answers, reference: String::new() });
+    let mut alerts = morning(clock().now());
+    alerts.truncate(2);
+    (alerts[0].origin, alerts[1].origin) = (by(Answers::Here), by(Answers::Native));
+    let mut rig = Rig::new(alerts);
+
+    rig.press("space space n");
+
+    let form = rig.screen();
+    assert!(form.contains("1 of 2 recorded here, no network was told"), "{form}");
+}

@@ -258,9 +258,16 @@ impl AnswerForm {
             };
             then.push(FactLine::of(format!("Recorded as {words}{status}.{follow}"), theme.strong));
         }
-        if self.rows.iter().any(|row| row.alert.is_answered_here()) {
-            then.push(FactLine::of(RECORDED_HERE.to_owned(), theme.warning));
-        }
+        let is_out =
+            |row: &usize| self.scope != AnswerScope::One && self.plan_of(*row).is_some_and(|plan| !plan.is_sent());
+        let sent = (0..self.rows.len()).filter(|row| !is_out(row));
+        let (here, told): (Vec<_>, Vec<_>) = sent.partition(|row| self.rows[*row].alert.is_answered_here());
+        let words = match (here.len(), told.len()) {
+            (0, _) => None,
+            (_, 0) => Some(RECORDED_HERE.to_owned()),
+            (here, told) => Some(format!("{here} of {} recorded here, no network was told", here + told)),
+        };
+        then.extend(words.map(|words| FactLine::of(words, theme.warning)));
         if self.fields.refunds() {
             then.push(FactLine::of("avert reports, it moves no money.", theme.quiet));
         }
