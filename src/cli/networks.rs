@@ -123,7 +123,7 @@ pub(super) fn closed_words((network, url): &Known) -> String {
 
 /// Returns the names of the networks that the simulator answers for. Networks beyond the three are always simulated,
 /// and not named.
-pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static str> {
+fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static str> {
     let has_gateway = |network: &Provider| {
         settings.gateways().any(|(set, _)| set == network)
             || closed(settings, known).iter().any(|(closed, _)| closed == network)
@@ -131,11 +131,27 @@ pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static st
     Provider::NETWORKS.iter().filter(|network| !has_gateway(network)).map(Provider::as_str).collect()
 }
 
+/// Describes the networks that the simulator answers for, and what reaches a network all the same; `None` where each
+/// has a gateway.
+pub(super) fn simulated_words(settings: &Settings, known: &[Known]) -> Option<String> {
+    let simulated = Some(simulated(settings, known)).filter(|simulated| !simulated.is_empty())?.join(", ");
+    let native = native(settings).map_or_else(String::new, |native| format!(", except through source {native}"));
+    Some(format!("{simulated}: played by the built-in simulator; answers reach nobody{native}"))
+}
+
+/// Names the sources that answers are sent through.
+fn native(settings: &Settings) -> Option<String> {
+    let native = settings.sources.iter().filter(|(_, set)| set.answers == Answers::Native);
+    let native: Vec<_> = native.map(|(name, _)| name.0.as_str()).collect();
+    (!native.is_empty()).then(|| native.join(" and "))
+}
+
 /// Returns the name of an organization's alerts on this machine, for the console's head and the journal. It names the
-/// networks that hear nothing of a decision.
+/// sources that answers are sent through, and the networks that hear nothing of a decision.
 pub(super) fn place_of(organization: &str, settings: &Settings, known: &[Known]) -> String {
     let (closed, simulated) = (closed(settings, known), simulated(settings, known));
     let mut words = vec![organization.to_owned()];
+    words.extend(native(settings).map(|native| format!("sends to {native}")));
     if !closed.is_empty() {
         let closed: Vec<&str> = closed.into_iter().map(|(network, _)| network.as_str()).collect();
         words.push(format!("no gateway set for {}", closed.join(" and ")));
@@ -220,12 +236,10 @@ pub(super) fn examine(settings: &Settings, known: &[Known]) -> Vec<Finding> {
         let advice = format!("give --config FILE; where it has no gateway any more: [{section}] simulated = true");
         Finding::wrong("networks", closed_words(closed), advice)
     }));
-    let simulated = simulated(settings, known);
-    if !simulated.is_empty() {
-        let found = format!("{}: played by the built-in simulator; answers reach nobody", simulated.join(", "));
+    if let Some(found) = simulated_words(settings, known) {
         findings.push(if settings.environment == Environment::Production {
-            let advice = "the environment is production: set up a gateway for each network that alerts come from \
-                (avert help networks)";
+            let advice =
+                "the environment is production: set up a gateway where answers reach nobody (avert help networks)";
             Finding::notice("networks", found, advice)
         } else {
             Finding::fine("networks", found)
@@ -273,6 +287,7 @@ mod tests {
 
     use super::*;
 
+    const NATIVE: &str = "[sources.justt]\npreset = \"justt\"\nanswers = \"native\"\n";
     const GATEWAY: &str = "[providers.ethoca]\nurl = \"https://gateway.example\"\n";
 
     #[rstest]
@@ -280,6 +295,7 @@ mod tests {
     #[case(GATEWAY, false, "simulated VERIFI and CDRN")]
     #[case(GATEWAY, true, "simulated VERIFI and CDRN")]
     #[case("", true, "no gateway set for ETHOCA, simulated VERIFI and CDRN")]
+    #[case(NATIVE, false, "sends to justt, simulated networks")]
     #[case("[providers.ethoca]\nsimulated = true\n", true, "simulated networks")]
     fn the_head_of_the_console_says_where_decisions_do_not_go(
         #[case] text: &str,

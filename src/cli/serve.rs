@@ -123,12 +123,10 @@ fn say_who_answers(context: &Context, known: &[Known]) {
     for closed in networks::closed(&context.settings, known) {
         tracing::warn!(%database, "{}: give --config FILE", networks::closed_words(closed));
     }
-    let simulated = networks::simulated(&context.settings, known).join(", ");
-    if !simulated.is_empty() {
-        let words = "the built-in simulator plays these networks; answers reach nobody";
+    if let Some(words) = networks::simulated_words(&context.settings, known) {
         match context.settings.environment {
-            Environment::Production => tracing::warn!(%database, simulated, "{words}"),
-            Environment::Sandbox => tracing::info!(%database, simulated, "{words}"),
+            Environment::Production => tracing::warn!(%database, "{words}"),
+            Environment::Sandbox => tracing::info!(%database, "{words}"),
         }
     }
 }

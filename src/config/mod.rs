@@ -67,7 +67,8 @@ table! {
         retention: Retention;
         /// Answers go to a network by a gateway: an HTTP service of yours that speaks the provider contract. A
         /// network without a gateway is played by a simulator inside the engine, and answers to its alerts reach
-        /// nobody. Set up one section for each network: ethoca, verifi, cdrn.
+        /// nobody, except through a source with answers = "native". Set up one section for each network: ethoca,
+        /// verifi, cdrn.
         providers: NetworkSections;
         /// Sources: others whose webhooks become alerts, at POST /inbound/NAME. Set up one section for each; the
         /// page `avert help sources` says how, and how a map is written.

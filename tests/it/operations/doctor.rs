@@ -232,9 +232,12 @@ fn it_says_who_answers_for_each_network_and_warns_where_production_decides_into_
     let seen = with_settings(home.path(), &format!("{gateway}lookup = true\n"));
     fs::remove_file(&token).unwrap();
     let gone = with_settings(home.path(), &gateway);
+    let native = "[sources.justt]\npreset = \"justt\"\nanswers = \"native\"\n";
+    let native = with_settings(home.path(), &format!("environment = \"production\"\n{native}"));
 
     let simulated = "ETHOCA, VERIFI, CDRN: played by the built-in simulator; answers reach nobody";
     assert_eq!(told(&sandbox, "networks"), ("ok", simulated));
+    assert_eq!(told(&native, "networks"), ("notice", &*format!("{simulated}, except through source justt")));
     assert_eq!(told(&production, "network ETHOCA"), ("ok", "answered by https://gateway.example"));
     assert_eq!(
         told(&production, "networks"),
