@@ -248,8 +248,8 @@ impl InsightsBuilder {
     /// Adds reports of this month on cards with this BIN, or of this network where no BIN is known. From the first one
     /// on that tells either, alerts that tell of the same are not counted: reports are added before alerts.
     pub fn add_reported(&mut self, kind: TruthKind, card: &str, network: &str, reports: u64) {
-        let is_told = |wanted| kind == wanted && !(card.is_empty() && network.is_empty());
-        let (is_fraud, is_dispute) = (is_told(TruthKind::Fraud), is_told(TruthKind::Dispute));
+        let is = |wanted| kind == wanted && [card, network] != ["", ""];
+        let (is_fraud, is_dispute) = (is(TruthKind::Fraud), is(TruthKind::Dispute));
         self.has_fraud_feed |= is_fraud;
         self.has_dispute_feed |= is_dispute;
         let scheme = CardScheme::of_card(card).or_else(|| CardScheme::of_word(network));
@@ -266,8 +266,8 @@ impl InsightsBuilder {
     fn count_monitored(&mut self, scheme: Option<CardScheme>, is_fraud: bool, is_chargeback: bool, number: u64) {
         let Some(scheme) = scheme.filter(|_| is_fraud || is_chargeback) else { return };
         let count = self.monitored.entry(scheme).or_insert(MonitoredCount { scheme, fraud_reports: 0, chargebacks: 0 });
-        count.fraud_reports += if is_fraud { number } else { 0 };
-        count.chargebacks += if is_chargeback { number } else { 0 };
+        count.fraud_reports += u64::from(is_fraud) * number;
+        count.chargebacks += u64::from(is_chargeback) * number;
     }
 
     fn on(&mut self, day: i64, provider: &Provider, count: impl FnOnce(&mut DayCount)) {

@@ -35,7 +35,7 @@ impl CardScheme {
 
     /// Returns the scheme of a payment provider's word by its beginning: `visadebit`, `mc_applepay`, `maestro`.
     pub fn of_word(word: &str) -> Option<Self> {
-        match word.get(..2)?.to_ascii_lowercase().as_str() {
+        match &*word.get(..2)?.to_ascii_lowercase() {
             "vi" => Some(Self::Visa),
             "ma" | "mc" => Some(Self::Mastercard),
             _ => None,

@@ -81,7 +81,7 @@ impl MerchantOrder {
     }
 
     fn in_its_currency(&self, amount: Option<Amount>) -> Option<Money> {
-        amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
+        Some(Money { amount: amount?, currency: self.currency.clone()? })
     }
 
     /// Returns true where the other record, from a file, has an older and different state of the order.

@@ -103,8 +103,8 @@ impl TruthReport {
         Identifier::Name.require(&self.id).map_err(|why| FieldError::new("id", why))?;
         if self.kind == TruthKind::Refund && self.refund_state().is_none() {
             let given = self.status.as_deref().map_or_else(|| "is missing".to_owned(), |word| format!("is {word:?}"));
-            let allowed = "succeeded, pending, failed or canceled is allowed";
-            return Err(FieldError::new("status", format!("{given}: {allowed}")));
+            let why = format!("{given}: succeeded, pending, failed or canceled is allowed");
+            return Err(FieldError::new("status", why));
         }
         Ok(self)
     }
@@ -116,7 +116,7 @@ impl TruthReport {
 
     /// Returns the disputed or refunded money, where amount and currency are known.
     pub fn money(&self) -> Option<Money> {
-        self.amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
+        Some(Money { amount: self.amount?, currency: self.currency.clone()? })
     }
 
     /// Returns the known digits of the card.
@@ -187,26 +187,27 @@ impl RefundProof {
 
     /// Returns the refunded money, where it is known.
     pub fn money(&self) -> Option<Money> {
-        self.amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
+        Some(Money { amount: self.amount?, currency: self.currency.clone()? })
     }
 }
 
 /// Returns the time of the succeeded refunds of an alert's payment, the one that its proof tells of among them, where
 /// they reach its amount. A refund of an unknown amount, in another currency or of another transaction proves nothing.
 pub fn covered_at(alert: &Alert, reports: &[TruthReport], proof: Option<&RefundProof>) -> Option<RefundTime> {
-    let succeeded = |state| state == Some(RefundState::Succeeded);
-    let proof = proof.filter(|proof| succeeded(Some(proof.state)));
     // A refund that is reported too counts once.
-    let own = proof.filter(|proof| reports.iter().all(|report| !report.is_refund_called(&proof.reference)));
+    let is_reported = |proof: &RefundProof| reports.iter().any(|report| report.is_refund_called(&proof.reference));
+    let own = proof.filter(|proof| proof.state == RefundState::Succeeded && !is_reported(proof));
     let transaction = transaction_key(alert.transaction_id.as_deref());
     let is_of_it = |report: &&TruthReport| {
         let other = report.transaction_key().zip(transaction.as_ref()).is_some_and(|(other, own)| other != *own);
-        succeeded(report.refund_state()) && !other
+        report.refund_state() == Some(RefundState::Succeeded) && !other
     };
-    let time = |report: &TruthReport| RefundTime::of(alert.alert_time, report.at);
-    let reported = reports.iter().filter(is_of_it).filter_map(|report| Some((time(report), report.money()?)));
+    let reported = reports
+        .iter()
+        .filter(is_of_it)
+        .filter_map(|report| Some((RefundTime::of(alert.alert_time, report.at), report.money()?)));
     let own = own.and_then(RefundProof::money).map(|money| (RefundTime::Since, money));
-    let refunds: Vec<(RefundTime, Money)> = reported.chain(own).collect();
+    let refunds: Vec<_> = reported.chain(own).collect();
     let reaches = |times: &[RefundTime]| {
         let counted =
             refunds.iter().filter(|(time, money)| times.contains(time) && money.currency.is_same(&alert.currency));
