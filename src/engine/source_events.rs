@@ -169,7 +169,7 @@ impl Sources for ActingEngine {
 }
 
 impl ActingEngine {
-    /// Returns the newest events of a source, at most `size`.
+    /// Returns events of a source, at most `size`: those that wait for a map, then the others; newest first in each.
     ///
     /// # Errors
     /// When the store cannot answer.

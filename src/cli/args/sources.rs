@@ -17,7 +17,7 @@ pub(crate) enum SourcesCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// What a source sent, newest first; card numbers are masked
+    /// What a source sent: what waits for a map, then the others, newest first in each; card numbers are masked
     Events {
         /// The source, as the settings name it
         name: String,

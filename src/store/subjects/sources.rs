@@ -72,7 +72,7 @@ pub struct IncomingEvent {
 /// Selection of a source's events.
 #[derive(Debug, Clone, Copy)]
 pub enum EventsOf {
-    /// The newest ones, newest first.
+    /// Those that wait for a map, then the others; newest first within each.
     Newest,
     /// Those that are no alert and stand behind this number, oldest first.
     OpenAfter(i64),
@@ -281,13 +281,14 @@ async fn events(
     size: u32,
 ) -> Work<Vec<SourceEvent>> {
     let (after, order) = match wanted {
-        EventsOf::Newest => (0, "ORDER BY e.key DESC"),
+        EventsOf::Newest => (0, "ORDER BY e.state = 'unmapped' DESC, e.key DESC"),
         EventsOf::OpenAfter(number) => (number, "AND e.state <> 'mapped' ORDER BY e.key"),
     };
     let events = format!(
         "SELECT e.key, e.id, e.event, e.received_at, e.body, e.state, e.reasons, a.id, t.kind, t.id, {CHECK}
          FROM source_event e LEFT JOIN alert a ON a.key = e.alert LEFT JOIN truth t ON t.key = e.truth
-         WHERE e.organization = ?1 AND e.source = ?2 AND e.key > ?3 {order} LIMIT ?4"
+         WHERE e.key IN (SELECT e.key FROM source_event e
+             WHERE e.organization = ?1 AND e.source = ?2 AND e.key > ?3 {order} LIMIT ?4) {order}"
     );
     unit.all(&events, &[&owner, &source, &after, &size], |row| {
         let id: Uuid = row.get(1)?;

@@ -28,6 +28,7 @@ contract!(
     the_same_id_of_another_source_is_another_event,
     events_that_come_in_any_order_are_one_alert,
     what_could_not_be_mapped_is_kept_and_mapped_once_later,
+    what_waits_for_a_map_stands_before_newer_events,
     what_was_rejected_is_only_counted,
     an_answered_alert_is_not_set_back_by_a_late_event,
     an_expired_alert_is_not_set_back_by_a_late_event,
@@ -173,6 +174,19 @@ async fn what_could_not_be_mapped_is_kept_and_mapped_once_later(fixture: Fixture
     assert_eq!(names, ["P-1", "P-3"]);
     let counts = counts(&fixture).await.remove(0);
     assert_eq!((counts.received, counts.mapped, counts.ignored, counts.unmapped), (3, 2, 1, 0));
+}
+
+async fn what_waits_for_a_map_stands_before_newer_events(fixture: Fixture) {
+    let results = [unmapped(), unmapped(), mapped(&open_alert("P-1")), EventResult::Ignored];
+    for (number, result) in results.into_iter().enumerate() {
+        receive(&fixture, event("shop", &format!("evt_{number}"), result)).await;
+    }
+    let of = |size| fixture.store.source_events(fixture.organization, "shop", EventsOf::Newest, size);
+
+    let (all, first) = (of(10).await.unwrap(), of(1).await.unwrap());
+
+    let names: Vec<&str> = all.iter().chain(&first).map(|event| event.event.as_str()).collect();
+    assert_eq!(names, ["evt_1", "evt_0", "evt_3", "evt_2", "evt_1"]);
 }
 
 async fn what_was_rejected_is_only_counted(fixture: Fixture) {
