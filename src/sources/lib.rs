@@ -8,7 +8,10 @@ pub mod justt;
 pub mod polls;
 pub mod stripe;
 
-use std::{collections::BTreeMap, str::FromStr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    str::FromStr,
+};
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Deserializer, de};
@@ -309,13 +312,20 @@ impl BodyReader {
     /// Maps the body of an event.
     pub fn read(&self, body: &Value) -> ReadBody {
         let SourceForm { kind, when, map, events, .. } = &self.0;
-        if !holds(when, body) {
-            return ReadBody::Ignored;
-        }
         let unmapped = |why: &str| ReadBody::Unmapped(vec![FieldError::new("", why)]);
-        let event = events.iter().find(|event| holds(&event.when, body));
+        if !holds(when, body) {
+            return if body.is_object() { ReadBody::Ignored } else { unmapped("the body is no object") };
+        }
+        // Where the settings set all that the kinds set, none is needed.
+        let is_blank = |event: &&EventForm| event.kind.is_none() && event.map.is_empty();
+        let event = events.iter().find(|event| holds(&event.when, body)).or_else(|| events.iter().find(is_blank));
         if !events.is_empty() && event.is_none() {
-            return unmapped("no kind of event has these values");
+            let paths: BTreeSet<_> = events.iter().flat_map(|event| event.when.keys()).collect();
+            let reason = |path: &SourcePath| {
+                let had = path.scalar(body).map_or("is missing".to_owned(), |text| format!("is {:?}", excerpt(&text)));
+                FieldError::new(path.to_string(), format!("{had}: no kind of event has it with the others here"))
+            };
+            return ReadBody::Unmapped(paths.into_iter().map(reason).collect());
         }
         let own = event.map(|event| &event.map);
         let own_kind = event.and_then(|event| event.kind);
@@ -405,10 +415,18 @@ mod tests {
     #[case(json!({"type": "alert.created", "live": false}))]
     #[case(json!({"type": ["alert.created"], "live": true}))]
     #[case(json!({"live": true}))]
-    #[case(json!([]))]
-    #[case(json!(null))]
     fn what_the_conditions_do_not_ask_for_is_ignored(#[case] body: Value) {
         assert_eq!(read(form(OWN), &body), ReadBody::Ignored);
+    }
+
+    #[rstest]
+    #[case(json!([]))]
+    #[case(json!(null))]
+    #[case(json!([{"type": "alert.created", "live": true}]))]
+    fn what_is_no_object_is_not_ignored_but_unmapped(#[case] body: Value) {
+        let ReadBody::Unmapped(reasons) = read(form(OWN), &body) else { panic!("not unmapped") };
+
+        assert_eq!(reasons[0].to_string(), "the body is no object");
     }
 
     #[test]
@@ -567,6 +585,28 @@ mod tests {
         body["data"]["provider"] = "new".into();
 
         assert!(matches!(read(SourceForm::preset("justt").unwrap(), &body), ReadBody::Unmapped(_)));
+    }
+
+    #[rstest]
+    #[case(json!("weird"), "data.alertType is \"weird\": no kind of event has it with the others here")]
+    #[case(json!(null), "data.alertType is missing: no kind of event has it with the others here")]
+    fn an_event_that_fits_no_kind_names_what_decides_and_fits_a_map_of_ones_own(
+        #[case] alert_type: Value,
+        #[case] words: &str,
+    ) {
+        let mut body = justt();
+        body["data"]["alertType"] = alert_type;
+        let preset = SourceForm::preset("justt").unwrap();
+        let own = "map = { provider = \"='ETHOCA'\", type = \"='ETHOCA_CONFIRMED_FRAUD'\" }";
+
+        let ReadBody::Unmapped(reasons) = read(preset.clone(), &body) else { panic!("not unmapped") };
+        let fields = mapped(preset.with(form(own)), &body);
+
+        assert!(reasons.iter().any(|reason| reason.to_string() == words), "{reasons:?}");
+        assert_eq!(
+            (fields["type"].as_str(), fields["providerId"].as_str()),
+            ("ETHOCA_CONFIRMED_FRAUD", "ALERT-987654")
+        );
     }
 
     #[rstest]
