@@ -11,7 +11,7 @@ use crate::{
     },
     inbound::signature::{SourceHeaders, check_basic, check_source},
     providers::http::native::NativeSource,
-    sources::{BodyReader, ReadBody, justt::alert_id, polls::short_hash},
+    sources::{BodyReader, ReadBody, justt::alert_id, polls::short_hash, stripe},
     store::EventResult,
     wire::read::{self, UnknownNames},
 };
@@ -94,7 +94,13 @@ impl InboundSource {
         let row = read::incoming(&Value::Object(fields).to_string(), 1, &mut UnknownNames::default());
         match row.map(|row| self.with_origin(row, body, terms.now)).and_then(AlertPatch::validate) {
             Ok(row) => EventResult::Alert(Box::new(row.complete(terms))),
-            Err(error) => EventResult::Unmapped(vec![error]),
+            Err(error) => {
+                let charge = stripe::charge_path(body).map(|_| {
+                    let why = "names the charge alone, which cannot be read without api_key_file";
+                    FieldError::new("data.object.charge", why)
+                });
+                EventResult::Unmapped(charge.into_iter().chain([error]).collect())
+            }
         }
     }
 
