@@ -68,7 +68,7 @@ table! {
         /// Kind of its events: alert, dispute, fraud or refund; empty for the preset's, and for alert without one.
         kind: Option<SourceKind> = "";
         /// Place of the sender's id of an event: "header:NAME" or a path, or several with + between them; empty for the
-        /// signature's.
+        /// signature's. sha512 and basic have none: the alert's identity counts then, or a report's with its status.
         event: Option<EventKey> = "";
         /// Time of an event by its sender, as an expression: of two events about one thing the later one counts; empty
         /// for the preset's.

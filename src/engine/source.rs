@@ -130,7 +130,7 @@ impl InboundSource {
     }
 
     /// The sender's id of an event: its own, which a polled one without headers holds itself, else the identity of its
-    /// alert, else a hash of the body.
+    /// alert, or of its report with the status, else a hash of the body.
     pub(super) fn event_id(&self, headers: SourceHeaders<'_>, event: &SentEvent, result: &EventResult) -> String {
         let polled = |body: &Value| self.native.as_ref().and_then(|_| Some(body.get("id")?.as_str()?.to_owned()));
         let own = |body| self.reader.event_id(body, |name| headers.get(name)).or_else(|| polled(body));
@@ -139,7 +139,10 @@ impl InboundSource {
         let identity = || match result {
             EventResult::Alert(row) if row.is_by_id() => Some(row.alert.id.to_string()),
             EventResult::Alert(row) => Some(format!("{} {}", row.alert.provider, row.alert.provider_id)),
-            EventResult::Report(report) => Some(format!("{} {}", report.kind.as_str(), report.id)),
+            EventResult::Report(report) => {
+                let parts = [Some(report.kind.as_str()), Some(&report.id), report.status.as_deref()];
+                Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" "))
+            }
             _ => None,
         };
         match own.or_else(identity) {

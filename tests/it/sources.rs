@@ -305,6 +305,37 @@ async fn what_could_not_be_mapped_is_kept_shown_and_mapped_once_the_map_was_corr
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_states_of_a_refund_without_the_senders_id_of_an_event_are_events_of_their_own() {
+    let map = "map = { id = \"id\", arn = \"arn\", status = \"status\" }";
+    let house = House::new(&format!("[sources.own]\nsignature = \"sha512\"\nkind = \"refund\"\n{map}\n"));
+    let server = house.serve();
+    let refund = |status: &str| json!({"id": "re_1", "arn": "74112900000000000000001", "status": status});
+
+    for status in ["pending", "succeeded", "failed", "failed"] {
+        post(&server, "own", &refund(status)).await;
+    }
+
+    let counts = house.counts("own");
+    assert_eq!((&counts["received"], &counts["mapped"]), (&json!(4), &json!(3)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_warning_whose_charge_cannot_be_read_says_what_is_missing() {
+    let house = House::new(STRIPE);
+    let server = house.serve();
+    let mut bare = warning(1);
+    bare["data"]["object"]["charge"] = "ch_1".into();
+
+    post(&server, "stripe-eu", &bare).await;
+
+    let kept = house.told(&["sources", "events", "stripe-eu"]);
+    assert_eq!(
+        kept[0]["reasons"][0],
+        "data.object.charge names the charge alone, which cannot be read without api_key_file"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_nobody_waits_for_is_recorded_here_and_said_to_be_reported_to_nobody() {
     // A network that cannot be reached would refuse it.
     let house = House::new(&format!(
