@@ -178,14 +178,14 @@ pub(super) fn word_keys<'a>(words: impl Iterator<Item = &'a str>) -> String {
     format!("/*-*/SELECT key FROM word WHERE value IN (/*+*/{}/*-*/)/*+*/", words.join(", "))
 }
 
-/// OPEN alerts without outcome and without a running resolution, as a FROM and the beginning of a WHERE. SQLite finds
-/// them by organization.
-pub(super) fn lapsing() -> String {
+/// OPEN alerts without outcome and without an open attempt `of` some states, as a FROM and the beginning of a WHERE.
+/// SQLite finds them by organization.
+pub(super) fn lapsing(of: &str) -> String {
     format!(
         "alert a/*-*/ INDEXED BY alert_by_open_deadline/*+*/
         WHERE a.status = {} AND a.open_deadline IS NOT NULL/*-*/ AND a.organization = g.key/*+*/
         AND NOT EXISTS (SELECT 1 FROM resolution_attempt r WHERE r.organization = a.organization AND r.alert = a.key
-            AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
+            AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'){of})",
         word_key(AlertStatus::Open.as_str())
     )
 }

@@ -201,7 +201,7 @@ async fn due(
 
 /// Those of them whose deadline is over at ?1.
 fn lapsed() -> String {
-    format!("{} AND a.open_deadline <= ?1", lapsing())
+    format!("{} AND a.open_deadline <= ?1", lapsing(""))
 }
 
 /// Alerts that are EXPIRED since a deadline that is still to come at ?1.
@@ -259,7 +259,7 @@ async fn next_deadline(unit: &UnitOfWork<'_>) -> Work<Option<Timestamp>> {
     let earliest = format!(
         "SELECT /*-*/min((SELECT /*+*/a.open_deadline FROM {} ORDER BY a.open_deadline \
          LIMIT 1/*-*/)) FROM organization g/*+*/",
-        lapsing()
+        lapsing("")
     );
     Ok(unit.first(&earliest, &[], cell::<Option<Timestamp>>).await?.flatten())
 }

@@ -32,7 +32,7 @@ async fn expiring(unit: &UnitOfWork<'_>, recipient: &Recipient, now: Timestamp, 
             AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.alert = a.key AND d.endpoint = ?4
                 AND d.kind = 'alert.expiring')
         ORDER BY a.open_deadline LIMIT ?5",
-        lapsing(),
+        lapsing(" AND r.state <> 'PARKED'"),
         notices()
     );
     let until = now + TimeDelta::minutes(recipient.subscription.minutes.into());

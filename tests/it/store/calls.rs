@@ -2,20 +2,24 @@
 
 use avert::{
     domain::{
-        Alert, AlertType, Deadline, Delivery, DeliveryFilter, Endpoint, EndpointAuth, EventKind, NewEndpoint, NextStep,
-        Outcome, Provider, Secret, Subscription, Timestamp,
+        Alert, AlertType, Deadline, Delivery, DeliveryFilter, Endpoint, EndpointAuth, EventKind, MonotonicTime,
+        NewEndpoint, NextStep, Outcome, Provider, Secret, Subscription, Timestamp,
     },
-    store::AttemptRecord,
+    store::{AttemptEnd, AttemptRecord},
 };
 use chrono::Duration;
 
-use super::{Fixture, outcome};
+use super::{
+    Fixture, outcome,
+    resolutions::{claim, claimed},
+};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(
     an_alert_that_is_due_soon_is_called_once_at_each_endpoint_that_is_marked,
     an_alert_is_called_as_long_before_its_deadline_as_the_endpoint_wants,
     what_asks_for_no_answer_is_not_called,
+    an_answer_that_waits_for_a_person_is_called_and_one_that_is_under_way_is_not,
     only_alerts_of_the_named_providers_are_told,
     an_endpoint_that_fails_for_ten_minutes_is_reported_once_until_its_next_success,
 );
@@ -92,6 +96,25 @@ async fn what_asks_for_no_answer_is_not_called(fixture: Fixture) {
     fixture.bring(&[Alert { outcome, ..answered }, notice]).await;
 
     assert_eq!(call(&fixture, noon()).await, 0);
+}
+
+async fn an_answer_that_waits_for_a_person_is_called_and_one_that_is_under_way_is_not(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example", marked(&[EventKind::AlertExpiring])).await;
+    let alert = due("unconfirmed", 10);
+    fixture.bring(std::slice::from_ref(&alert)).await;
+    let request = claim(&fixture, &alert);
+    let generation = claimed(&fixture, request.clone()).await;
+    let end = async |end: AttemptEnd| {
+        assert!(fixture.store.end_attempt(request.attempt, generation, end, "", noon().into()).await.unwrap());
+        call(&fixture, noon()).await
+    };
+
+    let sending = call(&fixture, noon()).await;
+    let unknown = end(AttemptEnd::Unknown { next_check: noon(), calls_over: MonotonicTime::by_date(noon()) }).await;
+    let parked = end(AttemptEnd::Parked).await;
+    let again = call(&fixture, noon()).await;
+
+    assert_eq!((sending, unknown, parked, again), (0, 0, 1, 0));
 }
 
 async fn only_alerts_of_the_named_providers_are_told(fixture: Fixture) {
