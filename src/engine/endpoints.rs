@@ -14,8 +14,9 @@ use crate::{
     acting::ActingEngine,
     domain::{
         Alert, AlertId, AlertType, CompanyId, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
-        DeliveryPage, Endpoint, EndpointChange, EndpointId, EnrollmentId, EventId, EventKind, EventSubject, FieldError,
-        NewEndpoint, NextStep, OrganizationId, Provider, Timestamp, time::later_by, url::EndpointUrl,
+        DeliveryPage, Endpoint, EndpointChange, EndpointId, EnrollmentId, EventId, EventKind, EventSubject,
+        EventTemplate, FieldError, NewEndpoint, NextStep, OrganizationId, Provider, Timestamp, time::later_by,
+        url::EndpointUrl,
     },
     handle::{Engine, locked, service_error},
     service::{ServiceError, Webhooks},
@@ -105,13 +106,14 @@ impl Webhooks for ActingEngine {
             .await
             .map_err(service_error)?
             .ok_or_else(|| no_endpoint(id))?;
+        let template = self.endpoint(id).await?.subscription.template;
         let place = self.engine.place_for_test(self.organization())?;
         let acting = self.clone();
         // A task of its own: what was sent is recorded, whether or not the caller still waits.
         let sent = self.engine.spawn(async move {
             let _place = place;
             let trace = acting.caller.actor.trace.clone();
-            let test = acting.engine.send_test_event(acting.organization(), id, target, trace).await?;
+            let test = acting.engine.send_test_event(acting.organization(), id, target, template, trace).await?;
             let recorded = acting
                 .store()
                 .record_test_event(acting.organization(), id, test, acting.engine.now())
@@ -185,6 +187,7 @@ impl Engine {
         organization: OrganizationId,
         endpoint: EndpointId,
         target: EndpointTarget,
+        template: Option<EventTemplate>,
         trace: String,
     ) -> Result<SentTestEvent, ServiceError> {
         let sender = self
@@ -193,7 +196,7 @@ impl Engine {
             .get()
             .ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
         let (event, now) = (EventId::generate(), self.now());
-        let body = event_body(&EventKind::AlertCreated, EventSubject::Alert(&sample_alert(event, now)), None, now);
+        let body = event_body(&EventKind::AlertCreated, EventSubject::Alert(&sample_alert(event, now)), template, now);
         let due = DueDelivery {
             delivery: DeliveryId::generate(),
             generation: 0,
