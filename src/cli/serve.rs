@@ -71,6 +71,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     // Checked before anything is promised: the routes are made once to check the names of hosts.
     let _checked =
         api::router(local.engine.clone(), address, &options).map_err(|error| misused!("--allow-host: {error}"))?;
+    local.engine.check_sources().await.map_err(|error| misused!("{error}"))?;
     let running = local.start(DRAIN)?;
     let options = ApiOptions { dispatcher: Some(running.dispatcher()), ..options };
     if let Some(metrics) = metrics {

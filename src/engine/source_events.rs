@@ -46,6 +46,17 @@ impl Engine {
         self.settings().sources.iter().find(|source| source.name == name)
     }
 
+    /// Checks that it is settled for which organization each source is.
+    ///
+    /// # Errors
+    /// When one names an organization that there is not, or none where there are several.
+    pub async fn check_sources(&self) -> Result<(), ServiceError> {
+        for source in &*self.settings().sources {
+            self.caller_of(source).await?;
+        }
+        Ok(())
+    }
+
     /// Stores the events of a request, each with its alert or report in one commit; one that was there before changes
     /// nothing.
     ///
@@ -53,7 +64,12 @@ impl Engine {
     /// When nothing can be stored now, or it is not settled for which organization.
     pub async fn receive(&self, source: &InboundSource, request: SignedRequest<'_>) -> Result<(), ServiceError> {
         let SignedRequest { headers, body, from } = request;
-        let caller = self.caller_of(source).await?.from_address(from);
+        let caller = self.caller_of(source).await.map_err(|error| {
+            tracing::warn!(%error, source = source.name, "an event was not taken");
+            // The organizations are none of the sender's business.
+            ServiceError::Unavailable("this source cannot take events now".to_owned())
+        })?;
+        let caller = caller.from_address(from);
         let now = self.now();
         for mut sent in source.events(body) {
             source.complete(&mut sent).await;

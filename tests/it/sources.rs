@@ -516,7 +516,7 @@ fn a_body_is_mapped_for_a_test_and_nothing_is_stored() {
 }
 
 #[test]
-fn a_service_without_a_secret_or_with_none_of_its_kind_does_not_start() {
+fn a_service_whose_source_lacks_a_secret_of_its_kind_or_an_organization_does_not_start() {
     let refused = |sources: &str, variables: &[(&str, &str)]| {
         let house = House::new(sources);
         let settings = house.settings();
@@ -532,9 +532,12 @@ fn a_service_without_a_secret_or_with_none_of_its_kind_does_not_start() {
     let adyen = "[sources.a]\npreset = \"adyen\"";
     let no_basic = refused(adyen, &[("AVERT_SOURCE_A_SECRET", ADYEN_KEY)]);
     let adyen = refused(adyen, &[("AVERT_SOURCE_A_SECRET", "s3cret")]);
+    let nobodys = "[sources.a]\nsignature = \"sha512\"\norganization = \"nope\"";
+    let nobodys = refused(nobodys, &[("AVERT_SOURCE_A_SECRET", "s3cret")]);
 
     assert!(missing.contains("set AVERT_SOURCE_STRIPE_EU_SECRET"), "{missing}");
     assert!(wrong.contains("must begin with whsec_") && !wrong.contains("s3cret"), "{wrong}");
     assert!(no_basic.contains("set AVERT_SOURCE_A_BASIC"), "{no_basic}");
     assert!(adyen.contains("is no key in hexadecimal digits") && !adyen.contains("s3cret"), "{adyen}");
+    assert!(nobodys.contains("source a is") && nobodys.contains("\"nope\" is not one of default"), "{nobodys}");
 }
