@@ -134,16 +134,16 @@ fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static str> {
 /// Describes the networks that the simulator answers for, and what reaches a network all the same; `None` where each
 /// has a gateway.
 pub(super) fn simulated_words(settings: &Settings, known: &[Known]) -> Option<String> {
-    let simulated = Some(simulated(settings, known)).filter(|simulated| !simulated.is_empty())?.join(", ");
-    let native = native(settings).map_or_else(String::new, |native| format!(", except through source {native}"));
-    Some(format!("{simulated}: played by the built-in simulator; answers reach nobody{native}"))
+    let simulated = simulated(settings, known).join(", ");
+    let native = native(settings).map(|native| format!(", except through source {native}")).unwrap_or_default();
+    (!simulated.is_empty())
+        .then(|| format!("{simulated}: played by the built-in simulator; answers reach nobody{native}"))
 }
 
 /// Names the sources that answers are sent through.
 fn native(settings: &Settings) -> Option<String> {
     let native = settings.sources.iter().filter(|(_, set)| set.answers == Answers::Native);
-    let native: Vec<_> = native.map(|(name, _)| name.0.as_str()).collect();
-    (!native.is_empty()).then(|| native.join(" and "))
+    native.map(|(name, _)| name.0.clone()).reduce(|names, name| format!("{names} and {name}"))
 }
 
 /// Returns the name of an organization's alerts on this machine, for the console's head and the journal. It names the

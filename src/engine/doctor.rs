@@ -360,11 +360,7 @@ fn pull_health(check: &'static str, pulls: &[PullHealth]) -> Finding {
     if pulls.is_empty() {
         Finding::fine(check, "none: no process has pulled lately")
     } else if pulls.iter().any(|pull| pull.failures > 0) {
-        Finding::notice(
-            check,
-            told,
-            "see whether the gateway (GET /alerts) or the source answers; it is tried again by itself",
-        )
+        Finding::notice(check, told, "see whether gateway or source answer; it tries again")
     } else {
         Finding::fine(check, told)
     }

@@ -95,10 +95,8 @@ impl InboundSource {
         match row.map(|row| self.with_origin(row, body, terms.now)).and_then(AlertPatch::validate) {
             Ok(row) => EventResult::Alert(Box::new(row.complete(terms))),
             Err(error) => {
-                let charge = stripe::charge_path(body).map(|_| {
-                    let why = "names the charge alone, which cannot be read without api_key_file";
-                    FieldError::new("data.object.charge", why)
-                });
+                let why = "names an unread charge: see api_key_file";
+                let charge = stripe::charge_path(body).map(|_| FieldError::new("data.object.charge", why));
                 EventResult::Unmapped(charge.into_iter().chain([error]).collect())
             }
         }

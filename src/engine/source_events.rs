@@ -64,12 +64,9 @@ impl Engine {
     /// When nothing can be stored now, or it is not settled for which organization.
     pub async fn receive(&self, source: &InboundSource, request: SignedRequest<'_>) -> Result<(), ServiceError> {
         let SignedRequest { headers, body, from } = request;
-        let caller = self.caller_of(source).await.map_err(|error| {
-            tracing::warn!(%error, source = source.name, "an event was not taken");
-            // The organizations are none of the sender's business.
-            ServiceError::Unavailable("this source cannot take events now".to_owned())
-        })?;
-        let caller = caller.from_address(from);
+        // The organizations are none of the sender's business.
+        let caller = self.caller_of(source).await;
+        let caller = caller.map_err(|_| ServiceError::Unavailable("it takes no events now".into()))?.from_address(from);
         let now = self.now();
         for mut sent in source.events(body) {
             source.complete(&mut sent).await;
@@ -153,10 +150,7 @@ impl Engine {
     /// Acts for a source in the audit log.
     async fn caller_of(&self, source: &InboundSource) -> Result<Caller, ServiceError> {
         let mut caller = self.local_caller(source.organization.as_deref()).await.map_err(|error| {
-            ServiceError::Unavailable(format!(
-                "it is not settled for which organization source {} is: {error}",
-                source.name
-            ))
+            ServiceError::Unavailable(format!("unknown organization of source {}: {error}", source.name))
         })?;
         caller.actor.name = format!("source {}", source.name);
         Ok(caller)

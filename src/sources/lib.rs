@@ -18,7 +18,8 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use crate::domain::{
-    Alert, FieldError, Provider, SignatureScheme, SourceKind, Timestamp, TruthReport, sanitize::excerpt, time::from_iso,
+    Alert, FieldError, Provider, SignatureScheme, SourceKind, Timestamp, TruthReport, card::mask_card_numbers,
+    sanitize::excerpt, time::from_iso,
 };
 
 use self::expression::{Expression, SourcePath};
@@ -322,7 +323,8 @@ impl BodyReader {
         if !events.is_empty() && event.is_none() {
             let paths: BTreeSet<_> = events.iter().flat_map(|event| event.when.keys()).collect();
             let reason = |path: &SourcePath| {
-                let had = path.scalar(body).map_or("is missing".to_owned(), |text| format!("is {:?}", excerpt(&text)));
+                let had = |text: String| format!("is {:?}", excerpt(&mask_card_numbers(&text)));
+                let had = path.scalar(body).map_or("is missing".to_owned(), had);
                 FieldError::new(path.to_string(), format!("{had}: no kind of event has it with the others here"))
             };
             return ReadBody::Unmapped(paths.into_iter().map(reason).collect());
@@ -585,6 +587,16 @@ mod tests {
         body["data"]["provider"] = "new".into();
 
         assert!(matches!(read(SourceForm::preset("justt").unwrap(), &body), ReadBody::Unmapped(_)));
+    }
+
+    #[test]
+    fn a_card_number_in_a_field_that_decides_is_masked_before_it_is_cut() {
+        let mut body = justt();
+        body["data"]["alertType"] = json!(format!("{}4111111111111111", "x".repeat(50)));
+
+        let ReadBody::Unmapped(reasons) = read(SourceForm::preset("justt").unwrap(), &body) else { panic!("mapped") };
+
+        assert!(!reasons.iter().any(|reason| reason.to_string().contains("4111111")), "{reasons:?}");
     }
 
     #[rstest]

@@ -329,10 +329,7 @@ async fn a_warning_whose_charge_cannot_be_read_says_what_is_missing() {
     post(&server, "stripe-eu", &bare).await;
 
     let kept = house.told(&["sources", "events", "stripe-eu"]);
-    assert_eq!(
-        kept[0]["reasons"][0],
-        "data.object.charge names the charge alone, which cannot be read without api_key_file"
-    );
+    assert_eq!(kept[0]["reasons"][0], "data.object.charge names an unread charge: see api_key_file");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -539,5 +536,8 @@ fn a_service_whose_source_lacks_a_secret_of_its_kind_or_an_organization_does_not
     assert!(wrong.contains("must begin with whsec_") && !wrong.contains("s3cret"), "{wrong}");
     assert!(no_basic.contains("set AVERT_SOURCE_A_BASIC"), "{no_basic}");
     assert!(adyen.contains("is no key in hexadecimal digits") && !adyen.contains("s3cret"), "{adyen}");
-    assert!(nobodys.contains("source a is") && nobodys.contains("\"nope\" is not one of default"), "{nobodys}");
+    assert!(
+        nobodys.contains("organization of source a") && nobodys.contains("\"nope\" is not one of default"),
+        "{nobodys}"
+    );
 }
