@@ -95,7 +95,7 @@ impl InboundSource {
         match row.map(|row| self.with_origin(row, body, terms.now)).and_then(AlertPatch::validate) {
             Ok(row) => EventResult::Alert(Box::new(row.complete(terms))),
             Err(error) => {
-                let why = "names an unread charge: see api_key_file";
+                let why = "names an unread charge, see api_key_file";
                 let charge = stripe::charge_path(body).map(|_| FieldError::new("data.object.charge", why));
                 EventResult::Unmapped(charge.into_iter().chain([error]).collect())
             }

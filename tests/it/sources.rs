@@ -329,7 +329,7 @@ async fn a_warning_whose_charge_cannot_be_read_says_what_is_missing() {
     post(&server, "stripe-eu", &bare).await;
 
     let kept = house.told(&["sources", "events", "stripe-eu"]);
-    assert_eq!(kept[0]["reasons"][0], "data.object.charge names an unread charge: see api_key_file");
+    assert_eq!(kept[0]["reasons"][0], "data.object.charge names an unread charge, see api_key_file");
 }
 
 #[tokio::test(flavor = "multi_thread")]
