@@ -184,7 +184,7 @@ impl ActingEngine {
     /// # Errors
     /// When the store cannot answer.
     pub async fn source_events(&self, name: &str, size: u32) -> Result<Vec<SourceEvent>, ServiceError> {
-        self.store().source_events(self.organization(), name, EventsOf::Newest, size).await.map_err(service_error)
+        self.store().source_events(self.organization(), name, EventsOf::Shown, size).await.map_err(service_error)
     }
 
     /// Maps every event of a source again that is no alert or report yet, oldest first, by the settings as they are

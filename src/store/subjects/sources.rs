@@ -73,7 +73,7 @@ pub struct IncomingEvent {
 #[derive(Debug, Clone, Copy)]
 pub enum EventsOf {
     /// Those that wait for a map, then the others; newest first within each.
-    Newest,
+    Shown,
     /// Those that are no alert and stand behind this number, oldest first.
     OpenAfter(i64),
 }
@@ -281,7 +281,7 @@ async fn events(
     size: u32,
 ) -> Work<Vec<SourceEvent>> {
     let (after, order) = match wanted {
-        EventsOf::Newest => (0, "ORDER BY e.state = 'unmapped' DESC, e.key DESC"),
+        EventsOf::Shown => (0, "ORDER BY e.state = 'unmapped' DESC, e.key DESC"),
         EventsOf::OpenAfter(number) => (number, "AND e.state <> 'mapped' ORDER BY e.key"),
     };
     let events = format!(

@@ -547,7 +547,7 @@ async fn a_warning_that_names_its_charge_alone_is_completed_and_is_one_with_the_
     assert_eq!((before.0, before.1.mapped, before.1.unmapped), (vec!["issfr_3".to_owned()], 1, 1));
     assert_eq!(house.names().await, ["issfr_1", "issfr_2", "issfr_3"]);
     let organization = house.engine.local_caller(None).await.unwrap().organization.organization.id;
-    let events = house.engine.store().source_events(organization, "eu", EventsOf::Newest, 100).await.unwrap();
+    let events = house.engine.store().source_events(organization, "eu", EventsOf::Shown, 100).await.unwrap();
     let kept = events.iter().find(|event| event.event == "evt_3").unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&kept.body).unwrap(), webhook(3), "as it came");
 }

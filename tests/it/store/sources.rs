@@ -92,7 +92,7 @@ async fn an_event_is_stored_with_its_alert_and_the_events_of_that_in_one_commit(
     assert!(is_new);
     let stored = stored(&fixture).await;
     assert_eq!((stored.len(), &stored[0].origin), (1, &origin()));
-    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Newest, 10).await.unwrap();
+    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Shown, 10).await.unwrap();
     assert_eq!((events[0].body.as_slice(), events[0].state), (b"body of evt_1".as_slice(), EventState::Mapped));
     assert_eq!((events[0].alert, events[0].received_at), (Some(stored[0].id), noon()));
     let deliveries = fixture.store.deliveries(fixture.organization, DeliveryFilter::default()).await.unwrap();
@@ -145,7 +145,7 @@ async fn events_that_come_in_any_order_are_one_alert(fixture: Fixture) {
     let stored = stored(&fixture).await;
 
     assert_eq!((stored.len(), stored[0].issuer.as_str(), stored[0].deadline), (1, "HSBC", alert.deadline));
-    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Newest, 10).await.unwrap();
+    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Shown, 10).await.unwrap();
     assert!(events.iter().all(|event| event.alert == Some(stored[0].id)), "{events:?}");
 }
 
@@ -181,7 +181,7 @@ async fn what_waits_for_a_map_stands_before_newer_events(fixture: Fixture) {
     for (number, result) in results.into_iter().enumerate() {
         receive(&fixture, event("shop", &format!("evt_{number}"), result)).await;
     }
-    let of = |size| fixture.store.source_events(fixture.organization, "shop", EventsOf::Newest, size);
+    let of = |size| fixture.store.source_events(fixture.organization, "shop", EventsOf::Shown, size);
 
     let (all, first) = (of(10).await.unwrap(), of(1).await.unwrap());
 
@@ -281,7 +281,7 @@ async fn a_report_is_stored_with_its_event_and_an_earlier_one_does_not_set_it_ba
     assert_eq!(first, ("lost".to_owned(), None));
     assert_eq!(earlier, ("lost".to_owned(), Some("4837".to_owned())));
     assert_eq!(later, ("won".to_owned(), Some("4837".to_owned())));
-    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Newest, 1).await.unwrap();
+    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Shown, 1).await.unwrap();
     let report = Some((TruthKind::Dispute, "dp_1".to_owned()));
     assert_eq!((events[0].state, &events[0].alert, &events[0].report), (EventState::Mapped, &None, &report));
     assert_eq!(counts(&fixture).await[0].mapped, 4);
@@ -364,7 +364,7 @@ async fn bodies_open_after_the_data_key_was_rotated(fixture: Fixture) {
     let key = fixture.key_file();
     avert::store::rekeying::rotate_data_key(&fixture.store, &key, None, noon(), |_| {}).await.unwrap();
 
-    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Newest, 10).await.unwrap();
+    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Shown, 10).await.unwrap();
     assert_eq!(events[0].body, b"body of evt_1");
 }
 
@@ -377,7 +377,7 @@ async fn events_beyond_their_retention_are_pruned_and_their_alerts_stay(fixture:
     let pruned = fixture.store.prune(cut_offs, 10, later).await.unwrap();
 
     assert_eq!(pruned.source_events, 1);
-    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Newest, 10).await.unwrap();
+    let events = fixture.store.source_events(fixture.organization, "shop", EventsOf::Shown, 10).await.unwrap();
     assert_eq!(events.iter().map(|event| event.event.as_str()).collect::<Vec<_>>(), ["evt_2"]);
     assert_eq!(stored(&fixture).await.len(), 1);
 }
